@@ -1,7 +1,7 @@
-/* Time that passes.  A deadline is a sum: tf_now() + seconds. */
+/* Elapsed time.  A deadline is tf_now() + seconds. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-/* Seconds since some fixed moment; never falls. */
+/* Seconds since some fixed moment; monotonic. */
 double tf_now(void);
 #endif

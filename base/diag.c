@@ -40,7 +40,7 @@ static char *copy_text(const char *s, size_t n) {
   return copy;
 }
 
-/* A file's name as messages show it: what would move the cursor about or is not UTF-8 as \xNN, byte by byte. */
+/* A file's name as messages show it: control characters and bytes that are not UTF-8 as \xNN. */
 static char *copy_name(const char *s) {
   size_t len = strlen(s), out = 0;
   char *copy = malloc(4 * len + 1);
@@ -59,7 +59,7 @@ static char *copy_name(const char *s) {
   return copy;
 }
 
-/* An error, and no file: places in a text that could not be kept could not be shown. */
+/* Reports that memory ran out, and returns "no file": without its text, places in it could not be shown. */
 static uint16_t without_memory(tf_diags *d) {
   tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   return 0;

@@ -66,7 +66,7 @@ static bool index_lines(line_index *x, const tf_diags *d, uint16_t file) {
   return true;
 }
 
-/* One column of source: a code point that can be shown, else '?' (a blank for a tab). */
+/* Prints one column of source: a printable code point, else '?' (a blank for a tab). */
 static size_t put_column(out *o, const char *p, const char *end, bool show) {
   uint32_t code;
   size_t n = tf_utf8_next(p, end, &code);
@@ -131,7 +131,7 @@ static void put_entry(out *o, const tf_diags *d, line_index *x, const tf_diag *e
   put_source(o, d, x, e->at);
 }
 
-/* An error and where it stands in the list. */
+/* An error and its position in the list. */
 typedef struct {
   tf_loc at;
   size_t first;
@@ -167,7 +167,7 @@ char *tf_diags_text(const tf_diags *d) {
   put(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
-    if (d->entries[e].warning && d->n_errors) continue; /* told once nothing is wrong */
+    if (d->entries[e].warning && d->n_errors) continue; /* warnings are shown only if there are no errors */
     do
       put_entry(&o, d, &x, &d->entries[e++]);
     while (e < d->n_entries && d->entries[e].note);

@@ -9,7 +9,7 @@ enum { LONGEST = 40 };
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Cost of putting b for a: none, one half for a change of case, else two halves. */
+/* Cost of replacing a by b, in halves of an edit: 0 if equal, 1 for a change of case, else 2. */
 static size_t replace_cost(char a, char b) {
   if (a == b) return 0;
   return lower(a) == lower(b) ? 1 : 2;
@@ -18,7 +18,7 @@ static size_t replace_cost(char a, char b) {
 static size_t min2(size_t a, size_t b) { return a < b ? a : b; }
 
 size_t tf_edit_distance(const char *a, size_t na, const char *b, size_t nb) {
-  size_t row[3][LONGEST + 1]; /* rows i - 2, i - 1, i, taken in turn */
+  size_t row[3][LONGEST + 1]; /* rows i - 2, i - 1, i of the table, in turn */
   if (na > LONGEST || nb > LONGEST) return SIZE_MAX / 2;
   for (size_t j = 0; j <= nb; j++)
     row[0][j] = 2 * j;

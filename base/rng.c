@@ -19,7 +19,7 @@ tf_rng tf_rng_new(uint64_t seed, uint64_t stream) {
   return r;
 }
 
-/* Numbers below 2^32 mod n are drawn again, so that every remainder is as likely. */
+/* Numbers below 2^32 mod n are drawn again, so that every remainder is equally likely. */
 uint32_t tf_rng_below(tf_rng *r, uint32_t n) {
   uint32_t first_fair = (0u - n) % n;
   uint32_t x = tf_rng_u32(r);

@@ -12,8 +12,8 @@ typedef struct {
 /* The same seed and stream give the same numbers on every machine. */
 tf_rng tf_rng_new(uint64_t seed, uint64_t stream);
 uint32_t tf_rng_u32(tf_rng *r);
-/* Even over 0 .. n - 1; n >= 1. */
+/* Uniform over 0 .. n - 1; n >= 1. */
 uint32_t tf_rng_below(tf_rng *r, uint32_t n);
-/* Even over [0, 1), 53 bits. */
+/* Uniform over [0, 1), with 53 random bits. */
 double tf_rng_unit(tf_rng *r);
 #endif

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4), to tell contents of files apart. */
+/* SHA-256 (FIPS 180-4), by which contents of files are compared. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* UTF-8 decoding and what of it may be shown. */
+/* UTF-8 decoding, and which code points are printable. */
 #include "base/utf8.h"
 
 size_t tf_utf8_next(const char *s, const char *end, uint32_t *code) {

@@ -12,6 +12,6 @@ size_t tf_utf8_next(const char *s, const char *end, uint32_t *code);
 /* Bytes of the line break at s (LF, CR, CR LF, NEL, LS, PS: those of YAML), 0 if none. */
 size_t tf_line_break(const char *s, const char *end);
 
-/* Can the code point be shown in one line of a message without moving the cursor about? */
+/* Whether the code point can be shown in one line of a message without moving the cursor. */
 bool tf_printable(uint32_t code);
 #endif

@@ -198,8 +198,8 @@ the order and the reasons can be compared, not the figures.
 
 ## What to read with care
 
-- *FlashAttention*: the rescaling of O is work of the vector units, 2.36 M points or 6144 cycles on Edge; where
-  the report shows it among the points of `matrix`, the cycles above are about 5600 too few.
+- *FlashAttention*: the rescaling of O is work of the vector units, 2.36 M points or 6144 cycles on Edge (the report's column
+  *rescaling*), and is in the cycles above.
 - *First load and last store*: nothing hides them, nor the work of the last step; by hand the second convolution
   of layerwise takes 21367 cycles on Edge, of which the DRAM port is busy 20343: so says `tree`.
 TEXT

@@ -40,3 +40,26 @@ emitted() {
   cp -r "$kept" "$scratch/k"
   flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$scratch/k/Makefile")
 }
+
+# this_cpu: the processor's name as it gives it, and by family and model what it is where the name says little.
+this_cpu() {
+  awk -F ': ' '/^model name/ { name = $2 } /^cpu family/ { family = $2 } /^model\t/ { model = $2 } /^$/ { exit }
+    END { gsub(",", "", name); printf "%s (family %s model %s)", name, family, model }' /proc/cpuinfo
+}
+
+# stamp WHAT LOAD: its row of docs/results/runs.csv, in the place of the old one: when, where and from which commit it was measured.
+# LOAD: the machine's before it began.
+stamp() {
+  [ -e docs/results/runs.csv ] || echo "what,ended,load_before,cpu,cores,compiler,commit" >docs/results/runs.csv
+  into docs/results/runs.csv awk -F, -v what="$1" \
+    -v row="$1,$(date -u '+%Y-%m-%d %H:%M'),$2,$(this_cpu),$(nproc),gcc $(gcc -dumpfullversion),$(git rev-parse --short HEAD)" \
+    '$1 != what { print } END { print row }' docs/results/runs.csv
+}
+
+# stamped WHAT: that row as a line of a page.
+stamped() {
+  awk -F, -v what="$1" '$1 == what { printf "*%s UTC, %s, %s cores, load %s before, %s, commit %s.*\n", $2, $4, $5, $3, $6, $7 }' docs/results/runs.csv
+}
+
+# load_now: the machine's, of the last minute.
+load_now() { cut -d ' ' -f 1 /proc/loadavg; }

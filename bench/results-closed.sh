@@ -51,8 +51,8 @@ measure() {
 }
 
 report() {
-  sh bench/results-search-table.sh <$out/solve.csv >docs/RESULTS-search.md
-  sh bench/results-closed-table.sh >docs/RESULTS-closed.md
+  into docs/RESULTS-closed.md sh bench/results-closed-table.sh
+  sh bench/results-search.sh "$tool" report
 }
 
 for part in "$@"; do

@@ -35,13 +35,10 @@ section() {
   [ ! -e "$said/$1-limits.md" ] || { echo && cat "$said/$1-limits.md"; }
 }
 
-version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/[+-].*//'; }
-
 echo "# Emitted kernels beside the libraries"
 printf '\nWritten by `bench/results-cpu.sh build/tileflow`; each group of cases can be run by itself (`bench/results-cpu.sh build/tileflow chains`), and says when it was. '
-printf 'This computer: %s, %s cores, with %s. ' "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
-  "$(grep -o -w -m 1 -e avx2 -e avx512f -e avx512_vnni -e avx512_bf16 -e amx_bf16 /proc/cpuinfo | sort -u | tr '\n' ' ' | sed 's/ $//; s/ /, /g')"
-printf 'Libraries: oneDNN %s, libxsmm %s, OpenBLAS %s (Debian).\n\n' "$(version libdnnl2)" "$(version libxsmm-dev)" "$(version libopenblas0)"
+cat $results/cpu-machine.txt
+echo
 text head
 printf '## Where we stand\n\nGeometric means, one core. *its best*: the better of its ways in each case.\n\n'
 summary $beside torch torch-bf16 models models-bf16
@@ -54,6 +51,8 @@ if [ -n "$(files $cores)" ]; then
   echo
   for g in $cores; do has "$g" && when "$g" | sed "s/^\\*/*$(title "${g%-cores}"): /; /^\$/d; s/\$/  /"; done
 fi
+printf '\n## On another processor, by others\n\n'
+cat $said/others.md
 section data
 if has chosen; then
   printf '\n## The model'"'"'s first choice and the best of those timed\n\n'

@@ -45,12 +45,22 @@ ran() {
     '$1 != group { print } END { print row }' $runs
 }
 
+version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/[+-].*//'; }
+
+# machine: the sentence of the page's head that says which computer the last group ran on; the page may be written on another.
+machine() {
+  printf 'This computer: %s, %s cores, with %s. ' "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
+    "$(grep -o -w -m 1 -e avx2 -e avx512f -e avx512_vnni -e avx512_bf16 -e amx_bf16 /proc/cpuinfo | sort -u | tr '\n' ' ' | sed 's/ $//; s/ /, /g')"
+  printf 'Libraries: oneDNN %s, libxsmm %s, OpenBLAS %s (Debian).\n' "$(version libdnnl2)" "$(version libxsmm-dev)" "$(version libopenblas0)"
+}
+
 # measure GROUP COMMAND...
 measure() {
   group=$1 started=$(date -u '+%Y-%m-%d %H:%M') from=$(date +%s) load=$(cut -d ' ' -f 1 /proc/loadavg)
   shift
   echo "$0: $group" >&2
   if into $results/cpu-"$group".csv "$@"; then
+    into $results/cpu-machine.txt machine
     ran "$group" "$started" $(($(date +%s) - from)) "$load" "${THREADS:-1}"
   else
     echo "$0: $group failed or was skipped: the figures are those of before" >&2

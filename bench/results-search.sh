@@ -1,17 +1,17 @@
 #!/bin/sh
 # Solves every problem of the thesis's tables 3.5 and 3.6 on Edge and Cloud, with the search beside it, and writes
-# docs/results/solve.csv and docs/RESULTS-search.md.  About half an hour on two cores.
-#   bench/results-search.sh TILEFLOW [measure] [report]       both if none is named
-# CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH those of the search; ONLY and
-# COLUMNS measure a part anew.
+# docs/results/solve.csv and docs/RESULTS-search.md.  About half an hour of processor time.
+#   bench/results-search.sh TILEFLOW [measure] [report] [draw]       all if none is named
+# CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH the mappings that the search evaluates: what it
+# finds is the same on every machine.  ONLY and COLUMNS measure a part anew; each row says when, and from which commit.
 set -u
 . "$(dirname "$0")/lib.sh"
-begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report]}"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report] [draw]}"
 shift
-[ $# -gt 0 ] || set -- measure report
+[ $# -gt 0 ] || set -- measure report draw
 CHAIN=${CHAIN:-10}
 ATTENTION=${ATTENTION:-35}
-SEARCH=${SEARCH:-2}
+SEARCH=${SEARCH:-300000}
 COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
 mkdir -p $out
@@ -42,13 +42,13 @@ within() {
   used=$(awk -v t="$used" -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", t / hz }')
 }
 
-# run LIMIT COMMAND FILE...: fields, half the CPU seconds in place of the clock's, and the most KiB held;
+# run LIMIT COMMAND ARGUMENT...: fields, half the CPU seconds in place of the clock's, and the most KiB held;
 # "- - - - - - KiB" where nothing was found
 run() {
   limit=$1 command=$2
   shift 2
   rm -f "$scratch/r.json"
-  within "$limit" "$tool" "$command" "$@" --time-limit $((limit * 20)) --threads 2 --quiet --json "$scratch/r.json"
+  within "$limit" "$tool" "$command" "$@" --threads 2 --quiet --json "$scratch/r.json"
   if [ -s "$scratch/r.json" ]; then
     echo "$(found "$scratch/r.json") $used $kib" | awk '{ print $1, $2, $3, $4, $7 / 2, $6, $8 }'
   else
@@ -68,42 +68,42 @@ problems() {
 }
 
 # the fields of an earlier run, "-" for those there are none of
-before() { awk -F, -v a="$1" -v w="$2" '$1 == a && $2 == w { v = $0 } END { gsub(",", " ", v); print v == "" ? "- - - - - - - - - - - -" : v }' "$scratch/before"; }
+before() { awk -F, -v a="$1" -v w="$2" '$1 == a && $2 == w { v = $0 } END { gsub(",", " ", v); print v == "" ? "- - - - - - - - - - - - - - -" : v }' "$scratch/before"; }
 
 # Problems whose "architecture workload" does not match ONLY, and columns that COLUMNS (exact search closed) does not
-# name, keep what an earlier run found.
+# name, keep what an earlier run found; date and commit are those of exact and search.
 measure() {
   cp $out/solve.csv "$scratch/before" 2>/dev/null || : >"$scratch/before"
-  echo "architecture,workload,exact,bound,proved,evaluations,seconds,stopped_by,kib,search,search_seconds,closed" \
+  echo "architecture,workload,exact,bound,proved,evaluations,seconds,stopped_by,kib,search,search_seconds,closed,search_evaluations,date,commit" \
     >"$scratch/solve.csv"
   problems | while read -r arch work limit; do
     files="arch-specs/$arch.yaml workloads/$work.yaml"
-    # shellcheck disable=SC2046 # twelve fields
+    # shellcheck disable=SC2046 # fifteen fields
     set -- $(before "$arch" "$work")
-    exact="$3 $4 $5 $6 $7 $8 $9" search="${10} ${11}" form=${12}
+    exact="$3 $4 $5 $6 $7 $8 $9" search="${10} ${11}" form=${12} tried=${13:--} when="${14:--} ${15:--}"
     if echo "$arch $work" | grep -Eq "${ONLY:-.}"; then
+      case $COLUMNS in *exact*search*) when="$(date -u +%F) $(git rev-parse --short HEAD)" ;; esac
       # shellcheck disable=SC2046,SC2086 # two files, seven fields
       case $COLUMNS in *exact*) exact=$(run "$limit" solve $files) ;; esac
       # shellcheck disable=SC2046,SC2086
-      case $COLUMNS in *search*) set -- $(run "$SEARCH" search $files --seed 1) && search="$1 $5" ;; esac
+      case $COLUMNS in *search*) set -- $(run 600 search $files --seed 1 --evals "$SEARCH") && search="$1 $5" tried=$4 ;; esac
       # shellcheck disable=SC2046,SC2086
       case $COLUMNS in *closed*) closed && set -- $(run "$limit" solve $files --method closed) && form=$1 ;; esac
     fi
-    echo "$arch $work $exact $search $form" | tr ' ' ',' >>"$scratch/solve.csv"
+    echo "$arch $work $exact $search $form $tried $when" | tr ' ' ',' >>"$scratch/solve.csv"
   done
   cp "$scratch/solve.csv" $out/solve.csv
 }
 
-report() {
-  sh bench/results-search-table.sh <$out/solve.csv >docs/RESULTS-search.md
-  [ -e $out/thesis-dataflows.csv ] || return
-  python3 bench/thesis-figures.py "$tool" report >>docs/RESULTS-search.md
-  command -v gnuplot >/dev/null && sh plots/figures.sh "$tool"
-}
+page() { sh bench/results-search-table.sh <$out/solve.csv && python3 bench/thesis-figures.py "$tool" report; }
+
+report() { into docs/RESULTS-search.md page; }
+
+draw() { sh plots/figures.sh "$tool"; }
 
 for part in "$@"; do
   case $part in
-    measure | report) $part ;;
+    measure | report | draw) $part ;;
     *) echo "$0: no part '$part'" >&2; exit 2 ;;
   esac
 done

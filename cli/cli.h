@@ -5,21 +5,21 @@
 
 typedef enum {
   CLI_DONE = 0,
-  CLI_FAILED = 1,    /* the tool or the machine */
-  CLI_BAD_INPUT = 2, /* usage or files */
+  CLI_FAILED = 1,    /* failure of the tool or the machine */
+  CLI_BAD_INPUT = 2, /* wrong usage or files */
   CLI_INFEASIBLE = 3,
-  CLI_INTERRUPTED = 130 /* what a search or a solver found until then is printed */
+  CLI_INTERRUPTED = 130 /* what a search or a solver has found so far is printed */
 } cli_status;
 
-/* What the arguments of every command say. */
+/* Arguments that every command has. */
 typedef struct {
   const char **files;
-  size_t n_files, n_first; /* n_first: of diff, files before "--"; 0: none was given */
+  size_t n_files, n_first; /* n_first: for diff, number of files before "--"; 0: no "--" */
   tf_setting *set;
   size_t n_set;
   bool quiet;
-  bool fileless;     /* it has enough to do without files */
-  bool stdout_taken; /* one of the results goes to stdout, so that nothing else may */
+  bool fileless;     /* the command can run without files */
+  bool stdout_taken; /* a result goes to stdout, so that nothing else may be printed there */
 } cli_input;
 
 /* Where the figures go: a path, "-" for stdout, NULL if not asked for. */
@@ -27,15 +27,15 @@ typedef struct {
   const char *json, *csv;
 } cli_figures;
 
-/* How a command finds a mapping. */
+/* Options of commands that search for a mapping. */
 typedef struct {
   tf_objective objective;
-  const char *strategy; /* NULL: the rule */
+  const char *strategy; /* NULL: the default */
   uint64_t seed;
   int threads;       /* 0: one for each processor */
   int64_t evals;     /* 0: no bound */
   double time_limit; /* 0: none */
-  const char *log;   /* of search alone, as `resume` */
+  const char *log;   /* of search alone, like `resume` */
   bool resume;
 } cli_looking;
 
@@ -48,39 +48,42 @@ typedef struct {
 typedef struct {
   const char *method, *objective; /* method: exact, closed, ga-mcts, ... */
   double value, bound;            /* bound: proved for every mapping, or for those of the space */
-  bool proved;                    /* none of these is better */
-  bool space;                     /* of the solver's space (docs/HOWTO-solve.md), not of every mapping */
+  bool proved;                    /* nothing better exists among these */
+  bool space; /* whether the bound is for the solver's space (docs/HOWTO-solve.md), not for every mapping */
   int64_t evaluations;
   double seconds;
   int threads;
   uint64_t seed;
   const char *stopped_by;
-  tf_closed_figures closed; /* orders 0: another method */
+  tf_closed_figures closed; /* orders 0: another method was used */
 } cli_found;
 
-/* Mappings that a search begins with, as text.  Starts as {0}. */
+/* Mappings that a search begins with.  Initialised as {0}. */
 typedef struct {
   int n;
-  char **text;
+  tf_tree **tree;
 } cli_starts;
-/* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
+/* Everything that one run reads and computes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
   const cli_input *in;
   tf_diags *diags;
   tf_spec *spec;
-  tf_tree *tree; /* NULL unless all three sections are there */
+  tf_tree *tree; /* NULL unless all three sections were read */
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
-  tf_why why;         /* none where causes are not known (tf_why_of) */
-  const char *origin; /* given, solve, search */
-  cli_found found;    /* method is NULL where the mapping is given */
-  char *found_text;   /* the mapping found */
+  tf_why why;         /* empty where causes are not known (tf_why_of) */
+  const char *origin; /* given, solve or search */
+  cli_found found;    /* method is NULL if the mapping was given */
   cli_starts starts;
-  int64_t spent; /* of the search's evaluations, before it began */
+  int64_t spent; /* evaluations already spent before the search began */
   tf_search_result *search;
 } cli_session;
 
-/* Prints the diagnostics to stderr; of NULL, and where some were lost for it: that memory ran out. */
+/* New diagnostics; NULL where memory ran out, which has been told. */
+tf_diags *cli_diags(void);
+/* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran out. */
 void cli_complain(const tf_diags *d);
+/* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about is not shown. */
+void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif

@@ -1,11 +1,31 @@
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
 
+tf_diags *cli_diags(void) {
+  tf_diags *d = tf_diags_new();
+  if (!d) cli_complain(NULL);
+  return d;
+}
+
 void cli_complain(const tf_diags *d) {
   char *text = d ? tf_diags_text(d) : NULL;
-  const bool lost = d && tf_diags_errors(d) && text && !*text; /* an error that there was no memory to keep */
+  const bool lost =
+      d && tf_diags_errors(d) && text && !*text; /* an error that could not be stored for lack of memory */
   fputs(text && !lost ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
   free(text);
+}
+
+void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) {
+  char said[128];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(said, sizeof said, fmt, ap);
+  va_end(ap);
+  tf_diags *d = tf_diags_new();
+  if (d) tf_fail(d, (tf_loc){tf_diags_add_file(d, path, "", 0), 0, 0, 0}, code, "%s", said);
+  cli_complain(d);
+  tf_diags_free(d);
 }

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LONGEST = 24 }; /* no command or option is longer */
+enum { LONGEST = 24 }; /* longer than any command or option */
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -27,7 +27,7 @@ static size_t distance(const char *a, const char *b) {
 
 cli_nearest cli_nearest_to(const char *want) { return (cli_nearest){.want = want, .distance = SIZE_MAX}; }
 
-/* Near is at most one edit in three letters. */
+/* At most one edit in three letters counts as near. */
 void cli_nearest_offer(cli_nearest *near, const char *name) {
   size_t d = distance(near->want, name);
   if (d > (strlen(name) + 2) / 3 || d >= near->distance) return;

@@ -1,11 +1,11 @@
-/* The name a misspelt word probably meant. */
+/* The name that a misspelt word probably meant. */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H
 #include <stddef.h>
 
 typedef struct {
   const char *want;
-  const char *best; /* NULL: nothing is near */
+  const char *best; /* NULL: none is near */
   size_t distance;
 } cli_nearest;
 

@@ -32,7 +32,7 @@ static void measure(const cli_table *t, size_t columns, size_t width[COLUMNS]) {
 }
 
 static void put_row(const char *cell, const char *align, const size_t *width, cli_text *out) {
-  size_t owed = 0; /* blanks, printed once a cell follows them */
+  size_t owed = 0; /* blanks, printed once another cell follows */
   for (size_t c = 0; align[c]; c++, cell = next(cell)) {
     size_t n = cli_columns(cell), pad = width[c] - n;
     if (align[c] == 'r') owed += pad;

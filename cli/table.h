@@ -3,17 +3,17 @@
 #define CLI_TABLE_H
 #include "cli/text.h"
 
-/* Starts as {.align = "lrr"}: one letter a column, l left, r right.  Cells are given row by
- * row; a row ends when it has all its columns. */
+/* Initialised as {.align = "lrr"}: one letter a column, l left, r right.  Cells are given row by row; a row is
+ * complete when all its columns are. */
 typedef struct {
   const char *align;
-  cli_text cells; /* NUL-ended, one behind the other */
+  cli_text cells; /* NUL-terminated, one after the other */
   size_t n;
 } cli_table;
 
 void cli_cell(cli_table *t, const char *fmt, ...) TF_PRINTF(2, 3);
-/* As many empty cells. */
+/* Adds n empty cells. */
 void cli_skip(cli_table *t, int n);
-/* Prints the table, two blanks between columns and none at a line's end, and frees it. */
+/* Prints the table, two blanks between columns and no trailing blanks, and frees it. */
 void cli_table_end(cli_table *t, cli_text *out);
 #endif

@@ -46,7 +46,7 @@ size_t cli_columns(const char *s) {
   return n;
 }
 
-/* Four digits: 1.049, 65.54, 262.1; v is below 999.95. */
+/* Decimals for four digits: 1.049, 65.54, 262.1; v is below 999.95. */
 static int decimals(double v) { return v < 9.9995 ? 3 : v < 99.995 ? 2 : 1; }
 
 cli_figure cli_real(double v) {

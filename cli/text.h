@@ -1,4 +1,4 @@
-/* Text that grows, and figures for people to read. */
+/* Growing text, and figures for people to read. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "tileflow/diag.h"
 
-/* Starts as {0}.  text is NULL while nothing was printed; bad once memory ran out. */
+/* Initialised as {0}.  text is NULL while nothing has been printed; bad once memory ran out. */
 typedef struct {
   char *text;
   size_t len, room;
@@ -15,14 +15,13 @@ typedef struct {
 } cli_text;
 void cli_printf(cli_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
 void cli_text_free(cli_text *t);
-/* The text of a part that is about to be printed into `whole`: where memory ran out for the one it has for the other.
- */
+/* The text of a part that is about to be printed into `whole`; if the part is bad, the whole becomes bad. */
 const char *cli_part(const cli_text *part, cli_text *whole);
-/* A text as a cell of CSV, in one line, quoted where it holds what would end the cell: many tools read a row a line, so
- * a break in a name is a blank. */
+/* A text as a cell of CSV, on one line, quoted where necessary.  A line break becomes a blank, as many tools read a
+ * row per line. */
 void cli_csv_cell(cli_text *out, const char *text);
 
-/* Code points, which is how many columns our output takes. */
+/* Number of code points, which is the number of columns for our output. */
 size_t cli_columns(const char *s);
 
 /* A figure as text, returned by value: cli_printf(t, "%s", cli_count(n).s). */

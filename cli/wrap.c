@@ -5,7 +5,7 @@
 enum { COLUMNS = 79 };
 
 void cli_wrap(FILE *out, const char *text, int left) {
-  int at = left, blanks = 0; /* blanks: between the word before and the next */
+  int at = left, blanks = 0; /* blanks: between the previous word and the next */
   for (; *text; text++) {
     int n = (int)strcspn(text, " \n");
     if (n > 0 && at > left && at + blanks + n > COLUMNS) {

@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "grad/derive.h"
+#include "grad/shift.h"
 #include "grad/spread.h"
 #include "grad/write.h"
 
@@ -15,6 +16,7 @@ typedef struct {
   bool of, by, given;
   bool hangs;       /* on one of `by` */
   bool reaches;     /* one of `of` */
+  bool flat;        /* of a maximum or minimum: its value does not matter */
   int uses;         /* reads that may add to its gradient */
   bool asked_apart; /* its gradient is asked for and read further: a copy is what is given out */
   gr_target to;
@@ -75,7 +77,7 @@ static void set_defaults(grad *g, const tf_grad_options *o) {
   }
 }
 
-static bool wanted(const node *n) { return n->hangs && n->reaches; }
+static bool wanted(const node *n) { return n->hangs && n->reaches && !n->flat; }
 
 static bool check_asked(grad *g) {
   const tf_workload *wl = g->d.wl;
@@ -98,6 +100,23 @@ static bool check_asked(grad *g) {
   if (!n_by && tf_diags_errors(g->d.diags) == before)
     tf_fail(g->d.diags, wl->at, TF_E_NAME, "there is nothing to differentiate by: no input");
   return tf_diags_errors(g->d.diags) == before;
+}
+
+/* Maxima and minima that only keep an exponential small, which would cost three passes for what is 0 but for rounding.
+ */
+static bool find_flat(grad *g) {
+  const tf_workload *wl = g->d.wl;
+  bool *of = TF_ARRAY(g->d.arena, bool, (size_t)wl->n_tensors);
+  gr_shift *shift = TF_ARRAY(g->d.arena, gr_shift, (size_t)wl->n_tensors);
+  if (!of || !shift) return gr_fail_memory(&g->d);
+  for (int t = 0; t < wl->n_tensors; t++)
+    of[t] = g->node[t].of;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const tf_op *op = &wl->ops[o];
+    const bool extreme = op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+    if (extreme && wanted(&g->node[op->out])) g->node[op->out].flat = gr_shift_free(wl, op->out, of, shift);
+  }
+  return true;
 }
 
 /* ---- sums --------------------------------------------------------------------------------- */
@@ -158,8 +177,18 @@ static bool add_to_sum(gr_draft *d, int tensor, node *n, const gr_expr *e) {
   return n->sum || gr_fail_memory(d);
 }
 
+/* The tensor that the sum is as it stands, element for element; -1: it is none. */
+static int whole_tensor(gr_draft *d, const node *n) {
+  const gr_expr *e = n->sum;
+  if (n->by || !e || e->node.what != TF_X_READ) return -1; /* by: its name is asked for */
+  for (int r = 0; r < d->tensors[e->tensor].rank; r++)
+    if (!gr_same_form(e->index[r], gr_form(d, n->to.home[r]))) return -1;
+  return e->tensor;
+}
+
 /* The gradient of the tensor, all of what adds to it being known; -1: it is 0. */
 static int close_sum(gr_draft *d, int tensor, node *n) {
+  if (n->made < 0 && whole_tensor(d, n) >= 0) n->made = whole_tensor(d, n);
   if (n->made < 0 && n->sum) n->made = make_sum(d, tensor, n, n->to.name, n->sum);
   return n->made;
 }
@@ -271,7 +300,7 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
   ok = read_names(g, o->given, "given", offsetof(node, given)) && ok;
   if (!ok) return NULL;
   set_defaults(g, o);
-  if (!check_asked(g) || !begin_sums(g)) return NULL;
+  if (!check_asked(g) || !find_flat(g) || !begin_sums(g)) return NULL;
   for (int i = wl->n_ops - 1; i >= 0; i--) {
     const tf_op *op = &wl->ops[wl->topo[i]];
     if (wanted(&g->node[op->out]) && !reverse_op(g, op)) return NULL;
@@ -280,6 +309,7 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
 }
 
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   tf_arena *arena = tf_arena_new();
   grad g = {.d = {.arena = arena, .diags = d}};
   char *text = NULL;

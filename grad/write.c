@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/yaml/quote.h"
+
 /* ---- what is read of each tensor -------------------------------------------------------- */
 typedef struct {
   bool read, copied;
@@ -190,19 +192,6 @@ static void put_expr(const writer *w, const gr_expr *e, int least, bool through_
 }
 
 /* ---- sections --------------------------------------------------------------------------- */
-static void put_title(FILE *out, const char *text) {
-  fputs("\"", out);
-  for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-    if (*s == '"' || *s == '\\')
-      fprintf(out, "\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-      fprintf(out, "\\x%02x", *s);
-    else
-      fputc(*s, out);
-  }
-  fputs("\"", out);
-}
-
 static void put_list(FILE *out, const char *key, int n, const int64_t *v) {
   fprintf(out, "%s: [", key);
   for (int i = 0; i < n; i++)
@@ -255,7 +244,7 @@ char *gr_write(gr_draft *d, int first, const char *title) {
   w.out = open_memstream(&text, &size);
   if (!w.out && !gr_fail_memory(d)) return NULL;
   fputs("workload:\n  name: ", w.out);
-  put_title(w.out, title);
+  tf_yaml_quote(w.out, title);
   fputs("\n  dims: {", w.out);
   for (int i = 0; i < d->n_dims; i++)
     if (w.dim[i]) {

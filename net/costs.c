@@ -81,15 +81,13 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
 }
 
 /* ---- mappings --------------------------------------------------------------------------------------------- */
-/* Keeps the mapping where it is better.  Takes the text's ownership. */
-static void keep(net_cost *x, char *text, double value) {
-  if (!text || !(value < x->value)) {
-    free(text);
-    return;
-  }
-  free(x->mapping);
-  x->mapping = text;
+/* Keeps the mapping where it is better. */
+static void keep(net_cost *x, tf_tree **tree, double value) {
+  if (!*tree || !(value < x->value)) return;
+  tf_tree_free(x->tree);
+  x->tree = *tree;
   x->value = value;
+  *tree = NULL;
 }
 
 /* Whether time is up, for a search that could have been made. */
@@ -119,29 +117,25 @@ static void by_formulas(net_costs *c, net_cost *x) {
   if (r) {
     c->evals += r->evals;
     c->late = c->late || r->stopped_by == TF_STOP_TIME;
-    keep(x, r->text, r->value);
-    r->text = NULL;
+    keep(x, &r->tree, r->value);
   }
   tf_solve_free(r);
   tf_diags_free(d);
 }
 
 static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
-  const char *start[] = {x->mapping};
+  const tf_tree *start[] = {x->tree};
   tf_search_opts o = {.objective = c->o->objective,
                       .budget = part_of(c, evals),
                       .keep = 1,
                       .starts = start,
-                      .n_starts = x->mapping != NULL};
-  if (!x->mapping) o.budget.time_limit = 0; /* it has to end with a mapping: its evaluations bound it */
+                      .n_starts = x->tree != NULL};
+  if (!x->tree) o.budget.time_limit = 0; /* it has to end with a mapping: its evaluations bound it */
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
   if (!r) return false;
   c->evals += r->evals;
   c->late = c->late || r->stopped_by == TF_STOP_TIME;
-  if (r->n_best) {
-    keep(x, r->best[0].text, r->best[0].value);
-    r->best[0].text = NULL;
-  }
+  if (r->n_best) keep(x, &r->best[0].tree, r->best[0].value);
   tf_search_free(r);
   return true;
 }
@@ -152,7 +146,7 @@ static void tell(const net_costs *c, double best) {
 }
 
 static bool worth_a_search(const net_cost *x) {
-  const bool hopeless = x->mapping && x->group->workload->n_ops > 1 && x->value > FAR * x->least;
+  const bool hopeless = x->tree && x->group->workload->n_ops > 1 && x->value > FAR * x->least;
   return x->value > NEAR * x->least && !hopeless;
 }
 
@@ -161,7 +155,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   net_cost *x = &c->at[id];
   if (!x->known) {
     by_formulas(c, x);
-    if (worth_a_search(x) && !(x->mapping && is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    if (worth_a_search(x) && !(x->tree && is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
     x->known = true;
     c->evaluated++;
     tell(c, INFINITY);
@@ -175,16 +169,16 @@ static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
   const tf_planner_opts o = {.kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = part_of(c, evals)};
   tf_diags *d = tf_diags_new();
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
-  char *text = p && p->tree && p->result.feasible && !p->result.overflow ? tf_tree_text(p->tree) : NULL;
   if (p) {
     c->evals += p->evals;
     c->late = c->late || p->stopped_by == TF_STOP_TIME;
   }
-  if (text) {
+  if (p && p->found && p->result.feasible && !p->result.overflow) {
     const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
-    free(x->mapping);
-    x->mapping = text;
+    tf_tree_free(x->tree);
+    x->tree = p->found;
     x->value = tf_objective_value(c->o->objective, &f);
+    p->found = NULL;
   }
   tf_planned_free(p);
   tf_diags_free(d);
@@ -193,15 +187,15 @@ static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
 
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
-  if (x->mapping && is_late(c)) return !net_stopped(c);
+  if (x->tree && is_late(c)) return !net_stopped(c);
   if (c->o->isa) return by_planner(c, x, evals);
   return by_search(c, x, evals, c->d) && !net_stopped(c);
 }
 
 void net_costs_free(net_costs *c) {
   for (int i = 0; i < c->n; i++) {
+    tf_tree_free(c->at[i].tree);
     tf_group_free(c->at[i].group);
-    free(c->at[i].mapping);
   }
   free(c->at);
 }

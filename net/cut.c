@@ -166,7 +166,8 @@ static bool copy_tensor(cutter *c, int t) {
   const tf_tensor *from = &c->from->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
   *z = *from;
-  z->producer = from->producer < 0 ? -1 : op_inside(c, from->producer);
+  z->producer = from->producer < 0 || from->view_of ? -1 : op_inside(c, from->producer);
+  z->view_of = 0;
   z->consumers = TF_ARRAY(c->a, int, (size_t)from->n_consumers);
   if (!z->consumers) return no_memory(c);
   z->n_consumers = 0;
@@ -204,7 +205,24 @@ static bool copy_all(cutter *c) {
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------ */
+/* A view shows what a group before has made. */
+static bool check_views(const cutter *c, const int *ops, int n) {
+  for (int i = 0; i < n; i++)
+    for (int r = 0; r < c->from->ops[ops[i]].n_reads; r++) {
+      const tf_tensor *z = &c->from->tensors[c->from->ops[ops[i]].reads[r].tensor];
+      bool inside = false;
+      for (int k = 0; k < n && z->view_of; k++)
+        inside |= ops[k] == z->producer;
+      if (inside)
+        return tf_fail(c->d, c->at, TF_E_ORDER,
+                       "op '%.60s' reads '%.60s', a view of what this group makes: it has to be made by a group before",
+                       c->from->ops[ops[i]].name, z->name);
+    }
+  return true;
+}
+
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {
+  if (!check_views(c, ops, n)) return false;
   c->wl = TF_NEW(c->a, tf_workload);
   if (!c->wl) return no_memory(c);
   c->wl->name = tf_arena_strndup(c->a, name, strlen(name));

@@ -26,12 +26,10 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   o.name = k->name;
   o.result = NULL;
   o.measured = NULL;
-  k->tree =
-      tf_tree_parse(k->group->mapping, k->group->group->workload->at, e->tree.arch, k->group->group->workload, e->d);
-  if (!k->tree || !tf_micro_data(o.dtype, &data, e->d)) return false;
+  if (!tf_micro_data(o.dtype, &data, e->d)) return false;
   const ir_machine machine = tf_micro_machine(e->isa, data);
-  k->files = tf_emit(k->tree, "cpu", &o, e->d);
-  k->program = k->files ? low_lower(k->tree, &tf_target_cpu.lower, &machine, e->d) : NULL;
+  k->files = tf_emit(k->group->tree, "cpu", &o, e->d);
+  k->program = k->files ? low_lower(k->group->tree, &tf_target_cpu.lower, &machine, e->d) : NULL;
   if (!k->program) return false;
   k->packs = packs_some(k);
   return true;
@@ -71,7 +69,8 @@ static void begin_package(net_emission *e) {
                            .source = tf_micro_source_find(e->o->micro),
                            .name = C_NAME,
                            .entry = C_NAME,
-                           .packed = e->whole.n_packs};
+                           .packed = e->whole.n_packs,
+                           .on_threads = true};
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
@@ -145,19 +144,10 @@ static void print_readme(FILE *out, const net_emission *e) {
 
 /* The header of a kernel, and at its end what only networks have. */
 static void print_header(FILE *out, const net_emission *e) {
-  static const char end[] = "#ifdef __cplusplus\n}\n";
-  char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return; /* add_row finds nothing in it */
-  c_kernel_h(f, &e->package);
-  const char *at = fclose(f) == 0 ? strstr(text, end) : NULL;
-  if (at) {
-    fprintf(out, "%.*s", (int)(at - text), text);
-    net_declare_weights(out);
-    fputs(at, out);
-  }
-  free(text);
+  c_kernel_h_begin(out, &e->package);
+  net_declare_threads(out);
+  net_declare_weights(out);
+  c_kernel_h_end(out);
 }
 static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
 static void print_bench(FILE *out, const net_emission *e) { c_bench_c(out, &e->package); }
@@ -239,7 +229,6 @@ tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_
   for (int i = 0; e.kernel && i < p->n; i++) {
     tf_emitted_free(e.kernel[i].files);
     ir_free(e.kernel[i].program);
-    tf_tree_free(e.kernel[i].tree);
   }
   free(e.kernel);
   free(e.whole.packs);

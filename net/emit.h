@@ -8,7 +8,6 @@
 typedef struct {
   char name[160]; /* prefix of what it exports */
   const tf_net_group *group;
-  tf_tree *tree;
   tf_emitted *files; /* as tf_emit has them */
   ir_program *program;
   bool packs; /* it has panels that may be laid out beforehand */
@@ -29,6 +28,10 @@ typedef struct {
 
 /* emit_calls.c: network.c, its calls in the order of the plan. */
 void net_print_calls(FILE *out, const net_emission *e);
+
+/* emit_threads.c: what of network.c and network.h says how many threads there are. */
+void net_print_threads(FILE *out);
+void net_declare_threads(FILE *out);
 
 /* emit_weights.c: what of network.c and network.h reads files of weights. */
 void net_print_weights(FILE *out, const net_emission *e);

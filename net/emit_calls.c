@@ -119,8 +119,9 @@ static void packing(FILE *out, const net_emission *e) {
 
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
-  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
-               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n");
+  fprintf(out,
+          ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
+          "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (e->plan->groups[i].like == i) fprintf(out, "#include \"g%d.h\"\n", i + 1);
   fprintf(
@@ -134,5 +135,6 @@ void net_print_calls(FILE *out, const net_emission *e) {
   sizes(out, e);
   entry(out, e);
   packing(out, e);
+  net_print_threads(out);
   net_print_weights(out, e);
 }

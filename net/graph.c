@@ -39,7 +39,18 @@ static bool connected(const tf_workload *wl, const int *ops, int n) {
   return __builtin_popcount(reached) == n;
 }
 
+/* Whether an op of the group reads a view of what another one makes, which is there once that has run. */
+static bool views_inside(const tf_workload *wl, const int *ops, int n) {
+  for (int i = 0; i < n; i++)
+    for (int r = 0; r < wl->ops[ops[i]].n_reads; r++) {
+      const tf_tensor *z = &wl->tensors[wl->ops[ops[i]].reads[r].tensor];
+      if (z->view_of && holds(ops, n, z->producer)) return true;
+    }
+  return false;
+}
+
 bool net_may_group(const tf_workload *wl, const int *ops, int n) {
+  if (views_inside(wl, ops, n)) return false;
   for (int i = 0; i < n; i++)
     if (!closed(wl, ops, n, ops[i])) return false;
   return connected(wl, ops, n);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "model/yaml/quote.h"
 #include "model/yaml/schema.h"
 #include "net/net.h"
 
@@ -22,16 +23,6 @@ struct tf_net_inputs {
 };
 
 /* ---- written ------------------------------------------------------------------------------------------------ */
-static void put_quoted(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-    if (*s < 0x20 || *s == 0x7f)
-      fprintf(out, "\\x%02x", *s);
-    else
-      fprintf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-  fputc('"', out);
-}
-
 char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
   char *text = NULL;
   size_t size = 0;
@@ -42,12 +33,12 @@ char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, 
     char sha[TF_SHA256_TEXT];
     if (tf_net_has_plan(&texts[i])) continue;
     tf_sha256_text(texts[i].text, texts[i].len, sha);
-    fputs("  - {path: ", out), put_quoted(out, texts[i].name), fprintf(out, ", sha256: %s}\n", sha);
+    fputs("  - {path: ", out), tf_yaml_quote(out, texts[i].name), fprintf(out, ", sha256: %s}\n", sha);
   }
   if (n_set) fputs("  set:\n", out);
   for (size_t i = 0; i < n_set; i++) {
-    fputs("  - {name: ", out), put_quoted(out, set[i].name);
-    fputs(", value: ", out), put_quoted(out, set[i].value), fputs("}\n", out);
+    fputs("  - {name: ", out), tf_yaml_quote(out, set[i].name);
+    fputs(", value: ", out), tf_yaml_quote(out, set[i].value), fputs("}\n", out);
   }
   if (fclose(out) == 0) return text;
   free(text);

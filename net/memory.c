@@ -29,7 +29,7 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
 /* From the group that makes it to the last that reads it; of tensors that no other group reads there is none. */
 static bool add_block(laying *l, int z) {
   const tf_tensor *t = &l->wl->tensors[z];
-  if (t->producer < 0) return true;
+  if (t->producer < 0 || t->view_of) return true;
   net_block b = {.from = l->of[t->producer], .to = l->of[t->producer]};
   for (int k = 0; k < t->n_consumers; k++)
     if (l->of[t->consumers[k]] > b.to) b.to = l->of[t->consumers[k]];
@@ -71,6 +71,8 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
   out->least = net_most_alive(l->block, l->n);
   for (int i = 0; i < l->n; i++)
     out->offset[l->tensor[i]] = offset[i];
+  for (int z = 0; z < l->wl->n_tensors; z++)
+    if (l->wl->tensors[z].view_of) out->offset[z] = out->offset[l->wl->tensors[z].view_of - 1];
   return true;
 }
 

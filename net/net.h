@@ -48,7 +48,7 @@ typedef struct {
   tf_bounds bounds;
   double least;  /* of the objective */
   bool known;    /* mapped, as far as this goes */
-  char *mapping; /* owned; NULL: none that fits was found */
+  tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without mapping */
   uint64_t hash;
   int next; /* of the same bucket */
@@ -89,10 +89,7 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
 int64_t net_most_alive(const net_block *b, int n);
 
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
-/* The mapping in the names of another group with the same key; malloc'd, NULL with an error in d. */
-char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
-                         tf_diags *d);
-/* Fills figures and bounds of a group that has a mapping, whose text begins at `at`. */
+/* Fills figures and bounds of a group that has a mapping.  at: for what is told of it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);

@@ -120,7 +120,8 @@ static bool ready(const search *s, const growing *g, int op) {
     const int maker = s->wl->tensors[o->reads[k].tensor].producer;
     if (maker < 0) continue;
     const int at = s->place[maker], ahead = at - x->p;
-    if (!has_run(x, at) && !(ahead < 64 && (g->ops >> ahead & 1))) return false;
+    if (!has_run(x, at) && !(!s->wl->tensors[o->reads[k].tensor].view_of && ahead < 64 && (g->ops >> ahead & 1)))
+      return false;
   }
   return true;
 }

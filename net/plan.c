@@ -17,22 +17,9 @@ typedef struct {
 } planning;
 
 /* ---- one group -------------------------------------------------------------------------------------------- */
-char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
-                         tf_diags *d) {
-  tf_tree *t = tf_tree_parse(text, (tf_loc){0}, arch, from, d);
-  if (!t) return NULL;
-  t->workload = to;
-  char *out = tf_tree_text(t);
-  t->workload = from;
-  tf_tree_free(t);
-  if (!out) tf_fail(d, to->at, TF_E_LIMIT, "out of memory");
-  return out;
-}
-
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
   const tf_workload *wl = g->group->workload;
-  tf_tree *tree = tf_tree_parse(g->mapping, at, arch, wl, d);
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_model *m = tf_model_new(g->tree, d);
   tf_result r = {0};
   bool ok = m && tf_model_eval(m, NULL, &r);
   if (ok && !r.feasible)
@@ -47,7 +34,6 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   if (ok) g->figures = tf_figures_of(arch, wl, &r);
   if (ok) memcpy(g->bottleneck, r.bottleneck, sizeof g->bottleneck);
   tf_model_free(m);
-  tf_tree_free(tree);
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
@@ -61,11 +47,11 @@ static bool take_group(planning *s, int i) {
   s->plan->n = i + 1;
   g->group = tf_group_cut(c->wl, ops, n, name, c->wl->ops[ops[0]].at, c->d);
   if (!g->group) return false;
-  if (!x->mapping)
+  if (!x->tree)
     return tf_fail(c->d, c->wl->ops[ops[0]].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
                    c->wl->ops[ops[0]].name);
-  g->mapping = net_rename_mapping(c->arch, x->group->workload, g->group->workload, x->mapping, c->d);
-  if (!g->mapping) return false;
+  g->tree = tf_tree_copy(x->tree, c->arch, g->group->workload, c->d);
+  if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
   g->like = *like - 1;
@@ -180,8 +166,8 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
 void tf_net_plan_free(tf_net_plan *p) {
   if (!p) return;
   for (int i = 0; i < p->n; i++) {
+    tf_tree_free(p->groups[i].tree);
     tf_group_free(p->groups[i].group);
-    free(p->groups[i].mapping);
   }
   free(p->groups);
   free(p);

@@ -98,33 +98,37 @@ static bool all_named(const reader *r, tf_loc at) {
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------- */
+/* Whether mappings of two groups with equal keys differ in names alone. */
+static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
+  tf_tree renamed = *a->tree; /* the same numbers of dims, tensors and ops */
+  renamed.workload = b->group->workload;
+  char *x = tf_tree_text(&renamed), *y = tf_tree_text(b->tree);
+  const bool same = x && y && !strcmp(x, y);
+  free(x);
+  free(y);
+  return same;
+}
+
 /* The first group before g that is the same up to names, mapping and all; its own number: none. */
 static int find_like(const reader *r, int i) {
   const tf_net_group *g = &r->plan->groups[i];
   for (int k = 0; k < i; k++) {
     const tf_net_group *x = &r->plan->groups[k];
-    if (!x->mapping || x->like != k || x->group->key_size != g->group->key_size ||
+    if (!x->tree || x->like != k || x->group->key_size != g->group->key_size ||
         memcmp(x->group->key, g->group->key, x->group->key_size) != 0)
       continue;
-    char *text = net_rename_mapping(r->arch, g->group->workload, x->group->workload, g->mapping, r->d);
-    const bool same = text && !strcmp(text, x->mapping);
-    free(text);
-    if (same) return k;
+    if (same_mapping(g, x)) return k;
   }
   return i;
 }
 
-/* The text of the tree: as it is written, whatever the file's blanks and comments. */
 static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node) {
   if (node->style != TF_Y_LITERAL)
     return tf_fail(r->d, node->at, TF_E_TYPE, "'mapping' must be a literal block: mapping: |");
-  tf_tree *t = tf_tree_parse(node->text, node->text_at, r->arch, g->group->workload, r->d);
-  if (!t) return false;
-  if (t->open) tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
-  const bool closed = !t->open;
-  g->mapping = tf_tree_text(t);
-  tf_tree_free(t);
-  return closed && (g->mapping || no_memory(r)) && net_evaluate(r->arch, g, node->at, r->d);
+  g->tree = tf_tree_parse(node->text, node->text_at, r->arch, g->group->workload, r->d);
+  if (!g->tree) return false;
+  if (g->tree->open) return tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
+  return net_evaluate(r->arch, g, node->at, r->d);
 }
 
 static bool read_group(reader *r, const tf_ynode *node, int i) {

@@ -3,21 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/yaml/quote.h"
 #include "net/net.h"
 
-static void put_title(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-    if (*s == '"' || *s == '\\')
-      fprintf(out, "\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-      fprintf(out, "\\x%02x", *s);
-    else
-      fputc(*s, out);
-  fputc('"', out);
-}
-
-static void put_group(FILE *out, const tf_net_group *g, int i) {
+/* False: out of memory. */
+static bool put_group(FILE *out, const tf_net_group *g, int i) {
   const tf_workload *wl = g->group->workload;
   fprintf(out, "  # %d", i + 1);
   if (g->like != i) fprintf(out, ", as %d", g->like + 1);
@@ -25,8 +15,11 @@ static void put_group(FILE *out, const tf_net_group *g, int i) {
   for (int o = 0; o < wl->n_ops; o++)
     fprintf(out, "%s%s", o ? ", " : "", wl->ops[o].name);
   fprintf(out, "]\n    mapping: |\n");
-  for (const char *line = g->mapping; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+  char *text = tf_tree_text(g->tree);
+  for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     fprintf(out, "      %.*s\n", (int)strcspn(line, "\n"), line);
+  free(text);
+  return text;
 }
 
 char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl) {
@@ -35,13 +28,14 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
   fprintf(out, "plan:\n  network: ");
-  put_title(out, wl->name);
+  tf_yaml_quote(out, wl->name);
   fprintf(out, "\n  architecture: ");
-  put_title(out, arch->name);
+  tf_yaml_quote(out, arch->name);
   fprintf(out, "\n  objective: %s\n  groups:\n", tf_objective_key((int)p->objective));
+  bool ok = true;
   for (int i = 0; i < p->n; i++)
-    put_group(out, &p->groups[i], i);
-  if (fclose(out) == 0) return text;
+    ok = put_group(out, &p->groups[i], i) && ok;
+  if (fclose(out) == 0 && ok) return text;
   free(text);
   return NULL;
 }

@@ -1,6 +1,7 @@
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
 #include <stdlib.h>
 
+#include "model/eval/hooks.h"
 #include "planner/planner.h"
 
 /* Of an evaluation allowed, so many quick ones (tf_model_effort) may be taken: a search ends early where borders inside
@@ -76,7 +77,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
   bool ok = keep(p, r);
-  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].text);
+  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].tree);
   tf_search_free(r);
   return ok;
 }
@@ -127,14 +128,37 @@ static bool search_templates(planner *p) {
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
 }
 
+/* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */
+static bool take(planner *p, const tf_tree *t, int64_t *effort) {
+  tf_result r;
+  tf_model *m = tf_model_new(t, p->d);
+  const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  plan_candidate c = {.cycles = fits ? r.cycles : 0};
+  *effort += m ? tf_model_effort(m) : 0;
+  tf_model_free(m);
+  p->plan->evals++;
+  if (!fits) return m || plan_no_memory(p);
+  plan_candidate *at = realloc(p->at, (size_t)(p->n + 1) * sizeof *at);
+  if (at) p->at = at;
+  c.text = at ? tf_tree_text(t) : NULL;
+  c.tree = c.text ? tf_tree_copy(t, p->arch, p->wl, p->d) : NULL;
+  if (!c.tree) {
+    plan_candidate_clear(&c);
+    return plan_no_memory(p);
+  }
+  p->at[p->n++] = c;
+  return p->plan->tree || plan_adopt(p, c.tree);
+}
+
 /* The mappings that the target has of its own.  *any: there are. */
 static bool search_forms(planner *p, bool *any) {
   bool ok = true;
-  for (int k = 0; ok && !plan_stopped(p); k++) {
+  int64_t effort = 0;
+  for (int k = 0; ok && !plan_stopped(p) && (effort < TF_PLANNER_EFFORT || !p->plan->tree); k++) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;
-    ok = search(p, t, 2);
+    ok = t->open ? search(p, t, 2) : take(p, t, &effort);
     tf_tree_free(t);
   }
   return ok;

@@ -1,6 +1,5 @@
 /* The whole of a plan: find, rank, evaluate, time. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "planner/planner.h"
 
@@ -13,10 +12,12 @@ void plan_candidate_clear(plan_candidate *c) {
   tf_tree_free(c->tree);
 }
 
-bool plan_adopt(planner *p, const char *text) {
-  tf_loc at = {tf_diags_add_file(p->d, "(mapping found)", text, strlen(text)), 1, 1, 1};
-  tf_tree *t = tf_tree_parse(text, at, p->arch, p->wl, p->d);
-  if (!t) return false;
+bool plan_adopt(planner *p, const tf_tree *tree) {
+  tf_tree *t = tf_tree_copy(tree, p->arch, p->wl, p->d);
+  if (!t || !tf_tree_place(t, "(mapping found)", p->d)) {
+    tf_tree_free(t);
+    return false;
+  }
   tf_model_free(p->plan->model); /* of the tree before */
   p->plan->model = NULL;
   tf_tree_free(p->plan->found);
@@ -50,6 +51,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
 
 tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
                            tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);

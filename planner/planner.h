@@ -8,8 +8,8 @@ typedef struct {
   double value;   /* what they are ranked by; the list ascends */
   bool is_scored; /* value is plan_score's */
   double cycles;  /* as the search counts them */
-  char *text;     /* NULL with tree: the plan's own mapping, as it was given */
-  tf_tree *tree;  /* what the text says */
+  tf_tree *tree;  /* NULL: the plan's own mapping, as it was given */
+  char *text;     /* of the tree: orders those of equal value */
 } plan_candidate;
 
 typedef struct {
@@ -41,7 +41,7 @@ bool plan_time(planner *p);
 bool plan_stopped(const planner *p);
 void plan_candidate_clear(plan_candidate *c);
 bool plan_no_memory(const planner *p);
-/* Makes the mapping the plan's: read from its text, so that what is said of it can show its lines. */
-bool plan_adopt(planner *p, const char *text);
+/* Makes a copy of the mapping the plan's, with a place where what is said of it can show its lines. */
+bool plan_adopt(planner *p, const tf_tree *tree);
 bool plan_evaluate(planner *p);
 #endif

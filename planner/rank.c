@@ -43,5 +43,5 @@ bool plan_rank(planner *p) {
   p->n = n;
   if (n == 0) return true; /* emitting the best says why nothing can be emitted */
   qsort(p->at, (size_t)n, sizeof *p->at, better);
-  return plan_adopt(p, p->at[0].text);
+  return plan_adopt(p, p->at[0].tree);
 }

@@ -68,8 +68,8 @@ static bool take(planner *p, kernels *k) {
   p->plan->n_measured = k->n;
   p->plan->chosen = best;
   k->m = NULL;
-  const char *text = p->at[p->plan->measured[best].rank - 1].text;
-  return (!text || plan_adopt(p, text)) && plan_evaluate(p);
+  const tf_tree *tree = p->at[p->plan->measured[best].rank - 1].tree;
+  return (!tree || plan_adopt(p, tree)) && plan_evaluate(p);
 }
 
 static bool time_them(planner *p, kernels *k) {

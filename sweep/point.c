@@ -1,7 +1,9 @@
 /* One point: read, mapped, evaluated. */
 #include "sweep/point.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,13 @@ static void keep_counts(work *w, const tf_result *r) {
   row->counts = all;
 }
 
+/* What a mask left out, for the row's message. */
+static const char *skipped_of(work *w, const tf_result *r) {
+  char text[80];
+  snprintf(text, sizeof text, "%" PRId64 " points skipped, in steps that the mask leaves nothing of", r->skipped);
+  return r->skipped ? keep(w, text) : NULL;
+}
+
 static void keep_figures(work *w, const tf_result *r) {
   const tf_spec *p = w->spec;
   tf_sweep_row *row = &w->out->row;
@@ -73,6 +82,7 @@ static void keep_figures(work *w, const tf_result *r) {
   row->figures[TF_GOAL_TRAFFIC] = traffic;
   row->held_words = held;
   row->bottleneck = keep(w, r->bottleneck);
+  row->message = skipped_of(w, r);
   row->state = TF_POINT_FOUND;
   if (w->s->section.counts) keep_counts(w, r);
 }
@@ -112,21 +122,26 @@ static void evaluate(work *w, const char *own) {
   tf_model_free(m);
 }
 
-static bool parse(work *w, const char *text, tf_loc at) {
-  tf_tree_free(w->tree);
-  w->tree = tf_tree_parse(text, at, w->spec->arch, w->spec->workload, w->d);
+/* The mapping of the input's file. */
+static bool read_mapping(work *w) {
+  const tf_spec *p = w->spec;
+  w->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, w->d);
   return w->tree != NULL;
 }
 
-static void adopt(work *w, const char *text) {
-  if (!text) {
+/* Evaluates what was found, a tree of w->spec, and takes it. */
+static void adopt(work *w, tf_tree **found) {
+  if (!found || !*found) {
     w->out->row.state = TF_POINT_NONE;
     w->out->row.message = "no mapping that fits was found";
-  } else if (parse(w, text, (tf_loc){0})) {
-    evaluate(w, text);
-  } else {
-    keep_error(w);
+    return;
   }
+  tf_tree_free(w->tree);
+  w->tree = *found;
+  *found = NULL;
+  char *text = tf_tree_text(w->tree);
+  evaluate(w, text);
+  free(text);
 }
 
 /* ---- methods -------------------------------------------------------------------------------------- */
@@ -137,7 +152,7 @@ static void by_bound(work *w) {
 }
 
 static void by_eval(work *w) {
-  if (!parse(w, w->spec->mapping_text, w->spec->mapping_at)) {
+  if (!read_mapping(w)) {
     keep_error(w);
   } else if (w->tree->open) {
     w->out->row.state = TF_POINT_INVALID;
@@ -175,7 +190,7 @@ static bool by_solver(work *w, bool exact) {
     w->out->row.evals = r->evals;
     w->out->row.proved = r->proved;
     raise_bound(w, r);
-    adopt(w, r->text);
+    adopt(w, &r->tree);
   } else if (ok) {
     keep_error(w);
   }
@@ -183,14 +198,14 @@ static bool by_solver(work *w, bool exact) {
   return ok;
 }
 
-/* Whether the mapping of another machine reads on this one; if not the search begins without. */
-static bool can_start(const work *w) {
+/* The mapping of another machine, which a store or another process kept as text; NULL: there is none, or it does not
+ * read on this one.  Then the search begins without. */
+static tf_tree *read_start(const work *w) {
   tf_diags *d = tf_diags_new();
   tf_tree *t =
       d && w->how->start ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d) : NULL;
-  tf_tree_free(t);
   tf_diags_free(d);
-  return t != NULL;
+  return t;
 }
 
 /* The closed form's mapping for the search to begin with, found with a part of the budget; NULL: none, or stopped. */
@@ -207,7 +222,7 @@ static tf_solve_result *by_formulas(const work *w, int64_t evals) {
   return r;
 }
 
-static bool search_from(work *w, int64_t evals, const char *const *starts, int n) {
+static bool search_from(work *w, int64_t evals, const tf_tree *const *starts, int n) {
   tf_search_opts o = {.objective = sweep_objective(&w->s->grid),
                       .budget.seed = w->s->section.seed,
                       .budget.threads = 1,
@@ -221,7 +236,7 @@ static bool search_from(work *w, int64_t evals, const char *const *starts, int n
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT;
   if (ok && r) {
     w->out->row.evals += r->evals;
-    adopt(w, r->n_best ? r->best[0].text : NULL);
+    adopt(w, r->n_best ? &r->best[0].tree : NULL);
   } else if (ok) {
     keep_error(w);
   }
@@ -232,21 +247,23 @@ static bool search_from(work *w, int64_t evals, const char *const *starts, int n
 static bool by_search(work *w) {
   const tf_spec *p = w->spec;
   int64_t evals = w->s->section.evals ? w->s->section.evals : EVALS_UNLESS_SAID;
-  const char *starts[2];
+  const tf_tree *starts[2];
   int n = 0;
   if (p->mapping_text) {
-    if (parse(w, p->mapping_text, p->mapping_at)) return search_from(w, evals, NULL, 0);
+    if (read_mapping(w)) return search_from(w, evals, NULL, 0);
     keep_error(w);
     return true;
   }
   tf_solve_result *first = by_formulas(w, evals);
   bool stopped = first && first->stopped_by == TF_STOP_INTERRUPT;
   if (first) w->out->row.evals = first->evals;
-  if (first && first->text) starts[n++] = first->text;
-  if (can_start(w)) starts[n++] = w->how->start;
+  tf_tree *known = read_start(w);
+  if (first && first->tree) starts[n++] = first->tree;
+  if (known) starts[n++] = known;
   int64_t left = evals > w->out->row.evals ? evals - w->out->row.evals : 1;
   bool ok = !stopped && search_from(w, left, starts, n);
   tf_solve_free(first);
+  tf_tree_free(known);
   return ok;
 }
 

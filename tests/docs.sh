@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the documents show is run: every `build/tileflow` of a ```sh block, and the pictures of
 # docs/img that these commands draw are compared;
-# every ```yaml block that holds whole sections is read by `tileflow check`, the table of the
-# README is computed anew, every relative link leads somewhere, and the manual page names every
+# every ```yaml block that holds whole sections is read by `tileflow check`, the tables of the
+# README are computed anew, every relative link leads somewhere, and the manual page names every
 # command and option that the tool's own help names.
 #   tests/docs.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pictures anew
 set -u
@@ -82,10 +82,10 @@ for block in blocks/*.yaml; do
   failed=$((failed + 1))
 done
 
-"$root/tests/readme_table.sh" "$tool" >table
+{ "$root/tests/readme_table.sh" "$tool" && sh "$root/bench/results-cpu-readme.sh" | sed '/^$/d'; } >table
 while read -r row; do
   grep -qxF "$row" "$root/README.md" && continue
-  echo "README.md lacks this row of its table (tests/readme_table.sh build/tileflow):"
+  echo "README.md lacks this row of its tables (tests/readme_table.sh build/tileflow, bench/results-cpu-readme.sh):"
   echo "$row"
   failed=$((failed + 1))
 done <table

@@ -81,6 +81,9 @@ BEGIN {
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler
+  # the files that read mappings out of files and stores; what the process made itself travels as a tree
+  readers = "model/tree/parse.c model/import/tileflow/check.c net/read.c sweep/point.c sweep/grid/read.c " \
+            "cli/session/session.c cli/session/starts.c cli/cmd/emit.c"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
@@ -186,6 +189,11 @@ function check_own(name,   to, from_room, to_room, from, here) {
 /^[ \t]*#[ \t]*include[ \t]*"/ {
   name = $0; sub(/^[^"]*"/, "", name); sub(/".*/, "", name)
   check_own(name)
+}
+/(^|[^a-z_])tf_tree_parse\(/ && FILENAME ~ /\.c$/ && FILENAME !~ /^(tests|bench|examples)\// {
+  if (!within(FILENAME, readers))
+    complain("a tree is passed on as a tree (tf_tree_copy, tf_tree_place): only readers of files, which are named in " \
+             "tests/floors.sh, call tf_tree_parse")
 }
 END { exit bad > 0 }
 ' $files

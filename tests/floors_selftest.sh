@@ -76,6 +76,11 @@ expect model/cost/c.c '"../spec/s.h"' 'without ".."'
 expect model/cost/c.c '"model/spec/absent.h"' 'no such file'
 expect model/new/n.c '"base/b.h"' 'stands on no floor'
 
+# A tree that travels as text.
+build
+echo 'tf_tree *t = tf_tree_parse(text, at, arch, wl, d);' >>"$house/planner/p.c"
+sh "$floors" "$house" | grep -q 'only readers of files' || { echo "a tree that is parsed anew is not seen"; failed=1; }
+
 # Two headers of one room that include each other.
 build
 echo '#include "search/run/r.h"' >"$house/search/run/q.h"

@@ -106,9 +106,11 @@ static void prepare(void) {
   for (int i = 0; i < STEPS; i++) {
     weights[i] = numbers(words_of_weights(shape[i])), laid[i] = numbers(words_of_weights(shape[i])),
     laid_now[i] = numbers(words_of_weights(shape[i]));
-    plain[i] = convolution(shape[i], NULL, NULL, from(i), weights[i], to(i), false, relu(i));
-    blocked[i] = convolution(shape[i], i ? &blocked[0].dst_md : NULL, i ? blocked[0].dst : NULL, source, weights[i],
-                             NULL, true, relu(i));
+    plain[i] =
+        convolution(shape[i], (arrays){.plain_src = from(i), .weights = weights[i], .plain_dst = to(i)}, relu(i));
+    arrays all = {.plain_src = source, .weights = weights[i], .blocked = true};
+    if (i) all.src_md = &blocked[0].dst_md, all.src = blocked[0].dst;
+    blocked[i] = convolution(shape[i], all, relu(i));
     columns[i] = columns_of(shape[i]);
     with_layers = with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0,
                                             i ? &layers[i - 1] : NULL, source, weights[i]);

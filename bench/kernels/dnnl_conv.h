@@ -41,10 +41,17 @@ static dnnl_primitive_desc_t convolution_of(layout src, layout weights, layout d
   return pd;
 }
 
-/* blocked: all layouts as oneDNN likes them best.  src_md: where the source already stands; NULL: it may choose, or
- * plain. The weights, plain at `weights`, are put so here.  Memory is oneDNN's own where it is not plain. */
-static convolved convolution(window w, const layout *src_md, dnnl_memory_t src, float *plain_src, float *weights,
-                             float *plain_dst, bool blocked, bool relu) {
+/* Arrays of a convolution.  The weights, plain here, are put as oneDNN likes them best.  Memory is oneDNN's own where
+ * it is not plain. */
+typedef struct {
+  const layout *src_md; /* where the source already stands, in src; NULL: it may choose, or plain */
+  dnnl_memory_t src;
+  float *plain_src, *weights, *plain_dst;
+  bool blocked; /* all layouts as oneDNN likes them best */
+} arrays;
+
+static convolved convolution(window w, arrays a, bool relu) {
+  const bool blocked = a.blocked;
   extents from = reached(w);
   dnnl_dims_t dw = {w.f, w.c, w.r, w.r}, dd = {w.batch, w.f, w.p, w.q}, stride = {w.stride, w.stride},
               before = {w.pad, w.pad},
@@ -54,18 +61,18 @@ static convolved convolution(window w, const layout *src_md, dnnl_memory_t src, 
   layout plain = described(dw, dnnl_oihw);
   convolved c;
   dnnl_primitive_desc_t pd =
-      convolution_of(src_md ? *src_md : described(from.dims, tag), described(dw, dnnl_format_tag_any),
+      convolution_of(a.src_md ? *a.src_md : described(from.dims, tag), described(dw, dnnl_format_tag_any),
                      described(dd, tag), stride, before, behind, relu ? after(dnnl_eltwise_relu) : NULL);
   CHECK(dnnl_primitive_create(&c.s.p, pd));
   c.src_md = asked(pd, dnnl_query_src_md);
   c.dst_md = asked(pd, dnnl_query_dst_md);
   dnnl_memory_t packed = memory(asked(pd, dnnl_query_weights_md), NULL);
-  reorder(memory(plain, weights), packed);
-  c.lay = put(memory(plain, weights), packed);
+  reorder(memory(plain, a.weights), packed);
+  c.lay = put(memory(plain, a.weights), packed);
   bool whole = from.dims[2] == w.h && from.dims[3] == w.w; /* else without gaps, beforehand: it is slow with them */
-  c.src = src ? src : memory(c.src_md, blocked || !whole ? NULL : plain_src);
-  c.dst = memory(c.dst_md, blocked ? NULL : plain_dst);
-  if ((blocked || !whole) && !src) reorder(memory(strided(4, from.dims, dnnl_f32, from.strides), plain_src), c.src);
+  c.src = a.src ? a.src : memory(c.src_md, blocked || !whole ? NULL : a.plain_src);
+  c.dst = memory(c.dst_md, blocked ? NULL : a.plain_dst);
+  if ((blocked || !whole) && !a.src) reorder(memory(strided(4, from.dims, dnnl_f32, from.strides), a.plain_src), c.src);
   c.s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, c.src};
   c.s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, packed};
   c.s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, c.dst};

@@ -144,24 +144,32 @@ static dnnl_primitive_desc_t product_of(layout a, layout w, layout c, dnnl_primi
   return pd;
 }
 
-/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so
- * beforehand. attr: what follows; NULL: nothing. */
-static step product(types t, int b, int m, int n, int k, void *a, void *w, bool w_t, void *c, bool blocked,
-                    dnnl_primitive_attr_t attr) {
-  const dnnl_dims_t dims = {b, k, n};
-  layout ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t), mc = matrices(t.c, b, m, n, false);
-  dnnl_primitive_desc_t pd = product_of(ma, blocked ? tagged(3, dims, t.w, dnnl_format_tag_any) : plain, mc, attr);
+/* c[b,m,n] = a[b,m,k] w[b,k,n] */
+typedef struct {
+  types t;
+  int b, m, n, k;
+  void *a, *w, *c;
+  bool w_t;     /* w stands as [b,n,k] */
+  bool blocked; /* w in the layout that oneDNN likes best, put so beforehand */
+} matmul;
+
+/* attr: what follows; NULL: nothing. */
+static step product(matmul x, dnnl_primitive_attr_t attr) {
+  const dnnl_dims_t dims = {x.b, x.k, x.n};
+  layout ma = matrices(x.t.a, x.b, x.m, x.k, false), plain = matrices(x.t.w, x.b, x.k, x.n, x.w_t),
+         mc = matrices(x.t.c, x.b, x.m, x.n, false);
+  dnnl_primitive_desc_t pd = product_of(ma, x.blocked ? tagged(3, dims, x.t.w, dnnl_format_tag_any) : plain, mc, attr);
   step s;
   CHECK(dnnl_primitive_create(&s.p, pd));
-  dnnl_memory_t weights = memory(plain, w);
-  if (blocked) {
+  dnnl_memory_t weights = memory(plain, x.w);
+  if (x.blocked) {
     dnnl_memory_t packed = memory(asked(pd, dnnl_query_weights_md), NULL);
     reorder(weights, packed);
     weights = packed;
   }
-  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(ma, a)};
+  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(ma, x.a)};
   s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, weights};
-  s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(mc, c)};
+  s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(mc, x.c)};
   s.n = 3;
   return s;
 }

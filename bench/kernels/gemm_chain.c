@@ -98,9 +98,9 @@ static steps onednn_make(bool blocked, int i, int n) {
 #else
   dnnl_primitive_attr_t attr = NULL;
 #endif
-  s.s[s.n++] = product(f32, n, M, L, K, a + at * M * K, b + at * K * L, WITH_SOFTMAX, mid, blocked, attr);
+  s.s[s.n++] = product((matmul){f32, n, M, L, K, a + at * M * K, b + at * K * L, mid, WITH_SOFTMAX, blocked}, attr);
   if (WITH_SOFTMAX) s.s[s.n++] = softmax(dnnl_f32, n, M, L, mid);
-  s.s[s.n++] = product(f32, n, M, N, L, mid, d + at * L * N, false, e + at * M * N, blocked, NULL);
+  s.s[s.n++] = product((matmul){f32, n, M, N, L, mid, d + at * L * N, e + at * M * N, false, blocked}, NULL);
   return s;
 }
 

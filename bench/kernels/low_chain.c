@@ -88,15 +88,15 @@ static steps onednn_make(bool blocked, dnnl_data_type_t rows, int i, int n) {
   datum *x = a + at * M * K, *y = b + at * K * L, *z = d + at * L * N;
   void *between_at = (char *)c + mid * 4, *out = (char *)e + at * (size_of_e / BATCH), *v = z;
   steps s = {.n = 0};
-  s.s[s.n++] = product((types){rows, weights, between_them}, n, M, L, K, x, y, WITH_SOFTMAX, WHOLE ? between_at : out,
-                       blocked, NULL);
+  s.s[s.n++] = product(
+      (matmul){{rows, weights, between_them}, n, M, L, K, x, y, WHOLE ? between_at : out, WITH_SOFTMAX, blocked}, NULL);
   if (WITH_SOFTMAX) s.s[s.n++] = softmax(between_them, n, M, L, between_at);
   if (!WHOLE) return s;
   if (last == dnnl_f32) {
     v = blocked ? fd + at * L * N : room((size_t)n * L * N * sizeof(float));
     if (!blocked) s.s[s.n++] = converted(dnnl_s8, z, dnnl_f32, v, n, L, N);
   }
-  s.s[s.n++] = product((types){between_them, last, last}, n, M, N, L, between_at, v, false, out, blocked, NULL);
+  s.s[s.n++] = product((matmul){{between_them, last, last}, n, M, N, L, between_at, v, out, false, blocked}, NULL);
   return s;
 }
 

@@ -1,5 +1,7 @@
 # Markdown from files of bench/kernels/run.sh.  mode=table: one file, a case a row, a contestant a column.
 # mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.
+# mode=readme: the same in the README's columns, with the case that comes off worst.  mode=shapes: of two files, float32 and bfloat16, each case
+# beside the best of PyTorch's ways.
 function group_of(file) { sub(/.*cpu-/, "", file); sub(/\.csv$/, "", file); return file }
 function ours(who) { return who == "tileflow" || who == "tileflow packed" }
 function cell(v, digits) { return v == "" ? "-" : sprintf("%.*f", digits, v) }
@@ -13,16 +15,18 @@ function mean(what, g, who,   i, k, s, v) {
   }
   return k ? exp(s / k) : ""
 }
-# The same of the best of those whose name matches, case by case.
-function mean_best(g, pattern,   i, j, k, s, v, least) {
-  for (i = 1; i <= cases[g]; i++) {
-    least = ""
-    for (j = 1; j <= n_who[g]; j++) {
-      v = slower[g, name[g, i], whose[g, j]]
-      if (!ours(whose[g, j]) && whose[g, j] ~ pattern && v > 0 && (least == "" || v < least)) least = v
-    }
-    if (least != "") { k++; s += log(least) }
+# The least of a case's contestants whose name matches.
+function best(g, c, pattern,   j, v, least) {
+  for (j = 1; j <= n_who[g]; j++) {
+    v = slower[g, c, whose[g, j]]
+    if (!ours(whose[g, j]) && whose[g, j] ~ pattern && v > 0 && (least == "" || v < least)) least = v
   }
+  return least
+}
+# The mean of what is slower, of the best of those whose name matches, case by case.
+function mean_best(g, pattern,   i, k, s, least) {
+  for (i = 1; i <= cases[g]; i++)
+    if ((least = best(g, name[g, i], pattern)) != "") { k++; s += log(least) }
   return k ? exp(s / k) : ""
 }
 function smallest(g, who,   i, v, least) {
@@ -66,6 +70,24 @@ function summary(   k, g, t) {
       times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), goal[g]
   }
 }
+function readme(   k, g, i, v, least, at) {
+  for (k = 1; k <= groups; k++) {
+    g = order[k]
+    least = ""
+    for (i = 1; i <= cases[g]; i++) {
+      v = best(g, name[g, i], ".")
+      if (least == "" || v < least) { least = v; at = name[g, i] }
+    }
+    printf "| %s | %d | %s | %s | %s | %s | %s | %s (%s) |\n", title[g], cases[g], times(mean_best(g, "^oneDNN")), times(mean_best(g, "^libxsmm")),
+      times(mean_best(g, "^openblas")), times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), times(least), at
+  }
+}
+function shapes(   i, c) {
+  for (i = 1; i <= cases[order[1]]; i++) {
+    c = name[order[1], i]
+    printf "| `%s` | %s | %s |\n", c, times(best(order[1], c, "^torch")), times(best(order[2], c "-bf16", "^torch"))
+  }
+}
 BEGIN {
   FS = ","
   m = split(titles, part, ";")
@@ -80,4 +102,9 @@ FNR == 1 { g = group_of(FILENAME); order[++groups] = g; next }
   if ($2 == "tileflow packed") packed[g] = 1
   seconds[g, $1, $2] = $3; flops[g, $1, $2] = $4; share[g, $1, $2] = $5; slower[g, $1, $2] = $6
 }
-END { if (mode == "table") table(g); else summary() }
+END {
+  if (mode == "table") table(g)
+  else if (mode == "readme") readme()
+  else if (mode == "shapes") shapes()
+  else summary()
+}

@@ -199,10 +199,13 @@ static void hand_channel(const by_hand *h, const float *plane, float *to) {
       }
 }
 
-/* Outputs f and on, rows p and on, of one image. */
-static void hand_block(const by_hand *h, const float *copy, const float *weights, float *dst, int f, int p, float *sums,
+static int runs_of(const by_hand *h) { return (h->w.p + h->row - 1) / h->row; }
+
+/* The block-th part of one image, which has runs_of(h) runs of rows: outputs f and on, rows p and on. */
+static void hand_block(const by_hand *h, const float *copy, const float *weights, float *dst, int block, float *sums,
                        bool relu) {
   const window w = h->w;
+  const int runs = runs_of(h), f = block / runs * outputs(w), p = block % runs * h->row;
   const unsigned long long count = (unsigned long long)(w.r * w.r);
   const int last = w.p - p <= h->row, few = w.f - f <= outputs(w), rows = least(w.p - p, h->row),
             n = least(w.f - f, outputs(w));
@@ -218,7 +221,7 @@ static void hand_block(const by_hand *h, const float *copy, const float *weights
 static void hand_image(const by_hand *h, const float *src, const float *weights, float *dst, bool relu, int mine,
                        bool alone) {
   const window w = h->w;
-  const int each = w.stride * w.stride * phase_words(h), runs = (w.p + h->row - 1) / h->row;
+  const int each = w.stride * w.stride * phase_words(h), runs = runs_of(h);
   float *copy = h->copy + (size_t)mine * h->copy_words;
 #pragma omp parallel if (alone && threads() > 1)
   {
@@ -228,7 +231,7 @@ static void hand_image(const by_hand *h, const float *src, const float *weights,
       hand_channel(h, src + (size_t)c * (size_t)(w.h * w.w), copy + (size_t)c * (size_t)each);
 #pragma omp for
     for (int x = 0; x < (w.f + outputs(w) - 1) / outputs(w) * runs; x++)
-      hand_block(h, copy, weights, dst, x / runs * outputs(w), x % runs * h->row, sums, relu);
+      hand_block(h, copy, weights, dst, x, sums, relu);
   }
 }
 

@@ -37,9 +37,9 @@ SIZES = {
 class Net:
     """A graph that grows; values are names, weights are drawn so that activations keep their size."""
 
-    def __init__(self, seed, weights=True):
+    def __init__(self, seed, weights=True, batch=1):
         self.rng, self.n, self.nodes, self.inits, self.inputs, self.outputs = np.random.default_rng(seed), 0, [], [], [], []
-        self.shape, self.weights = {}, weights
+        self.shape, self.weights, self.batch = {}, weights, batch
 
     def input(self, name, shape, kind=TensorProto.FLOAT):
         self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
@@ -131,10 +131,10 @@ class Net:
         return self.op("Mul", self.op("Mul", x, self.scalar(0.5)), y)
 
     def heads(self, x, tokens, heads, each, perm=(0, 2, 1, 3)):
-        return self.op("Transpose", self.op("Reshape", x, self.ints(1, tokens, heads, each)), perm=list(perm))
+        return self.op("Transpose", self.op("Reshape", x, self.ints(self.batch, tokens, heads, each)), perm=list(perm))
 
     def merge(self, x, tokens, width):
-        return self.op("Reshape", self.op("Transpose", x, perm=[0, 2, 1, 3]), self.ints(1, tokens, width))
+        return self.op("Reshape", self.op("Transpose", x, perm=[0, 2, 1, 3]), self.ints(self.batch, tokens, width))
 
     def attend(self, q, k_t, v, each, mask=None):
         s = self.op("Div", self.op("MatMul", q, k_t), self.scalar(math.sqrt(each)))
@@ -144,9 +144,9 @@ class Net:
 
 # ---- transformers -------------------------------------------------------------------------------------------------------
 def bert_base(n, layers=12, width=768, heads=12, tokens=128, vocab=1000):
-    ids = n.input("input_ids", [1, tokens], TensorProto.INT64)
-    kinds = n.input("token_type_ids", [1, tokens], TensorProto.INT64)
-    given = n.input("attention_mask", [1, tokens], TensorProto.INT64)
+    ids = n.input("input_ids", [n.batch, tokens], TensorProto.INT64)
+    kinds = n.input("token_type_ids", [n.batch, tokens], TensorProto.INT64)
+    given = n.input("attention_mask", [n.batch, tokens], TensorProto.INT64)
     m = n.op("Cast", n.op("Unsqueeze", given, n.ints(1, 2)), to=1)
     m = n.op("Mul", n.op("Sub", n.scalar(1), m), n.scalar(-10000))
     x = n.op("Add", n.op("Gather", n.draw("words", (vocab, width)), ids), n.op("Gather", n.draw("kinds", (2, width)), kinds))
@@ -165,11 +165,11 @@ def bert_base(n, layers=12, width=768, heads=12, tokens=128, vocab=1000):
 
 
 def vit_b16(n, layers=12, width=768, heads=12, side=224, classes=1000):
-    x = n.conv(n.input("pixels", [1, 3, side, side]), 3, width, 16, 16, bias=True, pad=0)
+    x = n.conv(n.input("pixels", [n.batch, 3, side, side]), 3, width, 16, 16, bias=True, pad=0)
     patches = (side // 16) ** 2
     tokens = patches + 1
-    x = n.op("Transpose", n.op("Reshape", x, n.ints(1, width, patches)), perm=[0, 2, 1])
-    cls = n.op("Expand", n.draw("cls", (1, 1, width)), n.ints(1, 1, width))
+    x = n.op("Transpose", n.op("Reshape", x, n.ints(n.batch, width, patches)), perm=[0, 2, 1])
+    cls = n.op("Expand", n.draw("cls", (1, 1, width)), n.ints(n.batch, 1, width))
     x = n.op("Add", n.op("Concat", cls, x, axis=1), n.draw("places", (1, tokens, width), 0.1))
     for _ in range(layers):
         each = width // heads
@@ -182,7 +182,7 @@ def vit_b16(n, layers=12, width=768, heads=12, side=224, classes=1000):
 
 
 def gpt_2(n, layers=12, width=768, heads=12, tokens=64, vocab=1000):
-    ids = n.input("input_ids", [1, tokens], TensorProto.INT64)
+    ids = n.input("input_ids", [n.batch, tokens], TensorProto.INT64)
     words = n.draw("words", (vocab, width), 0.1)
     x = n.op("Add", n.op("Gather", words, ids), n.op("Slice", n.draw("places", (1024, width), 0.1), n.ints(0), n.ints(tokens), n.ints(0)))
     each = width // heads
@@ -190,13 +190,13 @@ def gpt_2(n, layers=12, width=768, heads=12, tokens=64, vocab=1000):
     for _ in range(layers):
         y = n.op("Reshape", n.ln(x, width), n.ints(-1, width))
         y = n.op("Gemm", y, n.draw("w", (width, 3 * width), 1 / math.sqrt(width)), n.draw("b", (3 * width,), 0.1))
-        q, k, v = n.op("Split", n.op("Reshape", y, n.ints(1, tokens, 3 * width)), n.ints(width, width, width), outputs=3, axis=2)
+        q, k, v = n.op("Split", n.op("Reshape", y, n.ints(n.batch, tokens, 3 * width)), n.ints(width, width, width), outputs=3, axis=2)
         q, k, v = n.heads(q, tokens, heads, each), n.heads(k, tokens, heads, each, (0, 2, 3, 1)), n.heads(v, tokens, heads, each)
         seen = n.op("Slice", n.op("Slice", tri, n.ints(0), n.ints(tokens), n.ints(2)), n.ints(0), n.ints(tokens), n.ints(3))
         a = n.attend(q, k, v, each, lambda s: n.op("Where", seen, s, n.scalar(-3.4028235e38)))
         a = n.op("Reshape", n.merge(a, tokens, width), n.ints(-1, width))
         a = n.op("Gemm", a, n.draw("w", (width, width), 1 / math.sqrt(width)), n.draw("b", (width,), 0.1))
-        x = n.op("Add", n.op("Reshape", a, n.ints(1, tokens, width)), x)
+        x = n.op("Add", n.op("Reshape", a, n.ints(n.batch, tokens, width)), x)
         x = n.op("Add", x, n.linear(n.gelu_tanh(n.linear(n.ln(x, width), width, 4 * width)), 4 * width, width))
     n.output(n.op("MatMul", n.ln(x, width), n.op("Transpose", words, perm=[1, 0])))
 
@@ -216,7 +216,7 @@ def rotate(n, x, each, cos, sin):
 def llama(n, layers, width, heads, kv, inner, tokens, past):
     """A decoder of RMSNorm, rotary embeddings, grouped heads and gated SiLU; its input is what the embedding gives."""
     each, all_of = width // heads, tokens + past
-    x = n.input("embedded", [1, tokens, width])
+    x = n.input("embedded", [n.batch, tokens, width])
     angle = np.outer(np.arange(past, all_of), 1 / 10000 ** (np.arange(0, each, 2) / each))
     cos = n.const(np.tile(np.cos(angle), 2)[None, None].astype(np.float32))
     sin = n.const(np.tile(np.sin(angle), 2)[None, None].astype(np.float32))
@@ -228,12 +228,12 @@ def llama(n, layers, width, heads, kv, inner, tokens, past):
         k = rotate(n, n.heads(n.linear(y, width, kv * each, False), tokens, kv, each), each, cos, sin)
         v = n.heads(n.linear(y, width, kv * each, False), tokens, kv, each)
         if past:
-            k = n.op("Concat", n.input(f"past_k_{i}", [1, kv, past, each]), k, axis=2)
-            v = n.op("Concat", n.input(f"past_v_{i}", [1, kv, past, each]), v, axis=2)
+            k = n.op("Concat", n.input(f"past_k_{i}", [n.batch, kv, past, each]), k, axis=2)
+            v = n.op("Concat", n.input(f"past_v_{i}", [n.batch, kv, past, each]), v, axis=2)
             n.output(k), n.output(v)
         def wide(z):
-            z = n.op("Expand", n.op("Unsqueeze", z, n.ints(2)), n.ints(1, kv, heads // kv, all_of, each))
-            return n.op("Reshape", z, n.ints(1, heads, all_of, each))
+            z = n.op("Expand", n.op("Unsqueeze", z, n.ints(2)), n.ints(n.batch, kv, heads // kv, all_of, each))
+            return n.op("Reshape", z, n.ints(n.batch, heads, all_of, each))
         k = n.op("Transpose", wide(k), perm=[0, 1, 3, 2])
         a = n.attend(q, k, wide(v), each, (lambda s: n.op("Add", s, mask)) if mask else None)
         x = n.op("Add", x, n.linear(n.merge(a, tokens, width), width, width, False))
@@ -254,7 +254,7 @@ def llama_decode(n, layers=2, width=1024, heads=16, kv=4, inner=2816, past=255):
 
 # ---- pictures -----------------------------------------------------------------------------------------------------------
 def resnet(n, blocks, deep, side, width, classes=1000):
-    x = n.cbr(n.input("pixels", [1, 3, side, side]), 3, width, 7, 2)
+    x = n.cbr(n.input("pixels", [n.batch, 3, side, side]), 3, width, 7, 2)
     x = n.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     c, grow = width, 4 if deep else 1
     for stage, many in enumerate(blocks):
@@ -279,7 +279,7 @@ def resnet_50(n, side=224, width=64):
 
 
 def mobilenet_v2(n, side=224, classes=1000):
-    x, c = n.cbr(n.input("pixels", [1, 3, side, side]), 3, 32, 3, 2, act="Relu6"), 32
+    x, c = n.cbr(n.input("pixels", [n.batch, 3, side, side]), 3, 32, 3, 2, act="Relu6"), 32
     for t, out, many, stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
         for b in range(many):
             y = n.cbr(x, c, c * t, 1, act="Relu6") if t > 1 else x
@@ -291,7 +291,7 @@ def mobilenet_v2(n, side=224, classes=1000):
 
 
 def shufflenet_v2(n, side=224, classes=1000):
-    x = n.cbr(n.input("pixels", [1, 3, side, side]), 3, 24, 3, 2)
+    x = n.cbr(n.input("pixels", [n.batch, 3, side, side]), 3, 24, 3, 2)
     x, c, places = n.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]), 24, side // 4
     for out, many in [(116, 4), (232, 8), (464, 4)]:
         half = out // 2
@@ -303,14 +303,14 @@ def shufflenet_v2(n, side=224, classes=1000):
                 left, right = n.op("Split", x, n.ints(half, half), outputs=2, axis=1)
                 cin, stride = half, 1
             y = n.cbr(n.cbr(n.cbr(right, cin, half, 1), half, half, 3, stride, half, None), half, half, 1)
-            y = n.op("Reshape", n.op("Concat", left, y, axis=1), n.ints(1, 2, half, places, places))
-            x, c = n.op("Reshape", n.op("Transpose", y, perm=[0, 2, 1, 3, 4]), n.ints(1, out, places, places)), out
+            y = n.op("Reshape", n.op("Concat", left, y, axis=1), n.ints(n.batch, 2, half, places, places))
+            x, c = n.op("Reshape", n.op("Transpose", y, perm=[0, 2, 1, 3, 4]), n.ints(n.batch, out, places, places)), out
     x = n.cbr(x, c, 1024, 1)
     n.output(n.gemm(n.op("ReduceMean", x, axes=[2, 3], keepdims=0), 1024, classes))
 
 
 def efficientnet_b0(n, side=224, classes=1000):
-    x, c = n.cbr(n.input("pixels", [1, 3, side, side]), 3, 32, 3, 2, act="Silu"), 32
+    x, c = n.cbr(n.input("pixels", [n.batch, 3, side, side]), 3, 32, 3, 2, act="Silu"), 32
     for t, out, many, stride, k in [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]:
         for b in range(many):
             mid, squeezed = c * t, max(1, c // 4)
@@ -334,7 +334,7 @@ def c3(n, x, cin, cout, many, skip=True):
 
 
 def yolo_v5s(n, side=640, width=32, anchors=255):
-    x, w = n.input("images", [1, 3, side, side]), width
+    x, w = n.input("images", [n.batch, 3, side, side]), width
     down = lambda x, cin, cout, k=3: n.cbr(x, cin, cout, k, 2, act="Silu")
     up = lambda x: n.op("Resize", x, "", n.const(np.array([1, 1, 2, 2], np.float32)), mode="nearest", nearest_mode="floor",
                         coordinate_transformation_mode="asymmetric")
@@ -357,12 +357,12 @@ def yolo_v5s(n, side=640, width=32, anchors=255):
     o4 = c3(n, n.op("Concat", down(o3, 4 * w, 4 * w), t4, axis=1), 8 * w, 8 * w, 1, False)
     o5 = c3(n, n.op("Concat", down(o4, 8 * w, 8 * w), t5, axis=1), 16 * w, 16 * w, 1, False)
     for o, c, by in [(o3, 4 * w, 8), (o4, 8 * w, 16), (o5, 16 * w, 32)]:
-        y = n.op("Reshape", n.conv(o, c, anchors, 1, bias=True), n.ints(1, 3, anchors // 3, side // by, side // by))
+        y = n.op("Reshape", n.conv(o, c, anchors, 1, bias=True), n.ints(n.batch, 3, anchors // 3, side // by, side // by))
         n.output(n.op("Sigmoid", n.op("Transpose", y, perm=[0, 1, 3, 4, 2])))
 
 
 def u_net(n, side=256, width=32):
-    x, c, skips = n.input("pixels", [1, 3, side, side]), 3, []
+    x, c, skips = n.input("pixels", [n.batch, 3, side, side]), 3, []
     double = lambda x, cin, cout: n.cbr(n.cbr(x, cin, cout, 3), cout, cout, 3)
     for i in range(4):
         x, c = double(x, c, width << i), width << i
@@ -377,9 +377,9 @@ def u_net(n, side=256, width=32):
 
 
 def mlp_mixer(n, layers=12, width=768, side=224, classes=1000):
-    x = n.conv(n.input("pixels", [1, 3, side, side]), 3, width, 16, 16, bias=True, pad=0)
+    x = n.conv(n.input("pixels", [n.batch, 3, side, side]), 3, width, 16, 16, bias=True, pad=0)
     tokens = (side // 16) ** 2
-    x = n.op("Transpose", n.op("Reshape", x, n.ints(1, width, tokens)), perm=[0, 2, 1])
+    x = n.op("Transpose", n.op("Reshape", x, n.ints(n.batch, width, tokens)), perm=[0, 2, 1])
     for _ in range(layers):
         y = n.op("Transpose", n.ln(x, width), perm=[0, 2, 1])
         y = n.linear(n.gelu(n.linear(y, tokens, width // 2)), width // 2, tokens)
@@ -390,8 +390,8 @@ def mlp_mixer(n, layers=12, width=768, side=224, classes=1000):
 
 def mi_lstm(n, steps=8, width=512):
     """LSTM whose gates multiply: alpha * Wx * Uh + beta1 * Wx + beta2 * Uh + b, a step after the other."""
-    xs = n.input("sequence", [steps, 1, width])
-    h, c = n.input("h0", [1, width]), n.input("c0", [1, width])
+    xs = n.input("sequence", [steps, n.batch, width])
+    h, c = n.input("h0", [n.batch, width]), n.input("c0", [n.batch, width])
     w, u = n.draw("W", (width, 4 * width), 1 / math.sqrt(width)), n.draw("U", (width, 4 * width), 1 / math.sqrt(width))
     alpha, b1, b2, b = (n.draw(s, (4 * width,), 0.2, m) for s, m in [("alpha", 1), ("beta1", 0.5), ("beta2", 0.5), ("bias", 0)])
     for t in range(steps):
@@ -405,8 +405,8 @@ def mi_lstm(n, steps=8, width=512):
     n.output(h), n.output(c)
 
 
-def build(name, size, weights=True, seed=1):
-    n = Net(seed, weights)
+def build(name, size, weights=True, seed=1, batch=1):
+    n = Net(seed, weights, batch)
     globals()[name.replace("-", "_")](n, **SIZES[name][size])
     m = n.model(name)
     if weights:

@@ -44,7 +44,7 @@ def command(args, log):
     with open(log, "a") as f:
         f.write("$ " + " ".join(map(str, args)) + "\n" + done.stdout + done.stderr)
     if done.returncode:
-        raise RuntimeError(f"{args[1]}: {(done.stderr or done.stdout).strip().splitlines()[0][:200]}")
+        raise RuntimeError(f"{args[1]}: {(done.stderr or done.stdout or 'ended by a signal').strip().splitlines()[0][:200]}")
     return time.time() - begun[1]
 
 
@@ -147,10 +147,10 @@ def compare(lib, outputs):
 
 def one(name, o, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    log, model = folder / "log", models.build(name, o.size)
+    log, model = folder / "log", models.build(name, o.size, batch=o.batch)
     path, plan, code, weights = (str(folder / n) for n in ("model.onnx", "plan.yaml", "code", "weights.bin"))
     onnx.save(model, path)
-    row = {"network": name, "size": o.size, "nodes": len(model.graph.node)}
+    row = {"network": name, "size": o.size, "batch": o.batch, "nodes": len(model.graph.node)}
     if not (o.reuse and os.path.exists(plan)):
         row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
     subprocess.run(["rm", "-rf", code])
@@ -177,7 +177,7 @@ def one(name, o, folder):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("tileflow"), p.add_argument("arch"), p.add_argument("folder", type=pathlib.Path)
-    p.add_argument("--size", default="small"), p.add_argument("--only", default=",".join(models.SIZES))
+    p.add_argument("--size", default="small"), p.add_argument("--batch", type=int, default=1), p.add_argument("--only", default=",".join(models.SIZES))
     p.add_argument("--peers", default="ort"), p.add_argument("--rounds", type=int, default=0)
     p.add_argument("--plan", default="", help="more for `tileflow plan`"), p.add_argument("--make", default="-O3 -fPIC", help="CFLAGS")
     p.add_argument("--reuse", action="store_true", help="take plans that are there")

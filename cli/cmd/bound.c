@@ -1,4 +1,4 @@
-/* tileflow bound: what no mapping can beat. */
+/* tileflow bound: lower bounds for any mapping. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void describe(const cli_session *s, cli_text *out) {
   if (masked) cli_printf(out, "\n%s\n", masked);
 }
 
-/* Words of all memories within, all instances together; -1: some memory has no limit; 0: there is none, or too many. */
+/* Words of all inner memories, all instances together; -1: some memory has no limit; 0: there is none, or too many. */
 static int64_t on_chip(const tf_arch *a) {
   double words = 0, instances = 1;
   for (int l = 1; l < a->n_memories; l++) {
@@ -60,7 +60,7 @@ static const char *words_text(double words, char *buf, size_t size) {
   return buf;
 }
 
-/* What the columns mean, and what they leave out. */
+/* Explains the columns, and what they leave out. */
 static void explain(const cli_session *s, const tf_slope *p, double units, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
   cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");

@@ -5,7 +5,7 @@
 
 #include "cli/cmd/options.h"
 
-/* In the order of the help; each stands in a file of its name. */
+/* In the order of the help; each is in a file of its name. */
 /* clang-format off */
 #define CLI_COMMANDS(X) \
   X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
@@ -17,11 +17,11 @@ struct cli_command {
   const char *arguments; /* NULL: FILE... */
   const char *about;     /* what it reads, prints and returns; lines end in \n */
   const char *example;   /* arguments that work in the folder of the sources */
-  bool two_sides;        /* "--" stands between two lists of files */
+  bool two_sides;        /* "--" separates two lists of files */
   size_t size;           /* of the struct of its options */
-  const cli_slot *slots; /* [n_slots] besides --set, --quiet and --help, which all take */
+  const cli_slot *slots; /* [n_slots] besides --set, --quiet and --help, which every command has */
   size_t n_slots;
-  void (*check)(void *options, tf_diags *d); /* of what was read; may be NULL */
+  void (*check)(void *options, tf_diags *d); /* checks the options after they were read; may be NULL */
   cli_status (*run)(const void *options);
 };
 #define CLI_SLOTS(slots) .slots = (slots), .n_slots = sizeof(slots) / sizeof *(slots)

@@ -39,7 +39,7 @@ typedef struct {
   const char **both;
 } sides;
 
-/* FILE... -- FILE...: all that stand before, all that stand behind. */
+/* FILE... -- FILE...: the files before and after "--". */
 static void halve(const diff_options *o, sides *s) {
   s->a.n_files = o->in.n_first;
   s->b.files = o->in.files + o->in.n_first;
@@ -48,7 +48,7 @@ static void halve(const diff_options *o, sides *s) {
   s->name_b = s->b.files[s->b.n_files - 1];
 }
 
-/* A B [common]: the two files that hold a mapping, each with all the others. */
+/* A B [common]: the two files with a mapping, each with all other files. */
 static bool pick(const diff_options *o, sides *s, tf_diags *d) {
   const char *with[2] = {NULL, NULL};
   size_t found = 0, common = 0;
@@ -84,7 +84,7 @@ static bool print_all(const diff *d, const diff_options *o) {
   bool ok = !o->figures.json || write_one(o->figures.json, d, diff_json);
   if (o->figures.csv) ok = write_one(o->figures.csv, d, diff_csv) && ok;
   if (!o->in.quiet && !o->in.stdout_taken) ok = write_one("-", d, diff_text) && ok;
-  fflush(stdout); /* before what goes to stderr */
+  fflush(stdout); /* before anything goes to stderr */
   return ok;
 }
 
@@ -115,9 +115,9 @@ static void check(void *options, tf_diags *d) {
 static cli_status run(const void *options) {
   const diff_options *o = options;
   sides s = {.a = o->in, .b = o->in, .both = calloc(2 * o->in.n_files + 2, sizeof *s.both)};
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_status status = CLI_FAILED;
-  if (!s.both || !d) cli_complain(NULL);
+  if (d && !s.both) cli_complain(NULL);
   if (s.both && d) {
     status = CLI_BAD_INPUT;
     bool ok = o->in.n_first || pick(o, &s, d);

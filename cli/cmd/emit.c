@@ -17,7 +17,7 @@ typedef struct {
   cli_input in;
   cli_looking look;
   const char *out, *target, *isa, *dtype, *micro, *name;
-  const char *tuned, *schedule; /* where the mapping comes from, if from there */
+  const char *tuned, *schedule; /* source of the mapping, if it comes from tune */
   int measure;                  /* kernels to time; 0: none */
   bool dump_ir;
 } emit_options;
@@ -27,7 +27,7 @@ static const cli_slot slots[] = {
     CLI_AT(emit_options, NAME, name),   CLI_AT(emit_options, MEASURE, measure),  CLI_AT(emit_options, DUMP_IR, dump_ir),
     CLI_AT(emit_options, TUNED, tuned), CLI_AT(emit_options, SCHEDULE, schedule)};
 
-/* The command line that makes the same files. */
+/* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   cli_printf(t, "tileflow emit");
   for (size_t i = 0; i < o->in.n_files; i++)
@@ -51,7 +51,7 @@ typedef struct {
   tf_planner_opts plan;
   cli_text command; /* of plan */
   cli_meter meter;
-  cli_status timed; /* how the timing of kernels ended */
+  cli_status timed; /* outcome of timing the kernels */
 } job;
 
 static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) {
@@ -90,7 +90,7 @@ static void show(void *ctx, const tf_progress *p) {
 static bool time_kernels(void *ctx, const tf_emitted *const *kernels, int n, tf_measured *m) {
   job *r = ctx;
   cli_meter_end(&r->meter);
-  cli_release_interrupt(); /* timing has its own way out */
+  cli_release_interrupt(); /* timing handles Ctrl-C itself */
   r->timed = cli_measure(kernels, n, m, r->o->in.quiet);
   cli_hold_interrupt(CLI_GRACE);
   return r->timed == CLI_DONE;
@@ -133,7 +133,7 @@ static cli_status adopt(cli_session *s, tf_planned *p) {
     p->found = NULL;
   }
   s->result = p->result;
-  if (cli_interrupted(NULL)) return CLI_INTERRUPTED; /* all the looking, not only the last search */
+  if (cli_interrupted(NULL)) return CLI_INTERRUPTED; /* Ctrl-C counts at any time, not only during the last search */
   cli_status status = cli_check_result(s);
   return status == CLI_DONE ? cli_report_violations(s, status) : status;
 }
@@ -156,7 +156,7 @@ static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
   return status;
 }
 
-/* Whether the table of targets has it; kernels: and prints it. */
+/* Whether the table of targets has the name; kernels: whether that target prints kernels. */
 static bool is_target(const char *name, bool *kernels) {
   const char *row;
   bool any = false;
@@ -175,7 +175,7 @@ static void no_target(const char *name, tf_diags *d) {
   cli_text_free(&known);
 }
 
-/* What only the CPU has. */
+/* Reports options that only the CPU target has. */
 static void check_cpu(const emit_options *o, tf_diags *d) {
   const struct {
     bool given;
@@ -211,7 +211,7 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
 
-/* Of a network: its plan says all but what kernels are called and for what they are. */
+/* Emits a network: its plan determines everything except the name and the machine of its kernels. */
 static cli_status run_network(const emit_options *o) {
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
@@ -234,8 +234,8 @@ static cli_status run_network(const emit_options *o) {
 }
 
 /* ---- what was tuned ---------------------------------------------------------------------------- */
-/* A schedule names its instruction set: one of those of this computer, or the one given. */
-static char *of_schedule(cli_session *s, emit_options *o) {
+/* A schedule names its instruction set, which must be one of this computer's, or the one given. */
+static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   const char *isas[32], *isa = NULL;
   int n = 0;
   tf_text text = tf_text_read(o->schedule, s->diags);
@@ -244,7 +244,7 @@ static char *of_schedule(cli_session *s, emit_options *o) {
   if (n < 32 && (o->isa ? !strcmp(o->isa, key) : tf_emit_runs(key))) isas[n++] = key;
   TF_ISAS(X)
 #undef X
-  char *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
+  tf_tree *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
   if (mapping) o->isa = isa;
   free((void *)(uintptr_t)text.text);
   return mapping;
@@ -259,8 +259,9 @@ static const char *isa_named(const char *name) {
   return NULL;
 }
 
-/* The store's best for this computer; of another instruction set than the one asked for it is none. */
-static char *of_store(cli_session *s, emit_options *o) {
+/* The store's best schedule for this computer; none if it was tuned for another instruction set than the one asked
+ * for. */
+static tf_tree *of_store(cli_session *s, emit_options *o) {
   tf_tune_best best = {0};
   char *here = cli_machine();
   const bool there = here && tf_tune_find(o->tuned, here, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
@@ -278,16 +279,20 @@ static char *of_store(cli_session *s, emit_options *o) {
   }
   o->isa = there ? isa_named(best.isa) : o->isa;
   free(best.isa);
-  return best.mapping;
+  if (!best.mapping) return NULL;
+  const tf_loc at = {tf_diags_add_file(s->diags, o->tuned, best.mapping, strlen(best.mapping)), 1, 1, 1};
+  tf_tree *t = tf_tree_parse(best.mapping, at, s->spec->arch, s->spec->workload, s->diags);
+  free(best.mapping);
+  return t;
 }
 
 /* The mapping that was tuned becomes the session's. */
-static cli_status take_tuned(cli_session *s, emit_options *o) {
+static cli_status use_tuned(cli_session *s, emit_options *o) {
   if (s->tree) {
     fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n", stderr);
     return CLI_BAD_INPUT;
   }
-  char *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
+  tf_tree *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
   if (mapping) return cli_adopt(s, mapping, "tune");
   cli_complain(s->diags);
   return CLI_BAD_INPUT;
@@ -302,7 +307,7 @@ static cli_status run(const void *options) {
   tf_planned *p = NULL;
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
-  if (status == CLI_DONE && (o->tuned || o->schedule)) status = take_tuned(&s, o);
+  if (status == CLI_DONE && (o->tuned || o->schedule)) status = use_tuned(&s, o);
   if (status == CLI_DONE) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);

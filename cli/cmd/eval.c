@@ -15,7 +15,7 @@ typedef struct {
 static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look),
                                  CLI_AT(eval_options, TRACE, trace)};
 
-/* Runs of a child that are shown each by itself: more would not be seen. */
+/* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };
 
 static bool write_trace(cli_session *s, const char *path) {

@@ -1,4 +1,4 @@
-/* tileflow explain: in words, what bounds a mapping and what would have to change. */
+/* tileflow explain: what bounds a mapping and what would have to change, in words. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static const char *knob_name(const cli_session *s, const cli_knob *k) {
   return k->kind == KNOB_BANDWIDTH || k->kind == KNOB_LATENCY ? a->memories[k->at].name : a->units[k->at].name;
 }
 
-/* "-4.2 %": of the cycles. */
+/* "-4.2 %": a change relative to the cycles before. */
 static cli_figure change(double cycles, double before) {
   cli_figure f;
   double percent = 100 * (cycles / before - 1);
@@ -86,9 +86,13 @@ static void print_bound(const cli_session *s, cli_text *out) {
       cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
                  cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
   free(all);
+  if (s->result.skipped)
+    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of; %s are computed.\n",
+               cli_count(s->result.skipped).s, cli_count(s->result.points).s);
 }
 
-/* What is there and used: changes of these leave the mapping's cycles, its loops say how many it uses. */
+/* Prints resources with spare instances: changing their number does not change the cycles, as the mapping's loops
+ * determine how many it uses. */
 static void print_room(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   cli_printf(out, "\n");
@@ -129,7 +133,7 @@ static void print_goal(const cli_session *s, const cli_slopes *p, cli_text *out)
   }
 }
 
-/* What the cycles follow most need not be what is busy most. */
+/* The resource to which the cycles are most sensitive need not be the busiest one. */
 static void print_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
   const cli_knob *best = NULL;
   for (int i = 0; i < p->n; i++)
@@ -233,6 +237,7 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
                         "architecture", s->spec->arch->name, "workload", s->spec->workload->name, "cycles",
                         real(p->cycles), "goal", real(p->goal), "bottleneck", s->result.bottleneck, "busy",
                         busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
+  if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
   char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);
@@ -258,7 +263,7 @@ static cli_status run(const void *options) {
     if (!ok) cli_complain(NULL);
     if (ok && o->json) ok = write_one(&s, &p, o->json, explain_json);
     if (ok && !o->in.quiet && !o->in.stdout_taken) ok = write_one(&s, &p, "-", explain_text);
-    fflush(stdout); /* before what goes to stderr */
+    fflush(stdout); /* before anything goes to stderr */
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
   }
   cli_slopes_free(&p);

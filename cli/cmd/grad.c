@@ -40,10 +40,9 @@ static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
 
 static cli_status run(const void *options) {
   const grad_options *o = options;
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_text text = {0};
   cli_status status = CLI_BAD_INPUT;
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   if (differentiate(o, &text, d))
     status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;

@@ -1,4 +1,4 @@
-/* tileflow import: writes what others describe in the native form. */
+/* tileflow import: converts other tools' files to the native form. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,11 +36,10 @@ static void check(void *options, tf_diags *d) {
 
 static cli_status run(const void *options) {
   const import_options *o = options;
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_text text = {0}, notes = {0};
   cli_status status = CLI_BAD_INPUT;
   bool ok = false;
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   if (o->host && o->in.n_files > 0)
     tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);
@@ -48,7 +47,7 @@ static cli_status run(const void *options) {
     ok = o->host ? cli_host_architecture(o->root ? o->root : "", !o->root && !o->no_measure, &text, &notes, d)
                  : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
-  if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
+  if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
   if (!o->in.quiet && notes.text) fputs(notes.text, stderr);
   cli_text_free(&text);
   cli_text_free(&notes);

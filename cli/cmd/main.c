@@ -63,7 +63,7 @@ void cli_command_help(const cli_command *c, FILE *out) {
 }
 
 /* ---- one run ------------------------------------------------------------------------------------ */
-/* A full disk or a closed pipe shows at the latest here. */
+/* Flushes stdout, so that a full disk or a closed pipe is noticed. */
 static int finish(cli_status status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return (int)status;
   fprintf(stderr, "tileflow: error[E_IO]: cannot write to stdout: %s\n", strerror(errno));
@@ -79,14 +79,14 @@ static cli_status run(const cli_command *c, int n, char **args, tf_diags *d) {
       cli_command_help(c, stdout);
     else
       status = cli_outputs_ready(&a) ? c->run(a.options) : CLI_FAILED;
-    /* what was found until then is printed, and how it ended is said */
+    /* what was found until then is printed; the status says how it ended */
     if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   }
   cli_arguments_free(&a, c);
   return status;
 }
 
-/* What stands instead of a command: 'help COMMAND' reads as 'COMMAND --help'. */
+/* Forms of asking for help: 'help COMMAND' reads as 'COMMAND --help'. */
 static bool asks(const char *arg, const char *option) { return arg && !strcmp(arg, option); }
 
 static cli_status dispatch(int argc, char **argv, tf_diags *d) {
@@ -113,11 +113,8 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
 
 int main(int argc, char **argv) {
   cli_catch_signals();
-  tf_diags *d = tf_diags_new();
-  if (!d) {
-    cli_complain(NULL);
-    return CLI_FAILED;
-  }
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
   cli_status status = dispatch(argc, argv, d);
   if (tf_diags_errors(d)) cli_complain(d);
   tf_diags_free(d);

@@ -1,4 +1,5 @@
 /* tileflow npu: a program of the NPU, run by its simulator. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool give_tensors(const tf_npu *p, const char *folder, const tensors *x) 
     FILE *f = fopen(path, "wb");
     const bool all = f && fwrite(x->data[i], sizeof **x->data, (size_t)t.words, f) == (size_t)t.words;
     if (f && fclose(f) == 0 && all) continue;
-    fprintf(stderr, "tileflow: error[E_IO]: cannot write '%s'\n", path);
+    cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno));
     return false;
   }
   return true;
@@ -114,8 +115,7 @@ static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d
 
 static cli_status run(const void *options) {
   const npu_options *o = options;
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   tf_text text = tf_text_read(o->in.files[0], d);
   tf_npu *p = text.text ? tf_npu_read(&text, d) : NULL;

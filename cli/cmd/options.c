@@ -1,4 +1,4 @@
-/* The table of options read: what follows each, and where the command that takes it holds what was said. */
+/* Reads options: the table says what follows each, the command where its value is stored. */
 #include "cli/cmd/commands.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ typedef enum {
   POINT
 } kind;
 
-/* Of whole numbers; what fits an int is held in one, the others in 64 bits. */
+/* Ranges of integer options; those that fit an int are stored in one, the others in 64 bits. */
 static const struct {
   int64_t least, most;
 } limits[] = {[SEED] = {0, INT64_MAX},
@@ -44,7 +44,7 @@ static const struct {
               [POINT] = {0, INT64_MAX}};
 
 typedef struct {
-  const char *name, *value; /* value: as the help shows it, NULL: none follows */
+  const char *name, *value; /* value: as shown in the help; NULL: none follows */
   kind kind;
   const char *help;
 } row;
@@ -59,18 +59,18 @@ typedef struct {
   cli_input *in; /* the front of out->options */
   const cli_command *command;
   tf_diags *diags;
-  bool seen[CLI_N_OPTIONS]; /* to refuse what is given twice */
+  bool seen[CLI_N_OPTIONS]; /* to report options given twice */
   union {
     int64_t whole;
     double seconds;
     const char *text;
     cli_paths paths;
     int shard[2];
-  } spare; /* for the value of an option that the command does not take, which is looked at all the same */
+  } spare; /* target for the value of an option that the command does not have: it is checked all the same */
 } reader;
 
 static const tf_loc nowhere = {0};
-enum { VALUE_MOST = 12 }; /* columns of a value beside which its help stands */
+enum { VALUE_MOST = 12 }; /* columns of a value beside which its help fits */
 
 static const cli_slot *slot_of(const cli_command *c, cli_option o) {
   for (size_t i = 0; i < c->n_slots; i++)
@@ -82,7 +82,7 @@ static bool takes(const cli_command *c, cli_option o) {
   return o == CLI_SET || o == CLI_QUIET || o == CLI_HELP || slot_of(c, o);
 }
 
-/* Where what was said goes. */
+/* Where the value of an option is stored. */
 static void *place(reader *r, const row *o) {
   const cli_option k = (cli_option)(o - rows);
   if (k == CLI_QUIET) return &r->in->quiet;
@@ -105,7 +105,7 @@ void cli_options_help(const cli_command *c, FILE *out) {
     if (!takes(c, (cli_option)i)) continue;
     const char *v = rows[i].value ? rows[i].value : "";
     int left = name + value + 5;
-    if ((int)strlen(v) > value) /* a long value has its line */
+    if ((int)strlen(v) > value) /* a longer value gets a line of its own */
       fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
     else
       fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v);
@@ -122,10 +122,10 @@ static bool read_setting(reader *r, char *value) {
   return true;
 }
 
-/* 1000000 or 1e6 or 2.5e6: whole numbers up to 2^63 - 1, exactly; *past: it is larger. */
+/* An integer up to 2^63 - 1 such as 1000000, 1e6 or 2.5e6, exactly; *past: it is larger. */
 static bool read_whole(const char *text, int64_t *out, bool *past) {
   int64_t n = 0;
-  int behind = 0, digits = 0; /* behind: digits behind the point */
+  int behind = 0, digits = 0; /* behind: digits after the point */
   bool point = false;
   for (; text && ((*text >= '0' && *text <= '9') || (*text == '.' && !point)); text++) {
     if (*text == '.') {
@@ -173,7 +173,7 @@ static bool read_seconds(reader *r, const row *o, const char *value) {
   return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'", o->name, value);
 }
 
-/* The index of a word in what name(k) lists, -1 with an error. */
+/* The index of a word in the list that name(k) gives; -1 with an error. */
 static int read_word(reader *r, const char *value, const char *what, const char *(*name)(int k)) {
   cli_nearest near = cli_nearest_to(value);
   char known[120] = "";
@@ -253,15 +253,15 @@ static bool take(reader *r, const row *o, char *value) {
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
-/* Whether the command takes another option of the same name. */
+/* Whether the command has another option of the same name. */
 static bool other(const cli_command *c, int i) {
   for (int k = 0; k < CLI_N_OPTIONS; k++)
     if (k != i && !strcmp(rows[k].name, rows[i].name) && takes(c, (cli_option)k)) return true;
   return false;
 }
 
-/* The row of the first len letters of arg; NULL if there is none.  An option that the command
- * does not take is an error, too, but its value is known to be no file. */
+/* The row of the first len letters of arg; NULL if there is none.  An option that the command does not have is an
+ * error, too, but its value is recognised as such and not taken for a file. */
 static const row *find(reader *r, const char *arg, size_t len) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)len, arg);
@@ -272,7 +272,7 @@ static const row *find(reader *r, const char *arg, size_t len) {
     const bool known = takes(r->command, (cli_option)i);
     if (known) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
-    if (!known && other(r->command, i)) continue; /* another row of that name is the command's */
+    if (!known && other(r->command, i)) continue; /* the command has another row of that name */
     if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
     return &rows[i];
   }
@@ -283,8 +283,8 @@ static const row *find(reader *r, const char *arg, size_t len) {
   return NULL;
 }
 
-/* Reads the option at args[i], and its value there (--name=value) or behind it.  Returns the
- * index of the last argument used. */
+/* Reads the option at args[i], and its value in the same argument (--name=value) or the next.  Returns the index of
+ * the last argument used. */
 static int read_option(reader *r, int i, int n, char **args) {
   char *eq = strchr(args[i], '=');
   const row *o = find(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
@@ -304,7 +304,7 @@ static int read_option(reader *r, int i, int n, char **args) {
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
-/* What is written, and whether stdout is; but one result can go there. */
+/* Lists what is written, and whether stdout is used; only one result can go there. */
 static void list_outputs(reader *r) {
   static const kind order[] = {RESULT, LOG, OUT};
   cli_arguments *a = r->out;
@@ -333,8 +333,7 @@ static void check_whole(reader *r) {
   }
 }
 
-/* "--": what follows are files; of two sides, those of the second, and options may still follow.  Returns the latter.
- */
+/* "--": what follows are files; for diff, those of the second side, after which options may follow: returns that. */
 static bool part_files(reader *r) {
   if (!r->command->two_sides) return false;
   if (r->in->n_first || r->in->n_files == 0)
@@ -343,7 +342,7 @@ static bool part_files(reader *r) {
   return true;
 }
 
-/* The command's struct, with room for n of each that may be repeated. */
+/* Allocates the command's struct, with room for n values of each option that may be repeated. */
 static bool make_room(reader *r, size_t n) {
   r->in = r->out->options = calloc(1, r->command->size);
   if (!r->in) return false;

@@ -91,14 +91,14 @@ typedef enum {
       CLI_N_OPTIONS
 } cli_option;
 
-/* An option that a command takes, and where its struct holds what was said. */
+/* An option of a command, and where its struct stores the value. */
 typedef struct {
   cli_option option;
   size_t at;
 } cli_slot;
 #define CLI_AT(type, option, field)                                                                                    \
   { CLI_##option, offsetof(type, field) }
-/* Those of a cli_figures; of a cli_looking. */
+/* The options of a cli_figures; of a cli_looking. */
 #define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
 #define CLI_LOOKING_AT(type, field)                                                                                    \
   CLI_AT(type, OBJECTIVE, field.objective), CLI_AT(type, SEED, field.seed), CLI_AT(type, THREADS, field.threads),      \
@@ -111,28 +111,27 @@ typedef struct {
   const char *name, *path;
 } cli_output;
 
-/* What was read: of one command. */
+/* The arguments of one command, as read. */
 typedef struct {
   void *options; /* its struct, which begins with a cli_input; NULL: out of memory */
   bool help;
   int n_outputs;
-  cli_output outputs[CLI_N_OPTIONS]; /* [n_outputs] stdout is none; --log and --out stand last */
+  cli_output outputs[CLI_N_OPTIONS]; /* [n_outputs] without stdout; --log and --out last */
 } cli_arguments;
 
 typedef struct cli_command cli_command;
 
-/* Sorts n arguments into out, which borrows them (and cuts NAME=VALUE apart).  False with
- * every error in d.  To be freed whatever it returns. */
+/* Reads n arguments into out, which borrows them (and splits NAME=VALUE in place).  False with every error in d.  Free
+ * it in either case. */
 bool cli_arguments_read(cli_arguments *out, const cli_command *c, int n, char **args, tf_diags *d);
 void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
-/* A line for each option that the command takes. */
+/* Prints a line for each option of the command. */
 void cli_options_help(const cli_command *c, FILE *out);
-/* outputs.c: the files that a command writes.
- * Errors in d where two results go to the same file, or one over a file that is read; start: such files beside the
- * command's, may be NULL. */
+/* outputs.c: the files that a command writes.  Errors in d where two results go to the same file, or one overwrites a
+ * file that is read; start: further such files, may be NULL. */
 void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d);
-/* Before work begins: whether the folders of the results are there and can be written to.  False after a message for
- * each that is not. */
+/* Before work begins: whether the folders of the results exist and are writable.  False after a message for each that
+ * is not. */
 bool cli_outputs_ready(const cli_arguments *a);
 #endif

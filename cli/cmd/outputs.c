@@ -28,7 +28,7 @@ static bool same_folder(const char *a, const char *b) {
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Whether both name one file, by whatever way; what is no regular file may be written to twice. */
+/* Whether both names refer to one regular file, by any path. */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   bool there = stat(a, &x) == 0, other = stat(b, &y) == 0;
@@ -59,7 +59,8 @@ void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags 
     for (size_t k = 0; k < in->n_files; k++)
       check_input(&all[i], in->files[k], d);
     for (size_t k = 0; start && k < start->n; k++)
-      if (all[i].option != CLI_MAPPING) /* --start and --mapping of one file make it better: it is read first */
+      if (all[i].option !=
+          CLI_MAPPING) /* --start and --mapping may name one file, which is improved: it is read first */
         check_input(&all[i], start->at[k], d);
   }
 }
@@ -73,18 +74,18 @@ static bool ready(const cli_output *to) {
   else if (stat(to->path, &old) == 0 && S_ISDIR(old.st_mode) && to->option != CLI_OUT)
     why = strerror(EISDIR);
   else if (stat(to->path, &old) == 0 && !S_ISREG(old.st_mode))
-    why = NULL; /* a device, a pipe: it is written to as it is */
+    why = NULL; /* a device or a pipe: it is written directly */
   else if (access(folder, W_OK | X_OK) != 0)
     why = strerror(errno);
   free(folder);
-  if (why) fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", to->path, why);
+  if (why) cli_complain_of(to->path, TF_E_IO, "cannot write: %s", why);
   return !why;
 }
 
 bool cli_outputs_ready(const cli_arguments *a) {
   bool ok = true;
   for (int i = 0; i < a->n_outputs; i++)
-    if (a->outputs[i].option != CLI_OUT) /* what goes there is told with what else is wrong */
+    if (a->outputs[i].option != CLI_OUT) /* problems with --out are reported together with others */
       ok = ready(&a->outputs[i]) && ok;
   return ok;
 }

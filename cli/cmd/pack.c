@@ -32,7 +32,7 @@ static const tf_text *find_model(const cli_input *in, const tf_text *texts, tf_d
   return tf_diags_errors(d) ? NULL : model;
 }
 
-/* The file, in memory: it is written whole or not at all. */
+/* Packs into memory: the file is written as a whole or not at all. */
 static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
   tf_text *texts;
   FILE *f = NULL;
@@ -48,13 +48,12 @@ static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
 static cli_status run(const void *options) {
   const pack_options *o = options;
   const char *path = o->out ? o->out : "weights.bin";
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_text text = {0};
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   const bool ok = pack(o, &text, d);
   cli_status status = !ok ? CLI_BAD_INPUT : cli_safe_write(path, &text) ? CLI_DONE : CLI_FAILED;
-  if (!ok || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
+  if (!ok || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
   if (status == CLI_DONE && !o->in.quiet && !o->in.stdout_taken) printf("%s: %zu bytes\n", path, text.len);
   cli_text_free(&text);
   tf_diags_free(d);

@@ -98,7 +98,7 @@ static bool write_all(const plan_options *o, const cli_plan *p) {
   return cli_put_text("-", &text) && ok;
 }
 
-/* A total below what no execution can beat would be a bug of the tool. */
+/* Checks the totals against their lower bounds: one below its bound would be a bug of the tool. */
 static bool holds(const tf_net_plan *p) {
   const double slack = 1 - 1e-9;
   const bool ok = p->total.cycles >= p->bounds.cycles * slack && p->total.energy_pj >= p->bounds.energy_pj * slack &&
@@ -147,8 +147,7 @@ static void check(void *options, tf_diags *d) {
 }
 
 static cli_status run(const void *options) {
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = plan(options, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);

@@ -58,7 +58,7 @@ static void check(void *options, tf_diags *d) {
   if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "plot draws results as they are: --set means nothing to it");
 }
 
-/* FIGURE.gp and FIGURE.csv beside FIGURE.svg; the script names the others as they lie beside it. */
+/* FIGURE.gp and FIGURE.csv beside FIGURE.svg; the script refers to the others by relative names. */
 static bool write_script(const plot_chart *c, const plot_options *o) {
   const char *slash = strrchr(o->out, '/'), *name = slash ? slash + 1 : o->out;
   const int stem = (int)(strrchr(o->out, '.') - o->out), base = (int)(strrchr(name, '.') - name);
@@ -71,8 +71,8 @@ static bool write_script(const plot_chart *c, const plot_options *o) {
   if (ok) plot_script(c, &o->choice, csv_name.text, name, &script);
   for (size_t i = 0; ok && i < o->in.n_files; i++) /* lines of lines.csv as lines.svg */
     if (!strcmp(o->in.files[i], csv_path.text)) {
-      fprintf(stderr, "%s: error[E_USAGE]: --script would overwrite it, and it is read: give the figure another name\n",
-              csv_path.text);
+      cli_complain_of(csv_path.text, TF_E_USAGE,
+                      "--script would overwrite it, and it is read: give the figure another name");
       ok = false;
     }
   ok = ok && cli_safe_write(csv_path.text, &csv) && cli_safe_write(script_path.text, &script);
@@ -86,10 +86,9 @@ static bool write_script(const plot_chart *c, const plot_options *o) {
 
 static cli_status run(const void *options) {
   const plot_options *o = options;
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   plot_input *in = NULL;
   plot_chart c = {0};
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   bool ok = plot_inputs_read(&o->in, &in, d) && find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
   cli_status status = ok ? CLI_DONE : CLI_BAD_INPUT;

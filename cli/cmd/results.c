@@ -25,7 +25,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),   CLI
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
 
-/* The mapping as a section that eval reads, and above it what it is of. */
+/* Prints the mapping as a section that eval reads, below a comment that says what it is of. */
 static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
   const tf_sweep_grid *g = tf_store_grid(s);
   cli_text t = {0};
@@ -88,7 +88,7 @@ static bool print(tf_store *s, const results_options *o, const cli_rows *rows, c
   return cli_put_text("-", &t);
 }
 
-/* False: told in d, or on stderr where a file cannot be written (*failed). */
+/* False: reported in d, or on stderr where a file cannot be written (*failed). */
 static bool show(tf_store *s, const results_options *o, bool *failed, tf_diags *d) {
   cli_rows rows = {0};
   bool listed = o->where || o->top, exported = o->figures.csv || o->figures.json;
@@ -120,12 +120,12 @@ static void check(void *options, tf_diags *d) {
 
 static cli_status results(const void *options) {
   const results_options *o = options;
-  tf_diags *d = tf_diags_new();
-  tf_store *s = d ? tf_store_open(o->in.files[0], d) : NULL;
-  if (!d) cli_complain(NULL);
-  bool failed = !d, ok = s && merge(s, o, d);
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
+  tf_store *s = tf_store_open(o->in.files[0], d);
+  bool failed = false, ok = s && merge(s, o, d);
   if (ok) ok = o->point >= 0 ? print_mapping(s, o, d) : show(s, o, &failed, d);
-  if (d && tf_diags_errors(d)) cli_complain(d);
+  if (tf_diags_errors(d)) cli_complain(d);
   tf_store_close(s);
   tf_diags_free(d);
   return failed ? CLI_FAILED : ok ? CLI_DONE : CLI_BAD_INPUT;

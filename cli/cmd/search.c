@@ -1,4 +1,4 @@
-/* tileflow search: the best mapping found, its report, and the front of those that none beats. */
+/* tileflow search: the best mapping found, its report, and the Pareto front. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +21,8 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),     CL
                                  CLI_AT(search_options, RESUME, look.resume), CLI_AT(search_options, MAPPING, mapping),
                                  CLI_AT(search_options, PARETO, pareto)};
 
-/* A mapping's lines in one cell of one line: \n stands between them. */
+/* Prints a mapping's lines as one cell of one line, separated by \
+ * . */
 static void put_in_line(const char *text, cli_text *out) {
   for (; *text; text++) {
     if (*text != '\n')
@@ -53,7 +54,7 @@ static void check(void *options, tf_diags *d) {
   const search_options *o = options;
   const tf_loc nowhere = {0};
   struct stat old;
-  /* a log holds what a search took hours for */
+  /* a log may hold the result of hours of search */
   if (o->look.log && !o->look.resume && stat(o->look.log, &old) == 0 && S_ISREG(old.st_mode)) {
     tf_fail(d, nowhere, TF_E_USAGE, "the log '%.120s' is there already", o->look.log);
     tf_note(d, nowhere, "--resume goes on from it; remove it to start anew");

@@ -1,4 +1,5 @@
-/* tileflow solve: the best mapping of a stated space, with a proof of it or of how far it may be. */
+/* tileflow solve: the best mapping of a stated space, with a proof that it is, or a bound of how far it may be from
+ * that. */
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
@@ -22,7 +23,7 @@ static const cli_slot slots[] = {
 static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
   cli_looking look = o->look;
-  look.seed = 1; /* as it is told where nothing is drawn */
+  look.seed = 1; /* reported, though nothing is random */
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;

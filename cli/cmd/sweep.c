@@ -13,7 +13,7 @@
 
 typedef struct {
   cli_input in;
-  const char *store, *out; /* out: another way to say store */
+  const char *store, *out; /* out: synonym of store */
   int threads;
   int shards[2]; /* I of N; 0 of 0: all */
   double time_limit;
@@ -43,7 +43,7 @@ static void show(void *ctx, const tf_sweep_progress *p) {
                  cli_real(rate).s, best, front, left);
 }
 
-/* NAME.tfdb; of a name's '/' another folder would be made. */
+/* NAME.tfdb; a '/' in the name would refer to another folder. */
 static bool name_store(const sweep_options *o, const tf_sweep_grid *g, char **out) {
   const char *name = o->store ? o->store : g->name;
   *out = malloc(strlen(name) + 6);
@@ -56,7 +56,7 @@ static bool name_store(const sweep_options *o, const tf_sweep_grid *g, char **ou
   return true;
 }
 
-/* A file that cannot be read or written is the machine's fault. */
+/* Files that cannot be read or written count as failures of the machine. */
 static cli_status complain(const tf_diags *d) {
   bool io = false;
   for (size_t i = 0; i < tf_diags_count(d); i++)
@@ -96,7 +96,7 @@ static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_option
   return ok ? report(store, o, d) : complain(d);
 }
 
-/* A rank that works for rank 0, whose store and report it is. */
+/* A rank other than 0: works for rank 0, which owns the store and prints the report. */
 static cli_status serve(const tf_sweep *sweep, cli_ranks *ranks) {
   const tf_sweep_owner owner = cli_ranks_owner(ranks);
   const tf_sweep_opts opts = {.stop = cli_interrupted};
@@ -110,7 +110,7 @@ static cli_status sweep_into(const tf_sweep *sweep, const char *path, const swee
                              tf_diags *d) {
   struct stat st;
   if (o->resume && stat(path, &st) != 0) {
-    fprintf(stderr, "%s: error[E_IO]: there is no store to go on with; without --resume one is made\n", path);
+    cli_complain_of(path, TF_E_IO, "there is no store to go on with; without --resume one is made");
     return CLI_BAD_INPUT;
   }
   tf_store *store = tf_store_of(path, sweep, d);
@@ -139,7 +139,7 @@ static cli_status sweep(const void *options) {
     cli_complain(NULL);
     status = CLI_FAILED;
   } else if (!read) {
-    if (mine) cli_complain(d); /* all ranks read the same */
+    if (mine) cli_complain(d); /* all ranks read the same files */
   } else {
     status = mine ? sweep_into(read, path, o, ranks, d) : serve(read, ranks);
   }

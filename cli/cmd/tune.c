@@ -13,7 +13,7 @@
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
 
-enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: the time limit ends it */
+enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: ended by the time limit only */
 
 typedef struct {
   cli_input in;
@@ -63,12 +63,12 @@ static double now(void *ctx) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- what came of it --------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------- */
 static const tf_timing *first_of(const tf_tuned *t) {
   return t->n && t->trials[0].timing.verdict == TF_TUNE_RAN ? &t->trials[0].timing : NULL;
 }
 
-static void say_verdicts(const tf_tuned *t) {
+static void print_verdicts(const tf_tuned *t) {
   int n[TF_N_VERDICTS] = {0}, same = 0;
   for (int k = 0; k < t->n; k++) {
     n[t->trials[k].timing.verdict]++;
@@ -82,8 +82,8 @@ static void say_verdicts(const tf_tuned *t) {
   printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn, (long long)t->unfit);
 }
 
-/* The better ones as they were found. */
-static void say_trials(const tf_tuned *t) {
+/* Prints the trials that improved the best, in order. */
+static void print_trials(const tf_tuned *t) {
   double best = INFINITY;
   puts("trial  measured  model's cycles  isa");
   for (int k = 0; k < t->n; k++) {
@@ -99,8 +99,8 @@ static void say_trials(const tf_tuned *t) {
 static void report(const tf_tuned *t, const job *j) {
   const tf_timing *first = first_of(t);
   printf("on %s, compiled by %s\n", j->trials.machine, j->trials.compiler);
-  say_verdicts(t);
-  say_trials(t);
+  print_verdicts(t);
+  print_trials(t);
   if (t->best < 0) return;
   const tf_trial *best = &t->trials[t->best];
   if (first) printf("%.3f times as fast as the first choice\n", first->seconds / best->timing.seconds);

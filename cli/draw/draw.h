@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-/* Box-drawing lines where the locale (LC_ALL, LC_CTYPE, LANG) is UTF-8, else ASCII. */
+/* With box-drawing characters where the locale (LC_ALL, LC_CTYPE, LANG) is UTF-8, else with ASCII. */
 void cli_draw_text(const cli_session *s, cli_text *out);
 void cli_draw_svg(const cli_session *s, cli_text *out);
 void cli_draw_dot(const cli_session *s, cli_text *out);

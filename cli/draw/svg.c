@@ -9,7 +9,7 @@
 enum { TOP = 62, MARGIN = 16, BAR = 120, LABELS = 5 };
 #define ALARM "#c0271f" /* the bottleneck */
 
-/* Of a band: its stripe, its boxes' lines. */
+/* Colours of a band: of its stripe, and of its boxes' lines. */
 typedef struct {
   const char *light, *dark;
 } tint;
@@ -34,6 +34,13 @@ static void put_escaped(const char *text, cli_text *out) {
 
 static void put_text(cli_text *out, double x, double y, const char *class, const char *text) {
   cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
+  put_escaped(text, out);
+  cli_printf(out, "</text>\n");
+}
+
+/* x is its middle: an attribute, since some renderers (ImageMagick's own) take no anchor from a style sheet. */
+static void put_centred(cli_text *out, double x, double y, const char *class, const char *text) {
+  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"middle\">", x, y, class);
   put_escaped(text, out);
   cli_printf(out, "</text>\n");
 }
@@ -102,7 +109,6 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
              ".loops { font-size: 12px; font-family: \"DejaVu Sans Mono\", Menlo, Consolas, "
              "monospace }\n"
              ".small { font-size: 11px; fill: #555 }\n"
-             ".box { text-anchor: middle }\n"
              ".limit { font-size: 11px; font-weight: bold; fill: " ALARM " }\n"
              ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
              "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
@@ -114,7 +120,7 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
 }
 
 /* ---- bands -------------------------------------------------------------------------- */
-/* What stands at the left of a band, at most LABELS lines: the first is its name. */
+/* The labels at the left of a band, at most LABELS lines; the first is its name. */
 typedef struct {
   int n;
   cli_text line[LABELS];
@@ -142,7 +148,7 @@ static void put_busy(const cli_session *s, const char *before, bool limits, doub
   cli_printf(line, "%sbusy %s%s", before, cli_percent(share(s, cycles), 1).s, limits ? ": the bottleneck" : "");
 }
 
-/* "tiles 81.92k + kept 262.4k": where the largest Tile and all that scopes keep make up the peak. */
+/* "tiles 81.92k + kept 262.4k": where the peak consists of the largest Tile and what scopes keep. */
 static void put_parts(const cli_session *s, int l, labels *k) {
   double tiles = 0, kept = 0;
   for (int n = 0; n < s->tree->n_nodes; n++)
@@ -197,7 +203,7 @@ static void labels_free(labels *k) {
     cli_text_free(&k->line[i]);
 }
 
-/* What the labels of all bands take at most. */
+/* The largest width of all bands' labels. */
 static double labels_width(const cli_session *s) {
   double most = BAR;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
@@ -251,7 +257,7 @@ static int band_at(const cli_session *s, const svg_page *p, const svg_box *b) {
   return 0;
 }
 
-/* What passes between node n and its parent: rows of Tiles and ops below that a memory above serves. */
+/* Whether the words of row r pass between node n and its parent: it is of a Tile or op below n, served from above. */
 static bool passes(const cli_session *s, int n, const tf_why_row *r) {
   const int parent = s->tree->nodes[n].parent;
   return r->node >= n && r->node < s->tree->nodes[n].end && r->above <= svg_band_of(s, parent);
@@ -266,7 +272,7 @@ static double edge_bits(const cli_session *s, int n) {
   return bits;
 }
 
-/* "Q: 262.1k words down, 0 up", words of the memory that serves: told where the mouse rests. */
+/* "Q: 262.1k words down, 0 up", in words of the memory that serves; shown as a tooltip. */
 static void put_edge_words(const cli_session *s, int n, cli_text *out) {
   for (int z = 0; z < s->spec->workload->n_tensors; z++) {
     double down = 0, up = 0;
@@ -283,7 +289,7 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
   }
 }
 
-/* The wider, the more of what the busiest edge passes. */
+/* The width of an edge is in proportion to the words on it, relative to the busiest edge. */
 static void put_edge(const cli_session *s, const svg_page *p, int n, double most, cli_text *out) {
   const svg_box *from = &p->box[s->tree->nodes[n].parent], *to = &p->box[n];
   const double bottom = from->y + from->h, bits = edge_bits(s, n);
@@ -304,7 +310,7 @@ static void put_edges(const cli_session *s, const svg_page *p, cli_text *out) {
 
 static void put_box(const cli_session *s, const svg_page *p, int node, cli_text *out) {
   static const char *const class[] = {
-      [SVG_HEAD] = "head box", [SVG_LOOPS] = "loops box", [SVG_SMALL] = "small box", [SVG_WRONG] = "wrong box"};
+      [SVG_HEAD] = "head", [SVG_LOOPS] = "loops", [SVG_SMALL] = "small", [SVG_WRONG] = "wrong"};
   const svg_box *b = &p->box[node];
   bool scope = s->tree->nodes[node].kind == TF_SCOPE;
   cli_printf(out,
@@ -313,7 +319,7 @@ static void put_box(const cli_session *s, const svg_page *p, int node, cli_text 
              b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
              b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, b->wrong ? "2.5" : "1.2");
   for (int i = 0; i < b->n; i++)
-    put_text(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
+    put_centred(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
 }
 
 void cli_draw_svg(const cli_session *s, cli_text *out) {

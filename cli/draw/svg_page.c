@@ -8,13 +8,13 @@
 
 enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 106, BAR_LINE = 26 };
 
-/* Of DejaVu Sans, which is wider than Helvetica and Arial and is what many systems put in their place. */
+/* Estimated for DejaVu Sans, which is wider than Helvetica and Arial, and which many systems use in place of these. */
 double svg_width(svg_style style, const char *text) {
   static const double letter[] = {[SVG_HEAD] = 9.2, [SVG_LOOPS] = 7.4, [SVG_SMALL] = 6.9, [SVG_WRONG] = 7.8};
   return text ? letter[style] * (double)cli_columns(text) : 0;
 }
 
-/* ---- what a box says ---------------------------------------------------------------- */
+/* ---- contents of a box ---------------------------------------------------------------- */
 static cli_text *add_line(svg_box *b, svg_style style) {
   int at = b->n < SVG_LINES ? b->n++ : SVG_LINES - 1;
   b->style[at] = style;
@@ -92,7 +92,7 @@ static void describe(const cli_session *s, int node, svg_box *b) {
   b->h = SVG_LINE * b->n + PAD;
 }
 
-/* ---- where it stands ---------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------- */
 /* The band of a node: that of the nearest Tile, itself included; ops have one of their own. */
 int svg_band_of(const cli_session *s, int node) {
   const tf_tree *t = s->tree;
@@ -102,7 +102,8 @@ int svg_band_of(const cli_session *s, int node) {
   return node < 0 ? 0 : t->nodes[node].level;
 }
 
-/* How many nodes of its own band stand above it; a band has as many rows as its deepest. */
+/* The row of a node in its band: the number of nodes of that band above it; a band has as many rows as its deepest
+ * node. */
 static void place_in_band(const cli_session *s, int node, svg_page *p) {
   int band = svg_band_of(s, node), row = 0;
   for (int a = s->tree->nodes[node].parent; a >= 0; a = s->tree->nodes[a].parent)
@@ -119,7 +120,7 @@ static double least_band(const cli_session *s, int band) {
   return band < s->spec->arch->n_memories ? LEAST_BAND : 36 + BAR_LINE * fmin(kinds, 4);
 }
 
-/* Heights, band by band: a row is as high as its highest box. */
+/* The height of each band: a row is as high as its highest box. */
 static void stack_bands(const cli_session *s, svg_page *p, double top) {
   p->h = top;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
@@ -139,8 +140,8 @@ static void stack_bands(const cli_session *s, svg_page *p, double top) {
   }
 }
 
-/* Children stand beside each other, their parent over their middle.  Nodes are in preorder,
- * so that children are measured before their parent when read from the back. */
+/* Children are placed side by side, their parent above their middle.  Nodes are in preorder, so that going backwards
+ * children are measured before their parent. */
 static void measure_spans(const tf_tree *t, svg_page *p) {
   for (int i = t->n_nodes - 1; i >= 0; i--) {
     double below = 0;

@@ -1,10 +1,10 @@
-/* Where the boxes of a drawn tree stand. */
+/* The layout of a drawn tree. */
 #ifndef CLI_SVG_PAGE_H
 #define CLI_SVG_PAGE_H
 #include "cli/cli.h"
 #include "cli/text.h"
 
-/* How a line of a box is set. */
+/* The style of a line in a box. */
 typedef enum { SVG_HEAD, SVG_LOOPS, SVG_SMALL, SVG_WRONG } svg_style;
 enum { SVG_LINES = 10, SVG_LINE = 16 }; /* lines a box holds at most; pixels of one */
 
@@ -12,10 +12,10 @@ typedef struct {
   int n;
   svg_style style[SVG_LINES];
   cli_text line[SVG_LINES];
-  bool wrong;         /* it takes more than there is */
-  int row;            /* counted over the page; boxes of a row start at the same height */
+  bool wrong;         /* it needs more than the machine has */
+  int row;            /* over the whole page; boxes of a row start at the same height */
   double w, h, cx, y; /* pixels; cx is the middle, y the top */
-  double span;        /* width that its subtree takes */
+  double span;        /* width of its subtree */
 } svg_box;
 
 /* A stripe of rows: one for each memory that has a Tile or scope in it, and one for the ops. */
@@ -30,11 +30,11 @@ typedef struct {
   double w, h;
 } svg_page;
 
-/* False if memory ran out.  To be freed whatever it returns. */
+/* False if memory ran out.  Free it in either case. */
 bool svg_page_make(svg_page *p, const cli_session *s, double left, double top);
 /* The band of a node: that of the nearest Tile, itself included; ops have one of their own. */
 int svg_band_of(const cli_session *s, int node);
-/* Pixels that a text takes at most, whatever font stands in for ours. */
+/* Upper bound on the width of a text in pixels, for any replacement of our font. */
 double svg_width(svg_style style, const char *text);
 void svg_page_free(svg_page *p, const cli_session *s);
 #endif

@@ -8,7 +8,7 @@
 #include "cli/report/report.h"
 #include "cli/table.h"
 
-/* What stands in front of a node, and in front of what is below it. */
+/* The prefix of a node's line, and of the lines below it. */
 typedef struct {
   const char *child, *last, *below, *below_last;
 } lines;
@@ -32,7 +32,7 @@ static bool is_last(const tf_tree *t, int node) {
   return parent < 0 || t->nodes[node].child_no + 1 == t->nodes[parent].n_children;
 }
 
-/* The lines in front of a node, outermost first. */
+/* Prints the branch lines before a node, outermost first. */
 static void put_lead(const tf_tree *t, const lines *l, int node, int self, cli_text *out) {
   int parent = t->nodes[node].parent;
   if (parent < 0) return;

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* ---- loops for each width that the compiler can be told of ---------------------------------------- */
+/* ---- one copy of the loops for each vector width --------------------------------------------------- */
 #define BY_ASM(a, x, y) __asm__ volatile("vfmadd213ps %2, %1, %0" : "+v"(a) : "v"(x), "v"(y))
 #if defined(__x86_64__)
 #define OF(name) name##_16
@@ -64,12 +64,12 @@ uint64_t host_read(const uint64_t *p, int64_t n) { return widest().read(p, n); }
 void host_write(uint64_t *p, int64_t n, uint64_t v) { widest().write(p, n, v); }
 void host_exp(const float *from, float *to, int64_t n) { widest().exp(from, to, n); }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- other loops ------------------------------------------------------------------------------------ */
 #define FOUR(text) text text text text
 bool host_adds(int64_t n, uint64_t *sum) {
   uint64_t x = 0;
 #if defined(__x86_64__)
-  for (int64_t i = 0; i < n; i += 8) /* of a register: processors of today join additions of constants */
+  for (int64_t i = 0; i < n; i += 8) /* of a register, as current processors combine additions of constants */
     __asm__ volatile(FOUR("add %1, %0\n\t") FOUR("add %1, %0\n\t") : "+r"(x) : "r"(UINT64_C(1)) : "cc");
 #elif defined(__aarch64__)
   for (int64_t i = 0; i < n; i += 8)

@@ -5,7 +5,7 @@ typedef float OF(vec) __attribute__((vector_size(4 * LANES), aligned(4), may_ali
 typedef int32_t OF(ivec) __attribute__((vector_size(4 * LANES)));
 typedef uint64_t OF(words) __attribute__((vector_size(4 * LANES), aligned(8), may_alias));
 
-/* Sums have names: as an array they would be kept in memory. */
+/* The sums are single variables, as an array would be kept in memory. */
 TARGET static float OF(multiply_adds)(int64_t n, float x) {
   const OF(vec) one = (OF(vec)){0} + x, zero = one - one;
   OF(vec) a = one, b = one, c = one, d = one, e = one, f = one, g = one, h = one, i = one, j = one, k = one, l = one;
@@ -26,7 +26,7 @@ TARGET static float OF(multiply_adds)(int64_t n, float x) {
   return (a + b + c + d + e + f + g + h + i + j + k + l)[0];
 }
 
-/* One after the other: each waits for the one before. */
+/* Each depends on the one before. */
 TARGET static float OF(multiply_add_chain)(int64_t n, float x) {
   const OF(vec) one = (OF(vec)){0} + x, zero = one - one;
   OF(vec) a = one;
@@ -61,13 +61,13 @@ TARGET static void OF(write)(uint64_t *p, int64_t n, uint64_t v) {
   const OF(words) all = (OF(words)){0} + v;
   for (int64_t i = 0; i < n; i += STEP) {
     *(OF(words) *)(p + i) = all;
-    __asm__ volatile("" ::: "memory"); /* or it becomes a call of memset */
+    __asm__ volatile("" ::: "memory"); /* prevents replacement by a call of memset */
   }
 }
 
-/* 2^whole of the exponent's bits, times a polynomial of what is left, |f| <= log(2) / 2. */
+/* 2^whole through the exponent's bits, times a polynomial of the fraction, |f| <= log(2) / 2. */
 TARGET static void OF(exp)(const float *from, float *to, int64_t n) {
-  const OF(vec) zero = {0}, magic = zero + 12582912.0f; /* 1.5 * 2^23: what is added to it becomes whole */
+  const OF(vec) zero = {0}, magic = zero + 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
   for (int64_t i = 0; i < n; i += LANES) {
     const OF(vec) t = *(const OF(vec) *)(from + i) * 1.44269504f, whole = (t + magic) - magic,
                   f = (t - whole) * 0.693147181f;

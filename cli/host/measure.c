@@ -5,8 +5,7 @@
 
 #include "cli/host/kernels.h"
 
-/* Rounds of a figure; seconds that a round takes at least; bytes of memory that no cache holds: a multiple of the
- * largest, within bounds. */
+/* Rounds per figure; memory beyond all caches: a multiple of the largest cache, within bounds. */
 enum { ROUNDS = 9, BEYOND = 2, LEAST_BEYOND = 64 << 20, MOST_BEYOND = 512 << 20 };
 static const double least_seconds = 0.004;
 
@@ -27,15 +26,15 @@ host_figure host_figure_of(double *rounds, int n) {
   return (host_figure){median, median > 0 ? (rounds[n - 1 - n / 4] - rounds[n / 4]) / median : 0};
 }
 
-/* A loop to time: what it works on, and n rounds of it. */
+/* A loop to be timed: its data, and a function that runs n rounds. */
 typedef struct job {
   void (*run)(struct job *, int64_t n);
   uint64_t *at;
   int64_t words; /* of 64 bits */
-  uint64_t seen; /* results, so that they are wanted */
+  uint64_t seen; /* results, so that the compiler keeps the loops */
 } job;
 
-/* How much of `each` a second the job does, n rounds of it being n * each. */
+/* `each` times the rounds that the job does per second. */
 static host_figure rate_of(job *j, double each) {
   double rate[ROUNDS], took = 0;
   int64_t n = 1;
@@ -112,7 +111,7 @@ bool host_measure(const int64_t *bytes, int n, double clock_hz, bool tiles, host
   uint64_t *at = aligned_alloc(4096, (size_t)room);
   *out = (host_measured){.mac = {0, 0}};
   if (!at) return false;
-  host_write(at, whole_words(room), 0); /* so that all of it is there; zeros, of which exp is 1 */
+  host_write(at, whole_words(room), 0); /* touches all pages; with zeros, whose exp is 1 */
   measure_core(&clock_hz, tiles, at, out);
   for (int i = 0; i <= n && i < HOST_CACHES; i++) {
     const int64_t size = i < n && bytes[i] < room ? bytes[i] / 2 : room;

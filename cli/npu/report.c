@@ -59,7 +59,8 @@ void npu_json(const tf_npu_result *r, cli_text *out) {
            JSON_INDENT(2), out);
 }
 
-/* As `eval --trace` writes one (docs/FORMATS.md), queues being the resources; flags and barriers take no time there. */
+/* In the format of `eval --trace` (docs/FORMATS.md), with queues as resources; flags and barriers take no time
+ * there. */
 void npu_trace(const tf_npu_result *r, cli_text *out) {
   cli_printf(out, "kind,resource,what,begin,end,words\n");
   for (size_t i = 0; i < r->n_spans; i++) {

@@ -1,5 +1,5 @@
-/* Stands before malloc and what calls it, for everything that the tool links itself (the linker's --wrap,
- * CMakeLists.txt).  tests/memory puts an allocator of its own here. */
+/* Wraps malloc and similar functions for everything that the tool itself links (the linker's --wrap, CMakeLists.txt).
+ * tests/memory replaces this file by an allocator of its own. */
 #include <stdint.h>
 
 #include "cli/os/memory.h"

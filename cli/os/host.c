@@ -15,7 +15,7 @@ enum { MAX_CPUS = 4096, MAX_CACHES = 8 };
 
 /* ---- reading -------------------------------------------------------------------------- */
 
-/* The first line of ROOT/path, without its end; false if there is none. */
+/* The first line of ROOT/path, without its line end; false if there is none. */
 static bool first_line(const char *root, const char *path, char *line, size_t size) {
   char name[512];
   snprintf(name, sizeof name, "%s/%s", root, path);
@@ -26,7 +26,7 @@ static bool first_line(const char *root, const char *path, char *line, size_t si
   return ok && *line;
 }
 
-/* The value behind `key` and a colon in ROOT/path, its first appearance. */
+/* The value after the first `key` and a colon in ROOT/path. */
 static bool key_value(const char *root, const char *path, const char *key, char *value, size_t size) {
   char name[512], line[8192];
   snprintf(name, sizeof name, "%s/%s", root, path);
@@ -61,7 +61,7 @@ static int64_t count_list(const char *list) {
   return n;
 }
 
-/* A word of a list of flags. */
+/* Whether a flag is in a list of flags. */
 static bool has_flag(const char *flags, const char *flag) {
   size_t n = strlen(flag);
   for (const char *p = strstr(flags, flag); p; p = strstr(p + 1, flag))
@@ -69,17 +69,17 @@ static bool has_flag(const char *flags, const char *flag) {
   return false;
 }
 
-/* ---- what there is ---------------------------------------------------------------------- */
+/* ---- facts ------------------------------------------------------------------------------ */
 
 typedef struct {
   int level, index;
-  int64_t kib, shared; /* shared: by so many processors */
+  int64_t kib, shared; /* shared: number of processors that share it */
 } cache;
 
 /* Vector registers and units of an instruction set. */
 typedef struct {
   const char *name, *flag;
-  int lanes, registers; /* fp32 words of a register */
+  int lanes, registers; /* fp32 words a register */
   bool fma;
 } isa;
 
@@ -88,7 +88,7 @@ typedef struct {
   int64_t cpus, cores, mem_kib;
   double clock_hz;
   int n_caches;
-  cache caches[MAX_CACHES]; /* outermost first, no instruction caches */
+  cache caches[MAX_CACHES]; /* outermost first, without instruction caches */
   const isa *isa;
   const host_measured *m; /* NULL: nothing is measured */
 } host;
@@ -117,7 +117,7 @@ static void read_caches(const char *root, host *h) {
   }
 }
 
-/* Processors online, and those of them that are the first thread of their core. */
+/* Counts processors online, and those of them that are the first thread of their core. */
 static void read_cores(const char *root, host *h) {
   char text[512];
   h->cpus = first_line(root, "sys/devices/system/cpu/online", text, sizeof text) ? count_list(text) : 0;
@@ -169,7 +169,7 @@ static void read_isa(const char *root, host *h, cli_text *notes) {
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* A line of YAML with the place its number comes from. */
+/* A line of YAML with its source in a comment. */
 static void put(cli_text *out, const char *from, const char *fmt, ...) TF_PRINTF(3, 4);
 static void put(cli_text *out, const char *from, const char *fmt, ...) {
   char line[128];
@@ -180,13 +180,13 @@ static void put(cli_text *out, const char *from, const char *fmt, ...) {
   cli_printf(out, "%-38s # %s\n", line, from);
 }
 
-/* Where a measured figure comes from. */
+/* The source of a measured figure, as text. */
 static const char *measured(const host_figure *f, const char *what, char *text, size_t size) {
   snprintf(text, size, "measured%s; the middle half of the rounds within %.2g %%", what, 100 * f->spread);
   return text;
 }
 
-/* Words a cycle that cache i delivers: as measured, or by assumption. */
+/* Words a cycle that cache i delivers: measured, or assumed. */
 static void put_bandwidth(const host *h, int i, int64_t cores, cli_text *out) {
   const cache *c = &h->caches[i];
   const host_figure *read = h->m ? &h->m->read[i] : NULL, *write = h->m ? &h->m->write[i] : NULL;
@@ -225,7 +225,7 @@ static void put_caches(const host *h, cli_text *out) {
   }
 }
 
-/* Two vector units; what they do together is measured, or assumed. */
+/* Two vector units; their joint rate is measured, or assumed. */
 static void put_multiplier(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[160];
@@ -259,7 +259,8 @@ static void put_math(const host *h, cli_text *out) {
              v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
 }
 
-/* What has no key: tiles are another type of data than the file's words, and the model knows no calls. */
+/* Notes for figures without a key: tiles hold another type of data than the file's words, and the model has no
+ * calls. */
 static void put_beside(const host_measured *m, cli_text *out) {
   char from[160];
   cli_printf(out, "# A call and its return: %.3g cycles (%s).\n", m->call.value,
@@ -269,7 +270,7 @@ static void put_beside(const host_measured *m, cli_text *out) {
                measured(&m->tile, "", from, sizeof from));
 }
 
-/* Figures that kernels are ranked by, as far as they can be measured or read: the rest has its values in FORMATS.md. */
+/* Figures by which kernels are ranked, as far as they can be measured or read; the rest have defaults in FORMATS.md. */
 static void put_core(const host *h, cli_text *out) {
   char from[160];
   const long page = sysconf(_SC_PAGESIZE);
@@ -304,7 +305,7 @@ static void put_memory(const host *h, cli_text *out) {
   }
 }
 
-/* Runs the loops; the clock that they find is taken. */
+/* Runs the loops; uses the clock that they measure. */
 static bool measure(host *h, host_measured *m, tf_diags *d) {
   int64_t bytes[MAX_CACHES];
   const bool tiles = !strcmp(tf_emit_isa("bf16"), "amx");

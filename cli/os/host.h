@@ -1,12 +1,12 @@
-/* The computer one sits at, as an architecture. */
+/* The computer at hand, as an architecture. */
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 #include "cli/text.h"
 #include "tileflow/diag.h"
 
-/* Writes an architecture of the CPU that ROOT/proc and ROOT/sys describe (root "" is this computer), each
- * number with the place it was read from in a comment.  What the system does not report is measured, with its spread (a
- * second or two; `measures`: of this computer alone), or gets a stated assumption and a line in notes.  False with an
- * error in d if no CPU is described there. */
+/* Writes an architecture of the CPU that ROOT/proc and ROOT/sys describe (root "": this computer), each number with
+ * its source in a comment.  What the system does not report is measured, with its spread (takes a second or two;
+ * `measures`: only for this computer), or gets a stated assumption and a line in notes.  False with an error in d if
+ * no CPU is described there. */
 bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_text *notes, tf_diags *d);
 #endif

@@ -10,18 +10,18 @@
 
 #include "cli/cli.h"
 
-/* Past the grace a process that was hardly given a processor is looked at again, so often. */
+/* A process that got hardly any processor time gets extensions of the grace period, at most so many. */
 enum { LOOK_AGAIN_MS = 50, LOOKS_MOST = 40 };
-static const double starved = 0.1; /* seconds of a processor since Ctrl-C: with less, the machine is to blame */
+static const double starved = 0.1; /* seconds of processor time since Ctrl-C: with less, the machine is overloaded */
 
-/* A handler can reach nothing but globals. */
+/* A signal handler has access to globals only. */
 static volatile sig_atomic_t interrupted, held, looks;
 static struct timespec used_before; /* written before the timer is set, read when it fires */
 static timer_t timer;
 static volatile sig_atomic_t timer_there;
 static double grace;
 
-static void leave(void) {
+static void end_process(void) {
   static const char said[] = "tileflow: interrupted\n";
   ssize_t n = write(2, said, sizeof said - 1);
   (void)n;
@@ -36,22 +36,22 @@ static void set_timer(double seconds) {
 
 static void note(int signal_number) {
   (void)signal_number;
-  if (!held) leave();
+  if (!held) end_process();
   if (interrupted) return;
   interrupted = 1;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used_before);
   if (grace > 0) set_timer(grace);
 }
 
-/* The grace is over. */
-static void look(int signal_number) {
+/* The grace period is over. */
+static void end_of_grace(int signal_number) {
   struct timespec now;
   (void)signal_number;
   if (!held || !interrupted) return;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   double used = (double)(now.tv_sec - used_before.tv_sec) + 1e-9 * (double)(now.tv_nsec - used_before.tv_nsec);
   looks = looks + 1;
-  if (used >= starved || looks >= LOOKS_MOST) leave();
+  if (used >= starved || looks >= LOOKS_MOST) end_process();
 }
 
 static void catch (int signal_number, void (*handler)(int)) {
@@ -65,7 +65,7 @@ void cli_catch_signals(void) {
   catch (SIGXFSZ, SIG_IGN);
   if (sigaction(SIGINT, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
   timer_there = timer_create(CLOCK_MONOTONIC, &how, &timer) == 0;
-  catch (SIGALRM, look);
+  catch (SIGALRM, end_of_grace);
   catch (SIGINT, note);
 }
 

@@ -1,31 +1,31 @@
-/* Ctrl-C, and what a write may meet. */
+/* Ctrl-C, and the signals that a write may cause. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 #include <stdbool.h>
 
-/* Once, before anything else: from here on Ctrl-C ends the process with status 130, at once unless a part that can stop
- * by itself holds it.  Where it is ignored (a job in the background of a script) it stays so.  A file that grows past
- * the limit of its size is an error of the write, not the end of the process. */
+/* To be called once, first of all.  From here on Ctrl-C ends the process with status 130, at once unless it is held by
+ * a part that can stop by itself.  Where it is ignored (a background job of a script) it stays ignored.  A file that
+ * exceeds the size limit makes the write fail, and does not end the process. */
 void cli_catch_signals(void);
 
-/* Between these two Ctrl-C is only noted, for what stops when cli_interrupted says so; a pair stands in no other.  What
- * has not stopped within `grace` seconds is ended with status 130 (0: it is always waited for). */
+/* Between these two calls Ctrl-C is only noted, for code that stops when cli_interrupted says so; they do not nest.
+ * If that code has not stopped after `grace` seconds, the process ends with status 130 (0: no limit). */
 void cli_hold_interrupt(double grace);
 void cli_release_interrupt(void);
-/* What a search or a solver is given to print its best: far more than one evaluation takes. */
+/* Seconds that a search or a solver gets to print its best: far more than one evaluation takes. */
 #define CLI_GRACE 0.25
 
-/* Whether it was noted.  It stays so: what follows is the way out.  ctx is not looked at: this is the `stop` of
- * searches and solvers. */
+/* Whether Ctrl-C was noted.  Stays true, so that everything that follows ends, too.  ctx is ignored: this is the
+ * `stop` of searches and solvers. */
 bool cli_interrupted(void *ctx);
 
-/* Between these two no signal that a user sends comes through: for writes of regular files, which a temporary file
- * would be left of. */
+/* Between these two calls signals that a user sends are blocked: for writes of regular files, which would leave a
+ * temporary file behind. */
 void cli_begin_write(void);
 void cli_end_write(void);
-/* Whether it is between them, in whatever thread. */
+/* Whether any thread is between them. */
 bool cli_writing(void);
 
-/* In a child, before it becomes another program: signals are as they were. */
+/* For a child process before exec: restores the default handlers. */
 void cli_default_signals(void);
 #endif

@@ -7,8 +7,7 @@
 
 static const size_t most = (size_t)1 << 30;
 
-/* Nothing here may allocate, nor flush what was printed so far: of a report that is not whole nobody should see a part.
- */
+/* Must not allocate, nor flush what was printed so far: nobody should see a part of a report. */
 static void end(void) {
   static const char said[] = "tileflow: error[E_LIMIT]: out of memory\n";
   ssize_t n = write(2, said, sizeof said - 1);

@@ -17,7 +17,7 @@ static void put(cli_meter *m, const char *line) {
   fflush(stderr);
 }
 
-/* Seconds until the first limit; INFINITY: there is none, or the rate is not known yet. */
+/* Seconds until the first limit is reached; INFINITY: there is none, or the rate is not known yet. */
 static double left_of(const cli_meter *m, int64_t evals, double seconds) {
   double left = m->limit > 0 ? m->limit - seconds : INFINITY;
   if (m->max_evals > 0 && evals > 0) left = fmin(left, (double)(m->max_evals - evals) * seconds / (double)evals);

@@ -9,13 +9,13 @@
 
 enum { TAG_ASKED = 1, TAG_ANSWERED };
 
-/* One thread at a time speaks to MPI; nobody waits inside of it, where waiting would keep a processor busy. */
+/* Only one thread at a time calls MPI; nobody blocks inside MPI, which would keep a processor busy. */
 struct cli_ranks {
   int rank, size;
   pthread_mutex_t lock;
 };
 
-/* mpirun of Open MPI, of MPICH, of others that speak PMI. */
+/* By mpirun of Open MPI, of MPICH, or another implementation of PMI. */
 static bool started_together(void) {
   return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
@@ -44,8 +44,8 @@ static bool send_to(cli_ranks *r, int rank, int tag, const tf_bytes *b) {
   return done == MPI_SUCCESS;
 }
 
-/* Takes the message if it is there: 1; 0: not yet; -1: it cannot be had. */
-static int take(cli_ranks *r, int rank, int tag, tf_bytes *b) {
+/* Receives the message if it has arrived: 1; 0: not yet; -1: an error. */
+static int receive(cli_ranks *r, int rank, int tag, tf_bytes *b) {
   MPI_Status status;
   int there = 0, n = 0;
   if (MPI_Iprobe(rank, tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS) return -1;
@@ -62,12 +62,12 @@ static int take(cli_ranks *r, int rank, int tag, tf_bytes *b) {
   return MPI_Recv(b->at, n, MPI_BYTE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS ? 1 : -1;
 }
 
-/* Looks often at first, and ever more seldom, up to a thousand times a second. */
+/* Polls, often at first, then less often, down to a thousand times a second. */
 static bool wait_from(cli_ranks *r, int rank, int tag, tf_bytes *b) {
   long pause = 10000;
   for (;;) {
     pthread_mutex_lock(&r->lock);
-    int got = take(r, rank, tag, b);
+    int got = receive(r, rank, tag, b);
     pthread_mutex_unlock(&r->lock);
     if (got) return got > 0;
     nanosleep(&(struct timespec){0, pause}, NULL);

@@ -44,7 +44,7 @@ cli_ran cli_run_program(const char *const *args, const char *said, double second
   int status = 0;
   if (child < 0) return CLI_BROKE;
   if (child == 0) become(args, said);
-  setpgid(child, child); /* here, too: whichever comes first */
+  setpgid(child, child); /* in parent and child, as either may run first */
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
     if (cli_interrupted(NULL)) return kill_all(child, CLI_STOPPED);
     if (now() > end) return kill_all(child, CLI_TOO_LONG);

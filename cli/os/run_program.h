@@ -1,4 +1,4 @@
-/* Other programs, run to their end or to a time limit. */
+/* Runs other programs, to their end or a time limit. */
 #ifndef CLI_RUN_PROGRAM_H
 #define CLI_RUN_PROGRAM_H
 #include <stdbool.h>
@@ -6,12 +6,12 @@
 typedef enum {
   CLI_RAN,       /* exit status 0 */
   CLI_NOT_THERE, /* no such program */
-  CLI_BROKE,     /* another exit status, or a signal */
+  CLI_BROKE,     /* non-zero exit status, or a signal */
   CLI_TOO_LONG,  /* killed at the limit */
   CLI_STOPPED    /* killed because of Ctrl-C */
 } cli_ran;
 
-/* Runs args[0] (found as a shell finds it), stdout and stderr into the file `said`, stdin empty.  Its children end with
- * it, and it ends with Ctrl-C where that is held (interrupt.h). */
+/* Runs args[0] (searched as a shell does) with stdout and stderr in the file `said` and empty stdin.  Its children end
+ * with it, and Ctrl-C ends it where that is held (interrupt.h). */
 cli_ran cli_run_program(const char *const *args, const char *said, double seconds);
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/os/interrupt.h"
 
 static bool write_file(const char *dir, const tf_emitted_file *f) {
@@ -33,7 +34,7 @@ static void discard(const char *dir, const tf_emitted_file *files, size_t n) {
   rmdir(dir);
 }
 
-/* `path` without slashes at its end. */
+/* `path` without trailing slashes, with room for `more`. */
 static char *trimmed(const char *path, size_t more) {
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/')
@@ -47,7 +48,7 @@ bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool
   struct stat old;
   char *to = trimmed(path, 0), *temp = trimmed(path, 32);
   *there = to && lstat(to, &old) == 0;
-  if (*there) fprintf(stderr, "%s: error[E_IO]: is there already, and nothing is overwritten; give another -o\n", path);
+  if (*there) cli_complain_of(path, TF_E_IO, "is there already, and nothing is overwritten; give another -o");
   bool made = false, ok = to && temp && !*there;
   cli_begin_write();
   if (ok) {
@@ -57,7 +58,7 @@ bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool
   for (size_t i = 0; ok && i < n; i++)
     ok = write_file(temp, &files[i]);
   ok = ok && rename(temp, to) == 0;
-  if (!ok && !*there) fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", path, strerror(errno));
+  if (!ok && !*there) cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno));
   if (!ok && made) discard(temp, files, n);
   cli_end_write();
   free(to);

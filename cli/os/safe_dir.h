@@ -1,9 +1,9 @@
-/* Folders that are written whole or not at all. */
+/* Folders that are written as a whole or not at all. */
 #ifndef CLI_SAFE_DIR_H
 #define CLI_SAFE_DIR_H
 #include "tileflow/emit.h"
 
-/* Makes the folder `path` with those files, under a temporary name first.  What stands at path is never touched: false
- * after a message on stderr, with *there set, if something does; false if the disk fails. */
+/* Creates the folder `path` with those files, under a temporary name first.  Something that exists at path is never
+ * touched: then false after a message on stderr, with *there set; false if the disk fails. */
 bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool *there);
 #endif

@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/os/interrupt.h"
 
 static bool fail(const char *path, const char *why) {
-  fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", path, why);
+  cli_complain_of(path, TF_E_IO, "cannot write: %s", why);
   return false;
 }
 
@@ -25,14 +26,14 @@ static bool put(FILE *f, const cli_text *text) {
   return ok;
 }
 
-/* A new file beside path, named in temp; a file that stands at path lends it its mode. */
+/* Creates a file beside path, named in temp; it gets the mode of an existing file at path. */
 static FILE *open_beside(const char *path, const struct stat *old, char *temp, size_t size) {
   for (int i = 0; i < 100; i++) {
     snprintf(temp, size, "%s.tmp-%ld-%d", path, (long)getpid(), i);
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return NULL;
-    if (old && fchmod(fd, old->st_mode & 07777) != 0) errno = 0; /* its own mode will do */
+    if (old && fchmod(fd, old->st_mode & 07777) != 0) errno = 0; /* the default mode will do */
     FILE *f = fdopen(fd, "w");
     if (!f) close(fd);
     return f;
@@ -65,7 +66,7 @@ bool cli_safe_write(const char *path, const cli_text *text) {
   if (!strcmp(path, "-")) return fwrite(text->text, 1, text->len, stdout) == text->len;
   if (stat(path, &old) != 0) return replace(path, NULL, text);
   if (!S_ISREG(old.st_mode)) return write_as_it_is(path, text);
-  char *target = realpath(path, NULL); /* a link stays a link */
+  char *target = realpath(path, NULL); /* a symbolic link stays one */
   bool ok = target ? replace(target, &old, text) : fail(path, strerror(errno));
   free(target);
   return ok;

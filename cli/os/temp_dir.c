@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/text.h"
 
 enum { FILES_OPEN = 16 };
@@ -16,7 +17,7 @@ char *cli_temp_dir(void) {
   cli_text path = {0};
   cli_printf(&path, "%s/tileflow-XXXXXX", under && *under ? under : "/tmp");
   if (!path.bad && mkdtemp(path.text)) return path.text;
-  fprintf(stderr, "%s: error[E_IO]: cannot make a temporary folder\n", path.bad ? "" : path.text);
+  cli_complain_of(path.bad ? "" : path.text, TF_E_IO, "cannot make a temporary folder");
   cli_text_free(&path);
   return NULL;
 }

@@ -32,7 +32,7 @@ static bool add_resources(const plot_input *in, const char *key, double scale, p
   return ok;
 }
 
-/* Words of each tensor at each memory that is not empty in any of the mappings: all words that pass its ports. */
+/* Words of each tensor at each memory that moves some in any mapping: all words through its ports. */
 static bool add_words(const plot_input *in, plot_chart *c, tf_diags *d) {
   static const char *const ports[] = {"fill", "read", "update", "drain"};
   plot_series *s = &c->series[c->n - 1];
@@ -56,7 +56,7 @@ static bool add_words(const plot_input *in, plot_chart *c, tf_diags *d) {
   return levels != NULL;
 }
 
-/* Takes out the groups in which no mapping has a bar. */
+/* Removes the groups in which no mapping has a bar. */
 static void drop_empty(plot_chart *c) {
   for (int k = c->series[0].n - 1; k >= 0; k--) {
     bool any = false;
@@ -77,7 +77,7 @@ static bool same_groups(const plot_series *a, const plot_series *b) {
   return same;
 }
 
-/* Bars are side by side where the groups are those of one machine and workload. */
+/* Bars may be compared only if the groups are of one machine and workload. */
 static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d) {
   const int k = c->n - 1;
   if (same_groups(&c->series[0], &c->series[k])) return true;
@@ -87,7 +87,7 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
 }
 
 /* ---- of a table -------------------------------------------------------------------------------- */
-/* Which of the first n labels of a series this is; n: none. */
+/* Index among the first n labels of a series; n: not there. */
 static int label_at(const plot_series *s, const char *label) {
   int k = 0;
   while (k < s->n && strcmp(s->at[k].label, label) != 0)
@@ -95,8 +95,8 @@ static int label_at(const plot_series *s, const char *label) {
   return k;
 }
 
-/* A series for each value of column `by` (-1: one), each with a bar for each value of column x: NAN, none. */
-static bool make_groups(const plot_table *t, int x, int by, plot_chart *c) {
+/* A series for each value of column `by` (-1: one series), each with a bar for each value of column x; NAN: none. */
+static bool group_rows(const plot_table *t, int x, int by, plot_chart *c) {
   for (int row = 0; row < t->n_rows; row++) {
     const char *name = by < 0 ? "" : plot_cell_at(t, row, by)->text;
     int k = 0;
@@ -130,13 +130,13 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   return true;
 }
 
-/* Long tables: a bar a row, in groups by x, of a colour by `by`. */
+/* Long-format tables: a bar a row, grouped by x, coloured by `by`. */
 static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   const plot_table *t = &in->table;
   if (n != 1 || !w->x || !w->y)
     return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "bars of CSV need one file, --x (the groups) and --y (the figure)");
   const int at[3] = {plot_column(t, w->x, d), plot_column(t, w->y, d), w->by ? plot_column(t, w->by, d) : -1};
-  bool ok = at[0] >= 0 && at[1] >= 0 && (!w->by || at[2] >= 0) && make_groups(t, at[0], at[2], c);
+  bool ok = at[0] >= 0 && at[1] >= 0 && (!w->by || at[2] >= 0) && group_rows(t, at[0], at[2], c);
   for (int row = 0; ok && row < t->n_rows; row++)
     ok = put_bar(t, row, at, c, d);
   if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
@@ -178,7 +178,7 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
                              : "Words",
                text_of(in[0].json, "workload"), text_of(in[0].json, "architecture"));
   }
-  c->log_y = f == WORDS; /* registers move a thousand times what DRAM does */
+  c->log_y = f == WORDS; /* registers move a thousand times as many words as DRAM */
   if (ok && c->log_y) drop_empty(c);
   return ok;
 }

@@ -26,7 +26,7 @@ static const plot_kind kinds[] = {
 
 const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
 
-/* Room for one more of n elements of that size; false: out of memory, noted in the chart. */
+/* Makes room for one more of n elements of that size; false: out of memory, noted in the chart. */
 static bool grow(plot_chart *c, void **all, int n, int *room, size_t size) {
   if (n < *room) return true;
   int more = *room ? 2 * *room : 8;

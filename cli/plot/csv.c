@@ -1,4 +1,4 @@
-/* Comma-separated values, each cell with its place. */
+/* Comma-separated values, each cell with its location. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct {
   const char *p, *end, *line_start;
   uint32_t line;
   uint16_t file;
-  char *to; /* where the next cell's text goes */
+  char *to; /* where the next cell's text is stored */
   plot_cell *cells;
   size_t n, room;
   tf_diags *d;
@@ -37,7 +37,7 @@ static bool at_cell_end(const scanner *s) {
   return s->p == s->end || *s->p == ',' || *s->p == '\n' || (*s->p == '\r' && s->p + 1 < s->end && s->p[1] == '\n');
 }
 
-/* Behind the first quote. */
+/* Reads the rest of a quoted cell. */
 static bool read_quoted(scanner *s, tf_loc at) {
   while (s->p < s->end && (*s->p != '"' || (s->p + 1 < s->end && s->p[1] == '"'))) {
     if (*s->p == '"') s->p++;

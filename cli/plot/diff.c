@@ -8,7 +8,7 @@
 enum { WORDS_MOST = 8 };
 
 typedef struct {
-  const char *key, *says; /* as diff's JSON names the kind */
+  const char *key, *says; /* key: the kind in diff's JSON */
   int most;
 } part;
 static const part parts[] = {
@@ -19,7 +19,7 @@ static const char *text_of(json_t *object, const char *key) {
   return t ? t : "";
 }
 
-/* Totals that say something of their own. */
+/* Totals that are worth a bar. */
 static bool wanted(const char *name) {
   return !strcmp(name, "cycles") || !strcmp(name, "energy_pj") || !strcmp(name, "traffic_words");
 }
@@ -39,7 +39,7 @@ static bool add_term(const plot_input *in, json_t *term, const part *p, plot_cha
   else
     snprintf(label, sizeof label, "%.60s%s", name, p->says);
   snprintf(note, sizeof note, "%s → %s", value(a, energy).s, value(b, energy).s);
-  /* what is 0 on one side has no ratio: its bar goes to the edge */
+  /* a term that is 0 on one side has no ratio: its bar ends at the edge */
   plot_add_point(c, &c->series[0], a == b ? 1 : a == 0 ? INFINITY : b / a, c->series[0].n, label, note);
   return true;
 }

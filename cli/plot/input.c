@@ -26,7 +26,7 @@ bool plot_log_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags
   for (const char *p = from->text, *end = p + from->len; p < end && ok;) {
     const char *stop = memchr(p, '\n', (size_t)(end - p));
     line++;
-    if (!stop) break; /* the log was cut off here: its last task is not whole */
+    if (!stop) break; /* the log was cut off here: its last task is incomplete */
     if (!strncmp(p, "task ", 5)) {
       ok = sscanf(p, "task %*s %*s %lld", &more) == 1 && more >= 0 && more < INT64_MAX - evals;
       if (ok) evals += more;
@@ -55,8 +55,7 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
-/* Whether a file begins as SQLite's do: a store is large, and is not read as a text.  What a pipe gives could not be
- * read again. */
+/* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be read twice. */
 static bool is_store(const char *path) {
   char head[sizeof store_head - 1];
   struct stat st;
@@ -67,7 +66,7 @@ static bool is_store(const char *path) {
   return yes;
 }
 
-/* The machines of a sweep, as `results --machines --csv` writes them; errors show its lines. */
+/* Reads the machines of a sweep as `results --machines --csv` prints them; errors quote those lines. */
 static bool read_store(plot_input *in, tf_diags *d) {
   tf_store *s = tf_store_open(in->path, d);
   tf_sweep_summary *sum = s ? tf_sweep_summary_of(s, d) : NULL;
@@ -133,7 +132,7 @@ void plot_base_name(const char *path, char *out, size_t size) {
   if (point && point != out) *point = '\0';
 }
 
-/* Integers are numbers, too. */
+/* Integers count as reals, too. */
 static bool is_a(const json_t *v, json_type type) {
   return type == JSON_REAL ? json_is_number(v) : v && json_typeof(v) == type;
 }

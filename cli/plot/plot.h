@@ -1,4 +1,4 @@
-/* Figures: what results say, as charts; charts as gnuplot scripts and CSV; scripts as pictures. */
+/* Figures: results to charts, charts to gnuplot scripts and CSV, scripts to pictures. */
 #ifndef CLI_PLOT_PLOT_H
 #define CLI_PLOT_PLOT_H
 #include <jansson.h>
@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-/* ---- what is read --------------------------------------------------------------------------- */
+/* ---- input ---------------------------------------------------------------------------------- */
 typedef struct {
   char *text; /* without its quotes */
   tf_loc at;
@@ -14,19 +14,19 @@ typedef struct {
 
 /* Row 0 has the names of the columns. */
 typedef struct {
-  int n_columns, n_rows; /* n_rows: without the names */
+  int n_columns, n_rows; /* n_rows: without row 0 */
   plot_cell *cells;      /* [(1 + n_rows) * n_columns] */
   char *texts;           /* owned: what the cells point into */
 } plot_table;
 
-/* Comma-separated values with a row of names, cells quoted or not, lines that end in LF or CRLF.  False with every
- * error in d; to be freed all the same. */
+/* Reads comma-separated values with a row of names, cells quoted or not, line ends LF or CRLF.  False with every error
+ * in d; free it in either case. */
 bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d);
 void plot_table_free(plot_table *t);
 const plot_cell *plot_cell_at(const plot_table *t, int row, int column);
-/* -1: there is none; with an error in d, unless d is NULL. */
+/* Index of a column; -1: there is none, with an error in d unless d is NULL. */
 int plot_column(const plot_table *t, const char *name, tf_diags *d);
-/* An empty cell is NAN.  False with an error in d where the cell is no number. */
+/* The number in a cell; NAN if it is empty.  False with an error in d where it is no number. */
 bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags *d);
 
 /* The log of a search as a table: evaluations,best. */
@@ -39,17 +39,17 @@ typedef struct {
   plot_table table; /* n_columns 0: it is JSON */
 } plot_input;
 
-/* Reads files of JSON, CSV, logs of searches, and stores of sweeps (as tables of machines).  False with every error in
- * d; to be freed all the same. */
+/* Reads JSON, CSV, logs of searches, and stores of sweeps (as tables of machines).  False with every error in d; free
+ * it in either case. */
 bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d);
 void plot_inputs_free(plot_input *all, size_t n);
-/* The last part of a path without what stands behind its last point, in out[size]. */
+/* The last part of a path without its extension, in out[size]. */
 void plot_base_name(const char *path, char *out, size_t size);
-/* A member of an object that must be there and be a number, a text or an array; NULL with an error in d. */
+/* A required member of an object, of that type; NULL with an error in d. */
 json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d);
 bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d);
 
-/* ---- what is drawn -------------------------------------------------------------------------- */
+/* ---- charts -------------------------------------------------------------------------------- */
 typedef struct {
   double x, y, z;
   char *label; /* of a bar's group, of a term; owned, may be NULL */
@@ -59,11 +59,11 @@ typedef struct {
 typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE, PLOT_FAINT } plot_style;
 
 typedef struct {
-  char name[120]; /* "": not in the key */
+  char name[120]; /* "": not in the legend */
   plot_style style;
-  int colour, mark; /* which of the palette; which of the marks */
+  int colour, mark; /* index into the palette; index into the marks */
   int n, room;
-  plot_point *at; /* [n]; none: it stands in the key alone */
+  plot_point *at; /* [n]; none: only in the legend */
 } plot_series;
 
 /* SPANS: from x to z, in row y, whose name the label is. */
@@ -73,29 +73,29 @@ typedef struct {
   plot_shape shape;
   char title[300];
   char x_name[120], y_name[120], z_name[120];
-  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" takes prefixes; "": a count, in thousands, millions */
-  bool log_x, log_y;       /* log_x: in powers of base_x */
-  bool powers_of_two;      /* the axes count so */
+  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in thousands or millions */
+  bool log_x, log_y;       /* log_x: with base base_x */
+  bool powers_of_two;      /* axes in powers of two */
   int n, room;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */
 } plot_chart;
 
 plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour);
-/* The series of that name; where there is none, a new one with the next colour. */
+/* The series of that name; a new one with the next colour if there is none. */
 plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style);
-/* "WHAT of A, B, C and 2 more": the inputs that the title names. */
+/* "WHAT of A, B, C and 2 more": a title that lists the inputs. */
 void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n);
-/* A column's name as a reader would say it: cycles, energy_pj. */
+/* A column's name for readers: cycles, energy_pj. */
 void plot_say_column(const char *column, char out[120]);
-/* Energy stands in pJ in tables, and in J in figures; areas in um2, and in mm2: by the axis's name, once it has all
- * points. */
+/* Converts the axis to units for figures: energy from pJ (in tables) to J, area from um2 to mm2; call it once the axis
+ * has all points. */
 void plot_use_units(plot_chart *c, char axis);
 /* label and note are copied; NULL: none. */
 void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note);
 void plot_chart_free(plot_chart *c);
 
-/* What the user chose; NULL: as the kind does it. */
+/* The user's choices; NULL: the default of the kind. */
 typedef struct {
   const char *x, *y, *z, *by, *title;
   bool two_columns; /* width of the figure */
@@ -120,12 +120,12 @@ bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
 bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 
-/* ---- how it is drawn ------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------ */
 void plot_csv(const plot_chart *c, cli_text *out);
-/* A gnuplot script that reads the CSV at path csv and writes the picture `figure`; its ending says how. */
+/* A gnuplot script that reads the CSV at path csv and writes the picture `figure` in the format of its extension. */
 void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out);
-/* svg, png or pdf: the ending of a path; NULL: another. */
+/* svg, png or pdf: the extension of a path; NULL: another. */
 const char *plot_format(const char *path);
-/* Runs gnuplot and writes the figure, whole or not at all. */
+/* Runs gnuplot and writes the figure, as a whole or not at all. */
 cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *figure);
 #endif

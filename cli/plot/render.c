@@ -1,4 +1,4 @@
-/* gnuplot, run in a temporary folder: the figure appears whole or not at all. */
+/* Runs gnuplot in a temporary folder: the figure is written as a whole or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { SCRIPT, DATA, SAID, FIGURE, N_NAMES };
 
 typedef struct {
   char *dir;
-  char path[N_NAMES][300]; /* a longer name is cut, and so not found */
+  char path[N_NAMES][300]; /* a longer name is truncated, and hence not found */
 } place;
 
 static bool make_place(place *p, const char *format) {
@@ -36,8 +36,8 @@ static bool put_inputs(const place *p, const plot_chart *c, const plot_choice *w
   return ok;
 }
 
-/* A whole file, bytes as they are. */
-static bool take(const char *path, cli_text *out) {
+/* Reads a whole binary file. */
+static bool read_whole(const char *path, cli_text *out) {
   FILE *f = fopen(path, "rb");
   *out = (cli_text){.bad = !f};
   while (f && !out->bad && !feof(f)) {
@@ -62,7 +62,7 @@ static void complain(const place *p, cli_ran how) {
     return;
   }
   fprintf(stderr, "tileflow: error[E_IO]: gnuplot %s\n", how == CLI_TOO_LONG ? "took too long" : "could not draw this");
-  if (take(p->path[SAID], &said)) fprintf(stderr, "%.*s", (int)(said.len < 2000 ? said.len : 2000), said.text);
+  if (read_whole(p->path[SAID], &said)) fprintf(stderr, "%.*s", (int)(said.len < 2000 ? said.len : 2000), said.text);
   cli_text_free(&said);
 }
 
@@ -74,7 +74,7 @@ cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *fi
     const char *const args[] = {"gnuplot", p.path[SCRIPT], NULL};
     cli_ran how = cli_run_program(args, p.path[SAID], SECONDS);
     cli_text picture = {0};
-    if (how == CLI_RAN && take(p.path[FIGURE], &picture))
+    if (how == CLI_RAN && read_whole(p.path[FIGURE], &picture))
       status = cli_safe_write(figure, &picture) ? CLI_DONE : CLI_FAILED;
     else if (how != CLI_STOPPED)
       complain(&p, how);

@@ -1,18 +1,18 @@
-/* The roofline: what the units could do at most, what each memory could feed them, and where mappings stand. */
+/* The roofline: the peak rate of the units, what each memory can feed them, and where mappings are. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
 
-/* What one memory of a result moves through its busier port, and how fast all its instances could. */
+/* What one memory of a result moves through its busier port, and the bandwidth of all its instances. */
 typedef struct {
   const char *name;
   bool limited;
   double words, bandwidth; /* words; words a cycle */
 } feed;
 
-/* The least positive of two bandwidths, where null has no limit. */
+/* A bandwidth; null means no limit. */
 static double bandwidth_of(const json_t *v) { return json_is_number(v) ? json_number_value(v) : INFINITY; }
 
 static bool read_feed(const plot_input *in, json_t *level, feed *out, tf_diags *d) {
@@ -58,7 +58,7 @@ static bool read_peak(const plot_input *in, double *peak, tf_diags *d) {
   return units != NULL;
 }
 
-/* A memory is a colour, a mapping a mark, which the key shows in grey: a point for each of both. */
+/* Colours stand for memories, marks for mappings, which the legend shows in grey: one point for each pair. */
 static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags *d) {
   json_t *levels = plot_member(in, in->json, "levels", JSON_ARRAY, d), *level;
   double points, cycles;
@@ -81,7 +81,7 @@ static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags 
   return true;
 }
 
-/* The range of x over all points, a little wider. */
+/* The range of x over all points, slightly extended. */
 static void range_of(const plot_chart *c, double *lo, double *hi) {
   *lo = INFINITY, *hi = 0;
   for (int i = 0; i < c->n; i++)

@@ -6,7 +6,8 @@
 #include "cli/plot/plot.h"
 #include "cli/report/report.h"
 
-/* Okabe and Ito's colours, which people of all kinds of sight tell apart; the last is for roofs and fronts. */
+/* The palette of Okabe and Ito, which people with any colour vision can tell apart; the last is for roofs and
+ * fronts. */
 static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#7f7f7f", "#222222"};
 enum { COLOURS = 7, MARKS = 7 };
@@ -16,7 +17,7 @@ static const char *colour_of(const plot_series *s) {
   return palette[s->colour == COLOURS ? COLOURS : s->colour % COLOURS];
 }
 
-/* In single quotes, where only these have a meaning. */
+/* A text in single quotes, inside which only quotes are special. */
 static void put_quoted(const char *text, cli_text *out) {
   cli_printf(out, "'");
   for (; *text; text++)
@@ -68,7 +69,7 @@ static void terms_csv(const plot_chart *c, cli_text *out) {
   }
 }
 
-/* Which of the distinct values of that axis, in their order, v is. */
+/* The rank of v among the distinct values of that axis. */
 static int rank_of(const plot_series *s, bool y, double v) {
   int less = 0;
   for (int i = 0; i < s->n; i++) {
@@ -126,7 +127,7 @@ void plot_csv(const plot_chart *c, cli_text *out) {
 }
 
 /* ---- the script ------------------------------------------------------------------------------- */
-/* A column of a paper is 85 mm wide, two are 178: in units of 1/96 inch. */
+/* Widths of a one-column and a two-column figure: 85 mm and 178 mm, in units of 1/96 inch. */
 static void put_terminal(const plot_chart *c, const plot_choice *w, const char *figure, cli_text *out) {
   const char *format = plot_format(figure);
   int width = w->two_columns ? 673 : 322, height = w->two_columns ? 290 : 240;
@@ -159,7 +160,7 @@ static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv
                   "set tics nomirror tc rgb '#222222'\nset grid lc rgb '#dddddd' lw 0.5\n");
 }
 
-/* gnuplot takes all letters for as wide as small ones: by how many the widest name is wider. */
+/* gnuplot assumes that all letters are as wide as small ones: by how many letters the widest name is wider. */
 static int wider(const plot_chart *c) {
   double most = 0;
   for (int i = 0; i < c->n; i++) {
@@ -171,7 +172,7 @@ static int wider(const plot_chart *c) {
   return (int)ceil(most);
 }
 
-/* The title, above the key where there is one: samples as long as that many letters, 0 without a key. */
+/* The title, above the legend if there is one: its samples are as long as that many letters; 0: no legend. */
 static void put_title(const plot_chart *c, const plot_choice *w, double samples, cli_text *out) {
   const char *title = w->title ? w->title : c->title;
   if (samples <= 0) {
@@ -184,7 +185,7 @@ static void put_title(const plot_chart *c, const plot_choice *w, double samples,
   cli_printf(out, " noenhanced\n");
 }
 
-/* Ticks of 0.5, 1.0, 1.5 with the power of ten, or the unit's prefix, in the axis's name. */
+/* Scaling of an axis: ticks of 0.5, 1.0, 1.5, with the power of ten or the unit's prefix in the axis's name. */
 typedef struct {
   double by;
   char name[200]; /* of the axis */
@@ -227,7 +228,7 @@ static span span_of(const plot_chart *c, char axis) {
   return s;
 }
 
-/* Names of groups stand level where they have room: 55 letters in one column of the paper, 120 in two. */
+/* Rotates the names of groups, unless they fit: 55 letters in a one-column figure, 120 in a two-column one. */
 static const char *turn_names(const plot_chart *c, const plot_choice *w) {
   const plot_series *s = &c->series[0];
   size_t longest = 0;
@@ -260,7 +261,7 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
   }
 }
 
-/* Returns what its values are divided by. */
+/* Returns the divisor of its values. */
 static double put_axis(const plot_chart *c, char axis, cli_text *out) {
   char what[8] = {axis, 'l', 'a', 'b', 'e', 'l', '\0'};
   const char *name = axis == 'x' ? c->x_name : c->y_name, *unit = axis == 'x' ? c->x_unit : c->unit;
@@ -280,12 +281,12 @@ static double put_axis(const plot_chart *c, char axis, cli_text *out) {
     cli_printf(out, "set format %c '2^{%%L}'\n", axis);
   else if (*unit || its.least >= 1)
     cli_printf(out, "set format %c '%%.0s %%c%s'\n", axis, unit);
-  else /* a prefix for parts is read as a unit */
+  else /* a prefix below one would be read as a unit */
     cli_printf(out, "set format %c '%%g'\n", axis);
   return 1;
 }
 
-/* Of lines that may lie upon each other the later ones are thinner, so that each is seen. */
+/* Later lines are thinner, so that lines that coincide are all visible. */
 static double width_of(const plot_chart *c, int line) {
   int before = 0, lines = 0;
   for (int i = 0; i < c->n; i++) {
@@ -305,14 +306,14 @@ static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) 
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
     const bool marked = s->style == PLOT_POINTS || s->style == PLOT_CURVE;
-    if (!s->n && *s->name) /* it stands in the key alone */
+    if (!s->n && *s->name) /* only in the legend */
       cli_printf(out, "  NaN with points");
     else
       cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
     if (s->style == PLOT_LINE && s->n) cli_printf(out, " lw %.2g", width_of(c, i));
     if (marked)
       cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
-    else if (s->colour > COLOURS) /* colours come again, with other dashes */
+    else if (s->colour > COLOURS) /* colours repeat with other dashes */
       cli_printf(out, " dt %d", 1 + s->colour / COLOURS);
     cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
     if (*s->name) put_quoted(s->name, out);

@@ -1,16 +1,16 @@
-/* The ski-slope: words proved and found by the words on chip, with machines on it. */
+/* The ski-slope: proved and attained words by the words on chip, with machines on it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
 
-/* One row of a slope; found: NAN where no mapping was. */
+/* One row of a slope; found: NAN if no mapping was found. */
 static void add_capacity(plot_chart *c, const char *name, double words, double proved, double found) {
   char with[120];
   snprintf(with, sizeof with, "%.100s proved", name);
   plot_series *line = plot_series_named(c, with, PLOT_LINE);
-  const int colour = line ? line->colour : 0; /* what is found has the colour of what is proved */
+  const int colour = line ? line->colour : 0; /* attained and proved words have the same colour */
   plot_add_point(c, line, words, proved, NULL, NULL);
   if (isnan(found)) return;
   snprintf(with, sizeof with, "%.100s found", name);
@@ -49,7 +49,7 @@ static bool slope_of_csv(const plot_table *t, plot_chart *c, tf_diags *d) {
   return ok;
 }
 
-/* Words, as wide as those of the outermost memory, that all others of the machine hold.  False with an error in d. */
+/* Capacity of all inner memories, in words of the outermost one.  False with an error in d. */
 static bool words_on_chip(const plot_input *in, json_t *levels, double *out, tf_diags *d) {
   json_t *level;
   size_t i;
@@ -70,7 +70,7 @@ static bool words_on_chip(const plot_input *in, json_t *levels, double *out, tf_
   return true;
 }
 
-/* A mapping on a machine: as far to the right as its memories hold, as high as what passes the outermost. */
+/* A mapping on a machine: x is the capacity of its memories, y the words through the outermost. */
 static bool add_machine(const plot_input *in, plot_chart *c, tf_diags *d) {
   json_t *levels = plot_member(in, in->json, "levels", JSON_ARRAY, d);
   double held, read, update;

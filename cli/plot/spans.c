@@ -1,4 +1,4 @@
-/* Charts of a trace (docs/FORMATS.md): who is busy when, and how many words each memory holds. */
+/* Charts of a trace (docs/FORMATS.md): what is busy when, and how many words each memory holds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,14 +81,14 @@ static bool not_empty(const plot_chart *c, const trace *t, const char *what, tf_
 
 enum { RESOURCES_MOST = 32, WAYS = 3 };
 
-/* Resources in the order in which they come, and which of load, work and store there is of each. */
+/* Resources in order of appearance, and whether each has load, work and store. */
 typedef struct {
   char name[RESOURCES_MOST][60];
   bool has[RESOURCES_MOST][WAYS];
   int n;
 } resources;
 
-/* -1: there are too many. */
+/* Index of a resource, added if new; -1: too many. */
 static int resource_named(resources *l, const char *text) {
   char name[60];
   snprintf(name, sizeof name, "%s", text);
@@ -99,7 +99,7 @@ static int resource_named(resources *l, const char *text) {
   return l->n++;
 }
 
-/* The line of the chart, from the top, and its name. */
+/* The line number in the chart, from the top, and its name. */
 static int line_of(const resources *l, int resource, int kind, char name[80]) {
   static const char *const ways[WAYS] = {" load", "", " store"};
   int line = 0;
@@ -150,8 +150,8 @@ static int by_time(const void *a, const void *b) {
   return (p->x > q->x) - (p->x < q->x);
 }
 
-/* Changes at moments, all of one memory, as a line of their sum, with gaps where nothing is held.  Moments that differ
- * by rounding alone are one, and of what is added and taken away again rounding is left, which is nothing. */
+/* Draws the running sum of changes of one memory as a line, with gaps where nothing is held.  Moments that differ only
+ * by rounding are merged; a sum that is only rounding error counts as nothing. */
 static bool draw_sum(plot_chart *c, plot_point *change, int n, const char *name) {
   plot_series *s = plot_add_series(c, name, PLOT_LINE, c->n);
   double sum = 0, most = 0, was = 0;
@@ -178,7 +178,7 @@ bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_c
   if (!open_trace(in, n, "occupancy", &t, d) || !gather(&t, &l, d)) return false;
   begin_chart(c, "Words held", in);
   strcpy(c->y_name, "words held in one instance");
-  c->log_y = true; /* registers hold a millionth of what DRAM does */
+  c->log_y = true; /* registers hold a millionth of what DRAM holds */
   plot_point *change = calloc(2 * (size_t)t.t->n_rows + 1, sizeof *change);
   c->bad |= !change;
   for (int r = 0; r < l.n && change; r++) {

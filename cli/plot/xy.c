@@ -1,4 +1,4 @@
-/* Charts of tables: convergence, pareto, lines, points, heat. */
+/* Charts from tables: convergence, pareto, lines, points, heat. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@ static bool need_table(const plot_input *in, const char *kind, tf_diags *d) {
   return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE, "--as %s needs CSV, and this is JSON", kind);
 }
 
-/* A row's series: the cells of columns [n], apart by commas; without columns, the file's name if there are several. */
+/* The name of a row's series: the cells of columns [n], separated by commas; without columns, the file's name if there
+ * are several. */
 static void name_of(const plot_input *in, bool several, const int *columns, int n, int row, char out[120]) {
   size_t at = 0;
   out[0] = '\0';
@@ -24,7 +25,7 @@ static void name_of(const plot_input *in, bool several, const int *columns, int 
 
 enum { BY_MOST = 8 };
 
-/* Columns that --by names, apart by commas. */
+/* The columns that --by names, separated by commas. */
 static int by_columns(const plot_input *in, const char *by, int columns[BY_MOST], tf_diags *d) {
   int n = 0;
   while (by && *by && n < BY_MOST) {
@@ -38,7 +39,7 @@ static int by_columns(const plot_input *in, const char *by, int columns[BY_MOST]
   return n;
 }
 
-/* Columns of words, whose rows belong to different series where no --by says so. */
+/* Columns of text: without --by, their values distinguish series. */
 static int word_columns(const plot_table *t, int columns[BY_MOST]) {
   int n = 0;
   for (int i = 0; i < t->n_columns && n < BY_MOST; i++) {
@@ -75,7 +76,7 @@ static bool add_rows(const plot_input *in, bool several, const plot_choice *w, p
   return ok;
 }
 
-/* Over a span of 30 a logarithm shows more; it needs what is above 0. */
+/* Whether a logarithmic axis is better: the values span a factor of 30 and are all positive. */
 static bool wide(const plot_chart *c, bool y) {
   double lo = INFINITY, hi = 0;
   for (int i = 0; i < c->n; i++)
@@ -167,7 +168,7 @@ bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot
   return ok && finish(in, n, &own, c, d);
 }
 
-/* Which points no other beats in both; kept in the order of x. */
+/* The Pareto front of the points, by x. */
 static void add_front(plot_chart *c) {
   plot_series all = {.n = 0};
   double best = INFINITY;
@@ -191,14 +192,14 @@ static void add_front(plot_chart *c) {
     i = stop;
   }
   free(all.at);
-  for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS; k--) { /* marks stand above the line */
+  for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS; k--) { /* marks are drawn above the line */
     plot_series below = c->series[k];
     c->series[k] = c->series[k - 1];
     c->series[k - 1] = below;
   }
 }
 
-/* Points of different work do not beat each other.  False with an error in d. */
+/* Points of different workloads do not dominate each other.  False with an error in d. */
 static bool same_work(const plot_table *t, tf_diags *d) {
   int column = plot_column(t, "workload", NULL);
   for (int row = 1; column >= 0 && row < t->n_rows; row++) {
@@ -211,10 +212,10 @@ static bool same_work(const plot_table *t, tf_diags *d) {
   return true;
 }
 
-/* The machines of a sweep: those beside its front, those on it, and of these what is proved. */
+/* Adds the machines of a sweep: dominated ones, the front, and those of it that are proved. */
 static bool add_machines(const plot_input *in, const plot_choice *w, plot_chart *c, tf_diags *d) {
   static const char *const names[] = {"beside the front", "on the front", "on the front, proved"};
-  static const int colours[] = {6, 1, 0}; /* grey, and drawn first */
+  static const int colours[] = {6, 1, 0}; /* grey, drawn first */
   const plot_table *t = &in->table;
   int x = plot_column(t, w->x, d), y = plot_column(t, w->y, d);
   const int front = plot_column(t, "front", NULL), proved = plot_column(t, "proved", NULL);
@@ -231,7 +232,7 @@ static bool add_machines(const plot_input *in, const plot_choice *w, plot_chart 
     }
   }
   int kept = 0;
-  for (int k = 0; k < c->n; k++) /* no key for what is not there */
+  for (int k = 0; k < c->n; k++) /* no legend entry without points */
     if (c->series[k].n)
       c->series[kept++] = c->series[k];
     else
@@ -257,7 +258,7 @@ bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_char
       break;
     }
     plot_choice of = own;
-    /* rows proved stand apart; else all of a file are alike */
+    /* proved rows are distinguished; otherwise all rows of a file are alike */
     if (!of.by) of.by = plot_column(&in[i].table, "proved", NULL) >= 0 ? "proved" : "";
     ok = add_rows(&in[i], n > 1, &of, PLOT_POINTS, c, d) && ok;
     if (strcmp(of.by, "proved") != 0) continue;

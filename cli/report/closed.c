@@ -1,4 +1,4 @@
-/* What the closed form says of the mapping it chose (thesis 3.4), beside what the model counts. */
+/* The closed form's figures of the mapping that it chose (thesis 3.4), beside the model's. */
 #include <math.h>
 
 #include "cli/report/report.h"

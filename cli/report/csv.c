@@ -1,6 +1,5 @@
-/* The result as one table of exact figures: a row for the whole, for each memory, for each
- * tensor in a memory, for each unit and for each op.  A cell that means nothing there is empty.
- */
+/* The result as one table of exact figures: a row for the whole, for each memory, for each tensor in a memory, for
+ * each unit and for each op.  Cells that do not apply are empty. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -30,7 +30,7 @@ static diff_term *find(diff *d, diff_term t) {
   return &d->terms[d->n++];
 }
 
-/* Puts a figure of one side where its name already stands, or behind. */
+/* Enters a figure of one side at its name, or as a new term at the end. */
 static void put(diff *d, bool second, diff_term t, double value) {
   diff_term *at = find(d, t);
   if (at) *(second ? &at->b : &at->a) = value;
@@ -85,7 +85,7 @@ static int by_difference(const void *pa, const void *pb) {
 void diff_make(diff *d) {
   put_side(d, false);
   put_side(d, true);
-  int totals = 0; /* stand as they were put */
+  int totals = 0; /* totals keep their order */
   while (totals < d->n && d->terms[totals].kind == DIFF_TOTAL)
     totals++;
   if (d->n) qsort(d->terms + totals, (size_t)(d->n - totals), sizeof *d->terms, by_difference);
@@ -96,7 +96,7 @@ void diff_free(diff *d) {
   *d = (diff){0};
 }
 
-/* Words of the counter that t is of, at the memory that t names. */
+/* Words of cause r that belong to term t, at its memory and counter. */
 static int64_t part(const cli_session *s, const diff_term *t, const tf_why_row *r) {
   const tf_memory *m = s->spec->arch->memories;
   const bool above = !strcmp(m[r->above].name, t->name), own = r->level >= 0 && !strcmp(m[r->level].name, t->name);

@@ -12,7 +12,7 @@ enum { MOST_ROWS = 10, MOST_CAUSES = 8 };
 
 static double ratio(const diff_term *t) { return t->a != 0 ? t->b / t->a : NAN; }
 
-/* The memory where a tensor of that name lives; "": there is none. */
+/* The memory in which a tensor of that name lives; "": there is none. */
 static const char *home(const cli_session *s, const char *tensor) {
   const tf_workload *wl = s->spec->workload;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -20,7 +20,7 @@ static const char *home(const cli_session *s, const char *tensor) {
   return "";
 }
 
-/* Why the larger side is larger: where the tensor lives, or its largest cause. */
+/* Why the larger side is larger: its tensor lives elsewhere, or its largest cause. */
 static void put_reason(const diff *d, const diff_term *t, cli_text *out) {
   const tf_why_row *row;
   const char *in_a = t->tensor ? home(d->a, t->tensor) : "", *in_b = t->tensor ? home(d->b, t->tensor) : "";
@@ -76,7 +76,7 @@ static void put_totals(const diff *d, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-/* fill and drain say again what the memory above reads and updates. */
+/* fill and drain repeat what the memory above reads and updates. */
 static bool shown(const diff_term *t, diff_kind k) {
   return t->kind == k && t->a != t->b && (!t->counter || !strcmp(t->counter, "read") || !strcmp(t->counter, "update"));
 }
@@ -144,7 +144,7 @@ void diff_text(const diff *d, cli_text *out) {
   }
 }
 
-/* ---- programs ----------------------------------------------------------------------- */
+/* ---- for programs ------------------------------------------------------------------ */
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 

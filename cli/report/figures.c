@@ -1,4 +1,4 @@
-/* Sums over a result that several reports show, and the files they go to. */
+/* Sums over a result that several reports show, and the files that they are written to. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +118,7 @@ bool cli_print_report(const cli_session *s) {
   cli_text t = {0};
   cli_report_text(s, &t);
   bool ok = cli_put_text("-", &t);
-  fflush(stdout); /* before what goes to stderr */
+  fflush(stdout); /* before anything goes to stderr */
   return ok;
 }
 

@@ -9,7 +9,7 @@
 
 static int n_pairs(const instr_table *t) { return t->spec->n_instrs * t->spec->workload->n_ops; }
 
-/* ---- made --------------------------------------------------------------------------------------- */
+/* ---- data --------------------------------------------------------------------------------------- */
 static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   const tf_instr *in = &t->spec->instrs[i];
   const tf_workload *wl = t->spec->workload;
@@ -57,7 +57,7 @@ static const char *operand_name(const tf_instr *in, int m) {
 static const char *dim_name(const tf_workload *wl, const tf_op *op, int d) { return wl->dims[op->dims[d]].name; }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
-/* Words by which the tile of an operand moves with the tile number of each loop, and with each loop around. */
+/* How many words the tile of an operand moves per tile of each loop, and per step of each outer loop. */
 static json_t *operand(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_place *p, int k) {
   json_t *tile = json_object(), *outer = json_object();
   for (int l = 0; l < in->n_loops; l++)
@@ -120,13 +120,13 @@ void instr_json(const instr_table *t, cli_text *out) {
 }
 
 /* ---- text --------------------------------------------------------------------------------------- */
-enum { SHOWN = 5 }; /* mappings of an op: the first of those predicted fastest */
+enum { SHOWN = 5 }; /* mappings shown per op: those predicted fastest */
 
 static bool better(const tf_instr_place *a, const tf_instr_place *b) {
   return a->cycles != b->cycles ? a->cycles < b->cycles : a->calls < b->calls;
 }
 
-/* The best mapping that was not shown yet, -1 where all were. */
+/* The best mapping not shown yet; -1 if all were. */
 static int64_t next_best(const tf_instr_maps *m, const tf_instr_place *p, const int64_t shown[], int n) {
   int64_t best = -1;
   for (int64_t k = 0; k < m->n; k++) {

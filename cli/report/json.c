@@ -52,7 +52,7 @@ static void set_counts(json_t *out, const tf_counts *c) {
   json_object_set_new(out, "drain", json_integer(c->drain));
 }
 
-/* What a memory moves and holds in bits, as words of several sizes do not add up. */
+/* What a memory moves and holds, in bits, as words of different sizes cannot be added. */
 static json_t *bits_moved(const cli_session *s, int l) {
   const double word = s->spec->arch->memories[l].word_bits;
   const cli_words w = cli_level_words(s, l);
@@ -60,7 +60,7 @@ static json_t *bits_moved(const cli_session *s, int l) {
                    real(w.update * word), "drain", real(w.drain * word), "peak", real(w.peak * word));
 }
 
-/* What the machine has of a memory: all instances, words a cycle of each; null: no limit. */
+/* A memory of the machine: number of instances, words a cycle of each; null: no limit. */
 static json_t *machine_memory(const tf_arch *a, int l) {
   const tf_memory *m = &a->memories[l];
   double instances = 1;
@@ -204,7 +204,7 @@ static json_t *found(const cli_session *s) {
   return o;
 }
 
-/* Prints and frees the object; an object that could not be made (no memory) makes out bad. */
+/* Prints and frees the object; if it could not be created, marks out as bad. */
 static void put(json_t *object, cli_text *out) {
   char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);
@@ -256,7 +256,7 @@ static json_t *slope_of(const tf_slope *p) {
   return out;
 }
 
-/* Proofs that were not tried. */
+/* Proofs that were not attempted. */
 static json_t *left_out(const cli_session *s, const tf_slope *p) {
   json_t *out = json_array();
   if (p->op_left_out >= 0)

@@ -33,7 +33,9 @@ static json_t *group_of(const cli_plan *p, int i) {
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
-  json_object_set_new(out, "mapping", json_string(g->mapping));
+  char *mapping = tf_tree_text(g->tree);
+  json_object_set_new(out, "mapping", json_string(mapping));
+  free(mapping);
   return out;
 }
 

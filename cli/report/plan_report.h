@@ -9,7 +9,7 @@ typedef struct {
   const tf_net_plan *plan;
   const tf_net_memory *memory;
   const tf_text *texts; /* of the command's files, in their order */
-  bool given;           /* the plan was read, not found */
+  bool given;           /* the plan was read from a file */
 } cli_plan;
 
 void cli_plan_text(const cli_plan *p, cli_text *out);

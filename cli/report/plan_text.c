@@ -1,4 +1,4 @@
-/* A plan for people: a row for each distinct group, totals beside what no execution can beat, memory. */
+/* A plan for people: a row for each distinct group, totals beside their lower bounds, memory. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void put_title(const cli_plan *p, cli_text *out) {
   cli_printf(out, "%s\n", q->stopped_by == TF_STOP_TIME ? "; stopped by time" : "");
 }
 
-/* The first op, and the others as far as they fit. */
+/* The first op's name, and as many others as fit. */
 static void put_ops(const tf_workload *wl, cli_text *out) {
   size_t room = OPS_SHOWN;
   for (int o = 0; o < wl->n_ops; o++) {

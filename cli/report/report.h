@@ -1,30 +1,30 @@
-/* What an evaluation found, for people and for programs. */
+/* The results of an evaluation, for people and for programs. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 #include "cli/cli.h"
 #include "cli/text.h"
 
 void cli_report_text(const cli_session *s, cli_text *out);
-/* The object that docs/FORMATS.md and users' scripts know; nodes adds one entry for each node of the tree. */
+/* The JSON object of docs/FORMATS.md; nodes: with an entry for each node of the tree. */
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
-/* Intervals of time, a row each. */
+/* Intervals of time, one row each. */
 void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out);
-/* The version, the names and the bounds alone, for a run without a mapping. */
+/* Version, names and bounds only, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
 
-/* What is left out of a workload with a mask; NULL where there is none. */
+/* What a masked workload leaves out; NULL without a mask. */
 const char *cli_masked_line(const tf_workload *wl);
 
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);
-/* What the closed form says of it; nothing for another method. */
+/* The closed form's figures of the mapping; nothing for another method. */
 void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
 
-/* Why it passes: "loop m=4 of DRAM (line 22) steps outside of it". */
+/* The cause of repeated transfers: "loop m=4 of DRAM (line 22) steps outside of it". */
 void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out);
 /* Words that a row moves at the memory that serves it. */
 int64_t cli_cause_words(const tf_why_row *r);
@@ -35,21 +35,21 @@ void cli_report_why(const cli_session *s, cli_text *out);
 bool cli_write_figures(const cli_session *s, const cli_figures *f, bool nodes);
 /* The report, to stdout. */
 bool cli_print_report(const cli_session *s);
-/* Of a mapping that was found: the files, the mapping's own (NULL: not asked for), and the report unless stdout is to
- * be quiet or taken. */
+/* For a mapping that was found: writes the files, the mapping's own (NULL: not asked for), and the report, unless
+ * stdout is used otherwise or is to be quiet. */
 bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping);
 
-/* One violation in a line: what needs how much, and how much there is. */
+/* One violation in a line: what needs how much, and how much is available. */
 void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out);
-/* All of them to stderr, each at its place in the mapping and where the limit was set.
- * Returns CLI_INFEASIBLE if there are any, else `status`. */
+/* Prints all violations to stderr, each with its place in the mapping and where the limit was set.  Returns
+ * CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
-/* Is it what the model names: "DRAM read", "matrix compute"? */
+/* Whether it is what the model names as bottleneck: "DRAM read", "matrix compute". */
 bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit);
-/* What a memory moves of all tensors; peak is 0.  False if a sum passes 2^63 - 1. */
+/* What a memory moves of all tensors; peak is 0.  False if a sum exceeds 2^63 - 1. */
 bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
-/* The same of a result that cli_evaluate has let pass: its sums fit. */
+/* The same for a result that cli_evaluate has checked: its sums do not overflow. */
 tf_counts cli_level_counts(const cli_session *s, int level);
 /* The same in words of that memory, which may be wider or narrower than the tensors'. */
 typedef struct {
@@ -57,14 +57,14 @@ typedef struct {
 } cli_words;
 cli_words cli_level_words(const cli_session *s, int level);
 cli_words cli_tensor_words(const cli_session *s, int level, int tensor);
-/* What Tile n loads and stores, in words of its memory; as tf_node_result has it where causes are not known. */
+/* What Tile n loads and stores, in words of its memory; from tf_node_result where causes are not known. */
 cli_words cli_node_words(const cli_session *s, int n);
-/* Whether words of different sizes meet: then reports say whose words they count. */
+/* Whether words of different sizes occur: then reports say whose words they count. */
 bool cli_word_sizes_differ(const cli_session *s);
-/* Of each memory, how wide its words are. */
+/* The word size of each memory. */
 void cli_put_word_sizes(const tf_arch *a, cli_text *out);
-/* Words through the outermost memory, either way. */
+/* Words through the outermost memory in both directions. */
 double cli_outer_traffic(const cli_session *s);
-/* How many units of all kinds the machine has, as a double: it may pass 2^63. */
+/* The number of units of all kinds; a double, as it may exceed 2^63. */
 double cli_all_units(const tf_arch *a);
 #endif

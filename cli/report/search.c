@@ -21,13 +21,13 @@ void cli_mapping_yaml(const cli_session *s, cli_text *out) {
   free(text);
 }
 
-/* Of what the mapping is the best, if anything is proved; docs/HOWTO-solve.md states the solver's space. */
+/* Within which set the mapping is proved to be the best; docs/HOWTO-solve.md defines the solver's space. */
 static const char *rank_of(const cli_found *f) {
   if (!f->proved) return "mapping found";
   return f->space ? "the best mapping of the solver's space, proved" : "the best of all mappings, proved; found";
 }
 
-/* Seconds are left to the JSON: the same search prints the same text. */
+/* Seconds are only in the JSON, so that the same search prints the same text. */
 void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
   cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,

@@ -5,7 +5,7 @@
 
 #include "cli/report/sweep_report.h"
 
-/* NULL where there is no number. */
+/* NULL for infinite numbers and NAN. */
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *goals(const tf_sweep_grid *g) {

@@ -1,4 +1,4 @@
-/* The machines of a sweep as CSV: scored over their workloads, and what is proved of them. */
+/* The machines of a sweep as CSV: scores over their workloads, and proved bounds. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "cli/report/sweep_report.h"
 #include "cli/table.h"
 
-enum { MOST_PARAMS = 12 }; /* of a table for people */
+enum { MOST_PARAMS = 12 }; /* columns for params in the printed table */
 
 /* ---- gathering -------------------------------------------------------------------------------------- */
 typedef struct {
@@ -23,7 +23,7 @@ static const char *copy(cli_rows *r, const char *text) {
   return out ? strcpy(out, text) : NULL;
 }
 
-static bool take(void *ctx, const tf_sweep_row *row) {
+static bool gather(void *ctx, const tf_sweep_row *row) {
   gatherer *t = ctx;
   cli_rows *r = t->rows;
   if (t->condition && !tf_condition_holds(t->condition, t->g, row)) return true;
@@ -42,7 +42,7 @@ static bool take(void *ctx, const tf_sweep_row *row) {
   return !r->bad;
 }
 
-/* Ascending; what has no figure comes last.  Of equal ones the lower number. */
+/* Ascending order; rows without a figure come last, ties by number. */
 static int compare(double a, double b, int64_t p, int64_t q) {
   if (isnan(a) != isnan(b)) return isnan(a) ? 1 : -1;
   if (a != b && !isnan(a)) return a < b ? -1 : 1;
@@ -76,7 +76,7 @@ static void keep_best(cli_rows *r, tf_goal goal, int64_t top) {
 
 bool cli_rows_take(cli_rows *r, tf_store *s, const tf_condition *c, int64_t top, tf_diags *d) {
   gatherer t = {r, c, tf_store_grid(s)};
-  if (!tf_store_rows(s, take, &t, d)) return false;
+  if (!tf_store_rows(s, gather, &t, d)) return false;
   if (r->bad) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (top > 0) keep_best(r, t.g->goals[0], top);
   return true;

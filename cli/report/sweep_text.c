@@ -1,4 +1,4 @@
-/* A sweep for people: what is done, the front, what of it is proved. */
+/* A sweep for people: its progress, the front, and what is proved of it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { FRONT_SHOWN = 30, MOST_PARAMS = 12 };
 
-static void say_sweep(const tf_sweep_grid *g, cli_text *out) {
+static void print_sweep(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "%s: %s machines, %s workloads", g->name, cli_count(g->n_machines).s, cli_count(g->n_works).s);
   if (g->n_mappings) cli_printf(out, " with their mappings");
   cli_printf(out, "; method %s, objectives", tf_sweep_method_key((int)g->method));
@@ -20,7 +20,7 @@ static void say_sweep(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "\n");
 }
 
-static void say_points(const tf_sweep_summary *s, cli_text *out) {
+static void print_points(const tf_sweep_summary *s, cli_text *out) {
   cli_printf(out, "%s points: %s found", cli_count(s->points).s, cli_count(s->by_state[TF_POINT_FOUND]).s);
   if (s->by_state[TF_POINT_SKIPPED]) cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
   if (s->by_state[TF_POINT_NONE])
@@ -44,7 +44,7 @@ void cli_goal_cell(cli_table *t, tf_goal goal, double v) {
     cli_cell(t, "%s", cli_real(v).s);
 }
 
-/* "proved", or the largest of its gaps and whose it is. */
+/* "proved", or its largest gap and the bound that it is measured by. */
 static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {
   tf_goal worst = g->goals[0];
   for (int i = 1; i < g->n_goals; i++)
@@ -100,7 +100,7 @@ static int by_first(const void *a, const void *b) {
   return x->m->machine < y->m->machine ? -1 : x->m->machine > y->m->machine;
 }
 
-static void say_front(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
+static void print_front(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
   char align[2 + MOST_PARAMS + TF_N_GOALS + 2];
   ranked *front = calloc((size_t)s->n_front + 1, sizeof *front);
   cli_table t = {.align = align};
@@ -117,8 +117,8 @@ static void say_front(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_tex
   free(front);
 }
 
-/* What stands behind the front, and what may still come to it. */
-static void say_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
+/* What is not on the front, and what may still join it. */
+static void print_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
   bool found = g->method != TF_SWEEP_BOUND;
   cli_printf(out, "\n%s of %s machines are on the front", cli_count(s->n_front).s, cli_count(s->n).s);
   if (found) cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
@@ -134,12 +134,12 @@ static void say_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text
 }
 
 void cli_sweep_text(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
-  say_sweep(g, out);
-  say_points(s, out);
+  print_sweep(g, out);
+  print_points(s, out);
   if (s->n_front == 0) {
     cli_printf(out, "no machine has a result for all workloads yet\n");
     return;
   }
-  say_front(g, s, out);
-  say_rest(g, s, out);
+  print_front(g, s, out);
+  print_rest(g, s, out);
 }

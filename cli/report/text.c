@@ -86,7 +86,7 @@ static int list_resources(const cli_session *s, resource *list) {
   return n;
 }
 
-/* Slack is how long a resource is idle, of all cycles. */
+/* Slack is the share of all cycles in which a resource is idle. */
 static void put_bottleneck(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
@@ -168,7 +168,7 @@ static bool any_corrections(const cli_session *s) {
   return false;
 }
 
-/* Corrections (of streaming) have a column where there are any: they run on the unit that rescales, not on the op's. */
+/* Corrections (of streaming) get a column if there are any: they run on the unit that rescales, not on the op's own. */
 static void put_ops(const cli_session *s, cli_text *out) {
   static const char *const names[] = {"op", "points", "recomputed", "unit", "used", "cycles", NULL};
   static const char *const streamed[] = {"op", "points", "recomputed", "rescaling", "unit", "used", "cycles", NULL};

@@ -1,8 +1,8 @@
-/* How often tensors pass from memory to memory, and what makes them pass again. */
+/* How often tensors pass from memory to memory, and the causes of repeated passes. */
 #include "cli/report/report.h"
 #include "cli/table.h"
 
-/* Of what a memory serves, the share from which a cause is worth a line, and the lines of a screen. */
+/* The share of a memory's served words from which a cause gets a line, and the most lines. */
 #define WORTH 0.05
 enum { MOST_LINES = 12 };
 
@@ -75,7 +75,7 @@ static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {
   cli_cell(t, "%s", cli_times(all, (double)r->size).s);
 }
 
-/* One line: where it passes and how often in all (first: of its edge), how much of that falls to this cause. */
+/* One line: where words pass and how often in total (first: of its edge), and the share of this cause. */
 static void put_row(const cli_session *s, const tf_why_row *r, bool first, cli_table *t) {
   cli_text why = {0};
   if (first)

@@ -1,4 +1,4 @@
-/* The files of a command: read once, foreign ones turned into native text. */
+/* The files of a command: read once, foreign ones converted to native text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,17 +30,18 @@ void cli_free_texts(tf_text *texts, size_t n) {
   free(texts);
 }
 
-/* What Timeloop's importer leaves out stands as comments ahead of its text; TileFlow's has warned of it. */
+/* Reports, as warnings, the comments at the top of converted text by which Timeloop's importer lists what it left out;
+ * TileFlow's importer warns itself. */
 static void warn_of_notes(const char *text, tf_diags *d) {
   if (tf_diags_count(d)) return;
   for (const char *line = text; *line == '#'; line += strcspn(line, "\n") + 1)
     if (!strncmp(line, "# not ", 6)) tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
 }
 
-/* Foreign texts lie at the front of `texts`, n of them. */
+/* The first n of `texts` are foreign. */
 static bool import(const cli_input *o, tf_text *texts, size_t n, tf_text *out) {
   static const char name[] = "(imported)";
-  tf_diags *d = tf_diags_new(); /* of its own: warnings are told once */
+  tf_diags *d = tf_diags_new(); /* separate diagnostics, so that warnings are printed once */
   bool all = n == o->n_files;
   char *text = d ? tf_import(texts, n, o->set, all ? o->n_set : 0, d) : NULL;
   if (text) warn_of_notes(text, d);

@@ -12,7 +12,7 @@
 #include "cli/text.h"
 
 enum { TURNS = 3, COMPILE_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3 };
-static const double turn_seconds = 0.3; /* that a turn of a kernel should take */
+static const double turn_seconds = 0.3; /* target duration of a kernel's turn */
 
 typedef struct {
   const char *dir;
@@ -21,7 +21,7 @@ typedef struct {
   int *rounds;                      /* [n] */
   int n;
   cli_meter meter;
-  bool no_tool; /* make is not there */
+  bool no_tool; /* make is not installed */
 } bench;
 
 static bool write_kernel(const bench *b, int i) {
@@ -36,7 +36,7 @@ static bool write_kernel(const bench *b, int i) {
 
 /* ---- compiling and timing ---------------------------------------------------------------------- */
 
-/* The first lines of what a program said. */
+/* Prints the first lines of a program's output. */
 static void quote(const char *path) {
   enum { LINES = 8 };
   char line[512];
@@ -73,8 +73,8 @@ double cli_bench_seconds(const char *path) {
   return v;
 }
 
-/* One turn of kernel i: the least of its medians counts.  The first finds how many rounds fill a turn. */
-static cli_ran take_turn(bench *b, int i, bool counts) {
+/* One turn of kernel i; its figure is the least of its medians.  The first turn determines how many rounds fill one. */
+static cli_ran time_turn(bench *b, int i, bool counts) {
   tf_measured *m = &b->m[i];
   cli_text program = {0}, said = {0}, rounds = {0};
   cli_printf(&program, "%s/%d/bench", b->dir, i);
@@ -100,26 +100,26 @@ static cli_ran take_turn(bench *b, int i, bool counts) {
   return how;
 }
 
-/* All in turn, so that what else the machine does falls on all alike. */
+/* Times kernels in turn, so that other load on the machine affects all alike. */
 static cli_status time_all(bench *b) {
   for (int i = 0; i < b->n; i++) {
     cli_meter_line(&b->meter, "compiling kernel %d of %d", i + 1, b->n);
     cli_ran how = compile(b, i);
     if (how == CLI_STOPPED) return CLI_INTERRUPTED;
     if (how == CLI_NOT_THERE) return CLI_FAILED;
-    if (how == CLI_RAN && take_turn(b, i, false) == CLI_STOPPED) return CLI_INTERRUPTED;
+    if (how == CLI_RAN && time_turn(b, i, false) == CLI_STOPPED) return CLI_INTERRUPTED;
   }
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < b->n; i++) {
       cli_meter_line(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
-      if (b->m[i].measured >= 0 && take_turn(b, i, true) == CLI_STOPPED) return CLI_INTERRUPTED;
+      if (b->m[i].measured >= 0 && time_turn(b, i, true) == CLI_STOPPED) return CLI_INTERRUPTED;
     }
   return CLI_DONE;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------ */
 
-/* In a temporary folder, from which Ctrl-C has a way out: it is gone afterwards. */
+/* In a temporary folder, removed also on Ctrl-C. */
 static cli_status time_in_folder(bench *b) {
   cli_hold_interrupt(0);
   char *dir = cli_temp_dir();

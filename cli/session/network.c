@@ -11,7 +11,7 @@ bool cli_has_plan(const cli_input *in) {
   bool has = false;
   for (size_t i = 0; i < in->n_files && !has; i++) {
     if (!strcmp(in->files[i], "-")) continue;
-    tf_diags *d = tf_diags_new(); /* what cannot be read is told by whoever reads it all */
+    tf_diags *d = tf_diags_new(); /* what cannot be read is reported by the full reader */
     const tf_text t = d ? tf_text_read(in->files[i], d) : (tf_text){0};
     has = tf_net_has_plan(&t);
     free((void *)(uintptr_t)t.text);
@@ -20,7 +20,7 @@ bool cli_has_plan(const cli_input *in) {
   return has;
 }
 
-/* The files that a plan names, and the plan behind them; to be freed with `files` and `named`. */
+/* The files that a plan names, followed by the plan; free `files` and `named`. */
 typedef struct {
   cli_input in;
   tf_net_inputs *named;
@@ -48,7 +48,8 @@ static bool add_files(const cli_input *in, plan_files *f, tf_diags *d) {
   return true;
 }
 
-/* The spec of the files; of a plan alone, of those that it names, if they hold what they held when it was made. */
+/* The spec of the files; for a plan alone, of those that it names, if their contents are unchanged since it was
+ * made. */
 static tf_spec *read_all(const cli_input *in, const plan_files *f, tf_text **texts, tf_diags *d) {
   if (!cli_read_texts(in, texts, d)) return NULL;
   if (f->named && !tf_net_inputs_same(f->named, *texts, d)) return NULL;
@@ -89,8 +90,7 @@ static cli_status emit(const cli_input *in, const char *out, const tf_emit_optio
 }
 
 cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o) {
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = emit(in, out, o, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);

@@ -1,4 +1,4 @@
-/* A search as the options ask for it: progress on a terminal, Ctrl-C, and the best adopted. */
+/* A search by the options: progress on a terminal, Ctrl-C, and the best mapping adopted. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "cli/session/session.h"
 #include "cli/text.h"
 
-/* Where neither is said: the first that is reached ends the search. */
+/* Default limits if neither is given: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
 void cli_show_search(cli_meter *m, const tf_progress *p) {
@@ -40,7 +40,7 @@ static tf_search_result *run(cli_session *s, const cli_looking *l) {
                          .budget.time_limit = m.limit,
                          .log = l->log,
                          .resume = l->resume,
-                         .starts = (const char *const *)s->starts.text,
+                         .starts = (const tf_tree *const *)s->starts.tree,
                          .n_starts = s->starts.n,
                          .budget.stop = cli_interrupted,
                          .budget.progress = m.on ? show : NULL,
@@ -67,7 +67,7 @@ static void keep_found(cli_session *s, const cli_looking *l) {
   s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
 }
 
-/* Nothing could even be tried: no choice covers the extents within the meshes and memories. */
+/* No candidate could be evaluated: no choice covers the extents within the meshes and memories. */
 static cli_status impossible(cli_session *s) {
   const tf_tree *t = s->tree;
   for (int i = 0; i < t->n_nodes; i++)
@@ -89,13 +89,6 @@ cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
   return CLI_INFEASIBLE;
 }
 
-static char *copy_of(const char *text) {
-  size_t n = strlen(text) + 1;
-  char *out = malloc(n);
-  if (out) memcpy(out, text, n);
-  return out;
-}
-
 cli_status cli_search(cli_session *s, const cli_looking *l) {
   cli_status status = cli_find_bounds(s);
   if (status != CLI_DONE) return status;
@@ -103,8 +96,7 @@ cli_status cli_search(cli_session *s, const cli_looking *l) {
   if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
   keep_found(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
-  char *text = copy_of(s->search->best[0].text);
-  if (text) return cli_adopt(s, text, "search");
-  tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  return complain(s, CLI_FAILED);
+  tf_tree *found = s->search->best[0].tree;
+  s->search->best[0].tree = NULL;
+  return cli_adopt(s, found, "search");
 }

@@ -1,4 +1,4 @@
-/* Files -> spec -> tree -> result, and what to say when one of these steps cannot be done. */
+/* Files to spec to tree to result, and the messages when a step fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,8 @@ static cli_status fail(const cli_session *s) {
 }
 
 cli_status cli_open(cli_session *s, const cli_input *in) {
-  *s = (cli_session){.in = in, .diags = tf_diags_new(), .origin = "given"};
-  if (!s->diags) {
-    cli_complain(NULL);
-    return CLI_FAILED;
-  }
+  *s = (cli_session){.in = in, .diags = cli_diags(), .origin = "given"};
+  if (!s->diags) return CLI_FAILED;
   s->spec = cli_read_spec(in, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
@@ -47,7 +44,7 @@ static cli_status without_memory(cli_session *s) {
   return CLI_FAILED;
 }
 
-/* Counts are exact or an error, the sums that the reports print too. */
+/* Counts must be exact, and so must the sums that reports print; else it is an error. */
 cli_status cli_check_result(cli_session *s) {
   tf_counts sum;
   bool overflow = s->result.overflow;
@@ -67,9 +64,9 @@ cli_status cli_check_result(cli_session *s) {
   return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
-/* Searches rank masked workloads as if all points counted (tf_model_all_points): what is said of what they found is the
- * mapping's own value. */
-static void take_value(cli_session *s) {
+/* Searches rank masked workloads as if all points counted (tf_model_all_points); reports show the mapping's own
+ * value. */
+static void set_own_value(cli_session *s) {
   const tf_result *r = &s->result;
   const tf_figures f = {.cycles = r->cycles,
                         .energy_pj = r->energy_pj,
@@ -87,21 +84,19 @@ cli_status cli_count_words(cli_session *s) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
     return fail(s);
   }
-  if (s->found.method && !s->result.overflow && tf_workload_masked(s->spec->workload)) take_value(s);
+  if (s->found.method && !s->result.overflow && tf_workload_masked(s->spec->workload)) set_own_value(s);
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
-  /* causes may not be known, but not for want of memory: their lines would be missing */
+  /* causes may be unknown, but not for lack of memory: their lines would be missing */
   if (status == CLI_DONE && !tf_why_of(s->model, &s->why) && tf_model_starved(s->model)) return without_memory(s);
   return status;
 }
 
-cli_status cli_adopt(cli_session *s, char *text, const char *origin) {
-  s->found_text = text;
+cli_status cli_adopt(cli_session *s, tf_tree *tree, const char *origin) {
   s->origin = origin;
   tf_tree_free(s->tree);
-  tf_loc at = {tf_diags_add_file(s->diags, "(mapping found)", text, strlen(text)), 1, 1, 1};
-  s->tree = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
-  return s->tree ? CLI_DONE : fail(s);
+  s->tree = tree;
+  return tf_tree_place(tree, "(mapping found)", s->diags) ? CLI_DONE : fail(s);
 }
 
 cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l) {
@@ -120,5 +115,4 @@ void cli_close(cli_session *s) {
   tf_tree_free(s->tree);
   tf_spec_free(s->spec);
   tf_diags_free(s->diags);
-  free(s->found_text);
 }

@@ -6,48 +6,46 @@
 #include "cli/cli.h"
 #include "cli/os/meter.h"
 
-/* Reads the files and, where all three sections are given, the tree.  Errors go to stderr.
- * To be closed whatever it returns; borrows `in` until then. */
+/* Reads the files and, if all three sections are given, the tree.  Errors go to stderr.  Close it in either case;
+ * borrows `in` until then. */
 cli_status cli_open(cli_session *s, const cli_input *in);
-/* cli_open, then evaluates; where no mapping is given, or some of it is open, one is searched for
- * first. */
+/* cli_open, then evaluates; where no mapping is given, or part of it is open, one is searched for first. */
 cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l);
 void cli_close(cli_session *s);
 
-/* ---- the steps of cli_evaluate behind cli_open, for commands that look for a mapping themselves ---- */
+/* ---- the steps of cli_evaluate after cli_open, for commands that find a mapping themselves ---- */
 cli_status cli_check_sections(cli_session *s);
 /* Fills s->bounds. */
 cli_status cli_find_bounds(cli_session *s);
 /* Evaluates s->tree. */
 cli_status cli_count_words(cli_session *s);
-/* The end of it, where s->result is filled: sums that pass 2^63 are an error, and figures below what no mapping can
- * beat. */
+/* The last step, once s->result is filled: sums that exceed 2^63 - 1, and figures below their lower bounds, are
+ * errors. */
 cli_status cli_check_result(cli_session *s);
-/* Makes `text` the mapping of the session; takes its ownership. */
-cli_status cli_adopt(cli_session *s, char *text, const char *origin);
-/* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below
- * is a bug of the tool: says so, and what to send, and returns CLI_FAILED. */
+/* Makes `tree`, which no file holds, the mapping of the session; takes it over. */
+cli_status cli_adopt(cli_session *s, tf_tree *tree, const char *origin);
+/* Checks all figures against lower bounds.  A feasible result, the value found, or a row of the slope below its bound
+ * is a bug of the tool: prints that, and what to send, and returns CLI_FAILED. */
 cli_status cli_check_bounds(const cli_session *s);
 cli_status cli_check_slope(const tf_slope *p);
 
 /* ---- mappings searched for ------------------------------------------------------------------- */
-/* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what
- * the solver found. The options may name a strategy of the search; then nothing is solved. */
+/* Where no mapping is given: solves for a short while; if that proves no mapping optimal, searches, beginning with
+ * what the solver found.  If the options name a strategy of the search, nothing is solved. */
 cli_status cli_find(cli_session *s, const cli_looking *l);
-/* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the
- * options name a strategy. */
+/* Searches beginning with closed-form mappings, too, so that the result depends less on the seed; not if the options
+ * name a strategy. */
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l);
-/* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
- * terminal. */
+/* Searches by the options, beginning with s->starts, and adopts the result; a progress line on a terminal. */
 cli_status cli_search(cli_session *s, const cli_looking *l);
 void cli_show_search(cli_meter *m, const tf_progress *p);
-/* A search of so many evaluations that stopped so has found no mapping that fits: says why. */
+/* A search of so many evaluations, ended for this reason, has found no mapping that fits: reports why. */
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);
 
-/* Solves by the method of that name (NULL: the first of cli_method) and adopts what is found.  *out: for tf_solve_free,
- * whatever it returns. */
+/* Solves by the method of that name (NULL: the first of cli_method) and adopts the result.  *out: to be passed to
+ * tf_solve_free in either case. */
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out);
-/* What the solver left out of its space, a line for each reason. */
+/* Prints what the solver left out of its space, a line for each reason. */
 void cli_say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out);
 /* Name of the k-th method of solve; NULL past the last. */
 const char *cli_method(int k);

@@ -1,4 +1,4 @@
-/* Finite differences over the machine and over params: each figure is an evaluation of a changed machine. */
+/* Finite differences over the machine and over params: each figure is an evaluation on a changed machine. */
 #include "cli/session/slopes.h"
 
 #include <math.h>
@@ -9,12 +9,11 @@
 #include "cli/session/input.h"
 
 enum { HALVINGS = 40 };
-#define MOST_FACTOR 1e9 /* what takes a billionth of its time takes none */
+#define MOST_FACTOR 1e9 /* from this factor on a thing is treated as taking no time */
 
 typedef struct {
   const cli_session *s;
-  const char *text; /* the mapping */
-  tf_arch arch;     /* a copy to change */
+  tf_arch arch; /* a copy to change */
   tf_memory *memories;
   tf_unit *units;
 } bench;
@@ -28,12 +27,11 @@ static void restore(bench *b) {
   b->arch.units = b->units;
 }
 
-/* NAN where there is no such mapping of that machine. */
-static double cycles_of(const char *text, const tf_arch *a, const tf_workload *wl, bool *fits) {
-  tf_diags *d = tf_diags_new();
+/* The mapping's cycles on that machine; NAN if it is not valid there. */
+static double cycles_of(const tf_tree *mapping, const tf_arch *a, bool *fits) {
+  tf_diags *d = a->n_memories == mapping->arch->n_memories ? tf_diags_new() : NULL;
   if (!d) return NAN;
-  tf_loc at = {tf_diags_add_file(d, "(mapping)", text, strlen(text)), 1, 1, 1};
-  tf_tree *tree = tf_tree_parse(text, at, a, wl, d);
+  tf_tree *tree = tf_tree_copy(mapping, a, mapping->workload, d);
   tf_model *m = tree ? tf_model_new(tree, d) : NULL;
   tf_result r;
   bool ok = m && tf_model_eval(m, NULL, &r);
@@ -64,16 +62,16 @@ static double with_knobs(bench *b, const cli_knob *all, const int *which, int n,
   restore(b);
   for (int i = 0; i < n; i++)
     turn(b, &all[which[i]], factor);
-  return cycles_of(b->text, &b->arch, b->s->spec->workload, NULL);
+  return cycles_of(b->s->tree, &b->arch, NULL);
 }
 
-/* The next number with four digits that is no less: what is printed is what was evaluated. */
+/* Rounds up to four digits, so that what is printed is what was evaluated. */
 static double four_digits(double v) {
   double unit = pow(10, floor(log10(v)) - 3);
   return ceil(v / unit - 1e-9) * unit;
 }
 
-/* The least factor, to four digits, that reaches the goal; some factor does. */
+/* The least factor, to four digits, that reaches the goal; there is one. */
 static double least_factor(bench *b, const cli_slopes *p, const int *which, int n, double *cycles) {
   double lo = 0, hi = log(MOST_FACTOR);
   for (int i = 0; i < HALVINGS; i++) {
@@ -108,7 +106,7 @@ static void add_knobs(bench *b, cli_slopes *p) {
   }
 }
 
-/* One after the other, whatever takes most away, until the goal is met. */
+/* Greedy: adds the knob that saves most, until the goal is met. */
 static void find_together(bench *b, cli_slopes *p) {
   for (int i = 0; i < p->n; i++)
     if (p->knobs[i].factor > 0) return;
@@ -146,7 +144,7 @@ static bool same_unit(const tf_unit *a, const tf_unit *b) {
          a->pipeline == b->pipeline && a->area_um2 == b->area_um2;
 }
 
-/* Params of the workload leave it as it is. */
+/* Params of the workload leave it unchanged. */
 static bool same_machine(const tf_arch *a, const tf_arch *b) {
   bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && a->clock_hz == b->clock_hz &&
               a->word_bits == b->word_bits;
@@ -157,7 +155,7 @@ static bool same_machine(const tf_arch *a, const tf_arch *b) {
   return same;
 }
 
-/* The machine with arch.NAME set to `next`.  False: it is the same machine. */
+/* Evaluates the machine with arch.NAME set to `next`.  False: it is the same machine. */
 static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli_param_slope *p) {
   tf_diags *d = tf_diags_new();
   tf_setting *set = calloc(n_user + 1, sizeof *set);
@@ -174,7 +172,7 @@ static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli
   in.quiet = true;
   tf_spec *spec = d && set ? cli_read_spec(&in, d) : NULL;
   bool other = !(spec && spec->arch && same_machine(spec->arch, b->s->spec->arch));
-  p->cycles = other && spec && spec->arch ? cycles_of(b->text, spec->arch, b->s->spec->workload, &p->fits) : NAN;
+  p->cycles = other && spec && spec->arch ? cycles_of(b->s->tree, spec->arch, &p->fits) : NAN;
   tf_spec_free(spec);
   free(set);
   tf_diags_free(d);
@@ -193,7 +191,7 @@ static bool add_params(bench *b, cli_slopes *p) {
   const char *name;
   size_t n = 0;
   for (size_t i = 0; i < in->n_files; i++)
-    if (!strcmp(in->files[i], "-")) return true; /* stdin is read once */
+    if (!strcmp(in->files[i], "-")) return true; /* stdin can be read only once */
   while (tf_spec_param(b->s->spec, n, NULL))
     n++;
   p->params = calloc(n + 1, sizeof *p->params);
@@ -210,15 +208,13 @@ static bool add_params(bench *b, cli_slopes *p) {
 bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   const tf_arch *a = s->spec->arch;
   const size_t most = 2 * (size_t)(a->n_memories + a->n_units);
-  char *text = tf_tree_text(s->tree);
   bench b = {.s = s,
-             .text = text,
              .memories = calloc((size_t)a->n_memories, sizeof *b.memories),
              .units = calloc((size_t)a->n_units + 1, sizeof *b.units)};
   *out = (cli_slopes){.cycles = s->result.cycles, .goal = 0.9 * s->result.cycles};
   out->knobs = calloc(most + 1, sizeof *out->knobs);
   out->together = calloc(most + 1, sizeof *out->together);
-  bool ok = text && b.memories && b.units && out->knobs && out->together;
+  bool ok = b.memories && b.units && out->knobs && out->together;
   if (ok) {
     add_knobs(&b, out);
     find_together(&b, out);
@@ -226,7 +222,6 @@ bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   }
   free(b.memories);
   free(b.units);
-  free(text);
   return ok;
 }
 

@@ -1,4 +1,4 @@
-/* The solvers as the options ask for them: progress on a terminal, Ctrl-C, and what was found adopted. */
+/* The solvers by the options: progress on a terminal, Ctrl-C, and adopting the result. */
 #include <stdio.h>
 #include <string.h>
 
@@ -90,9 +90,9 @@ static tf_solve_result *run(cli_session *s, const cli_looking *l, const method *
 }
 
 static cli_status adopt(cli_session *s, tf_solve_result *r) {
-  char *text = r->text;
-  r->text = NULL;
-  return cli_adopt(s, text, "solve");
+  tf_tree *tree = r->tree;
+  r->tree = NULL;
+  return cli_adopt(s, tree, "solve");
 }
 
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out) {
@@ -105,10 +105,10 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
     return CLI_BAD_INPUT;
   }
   keep_found(s, l, by, r);
-  return r->text ? adopt(s, r) : none(s, r);
+  return r->tree ? adopt(s, r) : none(s, r);
 }
 
-/* ---- for commands that lack a mapping ------------------------------------------------------------- */
+/* ---- for commands without a mapping --------------------------------------------------------------- */
 enum {
   EVALS_FIRST = 1000000,
   EVALS_THEN = 500000,
@@ -118,28 +118,28 @@ enum {
   PART_OF_SEARCH = 8
 };
 
-/* An evaluation costs as much more as there are more ops, and of many ops a solver proves nothing that it has not
- * proved soon. */
+/* Scales the budget by the number of ops: an evaluation costs more with more ops, and with many ops a solver either
+ * proves a mapping soon or not at all. */
 static int64_t for_ops(const cli_session *s, int64_t evals) {
   const int n = s->spec->workload->n_ops;
   return n > OPS_FOR_THESE ? evals * OPS_FOR_THESE / n : evals;
 }
 
-/* What a solver found and did not prove is for the search to begin with. */
+/* Uses what a solver found and did not prove as a start of the search. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
   if (!r) return true;
-  char *text = r->text;
-  r->text = NULL;
-  return !text || cli_starts_add(&s->starts, text);
+  tf_tree *tree = r->tree;
+  r->tree = NULL;
+  return !tree || cli_starts_add(&s->starts, tree);
 }
 
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
   if (s->tree || l->strategy) return cli_search(s, l);
   int64_t evals =
       l->evals && l->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + l->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
-  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
+  tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
   tf_solve_result *r = d ? run(s, l, &methods[CLOSED], 0, evals, d)
-                         : NULL; /* not by the clock: a search that is resumed begins as it began */
+                         : NULL; /* no time limit, so that a resumed search begins with the same start */
   bool ok = begin_with(s, r);
   s->spent = r ? r->evals : 0;
   tf_solve_free(r);
@@ -152,10 +152,10 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   cli_looking then = *l;
   if (l->strategy) return cli_search(s, l);
   if (!l->evals && !(l->time_limit > 0)) then.evals = for_ops(s, EVALS_THEN), then.time_limit = SECONDS_THEN;
-  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
+  tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
   tf_solve_result *r = d ? run(s, l, &methods[EXACT], l->time_limit / 2, evals, d) : NULL;
   cli_status status = CLI_DONE;
-  bool done = r && r->text && (r->proved || cli_interrupted(NULL));
+  bool done = r && r->tree && (r->proved || cli_interrupted(NULL));
   if (done) {
     keep_found(s, l, &methods[EXACT], r);
     status = adopt(s, r);

@@ -1,4 +1,4 @@
-/* What can never be: a figure below what no mapping can beat. */
+/* Sanity checks: no figure may be below its lower bound. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 
-/* Both sides are sums of roundings. */
+/* With tolerance for rounding, as both are sums. */
 static bool below(double value, double bound) { return value < bound * (1 - 1e-9); }
 
 static cli_status bug(const char *what, double value, double bound) {
@@ -18,7 +18,7 @@ static cli_status bug(const char *what, double value, double bound) {
   return CLI_FAILED;
 }
 
-/* A mapping that does not fit may well be below: it takes what is not there. */
+/* A mapping that does not fit may be below its bound: it uses more than there is. */
 cli_status cli_check_bounds(const cli_session *s) {
   const tf_bounds *b = &s->bounds;
   double traffic = cli_outer_traffic(s);

@@ -1,4 +1,4 @@
-/* Mappings for a search to begin with, from files as users have them: native, eval's JSON, what a command printed. */
+/* Starts for a search, from the files that users have: native YAML, eval's JSON, or printed output. */
 #include "cli/session/starts.h"
 
 #include <errno.h>
@@ -9,21 +9,21 @@
 
 enum { MAX_BYTES = 16 << 20 };
 
-bool cli_starts_add(cli_starts *s, char *text) {
-  char **more = text ? realloc(s->text, ((size_t)s->n + 1) * sizeof *more) : NULL;
+bool cli_starts_add(cli_starts *s, tf_tree *tree) {
+  tf_tree **more = realloc(s->tree, ((size_t)s->n + 1) * sizeof *more);
   if (!more) {
-    free(text);
+    tf_tree_free(tree);
     return false;
   }
-  s->text = more;
-  s->text[s->n++] = text;
+  s->tree = more;
+  s->tree[s->n++] = tree;
   return true;
 }
 
 void cli_starts_free(cli_starts *s) {
   for (int i = 0; i < s->n; i++)
-    free(s->text[i]);
-  free(s->text);
+    tf_tree_free(s->tree[i]);
+  free(s->tree);
   *s = (cli_starts){0};
 }
 
@@ -52,7 +52,7 @@ static char *load(const char *path, tf_diags *d) {
   return text;
 }
 
-/* mapping.text of eval's JSON; NULL: it is none. */
+/* mapping.text of eval's JSON; NULL: there is none. */
 static char *from_json(const char *text) {
   json_t *root = json_loads(text, 0, NULL);
   const char *found = json_string_value(json_object_get(json_object_get(root, "mapping"), "text"));
@@ -63,7 +63,7 @@ static char *from_json(const char *text) {
 
 static const char *line_end(const char *p) { return p + strcspn(p, "\n"); }
 
-/* The block behind a line `mapping: |` of what search or solve printed, its indent taken away; NULL: there is none. */
+/* The block after a line `mapping: |` in the output of search or solve, unindented; NULL: there is none. */
 static char *from_report(const char *text) {
   static const char head[] = "mapping: |\n";
   const char *p = strncmp(text, head, sizeof head - 1) ? strstr(text, "\nmapping: |\n") : text;
@@ -83,7 +83,7 @@ static char *from_report(const char *text) {
   return out;
 }
 
-/* Whether the native reader takes the file as it is. */
+/* Whether the native reader accepts the file. */
 static bool is_native(const char *path) {
   tf_diags *d = tf_diags_new();
   tf_spec *p = d ? tf_spec_read(&path, 1, NULL, 0, d) : NULL;
@@ -94,15 +94,14 @@ static bool is_native(const char *path) {
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
-/* Checks a mapping by the rules, errors at their places in d, and takes its text. */
+/* Checks a mapping by the rules, with errors at their places in d, and adds it. */
 static void take(cli_session *s, const char *text, tf_loc at) {
   size_t before = tf_diags_errors(s->diags);
   tf_tree *t = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
-  if (t && !cli_starts_add(&s->starts, copy_of(text))) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (t && !cli_starts_add(&s->starts, t)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!t && tf_diags_errors(s->diags) > before)
     tf_note(s->diags, (tf_loc){0},
             "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
-  tf_tree_free(t);
 }
 
 static void take_found(cli_session *s, const char *path, char *text) {

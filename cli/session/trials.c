@@ -14,11 +14,11 @@
 #include "cli/session/measure.h"
 
 enum { COMPILE_SECONDS = 240, TEST_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3, TURNS = 8 };
-static const double turn_seconds = 0.2; /* that a turn should take */
-static const double steady = 0.02;      /* two medians that differ by less agree */
+static const double turn_seconds = 0.2; /* target duration of a turn */
+static const double steady = 0.02;      /* medians with a smaller relative difference agree */
 
 /* ---- the computer ------------------------------------------------------------------------------ */
-/* What stands behind "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it does not stand there. */
+/* The value of "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it is not there. */
 static char *value_of(const char *path, const char *key) {
   char line[1024];
   char *out = NULL;
@@ -35,7 +35,7 @@ static char *value_of(const char *path, const char *key) {
   return out;
 }
 
-/* The last core that this process may run on: the first has most of what else goes on.  -1: not known. */
+/* The last core that this process may use, as the first runs most of the other load; -1: not known. */
 static int last_core(void) {
   char *list = value_of("/proc/self/status", "Cpus_allowed_list");
   int core = -1;
@@ -90,13 +90,13 @@ void cli_trials_end(cli_trials *t) {
 }
 
 /* ---- compiling --------------------------------------------------------------------------------- */
-/* Each kernel is compiled, and tested, in its folder; what came of it is told in rc: 0, 1 (wrong), 128 and more (a
- * signal; killed at the limit), or, where there is no rc, no program. */
+/* Compiles and tests each kernel in its folder.  The file rc gets the outcome: 0, 1 (wrong results), 128 or more (a
+ * signal; killed at the time limit); if it is missing, the program was not built.  --foreground: otherwise timeout
+ * would leave the process group that cli_run_program ends on Ctrl-C. */
 static const char recipe[] =
     "%%.done:\n"
-    "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && { timeout -s KILL %d $(MAKE) -s -C $* test >>$*/said 2>&1; r=$$?; "
-    "if [ $$r -ne 0 ] && [ $$r -ne 137 ] && [ -x $*/test ]; then (cd $* && timeout -s KILL %d ./test) >>$*/said 2>&1; "
-    "r=$$?; fi; echo $$r >$*/rc; }; true\n";
+    "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && $(MAKE) -s -C $* RUN=: test >>$*/said 2>&1 && { "
+    "(cd $* && timeout --foreground -s KILL %d ./test) >>$*/said 2>&1; echo $$? >$*/rc; }; true\n";
 
 static bool write_all(const char *dir, const tf_emitted *const *kernels, int n) {
   cli_text make = {0}, path = {0};
@@ -105,7 +105,7 @@ static bool write_all(const char *dir, const tf_emitted *const *kernels, int n) 
   for (int k = 0; k < n; k++)
     cli_printf(&make, " %d.done", k);
   cli_printf(&make, "\n");
-  cli_printf(&make, recipe, TEST_SECONDS, TEST_SECONDS);
+  cli_printf(&make, recipe, TEST_SECONDS);
   for (int k = 0; ok && k < n; k++) {
     cli_text folder = {0};
     cli_printf(&folder, "%s/%d", dir, k);
@@ -124,9 +124,8 @@ static cli_ran compile_all(const cli_trials *t, const char *dir, int n) {
   cli_printf(&jobs, "-j%d", t->jobs);
   cli_printf(&said, "%s/said", dir);
   const char *const args[] = {"make", "-s", "-k", jobs.text, "-C", dir, "-f", "all.mk", NULL};
-  const cli_ran how = jobs.bad || said.bad
-                          ? CLI_BROKE
-                          : cli_run_program(args, said.text, (double)n * (COMPILE_SECONDS + 2 * TEST_SECONDS));
+  const cli_ran how =
+      jobs.bad || said.bad ? CLI_BROKE : cli_run_program(args, said.text, (double)n * (COMPILE_SECONDS + TEST_SECONDS));
   cli_text_free(&jobs);
   cli_text_free(&said);
   return how;
@@ -148,7 +147,7 @@ static tf_verdict tested(const char *dir, int k) {
 }
 
 /* ---- timing ------------------------------------------------------------------------------------ */
-/* One run of a bench; *seconds: the median of its rounds. */
+/* Runs a bench once; *seconds: the median of its rounds. */
 static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
   cli_text program = {0}, said = {0}, count = {0}, core = {0};
   cli_printf(&program, "%s/%d/bench", dir, k);
@@ -169,7 +168,7 @@ static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds,
   return how;
 }
 
-/* Turns until two medians agree, or there were enough; the lower of the last two counts. */
+/* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last two counts. */
 static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
   double last, now;
   int rounds = ROUNDS_FIRST;

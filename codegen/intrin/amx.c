@@ -1,7 +1,7 @@
-/* Block products in the tiles of AMX: up to 2 x 2 of sums, 2 of a, 2 of b.  A tile is 16 rows of 64 bytes.
+/* Block products in AMX tiles: up to 2 x 2 tiles of sums, 2 of a, 2 of b.  A tile has 16 rows of 64 bytes.
  *
- * The kernel has set the tiles up before (tiles_open).  A tile of a or b is zeroed right behind its last use: that
- * gives its register back, of which a core that two threads share has few to spare (measured on Sapphire Rapids: 76
+ * The kernel has configured the tiles before (tiles_open).  A tile of a or b is zeroed right after its last use, which
+ * releases its physical register; these are scarce on a core shared by two threads (measured on Sapphire Rapids: 76
  * cycles a multiplication without, 53 with; alone, 26 either way). */
 #include "codegen/intrin/tile.h"
 
@@ -34,7 +34,7 @@ void tf_amx_text(FILE *out) { fputs(text, out); }
 
 static const char *type(ir_type t) { return tf_micro_type(t); }
 
-/* A block's last rows and columns: of the tiles only what belongs to c. */
+/* At a block's last rows and columns, the parts of the tiles that lie in c. */
 static void part(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   const int wide = t->across * SIDE;
@@ -67,7 +67,7 @@ static void load_b(FILE *out, const tf_tile *t, int j) {
   fprintf(out, "    _tile_loadd(%d, b + %d, b_k * %d);\n", B_TILE + j, j * SIDE * k->group, ir_bytes(k->a));
 }
 
-/* A group of rows of k: each operand is loaded just before its first use. */
+/* One group of rows of k: each operand is loaded just before its first use. */
 static void step(FILE *out, const tf_tile *t) {
   const ir_kernel *k = &t->kernel->kernel;
   for (int i = 0; i < t->rows; i++) {
@@ -83,8 +83,8 @@ static void step(FILE *out, const tf_tile *t) {
   fprintf(out, "    a += %d;\n    b += %d * b_k;\n", SIDE * k->group, SIDE);
 }
 
-/* Sums that leave rounded are stored to a block of their own, 32 by 32, which stays close; the next tile rounds them on
- * while it multiplies: no tile waits for another's sums. */
+/* Sums that leave rounded are stored to a 32 x 32 buffer in cache; the next tile rounds them while it multiplies, so
+ * that no tile waits for another's sums. */
 static void rounding(FILE *out, const tf_tile *t, const char *name) {
   const ir_kernel *k = &t->kernel->kernel;
   fprintf(out,
@@ -138,7 +138,7 @@ void tf_amx_print(FILE *out, const tf_tile *t) {
   fputs("}\n", out);
 }
 
-/* How much of a length pairs of tiles cover, or what is left to one (tiles: 2, 1). */
+/* How much of a length is covered by pairs of tiles (tiles: 2), or left for one (tiles: 1). */
 static int64_t down(int64_t length, int tiles) {
   const int64_t pairs = length > SIDE ? (length + SIDE - 1) / SIDE / 2 * SIDES : 0;
   return tiles == 2 ? pairs < length ? pairs : length : length - pairs;
@@ -164,7 +164,7 @@ static void call(FILE *out, const tf_micro_kernel *k, bool rounds, int rows, int
           indent, SIDES, indent);
 }
 
-/* Rows of tiles, and along each all columns: what is far of c is written line by line, page by page. */
+/* Rows of tiles, and along each all columns, so that rows of c in memory are written in order. */
 static void rows_of_tiles(FILE *out, const tf_micro_kernel *k, bool rounds, int rows, int64_t m, int64_t n) {
   const int64_t from = rows == 2 ? 0 : m - down(m, 1), to = from + down(m, rows);
   if (from >= to) return;

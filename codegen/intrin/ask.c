@@ -1,5 +1,5 @@
-/* Lines that will be wanted soon, asked for while tiles multiply: text for parts.h.  Each step of a tile asks for one
- * line at most, since more of them at once take the places in which the tile's own lines are waited for. */
+/* Software prefetching of lines for later products, while tiles multiply: text for parts.h.  Each step of a tile
+ * prefetches at most one line: more at once would take the miss buffers that the tile's own loads need. */
 #include "codegen/intrin/tile.h"
 
 static const char text[] =

@@ -1,4 +1,4 @@
-/* A block product cut into tiles: panels of nearly equal width, rows of nearly equal height. */
+/* A block product cut into register tiles: panels of nearly equal width, rows of nearly equal height. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ typedef struct {
   int lanes;
   int64_t m, n;
   bool rounds, asks;
-  const tf_micro_ahead *ahead; /* what the tiles of the first panel make beside it; NULL: nothing */
+  const tf_micro_ahead *ahead; /* rows that the tiles of the first panel also compute; NULL: none */
   char name[96];
 } block;
 
@@ -19,7 +19,7 @@ struct tf_micro {
   const tf_micro_isa *isa;
   const tf_micro_source *source;
   tf_tile *tiles;
-  block **blocks; /* one allocation each: their names are handed out */
+  block **blocks; /* one allocation each, as their names are handed out */
   char **names;   /* of other functions, one allocation each */
   size_t n_tiles, n_blocks, n_names;
 };
@@ -79,7 +79,7 @@ const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
 
 const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
 
-/* `total` in `count` nearly equal parts: the first `*more` are `*size` + 1, the rest `*size`. */
+/* Divides `total` into `count` nearly equal parts: the first `*more` have `*size` + 1, the others `*size`. */
 static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
   *size = total / count;
   *more = total % count;
@@ -103,7 +103,7 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   return true;
 }
 
-/* The same where it makes rows, too. */
+/* The same for a tile that also computes rows. */
 static bool print_ahead(FILE *out, tf_micro *u, tf_tile t, const tf_micro_ahead *ahead) {
   char tile[64], name[128];
   bool anew;
@@ -114,7 +114,7 @@ static bool print_ahead(FILE *out, tf_micro *u, tf_tile t, const tf_micro_ahead 
   return true;
 }
 
-/* How a panel of that many vectors is cut into tiles of rows. */
+/* How the rows of a panel of `across` vectors are cut into tiles. */
 static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, int64_t *more, int64_t *count) {
   int most = tf_micro_rows(u->isa->registers, across);
   *count = (m + most - 1) / most;
@@ -133,9 +133,9 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
   return ok;
 }
 
-/* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since
- * its own body would keep all their addresses till the end, in places that its sums want.  The first panel asks for the
- * rows of a that the next tile wants; those behind the block are the next block's where rows are all there is. */
+/* Prefetches around the tile's call, rather than in its body, which would keep all the addresses in registers that the
+ * sums need.  The lines of c are prefetched if the tile writes without reading them; the first panel prefetches the
+ * rows of a for the next tile, after the last one those of the next block. */
 static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
   const ir_kernel *k = &t->kernel->kernel;
@@ -157,8 +157,8 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
           column, t->asks ? ", ask.from, ask.each" : "");
 }
 
-/* The first panel, each of whose tiles makes the rows of a that the next one takes: `after` in all behind `to`, the
- * next tile's first. */
+/* The first panel, where each tile computes the rows of a for the next one.  `after`: rows of the next tile after
+ * `to`. */
 static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, const tf_micro_ahead *ahead,
                          int after) {
   const int c_bytes = ir_bytes(t->rounds ? t->kernel->kernel.leaves : IR_F32);
@@ -176,7 +176,7 @@ static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, 
           after);
 }
 
-/* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
+/* All rows of the panels that start at columns `from`, ... before `to`, which have the same width. */
 static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t from, int64_t to, int across,
                           int part) {
   int64_t size, more, count;
@@ -198,7 +198,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   fputs("  }\n", out);
 }
 
-/* Two by two of AMX's tiles, fewer where the block ends. */
+/* AMX: 2 x 2 tiles, fewer at the end of the block. */
 static bool print_amx(FILE *out, tf_micro *u, const block *b) {
   enum { SIDE = 16 };
   for (int rows = 1; rows <= 2; rows++)
@@ -225,7 +225,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   int lanes = b->lanes, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors), size, more;
   share(vectors, panels, &size, &more);
-  /* A cut vector ends the last panel, which is one of the narrow. */
+  /* the last panel is a narrow one if it has a partial vector */
   int64_t whole = panels - (part > 0), middle = more * (size + 1) * lanes,
           last = middle + (whole - more) * size * lanes;
   if (!panel_tiles(out, u, b, 0, middle, (int)size + 1, 0) || !panel_tiles(out, u, b, middle, last, (int)size, 0) ||
@@ -268,10 +268,10 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
   return print_block(out, u, b) ? b->name : NULL;
 }
 
-/* A library that is asked for the block wants all rows beforehand.  So do AMX's tiles: while they multiply, and for
- * some hundred cycles behind, a core has one port for 512-bit multiply-adds instead of two (measured on Sapphire
- * Rapids: 256 of them take 128 cycles, 253 with one multiplication of tiles among them), and rows of exp beside them
- * take longer than both in turn. */
+/* Whether all rows must be computed beforehand.  A library wants them so.  AMX tiles, too: while they multiply, and
+ * for some hundred cycles after, a core has one port for 512-bit multiply-adds instead of two (measured on Sapphire
+ * Rapids: 256 of them take 128 cycles, 253 with one tile multiplication among them), and computing rows of exp
+ * meanwhile takes longer than doing both in turn. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   const ir_kernel *k = &b->kernel->kernel;
   const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->asks, b->rounds);

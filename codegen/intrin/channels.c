@@ -1,24 +1,23 @@
-/* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned
- * when it is stored, so that rows of c are as long as the tile is high. */
+/* Tiles whose lanes run along channels: elements of a are broadcast from any address, and the tile is transposed when
+ * it is stored, so that rows of c are as long as the tile is high. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/intrin/tile.h"
 
-enum { LINE = 64 }; /* bytes */
+enum { LINE = 64 }; /* bytes of a cache line */
 
 typedef struct {
   int rows, across, lanes;
   int64_t step;
-  bool far;          /* a is in memory */
-  int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0:
-                        not joined */
-  int64_t first;     /* then: the tile's first element among them all */
-  int64_t block;     /* above 0: c is not turned, and elements stand so far apart */
-  bool asks;         /* for a part of the next panels */
+  bool far;          /* a is in memory, not in a cache */
+  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of 0: not joined */
+  int64_t first;     /* where joined: the index of the tile's first element */
+  int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
+  bool asks;         /* prefetches a part of the next panels */
 } shape;
 
-/* Where element i of the tile stands in a, and in c. */
+/* The offset of element i of the tile in a; and in c. */
 static int64_t in_a(const shape *s, int i) {
   return s->of ? (s->first + i) / s->of * s->apart + (s->first + i) % s->of * s->step : i * s->step;
 }
@@ -31,7 +30,7 @@ static void in_c(FILE *out, const shape *s, int i) {
     fprintf(out, "c + %lld", (long long)(at * step));
 }
 
-/* The end of the piece that starts at i: no longer than there are lanes, and of one row of the output. */
+/* The end of the piece that starts at i: at most one vector, within one row of the output. */
 static int piece(const shape *s, int i) {
   int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
   while (s->of && (s->first + end - 1) / s->of != (s->first + i) / s->of)
@@ -48,10 +47,10 @@ static void tile_name(const shape *s, char *name) {
              (long long)s->apart);
 }
 
-/* ---- turned stores ------------------------------------------------------------------------------------------ */
+/* ---- transposed stores ---------------------------------------------------------------------------------------- */
 
-/* Within each 128 bits: rows 4 g .. 4 g + 3 of x become, in t<4 g + j>, what stands at j of every four. */
-static void turn_quads(FILE *out, int lanes, const char *mm) {
+/* Transposes 4 x 4 within each 128 bits: of rows 4 g .. 4 g + 3 of x, element j of every four goes to t<4 g + j>. */
+static void transpose_quads(FILE *out, int lanes, const char *mm) {
   for (int g = 0; g < lanes; g += 4) {
     for (int h = 0; h < 2; h++)
       fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm,
@@ -62,7 +61,7 @@ static void turn_quads(FILE *out, int lanes, const char *mm) {
   }
 }
 
-/* The 128 bits of t<j>, t<4 + j>, ... become vectors of their own: column 4 L + j is the L-th of each. */
+/* Gathers the 128-bit parts of t<j>, t<4 + j>, ...: column 4 L + j consists of the L-th part of each. */
 static void gather_quads(FILE *out, int lanes) {
   for (int j = 0; j < 4; j++)
     if (lanes == 4)
@@ -82,8 +81,8 @@ static void gather_quads(FILE *out, int lanes) {
               j, j);
 }
 
-/* Stores rows from .. to - 1 of the tile's j-th vectors turned: c[(j * lanes + l) * c_n + i] = or += what lane l holds
- * of row i. */
+/* Stores rows from .. to - 1 of the tile's j-th vectors transposed: c[(j * lanes + l) * c_n + i] = or += lane l of row
+ * i. */
 static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
   fputs("  {\n", out);
   for (int i = 0; i < s->lanes; i++)
@@ -91,7 +90,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
       fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
     else
       fprintf(out, "  const vec x%d = vec_zero();\n", i);
-  turn_quads(out, s->lanes, mm);
+  transpose_quads(out, s->lanes, mm);
   gather_quads(out, s->lanes);
   const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
@@ -103,7 +102,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   fputs("  }\n", out);
 }
 
-static void print_turned(FILE *out, const shape *s, const char *mm) {
+static void print_transposed(FILE *out, const shape *s, const char *mm) {
   for (int i = 0; i < s->rows; i = piece(s, i))
     for (int j = 0; j < s->across; j++)
       print_square(out, s, mm, i, piece(s, i), j);
@@ -134,8 +133,8 @@ static void print_by_element(FILE *out, const shape *s) {
   }
 }
 
-/* Both ends of each piece of c. */
-static void ask_for_rows(FILE *out, const shape *s) {
+/* Prefetches both ends of each piece of c. */
+static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
     fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
@@ -152,12 +151,13 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_p,\n"
           "                       int64_t n, int add%s) {\n%s%s",
           name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
-  if (!s->block) ask_for_rows(out, s);
+  if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
   fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
-  /* what the next tile wants, from its end to what this one has: rows are too short for the machine to see a stream */
+  /* what the next tile adds to this one's elements of a; rows are too short for the hardware prefetcher to see a
+   * stream */
   const int64_t bytes = s->rows * s->step * (int64_t)sizeof(float);
   for (int64_t i = 0; s->far && i < bytes; i += LINE)
     fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * (int64_t)sizeof(float) - i));
@@ -173,7 +173,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   if (s->block)
     print_blocks(out, s);
   else if (mm)
-    print_turned(out, s, mm);
+    print_transposed(out, s, mm);
   else
     print_by_element(out, s);
   fputs("}\n", out);
@@ -181,7 +181,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 
 /* ---- rows of c ------------------------------------------------------------------------------------------------ */
 
-/* Calls of the tile, for the elements from .. to - 1. */
+/* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
   const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")";
   char name[96];

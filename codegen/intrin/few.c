@@ -1,15 +1,15 @@
-/* Products of few rows, whose b is read where it stands, once: what is asked of them is to keep up with memory.  With
- * neighbours along k each sum has a vector of its own, whose lanes become one at the end; with neighbours along n, some
- * rows of b are taken at once into a row of c, which stays near. */
+/* Products with few rows, whose b is read once and in place: they are limited by memory bandwidth.  If operands are
+ * contiguous along k, each sum has a vector of its own, reduced to one number at the end; if b is contiguous along n,
+ * several rows of b at once are added into a row of c, which stays in cache. */
 #include "codegen/intrin/tile.h"
 
-enum { MOST_KEYS = 8, MOST_STEPS = 8 }; /* streams that a core follows at once */
+enum { MOST_KEYS = 8, MOST_STEPS = 8 }; /* most memory streams that a core follows at once */
 
 static const char *letter(ir_type t) { return t == IR_BF16 ? "bf16" : "f32"; }
 
 int tf_micro_few_rows(int registers) { return registers / 4; }
 
-/* The vector of that type at `at`; `part`: but the first `rest` lanes 0. */
+/* Loads a vector of that type from `at`; `part`: only the first `rest` lanes, others are 0. */
 static void load(FILE *out, ir_type t, const char *at, bool part) {
   if (t == IR_BF16)
     fprintf(out, "wide_lanes(%s, lanes_between(0, %s))", at, part ? "rest" : "LANES");
@@ -24,8 +24,9 @@ static void arguments(FILE *out, const tf_micro_few *f) {
           tf_micro_type(f->a), tf_micro_type(f->b));
 }
 
-/* The product: `by` at once, then what is left one by one. */
-static void in_turn(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by, const char *call) {
+/* The product: `by` steps at once, the rest one by one. */
+static void product_loop(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by,
+                         const char *call) {
   fprintf(out, "static APART void %s(", name), arguments(out, f);
   fprintf(out, ", int64_t n, int add) {\n  const int64_t whole = %c - %c %% %d;\n", all, all, by);
   fprintf(out, "  for (int64_t %c = 0; %c < whole; %c += %d) ", at, at, at, by), fprintf(out, call, name, by);
@@ -35,9 +36,9 @@ static void in_turn(FILE *out, const tf_micro_few *f, const char *name, char at,
   fputs("}\n", out);
 }
 
-/* ---- neighbours along k ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along k ---------------------------------------------------------------------------------------- */
 
-/* A vector of each row of a and b, and all sums of them. */
+/* One vector of each row of a and b, added to all sums. */
 static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++) {
@@ -53,7 +54,7 @@ static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part) {
   }
 }
 
-/* `keys` rows of b by all of a; asks for as many behind them. */
+/* Multiplies `keys` rows of b by all of a; prefetches as many after them. */
 static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int keys) {
   fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f), fputs(", int add) {\n", out);
   fputs("  int64_t p = 0;\n  (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
@@ -77,12 +78,12 @@ static void dots(FILE *out, const tf_micro_few *f, const char *name, int registe
   dot_tile(out, f, name, 1);
   if (keys > 1) dot_tile(out, f, name, keys);
   const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, b_step, c + j, c_m, add);\n";
-  in_turn(out, f, name, 'j', 'n', keys, call);
+  product_loop(out, f, name, 'j', 'n', keys, call);
 }
 
-/* ---- neighbours along n ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along n ---------------------------------------------------------------------------------------- */
 
-/* A vector of the rows of c. */
+/* One vector of the rows of c. */
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
@@ -99,7 +100,7 @@ static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
     fprintf(out, "    vec_store%s(c + %d * c_m + j, s%d%s);\n", part ? "_part" : "", i, i, part ? ", rest" : "");
 }
 
-/* `steps` rows of b into all of c; asks for as many behind them. */
+/* Adds `steps` rows of b to all of c; prefetches as many after them. */
 static void add_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
   char at[64];
   fprintf(out, "static APART void %s_%d(", name, steps), arguments(out, f), fputs(", int64_t n, int add) {\n", out);
@@ -122,7 +123,7 @@ static void sums(FILE *out, const tf_micro_few *f, const char *name, int registe
   add_tile(out, f, name, 1);
   if (steps > 1) add_tile(out, f, name, steps);
   const char *call = "%s_%d(k, a + p * a_k, a_m, a_k, b + p * b_step, b_step, c, c_m, n, add || p > 0);\n";
-  in_turn(out, f, name, 'p', 'k', steps, call);
+  product_loop(out, f, name, 'p', 'k', steps, call);
 }
 
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) {

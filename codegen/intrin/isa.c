@@ -1,9 +1,9 @@
-/* Instruction sets: what a vector is, and the operations that tiles and rows are made of. */
+/* Instruction sets: their vectors, and the operations that tiles and rows are made of. */
 #include <string.h>
 
 #include "codegen/intrin/micro.h"
 
-/* Loads and stores of the first n lanes where the machine has no masks. */
+/* Partial loads and stores (the first n lanes) for machines without masks. */
 #define BY_LANE                                                                                                        \
   "static inline vec vec_load_part(const float *p, int n) {\n"                                                         \
   "  float lane[LANES] = {0};\n"                                                                                       \
@@ -16,9 +16,9 @@
   "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                        \
   "}\n"
 
-/* Differences, products and quotients; vec_whole, of int32; p 2^n for a whole n, and 0 where v is below `least`:
- * vec_scale_low where n is from -126 to 0, and n + 127 are the low bits of `bits`; vec_scale in two factors, so that
- * what is too large becomes infinite. */
+/* Differences, products, quotients.  vec_whole: from int32.  vec_scale_low: p 2^n for an integer n in -126 .. 0, with
+ * n + 127 in the low bits of `bits`, and 0 where v < `least`.  vec_scale: the same in two factors, so that what is too
+ * large becomes infinite. */
 #define ARITHMETIC(P)                                                                                                  \
   "static inline vec vec_sub(vec a, vec b) { return " P "_sub_ps(a, b); }\n"                                           \
   "static inline vec vec_mul(vec a, vec b) { return " P "_mul_ps(a, b); }\n"                                           \
@@ -37,9 +37,9 @@
   "  return vec_kept(vec_mul(p, " P "_cast" N "_ps(" P "_slli_epi32(" P "_castps_" N "(bits), 23))), v, least);\n"     \
   "}\n"
 
-/* The greater and the smaller of two, of which the second is a number: in its stead where the first is none.  Of any
- * two, as fmax and fmin have it. And limits of what may not be a number, and stays so.  Intel's instructions take the
- * second of two where one is not a number. */
+/* Maximum and minimum: where the first operand is NaN, the second, a number, is the result; the full versions follow
+ * fmax and fmin for any operands; limits keep a NaN.  Intel's instructions return the second operand where one is
+ * NaN. */
 #define LIMITS(P)                                                                                                      \
   "static inline vec vec_max(vec a, vec b) { return " P "_max_ps(a, b); }\n"                                           \
   "static inline vec vec_min(vec a, vec b) { return " P "_min_ps(a, b); }\n"                                           \
@@ -48,7 +48,7 @@
   "static inline vec vec_max_of(vec a, vec b) { return number_or(b, vec_max(a, b), a); }\n"                            \
   "static inline vec vec_min_of(vec a, vec b) { return number_or(b, vec_min(a, b), a); }\n"
 
-/* All lanes of 128 bits into one, by halves. */
+/* Reduces the lanes of 128 bits to one, by halves. */
 #define HALVES(NAME, OP)                                                                                               \
   "static inline float lanes_" NAME "(__m128 v) {\n"                                                                   \
   "  v = _mm_" OP "_ps(v, _mm_movehl_ps(v, v));\n"                                                                     \
@@ -184,7 +184,7 @@ static const char neon[] =
     "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
     "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";
 
-/* ISO C lets nobody fuse a product and a sum unasked, and gcc keeps to that. */
+/* ISO C does not allow products and sums to be fused across expressions unasked, and gcc complies. */
 #define FUSE " -ffp-contract=fast"
 #define V3 "-march=x86-64-v3" FUSE
 #define V4 "-march=x86-64-v4 -mprefer-vector-width=512" FUSE
@@ -197,7 +197,7 @@ static const char neon[] =
       "avx512cd")
 #define CPU_VNNI CPU_V4 " && " CPU("avx512vnni")
 #define CPU_BF16 CPU_VNNI " && " CPU("avx512bf16")
-/* All that comes with these and that compilers use unasked. */
+/* All features that come with these sets and that compilers would use unasked. */
 #define PLAIN "no-avx,no-bmi,no-bmi2,no-lzcnt,no-movbe"
 #define ALL "f32 bf16 int8"
 
@@ -215,7 +215,7 @@ static const tf_micro_isa isas[] = {
      HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16", CPU_BF16, PLAIN, avx512, "_mm512",
      "bf16_avx512", "int8_vnni", true},
     {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
-     HAS_V4 /* clang 14 spells them without a bar */
+     HAS_V4 /* clang 14 spells these macros without an underscore */
      " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
      "(defined(__AMX_INT8__) || defined(__AMXINT8__))",
      "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", "bf16_amx", "int8_amx", true},

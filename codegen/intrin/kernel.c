@@ -1,4 +1,4 @@
-/* Kernels of products: how operands of a type are taken in, as text over an instruction set's vectors. */
+/* Product kernels: how operands of a type are loaded and multiplied, as text over an instruction set's vectors. */
 #include <string.h>
 
 #include "codegen/intrin/tile.h"
@@ -21,8 +21,8 @@ static const char portable_int8[] = "typedef int32_t int8s;\n"
                                     "static inline int8s int8_load(const int8_t *p) { return *p; }\n"
                                     "static inline ivec int8_add(int8s x, int8s b, ivec c) { return c + x * b; }\n";
 
-/* A group of 32 bits as an integer; and what keeps gcc (12) from moving sums of integers to the stack and back at every
- * step. */
+/* A group of 32 bits as an integer; and a workaround for gcc 12, which otherwise moves integer sums to the stack and
+ * back at every step. */
 #define GROUP                                                                                                          \
   "#include <string.h>\n"                                                                                              \
   "#if defined(__GNUC__) && !defined(__clang__)\n"                                                                     \
@@ -34,7 +34,7 @@ static const char portable_int8[] = "typedef int32_t int8s;\n"
   "  return v;\n"                                                                                                      \
   "}\n"
 
-/* Registers of int32: V their type, P the prefix of the intrinsics, N the suffix of whole registers. */
+/* Registers of int32: V their type, P the prefix of the intrinsics, N the suffix for whole registers. */
 #define IVEC(V, P, N)                                                                                                  \
   "typedef " V " ivec;\n"                                                                                              \
   "static inline ivec ivec_zero(void) { return " P "_setzero_" N "(); }\n"                                             \
@@ -68,7 +68,7 @@ static const char portable_int8[] = "typedef int32_t int8s;\n"
                                            "static inline void ivec_store_part(int32_t *p, ivec v, int n) { "          \
                                            "_mm512_mask_storeu_epi32(p, vec_first(n), v); }\n"
 
-/* Groups of a spread over a register, those of b side by side; NAME the prefix, A and B the types. */
+/* Groups of a broadcast over a register, those of b side by side; NAME the prefix, A and B the types. */
 #define TAKE(NAME, V, A, B, P, N)                                                                                      \
   "typedef " V " " NAME "s;\n"                                                                                         \
   "static inline " NAME "s " NAME "_splat(const " A " *p) { return " P "_set1_epi32(group(p)); }\n"                    \
@@ -100,8 +100,8 @@ static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uin
     "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
     "(__m512bh)b); }\n";
 
-/* Of AMX.  bf16_leave: rows `first` ... `end` - 1 of sums that wait in 32 by 32 are rounded and put where they belong;
- * of a row `columns`, and behind them zeros up to `writes`. */
+/* For AMX.  bf16_leave: rows `first` ... `end` - 1 of the 32 x 32 buffer of sums are rounded and stored in c;
+ * `columns` of each row, then zeros up to `writes`. */
 static const char amx_bf16[] = BF16_ROUND
     "typedef struct {\n"
     "  const float *sums;\n"

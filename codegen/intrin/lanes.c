@@ -1,8 +1,8 @@
-/* Some lanes of a vector, for rows that begin or end within it: which of an image's columns are there, of those that a
- * window reaches from 16 neighbours of the output.  Text of four kinds, alike in what they offer. */
+/* Partial vectors, for image rows that begin or end within a vector: which of the columns reached from 16 neighbouring
+ * outputs are in the image.  Four versions of the text with the same interface. */
 #include "codegen/intrin/micro.h"
 
-/* Where the machine has masks. */
+/* For machines with masks. */
 static const char masks[] =
     "typedef __mmask16 lanes;\n"
     "static inline lanes lanes_between(int64_t from, int64_t to) { return (lanes)(((UINT32_C(1) << to) - 1U) & "
@@ -23,7 +23,7 @@ static const char masks[] =
     "  return vec_load(lane);\n"
     "}\n";
 
-/* Of bfloat16, with masks: the upper halves of words. */
+/* bfloat16 with masks: the upper halves of words. */
 static const char masks_bf16[] =
     "static inline vec wide_lanes(const uint16_t *p, lanes l) { return "
     "_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(l, p)), 16)); }\n"
@@ -36,7 +36,7 @@ static const char masks_bf16[] =
     "  return vec_load(lane);\n"
     "}\n";
 
-/* Elsewhere: from lane `from` to lane `to` - 1. */
+/* Otherwise: from lane `from` to lane `to` - 1. */
 static const char between[] =
     "typedef struct {\n"
     "  int from, to;\n"
@@ -90,13 +90,13 @@ static const char evens_sse2[] = "static inline vec evens(vec a, vec b) { return
 static const char evens_neon[] =
     "static inline vec evens(vec a, vec b) { return vuzp1q_f32(a, vextq_f32(b, b, 1)); }\n";
 
-/* a: as many neighbours as there are lanes; b: so many again, from the last of them on, so that nothing behind the last
- * lane is read. */
+/* Every second element.  a: a vector of neighbours; b: a vector of neighbours that begins at the last of these, so
+ * that nothing after the last lane is read. */
 static const char by_evens[] =
     "static inline vec load_lanes_2(const float *p, lanes l) { return all_lanes(l) ? evens(vec_load(p), vec_load(p + "
     "LANES - 1)) : load_lanes_step(p, 2, l); }\n";
 
-/* Which of n lanes are in an image: the first is at column x, each `step` further; columns are lo .. hi - 1. */
+/* Which of n lanes are in the image: the first is at column x, each `step` further; its columns are lo .. hi - 1. */
 static const char within[] =
     "static inline lanes lanes_within(int64_t x, int64_t step, int64_t lo, int64_t hi, int64_t n) {\n"
     "  const int64_t before = x < lo ? (lo - x + step - 1) / step : 0, end = x < hi ? (hi - x + step - 1) / step : 0;\n"

@@ -14,10 +14,10 @@ static const char bits[] = "#include <math.h>\n"
                            "  return u.f;\n"
                            "}\n";
 
-/* e^x = 2^n e^r, |r| <= ln 2 / 2, and 0 where that is below the normal range: numbers there cost some processors a
- * hundred times as long.  2^n in two factors, so that what is too large becomes infinite.  Of an element less the
- * maximum of its row (ir_is_low) it is 0 below 2^-100 already, so that its products with numbers of ordinary size, and
- * its shares of a sum, are in the normal range, too. */
+/* e^x = 2^n e^r, |r| <= ln 2 / 2; 0 where that is below the normal range, as subnormal numbers take some processors a
+ * hundred times as long.  2^n in two factors, so that what is too large becomes infinite.  Of an element minus its row
+ * maximum (ir_is_low) it is 0 below 2^-100 already, so that its products with numbers of ordinary size, and its shares
+ * of a sum, stay normal, too. */
 static const char exp_text[] =
     "static inline float fast_exp(float v) {\n"
     "  /* between the least whose result is normal and 89, as integers: compilers make branches of the same on floats "
@@ -40,7 +40,7 @@ static const char exp_text[] =
     "  return fast_float(fast_bits(e) & -(int32_t)(u - 0xc28aa123U > 0xff800000U - 0xc28aa123U));\n"
     "}\n";
 
-/* The same for vectors. */
+/* The same in vectors. */
 static const char vector_exp_text[] =
     "/* e^x = p 2^n, where x is at least the least whose result is normal; *bits: n + 127 in its low bits */\n"
     "static inline vec vec_exp_of(vec x, vec *bits, vec *n) {\n"
@@ -67,9 +67,9 @@ static const char vector_exp_text[] =
     "  return vec_scale(p, n, v, least);\n"
     "}\n";
 
-/* Where a vector looks up in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16. Eighths
- * and not less: of their powers that float32 holds, none is off by more than 3.2e-8.  What comes of v too low is not
- * looked at. */
+/* With table lookup in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16.  Eighths, as
+ * the float32 values of these powers are all exact to 3.2e-8.  Values of v below the range are handled by the
+ * caller. */
 static const char picked_exp_text[] =
     "static const float eighths[] = {\n"
     "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f,\n"
@@ -98,7 +98,7 @@ static const char picked_exp_text[] =
     "  return vec_exp_from(vec_ceiling(v, vec_splat(89.0f)), vec_splat(-87.3365402f));\n"
     "}\n";
 
-/* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
+/* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and negative numbers, what C's log gives. */
 static const char log_text[] =
     "static inline float fast_log(float x) {\n"
     "  int tiny = x < 1.17549435e-38f;\n"
@@ -123,7 +123,7 @@ static const char tanh_text[] =
     "  return a < 0.625f ? near : x != x ? x : far;\n"
     "}\n";
 
-/* Beyond 1: 1 - e^(-x^2) q(t), t = 1 / (1 + x / 2). */
+/* For |x| > 1: 1 - e^(-x^2) q(t), t = 1 / (1 + x / 2). */
 static const char erf_text[] =
     "static inline float fast_erf(float x) {\n"
     "  float a = x < 0.0f ? -x : x, s = x * x, big = a > 4.0f ? 4.0f : a, t = 1.0f / (1.0f + 0.5f * big);\n"
@@ -156,7 +156,7 @@ static const char relu_text[] = "static inline float fast_relu(float x) {\n"
 
 static const struct {
   tf_kind kind;
-  uint32_t needs; /* kinds printed before it */
+  uint32_t needs; /* kinds to be printed before it */
   const char *text;
   tf_micro_fn fn;
 } rows[] = {
@@ -198,7 +198,7 @@ void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
   fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
 }
 
-/* Compilers know vectors of machines as vectors of C, so one text serves all. */
+/* gcc and clang treat machine vectors as C vectors, so that one text serves all. */
 void tf_micro_vector_choices(FILE *out) {
   fputs("typedef int32_t vec_truth __attribute__((vector_size(4 * LANES)));\n"
         "static inline vec vec_choose(vec_truth where, vec yes, vec no) {\n"

@@ -1,4 +1,4 @@
-/* Instruction sets and types of data by their names. */
+/* Instruction sets and data types by name. */
 #include <string.h>
 
 #include "codegen/intrin/micro.h"

@@ -1,9 +1,9 @@
-/* Libraries of small products that emitted kernels may use. */
+/* Libraries of small matrix products that emitted kernels may use. */
 #include <string.h>
 
 #include "codegen/intrin/micro.h"
 
-/* libxsmm 1.17: column-major, so the operands change places; its lengths are int. */
+/* libxsmm 1.17 is column-major, so the operands are exchanged; its lengths are int. */
 static const char xsmm[] = "  if (a_k == 1 && k <= INT_MAX && a_m <= INT_MAX && b_k <= INT_MAX && c_m <= INT_MAX) {\n"
                            "    const int lda = (int)a_m, ldb = (int)b_k, ldc = (int)c_m;\n"
                            "    const float alpha = 1.0f, beta = add & ADDS ? 1.0f : 0.0f;\n"

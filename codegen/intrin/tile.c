@@ -1,4 +1,4 @@
-/* One tile: c += a b with all of c in registers, as C text over the operations of codegen/intrin/isa.c. */
+/* One register tile: c += a b with all of c in registers, as C text over the operations of codegen/intrin/isa.c. */
 #include "codegen/intrin/tile.h"
 
 int tf_micro_rows(int registers, int across) {
@@ -17,7 +17,7 @@ void tf_micro_best(int registers, int *rows, int *across) {
   }
 }
 
-/* Loads a row and step of k: one of a for each panel, and those of b, which all rows of a tile share. */
+/* Loads per row and step of k: one of a for each panel, and those of b, which all rows of a tile share. */
 static double loads(int registers, int64_t vectors, int64_t panels) {
   const int64_t narrow = vectors / panels, wider = vectors % panels;
   double sum = (double)panels;
@@ -31,7 +31,7 @@ int64_t tf_micro_panels(int registers, int64_t vectors) {
   const int64_t best = (vectors + most - 1) / most, fewer = (vectors + most) / (most + 1);
   return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best)
              ? fewer
-             : best; /* by less, the last register is not worth it */
+             : best; /* for a smaller gain the last register is not worth it */
 }
 
 enum { ROWS_A_POINTER = 4 };
@@ -42,7 +42,7 @@ void tf_tile_name(const tf_tile *t, char *name) {
            t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
 }
 
-/* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
+/* Declares the sums.  They start at zero, or at the correction for the 128 added to a, which is stored after b. */
 static void declare(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   const bool excess = t->kernel->kernel.a == IR_U8;
@@ -98,9 +98,9 @@ static void step(FILE *out, const tf_tile *t) {
     fprintf(out, "    a%d += a_k;\n", i);
 }
 
-/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more
- * than the lanes, of each of which a group of k takes some.  Where a step is too long for that, they are made before it
- * begins. */
+/* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile is at most
+ * the number of lanes, of which each group of k computes some.  Where a step takes too long for that, they are
+ * computed before it begins. */
 static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   const int steps = t->lanes / t->kernel->kernel.group / t->rows;
   fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
@@ -162,7 +162,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   fputs("}\n", out);
 }
 
-/* `total`: all lanes of a vector in one; `rest`: how one more element is taken in. */
+/* `total`: reduces a vector's lanes to one; `rest`: adds one more element. */
 static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total,
                      const char *rest) {
   fprintf(out,

@@ -1,4 +1,4 @@
-/* Tiles of a block product that stay in registers. */
+/* Register tiles of a block product. */
 #ifndef CODEGEN_INTRIN_TILE_H
 #define CODEGEN_INTRIN_TILE_H
 #include <stdio.h>
@@ -8,29 +8,30 @@
 typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
-  int rows, across; /* elements down, vectors across */
-  int part;         /* lanes of the last vector; 0: all */
-  bool rounds;      /* its sums leave as what the kernel says they may: all of them, for nothing is added */
-  bool asks; /* it asks for lines that others will want: one more argument says from where on, another how far it gets
-                in a step */
+  int rows, across; /* rows of elements, vectors across */
+  int part;         /* lanes of the last, partial vector; 0: it is whole */
+  bool rounds; /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as nothing is added later
+                */
+  bool asks;   /* it prefetches lines for later products: two more arguments, the address and the bytes to advance per
+                  step */
 } tf_tile;
 
-/* Its function's name; of 64 characters. */
+/* Writes its function's name, at most 63 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
-/* Prints the function of one tile; its arguments are tf_micro_block's.  ahead: NULL; or what it makes of rows `from`
- * ... `to` - 1 beside it, no more than `rows`; these are three more arguments (of, from, to). */
+/* Prints the function of one tile; its arguments are those of tf_micro_block.  ahead: NULL; or the rows `from` ...
+ * `to` - 1 that it also computes, at most `rows` of them: three more arguments (of, from, to). */
 void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);
 
-/* ask.c: what blocks that ask ahead are made of. */
+/* ask.c: the text that prefetching blocks need. */
 void tf_ask_text(FILE *out);
 
-/* block.c: the function of that name, kept by u (NULL: out of memory); anew: it is still to be printed.  And whose text
- * it is. */
+/* block.c: records a function name, owned by u (NULL: out of memory); anew: it is still to be printed.  Next: the
+ * instruction set of u. */
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
 const tf_micro_isa *tf_micro_of(const tf_micro *u);
 
-/* amx.c: what the kernels in tiles are made of; the function of rows x across of AMX's tiles (1 or 2 each); and the
- * loops of a block product over them. */
+/* amx.c: the text that kernels in tiles need; the function of rows x across AMX tiles (1 or 2 each); and the loops of
+ * a block product over these. */
 void tf_amx_text(FILE *out);
 void tf_amx_print(FILE *out, const tf_tile *t);
 void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n, bool rounds);

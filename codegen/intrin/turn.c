@@ -1,7 +1,7 @@
-/* Rows that become columns: for panels whose neighbours run along k. */
+/* Transposition, for panels whose sources are contiguous along k. */
 #include "codegen/intrin/micro.h"
 
-/* Squares of a cache line's 16 words: whole ones in registers of 512 bits; in them squares of 4 in registers of 128. */
+/* 16 x 16 words, a cache line each way: whole squares in 512-bit registers, built of 4 x 4 squares in 128 bits. */
 static const char blocks[] =
     "#include <string.h>\n"
     "#if defined(__SSE2__)\n"

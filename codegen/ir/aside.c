@@ -1,16 +1,17 @@
-/* Steps that run side by side.  All go through a body together, statement by statement: each runs what holds no barrier
- * by itself, to its end, one after the other; where a barrier stands all have come.  What they must not do to each
- * other meanwhile watch.c tells. */
+/* Interprets loops whose steps run concurrently.  The steps form a team that goes through a body statement by
+ * statement: what holds no barrier runs to its end in one step after the other; at a barrier all steps meet.  watch.c
+ * detects data races between them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/ir/machine.h"
 
-/* A step of all the mapped loops around. */
+/* A step of all the mapped loops around: its variables and buffers. */
 typedef struct {
   int64_t *var;
-  double **data; /* [buffer] of its own where its space is one of the loops'; else as outside */
+  double *
+      *data; /* [buffer] its own where each step of one of the loops has such a space; else that of the surroundings */
   ir_who who;
 } instance;
 
@@ -28,7 +29,7 @@ static bool has_barrier(const ir_body *b) {
   return any;
 }
 
-/* Whether each step of the loop has the buffer for itself. */
+/* Whether each step of the loop has its own copy of the buffer. */
 static bool is_own(const ir_program *p, const ir_stmt *loop, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
   return b->shares < 0 && b->role != IR_ARGUMENT && p->platform->spaces[b->space].of == loop->loop.map;
@@ -69,7 +70,8 @@ static void leave(const ir_running *m, const ir_stmt *loop, instance *in) {
 
 static void run_team(ir_running *m, const team *t, const ir_body *b);
 
-/* Steps that never meet: each has its spaces to itself, one after the other.  Behind the loop all have ended. */
+/* Loops whose steps cannot meet at a barrier (blocks of a grid): one after the other, each with its own memory spaces.
+ * All have ended after the loop. */
 static void run_alone(ir_running *m, const ir_stmt *loop, const instance *outside) {
   for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
     instance in;
@@ -82,7 +84,7 @@ static void run_alone(ir_running *m, const ir_stmt *loop, const instance *outsid
   become(m, outside);
 }
 
-/* The steps of a loop that each of the team enters; the end of the loop is a meeting. */
+/* Each member of the team enters the loop; its steps form a larger team, and meet at the end of the loop. */
 static void run_loop(ir_running *m, const team *t, const ir_stmt *loop) {
   const int64_t n = t->n * loop->loop.trip;
   team in = {0, calloc((size_t)n + 1, sizeof *in.at)};
@@ -100,7 +102,7 @@ static void run_loop(ir_running *m, const team *t, const ir_stmt *loop) {
   free(in.at);
 }
 
-/* A guard before a barrier must let in all, or none. */
+/* A guard around a barrier must let in all steps or none. */
 static void run_if(ir_running *m, const team *t, const ir_stmt *s) {
   int all = 0;
   for (int i = 0; i < t->n; i++)
@@ -111,7 +113,7 @@ static void run_if(ir_running *m, const team *t, const ir_stmt *s) {
     ir_fault(m, "barrier: %d of %d steps come to it", all, t->n);
 }
 
-/* A statement with a barrier in it, or one itself. */
+/* Runs a barrier, or a statement that contains one. */
 static void run_meeting(ir_running *m, const team *t, const ir_stmt *s) {
   if (s->kind == IR_BARRIER) {
     for (int i = 0; i < t->n; i++)

@@ -1,5 +1,5 @@
-/* Whether a program is what lowering must leave.  Statements are read in their order, so that what is named has been
- * set before. */
+/* The IR verifier: whether a program is what lowering must produce.  Statements are visited in order, so that
+ * definitions are seen before uses. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -8,20 +8,20 @@
 typedef struct {
   const ir_program *p;
   const tf_workload *wl;
-  bool *set;             /* [variable] visible here */
-  bool *taken;           /* [variable] some statement sets it */
-  const ir_expr **value; /* [variable] what a let has set it to; NULL: it has not */
-  bool *written;         /* [buffer] something has been put there */
-  const ir_stmt *around; /* the statement in whose body we are; NULL: none */
-  unsigned maps;         /* of the loops around, bit by ir_map */
-  int *sent;  /* [buffer] 1 + the queue that a copy into it went to, until one has been waited for; 0: none */
-  bool *open; /* [queue] its last copy does not end its group */
+  bool *set;             /* [variable] defined and in scope */
+  bool *taken;           /* [variable] defined by some statement */
+  const ir_expr **value; /* [variable] the value a let gave it; NULL: none */
+  bool *written;         /* [buffer] written before */
+  const ir_stmt *around; /* the statement whose body is visited; NULL: none */
+  unsigned maps;         /* mappings of the loops around, bit by ir_map */
+  int *sent;             /* [buffer] 1 + the queue of a copy into it that has not been waited for; 0: none */
+  bool *open;            /* [queue] its last copy does not end a group */
   char *why;
   size_t size;
   bool ok;
 } checker;
 
-/* The first fault is told. */
+/* Reports the first fault only. */
 static bool must(checker *c, bool fact, const char *fmt, ...) TF_PRINTF(3, 4);
 static bool must(checker *c, bool fact, const char *fmt, ...) {
   if (c->ok && !fact) {
@@ -47,8 +47,7 @@ static void sets(checker *c, const char *what, int var, bool again) {
   c->set[var] = c->taken[var] = true;
 }
 
-/* ---- values and ranges ----------------------------------------------------------------------------------------------
- */
+/* ---- values and ranges ---- */
 
 static void range(checker *c, const char *what, const ir_range *r) {
   atom(c, what, r->lo);
@@ -81,8 +80,7 @@ static void let(checker *c, const ir_stmt *s) {
   if (c->ok) c->value[s->let.var] = e;
 }
 
-/* ---- buffers
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 static void box(checker *c, const ir_buffer *b) {
   int64_t words = 1;
@@ -122,7 +120,7 @@ static void buffer(checker *c, int i) {
   must(c, !c->ok || c->p->buffers[b->shares].gap == b->gap, "buffer %s: shares a place with other gaps", b->name);
 }
 
-/* What stands in the buffer can be reached here. */
+/* The contents of the buffer must be accessible here. */
 static void reaches(checker *c, const char *what, int b) {
   if (!must(c, is_buffer(c, b), "%s: no buffer %d", what, b)) return;
   const ir_buffer *to = &c->p->buffers[b];
@@ -150,8 +148,7 @@ static bool holds_tiles(const checker *c, int b) { return is_buffer(c, b) && c->
 static bool is_copied(const checker *c, int b) { return is_buffer(c, b) && c->p->buffers[b].role == IR_COPIED; }
 static bool holds(const checker *c, int b, int tensor) { return is_buffer(c, b) && c->p->buffers[b].tensor == tensor; }
 
-/* ---- products
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- products ---- */
 
 static bool moves(const tf_workload *wl, const tf_ref *ref, int dim) {
   bool any = false;
@@ -167,7 +164,7 @@ static bool scratch(checker *c, int b, const char *what, int64_t words) {
               (long long)c->p->buffers[b].words, what, (long long)words);
 }
 
-/* Most words that the nest touches of the read, borders and all. */
+/* The most words that the nest touches of the read, padding included. */
 static int64_t box_of(const checker *c, const ir_stmt *s, int read) {
   const tf_ref *ref = &c->wl->ops[s->op].reads[read];
   int64_t words = 1;
@@ -185,7 +182,7 @@ static void slab(checker *c, const ir_stmt *s, int read) {
   scratch(c, s->nest.product->pack, "slab", words);
 }
 
-/* Sides, and what moves along them. */
+/* The dims of the product, and which operands they move. */
 static bool sides(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = &c->wl->ops[s->op];
@@ -205,7 +202,7 @@ static bool sides(checker *c, const ir_stmt *s) {
               "product: the length of a side is unknown");
 }
 
-/* As many places as the pack has slots. */
+/* The pack must have as many slots as `places` needs. */
 static void places(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   int64_t all = 1;
@@ -240,17 +237,16 @@ static void product(checker *c, const ir_stmt *s) {
   }
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- statements ---- */
 
-/* Whether a is lo less some other value: of the first block that is not left out. */
+/* Whether a is lo less some other value, as it is when the first blocks are skipped. */
 static bool is_since(const checker *c, ir_atom a, ir_atom lo) {
   const ir_expr *e = a.var >= 0 ? c->value[a.var] : NULL;
   return e && e->fn == IR_SUM && e->n == 2 && e->arg[0].var == lo.var && e->coef[0] == 1 && e->coef[1] == -1;
 }
 
-/* A sum starts where all it goes over does: every lower end that moves is asked. */
-static void starts(checker *c, const ir_stmt *s) {
+/* A sum must start over: each lower end of a reduced range that varies must be among the nest's `fresh`. */
+static void sum_starts(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
@@ -266,7 +262,7 @@ static void starts(checker *c, const ir_stmt *s) {
 static void nest(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int to = c->p->buffer_of[op->out];
-  starts(c, s);
+  sum_starts(c, s);
   must(c, s->nest.divides >= -1 && s->nest.divides < op->n_reads, "nest %s: divides by no read", op->name);
   for (int i = 0; c->ok && i < op->n_reads; i++) {
     const int from = s->nest.from ? s->nest.from[i] : c->p->buffer_of[op->reads[i].tensor];
@@ -302,7 +298,7 @@ static void keep(checker *c, const ir_stmt *s) {
   if (c->ok) reaches(c, "keep", b);
 }
 
-/* Sets where the tile begins, for good: other statements may do so as well. */
+/* Defines the tile's base variables for the rest of the program: several statements may do so. */
 static void stage(checker *c, const ir_stmt *s) {
   const ir_buffer *b = &c->p->buffers[s->stage.buffer];
   const ir_range *ahead = s->stage.ahead;
@@ -362,7 +358,7 @@ static void copy(checker *c, const ir_stmt *s) {
   c->open[s->copy.queue] = !s->copy.ends;
 }
 
-/* What has been copied so far may have come; which of it is seen when the program runs. */
+/* Treats copies sent to the queue as arrived; whether they have is checked when the program runs. */
 static void wait(checker *c, const ir_stmt *s) {
   const int queue = s->wait.queue;
   if (!is_queue(c, "wait", queue)) return;
@@ -378,8 +374,8 @@ static void barrier(checker *c, const ir_stmt *s) {
   must(c, c->maps >> s->barrier.map & 1, "barrier: no %s is around", map->name);
 }
 
-/* Whatever has been begun ends. */
-static void all_come(checker *c) {
+/* Every copy begun must belong to a group that ends. */
+static void all_copies_end(checker *c) {
   for (int i = 0; c->ok && i < c->p->n_buffers; i++)
     must(c, !c->sent[i], "copy %s: nobody waits for it", c->p->buffers[i].name);
   for (int i = 0; c->ok && i < c->p->platform->n_queues; i++)
@@ -401,7 +397,7 @@ static void save(checker *c, const ir_stmt *s) {
   must(c, holds(c, from, z) && holds(c, to, z) && from != to, "save: not from one buffer of '%s' to another",
        c->wl->tensors[z].name);
   if (!c->ok) return;
-  reaches(c, "save", from); /* a running value is saved before it begins, too */
+  reaches(c, "save", from); /* a running value is saved also before its first step */
   writes(c, "save", to);
 }
 
@@ -453,7 +449,7 @@ static void stmt(checker *c, const ir_stmt *s) {
   if (facts->body && c->ok) body(c, s, &s->body);
 }
 
-/* What the body sets is not seen behind it. */
+/* What the body defines is out of scope after it. */
 static void hide(checker *c, const ir_stmt *s) {
   if (s->kind == IR_LET || s->kind == IR_FOR) c->set[s->kind == IR_LET ? s->let.var : s->loop.var] = false;
   for (int r = 0; s->kind == IR_KEEP && r < c->wl->ops[s->op].n_out_dims; r++)
@@ -501,7 +497,7 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
   for (int z = 0; c.ok && z < c.wl->n_tensors; z++)
     must(&c, p->buffer_of[z] < 0 || holds(&c, p->buffer_of[z], z), "tensor '%s' is in another's buffer",
          c.wl->tensors[z].name);
-  if (room) packs(&c), body(&c, NULL, &p->body), all_come(&c);
+  if (room) packs(&c), body(&c, NULL, &p->body), all_copies_end(&c);
   free(c.set);
   free(c.value);
   free(c.written);

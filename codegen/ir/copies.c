@@ -21,7 +21,7 @@ static const tf_tensor *tensor_of(const counter *c, int read) {
   return &c->at->p->tree->workload->tensors[c->op->reads[read].tensor];
 }
 
-/* The element that a read is of at the point. */
+/* The element that a read accesses at the point. */
 static void where(const counter *c, int read, int64_t *at) {
   const tf_ref *ref = &c->op->reads[read];
   for (int r = 0; r < tensor_of(c, read)->rank; r++) {
@@ -37,7 +37,7 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
   return true;
 }
 
-/* Where b's box is packed, of the places that its pack has. */
+/* The slot of the pack for b's current box. */
 static int64_t place_of(const counter *c) {
   const ir_product *p = c->product;
   int64_t place = 0;
@@ -47,7 +47,7 @@ static int64_t place_of(const counter *c) {
   return place;
 }
 
-/* Whether that place of the scratch still holds that box; it does afterwards. */
+/* Whether that slot still holds that box; afterwards it does. */
 static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
   ir_kept now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
   for (int i = 0; i < buffer; i++)
@@ -59,7 +59,7 @@ static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t
   return same;
 }
 
-/* One panel: rows of n for each k, at the setting of the dims outside. */
+/* Packs one panel, rows of n for each k, at the current setting of the outer dims. */
 static void panel(counter *c) {
   const ir_product *p = c->product;
   int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[IR_MAX_RANK];
@@ -76,7 +76,7 @@ static void panel(counter *c) {
     }
 }
 
-/* Panels for each setting of the dims outside, from the i-th on. */
+/* Panels for each setting of the outer dims from the i-th on. */
 static void panels(counter *c, int i) {
   const ir_product *p = c->product;
   while (i < c->op->n_dims && (i == p->m || i == p->n || i == p->k))
@@ -91,7 +91,7 @@ static void panels(counter *c, int i) {
   }
 }
 
-/* Whether the slab still holds the box of the nest; it does afterwards. */
+/* Whether the slab still holds the nest's box; afterwards it does. */
 static bool holds_box(const counter *c, int rank) {
   ir_kept now = {.any = true}, *kept = &c->at->kept[c->product->pack];
   for (int r = 0; r < rank; r++) {

@@ -40,7 +40,7 @@ static void range(const dump *d, const char *name, const ir_range *r) {
 
 static void body(const dump *d, const ir_body *b, int depth);
 
-/* The ranges of what goes over dims of an op. */
+/* Prints the range of each dim of an op. */
 static void over(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   for (int k = 0; k < ir_n_ranges(d->p, s); k++)
@@ -73,7 +73,7 @@ static void copy(const dump *d, const ir_stmt *s) {
   fputs(s->copy.ends ? ", which ends the group\n" : "\n", d->out);
 }
 
-/* What of the box is left: the ranks in which it may be cut. */
+/* Prints what is left of the box, and the ranks in which it may be cut. */
 static void keep(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "keep %s", d->p->buffers[s->keep.buffer].name);
@@ -112,7 +112,7 @@ static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
                                        [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
                                        [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
 
-/* Rows, lanes and what is summed, and the panels of channels. */
+/* Prints rows, lanes and reduced dims, and the panels of channels. */
 static void sides(const dump *d, const tf_op *op, const ir_product *p) {
   const bool channels = p->way == IR_CHANNELS, joined = channels && p->channels.joined;
   fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", joined ? dim(d, op, p->m - 1) : "",
@@ -133,7 +133,7 @@ static void slab(const dump *d, const tf_op *op, const ir_product *p) {
     fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
 }
 
-/* Sides; then what stands elsewhere, and how. */
+/* Prints the product's dims, then its packed operands and their layout. */
 static void product(const dump *d, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = &d->wl->ops[s->op];
@@ -156,7 +156,7 @@ static void product(const dump *d, const ir_stmt *s) {
   if (s->nest.rounds_for) fputs(", sums leave it rounded", d->out);
 }
 
-/* What it asks for; "next": where loops have gone on. */
+/* Prints its prefetches; "next" for those of a later iteration. */
 static void asks(const dump *d, const ir_stmt *s) {
   for (int i = 0; i < s->nest.n_asks; i++) {
     const ir_ask *a = &s->nest.asks[i];

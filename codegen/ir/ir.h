@@ -1,7 +1,7 @@
 /* Loop IR: a mapping as loops over integer variables, nests of points, and buffers.
  *
- * Lowering decides everything (ranges, buffers, what starts and ends a sum, what runs in parallel); printers and the
- * interpreter only say it.  Nothing here knows a language or a machine. */
+ * Lowering decides everything (ranges, buffers, where sums start and end, what runs in parallel); printers and the
+ * interpreter take no decisions.  The IR is independent of language and machine. */
 #ifndef CODEGEN_IR_IR_H
 #define CODEGEN_IR_IR_H
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "codegen/ir/types.h"
 #include "tileflow/tree.h"
 
-/* A value: variable + off; the number off where var < 0. */
+/* A value: variable + off; the number off if var < 0. */
 typedef struct {
   int var;
   int64_t off;
@@ -21,11 +21,11 @@ static inline bool ir_same(ir_atom a, ir_atom b) { return a.var == b.var && a.of
 
 typedef enum {
   IR_SUM, /* off[0] + sum of coef[i] * arg[i] */
-  IR_MIN, /* of the args */
+  IR_MIN, /* minimum of the args */
   IR_MAX,
   IR_PICK, /* arg[0] < arg[1] ? arg[2] : arg[3] */
-  IR_MOD,  /* what arg[0], 0 or more, leaves when divided by arg[1], a number */
-  IR_DIV   /* how often arg[1], a number, goes into arg[0], 0 or more */
+  IR_MOD,  /* arg[0] mod arg[1]; arg[0] >= 0, arg[1] a number */
+  IR_DIV   /* arg[0] / arg[1] rounded down; arg[0] >= 0, arg[1] a number */
 } ir_fn;
 
 typedef struct {
@@ -35,104 +35,105 @@ typedef struct {
   int64_t *coef; /* IR_SUM */
 } ir_expr;
 
-/* lo <= value < hi. */
+/* The values lo <= value < hi. */
 typedef struct {
   ir_atom lo, hi;
-  int64_t most;    /* it never holds more values than this */
+  int64_t most;    /* upper bound on its length */
   bool some;       /* it is never empty */
-  bool exact;      /* it always holds exactly `most`; implies some */
-  int64_t rest;    /* not exact, but never other than most, rest, one of also or nothing; 0: unknown */
-  int64_t also[2]; /* where rest is known; 0: no more */
+  bool exact;      /* its length is always `most`; implies some */
+  int64_t rest;    /* where not exact: its length is always most, rest, one of also, or 0; 0: unknown */
+  int64_t also[2]; /* with rest; 0: none */
 } ir_range;
 
-/* What the nest that comes next reads of the panels, which tiles ask for ahead: they come from afar. */
+/* Which panels a nest's tiles prefetch for the nest that follows it. */
 typedef enum {
-  IR_NEXT_UNASKED, /* they are near */
-  IR_NEXT_SAME,    /* those of this nest, or nobody knows */
-  IR_NEXT_LANES,   /* those behind them along n */
-  IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
+  IR_NEXT_UNASKED, /* none: they are in a cache already */
+  IR_NEXT_SAME,    /* those of this nest, or it is not known */
+  IR_NEXT_LANES,   /* the next panels along n */
+  IR_NEXT_SUMS     /* the next panels along the outermost reduced dim */
 } ir_next;
 
-/* How a product is multiplied: pairs of matrices for each setting of the dims outside; so, but few rows, and b, which
- * is large, read where it stands; or with lanes along channels, all that is reduced being k. */
+/* How a product is computed: PAIRS, a pair of matrices for each setting of the outer dims; FEW, the same with few rows
+ * and a large b that is read in place; CHANNELS, vector lanes along channels, with k all that is reduced. */
 typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
-/* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.
- * Positions in the op's dims and reads; buffers are -1 where there is none. */
+/* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  m, n, k
+ * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none. */
 typedef struct {
   int m, n, k, a, b;
   const ir_kernel *kernel;
-  int pack;       /* buffer for b (IR_CHANNELS: a), laid out anew; -1: it is read where it stands */
-  ir_range *slab; /* [rank of it] the box, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
-                     each setting of the dims outside, rows of n side by side */
-  bool keep_slab; /* the slab is of an argument: it stays until its box changes */
-  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
+  int pack;       /* buffer for the packed b (IR_CHANNELS: a); -1: it is read in place */
+  ir_range *slab; /* [rank of it] the box, padding included, that `pack` holds once for the whole nest; NULL: a panel
+                     for each setting of the outer dims, rows of n side by side */
+  bool keep_slab; /* the slab is of an argument: it stays valid until its box changes */
+  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase (residue) after the other */
   ir_way way;
   union {
     struct {
-      int64_t wide;    /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
-      bool far;        /* neighbours of b along k lie a page or more apart, and stay where they are */
-      bool keep;       /* b is an argument: what was packed stays true until the box changes */
-      int64_t *places; /* [dims of the op] above 1: boxes along the dim of which each has a place, a slot of `pack`;
-                          NULL: they follow one another in one */
-      int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
-      int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
+      int64_t wide;    /* without a slab: row pitch of `pack`, in elements (or groups, where the kernel has them) */
+      bool far;        /* elements of b adjacent along k are a page or more apart, and b is not packed */
+      bool keep;       /* b is an argument: the packed copy stays valid until the box changes */
+      int64_t *places; /* [dims of the op] above 1: number of boxes along the dim that have a slot of `pack` each; NULL:
+                          all boxes use one slot in turn */
+      int turned; /* buffer for a transposed: m innermost, then k, then its other dims; valid as long as the box is the
+                     same */
+      int copy;   /* buffer for rows of a in the layout that the kernel wants, for each setting of the outer dims */
       bool keep_copy;                /* a is an argument */
-      const struct ir_stmt *copy_in; /* the loop in whose steps nothing writes a: what was copied stays until it begins
-                                        anew; NULL: for one setting alone */
-      int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
-                      nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
-      bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
-                      their strides say so): they are one row */
+      const struct ir_stmt *copy_in; /* a loop whose steps do not write a: the copy stays valid until it starts over;
+                                        NULL: for one setting of the outer dims only */
+      int panels; /* buffer with all of b in panels, one block of n after the other.  The caller may fill it beforehand,
+                     else it is not used (b is an argument indexed by n and k alone); -1: not offered */
+      bool merged; /* rows of the output's dim before n, and of b, are contiguous (of arguments: if their strides say
+                      so), and can be treated as one row */
     } pairs;
     struct {
-      bool along_k; /* neighbours of b, and of a, are along k; else b's are along n */
+      bool along_k; /* b and a are contiguous along k; else b is contiguous along n */
     } few;
-    /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
-     * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
-     * strides ask for a copy, and no lane idles where rows are short.  The tile is turned when it is stored.  b is an
-     * argument of which nothing but n and k is asked; its panels are laid out once, in ir_program.packs. */
+    /* The nest walks k in the order of the op's dims, n in panels, and the outer dims within these.  m is the output's
+     * last dim, n another of its dims.  Elements of a are broadcast from any address: neither windows nor strides need
+     * a copy, and no lane idles where rows are short.  The tile is transposed when it is stored.  b is an argument
+     * indexed by n and reduced dims alone; its panels are packed once, in ir_program.packs. */
     struct {
       int64_t row_step; /* of m along a's last rank */
-      bool joined;      /* short rows are joined with those of the output's dim before m, of which the nest has few */
-      int panel;        /* columns of n that stand side by side ... */
-      int last;         /* ... and in the last panel, whole vectors of them */
-      ir_next next;     /* which panels the next nest wants */
-      int panels;       /* buffer with all of b in panels, in each a row of n for each setting of what is reduced */
-      int offsets;      /* buffer for where a's elements stand, one for each setting of what is reduced */
+      bool joined;      /* short rows are joined with those of the output's dim before m, where that has few */
+      int panel;        /* columns of n in a panel ... */
+      int last;         /* ... and in the last panel, rounded up to vectors */
+      ir_next next;     /* which panels to prefetch for the next nest */
+      int panels;       /* buffer with all of b in panels; each has a row of n for each setting of the reduced dims */
+      int offsets;      /* buffer for the offsets of a's elements, one for each setting of the reduced dims */
     } channels;
   };
 } ir_product;
 
-/* A nest that multiplies a matrix of rows m by one of columns n in what a warp's lanes share, as the target has it; all
- * other dims have one setting.  Positions in the op's dims and reads. */
+/* A nest that multiplies a matrix of rows m by one of columns n, held in fragments across a warp's lanes as the target
+ * has them; all other dims have one setting.  Positions among the op's dims and reads. */
 typedef struct {
   int m, n, k, a, b;
 } ir_fragments;
 
-/* A nest that sums over a small window what no product of matrices does: depthwise convolution, pooling.  Lanes run
- * along the output's last dim, and rows of a tile along the one before; maps behind it take its sums while they are in
- * registers.  codegen/ir/window.h says what its reads hang on. */
+/* A sum over a small window that is no matrix product: depthwise convolution, pooling.  Lanes run along the output's
+ * last dim, rows of a tile along the one before; following maps are fused with it, on sums in registers.
+ * codegen/ir/window.h describes its reads. */
 typedef struct {
-  int taps; /* settings of what is reduced, always the same number */
+  int taps; /* number of settings of the reduced dims (window elements), constant */
   int n_maps;
   const struct ir_stmt **maps;
 } ir_window;
 
-/* The buffer of panels that are laid out before the body, or may be; -1: none. */
+/* The buffer of b's panels, packed before the body or offered to the caller; -1: none. */
 static inline int ir_panels_of(const ir_product *p) {
   return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
 }
 
-/* The read that a slab is of. */
+/* The read whose box the slab holds. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
 
-/* Whether the op's k-th dim is one of the matrices'. */
+/* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
 
-/* What the steps of a loop are mapped to: id; name; whether they run side by side, touching nothing in common but what
- * they read or what a barrier has come between; whether they can meet at a barrier; depth: a loop stands only in loops
- * of less. */
+/* What a loop's steps are mapped to: id; name; aside: whether steps run concurrently, sharing nothing but what they
+ * read or what a barrier separates; meets: whether they can synchronise at a barrier; depth: a loop may be nested only
+ * in loops of smaller depth. */
 #define IR_MAPS(X)                                                                                                     \
   X(SERIAL, "for", false, false, 0)                                                                                    \
   X(BLOCK, "block", true, false, 1)                                                                                    \
@@ -153,61 +154,60 @@ typedef struct {
 } ir_map_facts;
 const ir_map_facts *ir_map_of(ir_map map);
 
-/* Where buffers are.  Each step of a loop mapped to `of` has a space of its own; IR_SERIAL: there is one for all. */
+/* A memory space.  Each step of a loop mapped to `of` has its own; IR_SERIAL: one for all. */
 typedef struct {
   const char *name;
   ir_map of;
-  bool filled; /* asynchronous copies may fill it (IR_COPY) */
+  bool filled; /* asynchronous copies (IR_COPY) may fill it */
 } ir_space;
 
-/* What programs may use of a machine; data of the target's row. */
+/* What programs may use of a machine; part of the target's row. */
 typedef struct {
-  unsigned maps; /* what loops may be mapped to: bit by ir_map, IR_SERIAL always */
+  unsigned maps; /* allowed mappings of loops: bit by ir_map; IR_SERIAL always */
   int n_spaces;
-  const ir_space *spaces; /* arguments are in the first */
+  const ir_space *spaces; /* arguments are in the first one */
   int n_queues;
-  const char *const *queues; /* each takes copies one after the other, side by side with the others */
-  int depth;                 /* groups of copies that may be under way in a queue; 0: it has none */
+  const char *const *queues; /* each processes its copies in order; queues are concurrent */
+  int depth;                 /* groups of copies that may be pending in a queue; 0: it has no queues */
 } ir_platform;
 
-/* The first space of a platform of which each step of such a loop has its own; -1: it has none. */
+/* The first space of a platform that each step of such a loop has its own of; -1: none. */
 int ir_space_of(const ir_platform *p, ir_map of);
 
 /* What a buffer is for. */
 typedef enum {
   IR_ARGUMENT,
-  IR_BOX,     /* of an intermediate, what one run of its scope touches; or of sums, or of a value that was saved */
-  IR_LASTING, /* as IR_BOX, but all of the tensor, from run to run: one for all that run side by side */
-  IR_KEPT,    /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
-  IR_TILES,   /* of an input, filled by IR_STAGE, which sets the variables of base and slot */
-  IR_COPIED,  /* of an input, filled by IR_COPY: base and slot are those of the tile at hand */
-  IR_SCRATCH, /* of products: it has no tensor */
-  IR_PANELS   /* of an argument, which the caller may have laid out before: it has no tensor */
+  IR_BOX,     /* of an intermediate: what one run of its scope touches; also of sums and of saved values */
+  IR_LASTING, /* as IR_BOX, but the whole tensor, kept from run to run; shared by concurrent steps */
+  IR_KEPT,    /* retained: keeps from one run of its scope to the next what that needs (IR_KEEP) */
+  IR_TILES,   /* of an input: filled by IR_STAGE, which sets the variables of base and slot */
+  IR_COPIED,  /* of an input: filled by IR_COPY; base and slot are those of the current tile */
+  IR_SCRATCH, /* packed operands of products; it has no tensor */
+  IR_PANELS   /* of an argument, which the caller may have packed beforehand; it has no tensor */
 } ir_role;
 
-/* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
+/* Storage of a tensor while nests access it: an argument of the kernel, or part of the workspace. */
 typedef struct {
   ir_role role;
   int tensor; /* -1: none */
   ir_type type;
   int rank;
-  int64_t *extent; /* [rank] most elements along the rank */
-  ir_atom *base;   /* [rank] coordinate of element 0 */
-  int64_t words;   /* product of the extents, with blocks filled up and gaps: elements of the type */
+  int64_t *extent; /* [rank] the most elements along the rank */
+  ir_atom *base;   /* [rank] coordinate of its first element */
+  int64_t words;   /* size in elements of its type: the product of the extents, with blocks padded, and gaps */
   struct {
-    int64_t
-        by; /* above 0: along `rank`, so many neighbours stand side by side, innermost; the last block is filled up */
+    int64_t by; /* above 0: blocked layout, so many elements along `rank` are innermost; the last block is padded */
     int rank;
   } block;
-  bool matrix;       /* a target's own form: rows and columns along two of the ranks, all other extents being 1 */
-  int rows, columns; /* matrix: those ranks; columns -1: it is a column */
-  int64_t gap;       /* elements behind each row of the last rank that belong to nobody */
-  int level;         /* memory of the architecture it stands for */
-  int space;         /* of the platform */
-  int shares;        /* buffer whose place it takes when that has been read for the last time; -1: its own */
-  int64_t slots; /* IR_KEPT: instances whose runs take turns, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
+  bool matrix; /* the target's own matrix form: rows and columns along two of the ranks, all other extents are 1 */
+  int rows, columns; /* matrix: these ranks; columns -1: a column vector */
+  int64_t gap;       /* unused elements after each row of the last rank */
+  int level;         /* memory of the architecture that it models */
+  int space;         /* memory space of the platform */
+  int shares;        /* buffer whose memory it reuses after that was read for the last time; -1: its own memory */
+  int64_t slots; /* IR_KEPT: instances whose runs alternate, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
                     else 1 */
-  ir_atom slot;  /* the one at hand */
+  ir_atom slot;  /* the current slot */
   const char *name;
   const char *id; /* its identifier in C (codegen/ir/names.h) */
 } ir_buffer;
@@ -219,12 +219,12 @@ typedef struct {
   ir_stmt **s;
 } ir_body;
 
-/* What a statement's range[] spans. */
+/* What a statement's range[] covers. */
 typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } ir_over;
 
-/* Kinds of statements: id; name; whether it has a body; whether it computes at points, of the op; what its range[]
- * spans: a buffer's box, the output of the op, or all dims of the op.  What they do stands at their parts of ir_stmt.
- */
+/* Kinds of statements: id; name; whether it has a body; whether it evaluates its op at points; what its range[]
+ * covers: a buffer's box, the output of the op, or all dims of the op.  Their meaning is given at their parts of
+ * ir_stmt. */
 /* clang-format off */
 #define IR_KINDS(X)                             \
   X(LET, "let", false, false, NOTHING)          \
@@ -254,19 +254,19 @@ typedef struct {
   ir_over over;
 } ir_facts;
 
-/* Rows of neighbours in an argument that a product of one pair of matrices will read or write: its box where its range
- * stands now, or further by shift[dim of its op]. */
+/* A prefetch: rows of an argument that a product of one pair of matrices will read or write, in its current range
+ * moved by shift[dim of its op]. */
 typedef struct {
   const ir_stmt *nest;
-  int read; /* a or b of the product; -1: what it writes */
+  int read; /* a or b of the product; -1: its output */
   const int64_t *shift;
 } ir_ask;
 
-/* The head is what every pass asks of any statement, as the row of its kind says (none: 0); the rest is of its kind
- * alone. */
+/* The common part holds what every pass may ask of any statement, as the row of its kind says (0 where it has none);
+ * the union holds what is specific to the kind. */
 struct ir_stmt {
   ir_kind kind;
-  int op;          /* of what ranges over an output or dims: KEEP, NEST, SAVE, CORRECT, DIVIDE */
+  int op;          /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CORRECT, DIVIDE */
   ir_range *range; /* [ir_n_ranges] */
   ir_body body;
   union {
@@ -274,87 +274,92 @@ struct ir_stmt {
       int var;
       ir_expr expr;
     } let;
-    /* Of what `buffer` holds of the box range[] a part stays and moves to its place; made[] is left to be made: where
-     * one rank of the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[].
-     */
+    /* Retention: of what `buffer` holds, the part inside the box range[] stays and is moved to its place; made[]
+     * becomes what is left to compute: if one rank of the box reaches beyond what is held, that part; if several do,
+     * the whole box. Afterwards the buffer holds range[]. */
     struct {
       int buffer;
-      ir_range *made; /* [rank] variables that are set; as range[] where none is.  Lengths other than those it names are
-                         not left */
+      ir_range *made; /* [rank] variables that are set; equal to range[] where nothing is set.  Only lengths that it
+                         names are left to compute */
     } keep;
-    /* The buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged one, of which
-     * nothing is left, if a Tile below `node` filled it last. */
+    /* Drops what the buffer of `tensor` retains: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged buffer,
+     * whose contents are dropped if a Tile below `node` filled it last. */
     struct {
       int tensor, buffer, node;
       ir_atom slot;
       int64_t n_slots;
     } forget;
-    /* `buffer` holds the box range[] of its tensor from here on, for Tile `node`: what it lacks comes from `from`.  Has
-     * it two halves, then what the box ahead[] of the next step lacks begins to come into the other half, unless `last`
-     * is not 0 or ahead is NULL. */
+    /* From here on `buffer` holds the box range[] of its tensor, for Tile `node`; what it lacks is copied from `from`.
+     * If it has two halves, what the next step's box ahead[] lacks begins to be copied into the other half, unless
+     * `last` is not 0 or ahead is NULL. */
     struct {
       int buffer, from, node;
       ir_range *ahead; /* [rank] */
       ir_atom last;
     } stage;
-    /* Begins to copy the box range[] of its tensor from `from` into slot `slot` of `to`.  Until a WAIT has let its
-     * group end nobody may touch what it fills, nor write what it reads.  An empty box ends its group all the same. */
+    /* Begins an asynchronous copy of the box range[] of its tensor from `from` into slot `slot` of `to`.  Until a WAIT
+     * has seen its group end, its destination must not be accessed and its source not be written.  An empty box also
+     * ends its group. */
     struct {
       int to, from, queue;
       ir_atom slot;
-      bool ends;     /* it is the last of its group */
-      int64_t parts; /* above 1: so many steps share the copying; this one does the part `part` of it */
+      bool ends;     /* it is the last copy of its group */
+      int64_t parts; /* above 1: so many steps share the copy; this one does part number `part` */
       ir_atom part;
     } copy;
-    struct { /* until at most `left` groups that this step has begun in the queue, the latest, are still under way */
+    struct { /* waits until at most `left` of the groups that this step began in the queue, the latest ones, are pending
+              */
       int queue, left;
     } wait;
-    struct { /* until all steps of the nearest loop around that is mapped to `map` have come here */
+    struct { /* waits until all steps of the innermost loop around that is mapped to `map` have arrived */
       ir_map map;
     } barrier;
-    struct { /* for var, which goes over a part of `dim`, in 0 .. trip - 1: body */
+    struct { /* for var = 0 .. trip - 1, stepping through `dim`: body */
       int var, dim;
       int64_t trip;
       ir_map map;
     } loop;
-    struct { /* IF one of the ranges is not empty: body */
+    struct { /* if at least one of the ranges is not empty: body */
       int n;
       ir_range *range;
     } guard;
-    /* Nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close. */
+    /* Fuses the nests of the body: runs them in turn for each setting of their first n_common dims, so that what a row
+     * needs stays in cache. */
     struct {
       int n_common;
-      bool ahead; /* its rows are those of `a` of the product behind it, which makes them while it multiplies, a tile
-                     ahead */
+      bool ahead; /* it computes the rows of `a` for the following product, which runs it one tile ahead while it
+                     multiplies */
     } together;
-    struct { /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
+    struct { /* evaluates op at all points of range[]; a reduction starts over where all `fresh` are 0 */
       int n_fresh;
       ir_atom *fresh; /* lower ends of the reduced dims */
-      bool finite; /* a running maximum that sums are corrected by: it starts at the lowest finite number, so that where
-                      all is -inf as yet exp(-inf - maximum) is 0 and exp(old - new) a number */
-      int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
-      const int *from;               /* [reads] the buffer that each is read from; NULL: that of the tensor */
-      const ir_product *product;     /* NULL: point by point */
-      const ir_fragments *fragments; /* a product of fragments; NULL: it is none */
-      const ir_window *window;       /* a sum over a small window; NULL: it is none */
-      bool done;                     /* a map that the window before makes */
-      const ir_stmt *rows;           /* the TOGETHER that makes its product's rows; NULL: they are there */
-      const ir_stmt *rounds_for; /* the statement behind it that would copy its sums, rounded, which its product does at
-                                    once; NULL */
-      bool copied;               /* rows of its product are copied by the product before */
-      int n_asks;                /* what its product asks for ahead while it multiplies ... */
+      bool finite;    /* a running maximum by which sums are corrected: it starts at the lowest finite number instead of
+                         -inf, so that rows that are all -inf so far give exp(-inf - maximum) = 0 and exp(old - new) is a
+                         number */
+      int divides;    /* the read by which the expression divides, deferred to a DIVIDE; -1: none */
+      const int *from;               /* [reads] the buffer of each operand; NULL: that of its tensor */
+      const ir_product *product;     /* NULL: evaluated point by point */
+      const ir_fragments *fragments; /* a product of fragments; NULL: no */
+      const ir_window *window;       /* a sum over a small window; NULL: no */
+      bool done;                     /* a map that is fused into the window sum before it */
+      const ir_stmt *rows;       /* the TOGETHER that computes the rows of its product; NULL: they are there already */
+      const ir_stmt *rounds_for; /* a following statement that would copy its sums rounded, which its product does at
+                                    once; NULL: none */
+      bool copied;               /* the product before it copies the rows that it needs */
+      int n_asks;                /* what its product prefetches while it multiplies ... */
       const ir_ask *asks;
-      unsigned asked; /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
+      unsigned asked; /* ... and which of its own operands another product prefetches: bit 0 the output, 1 + i read i */
     } nest;
     struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
       int from, to;
-      bool done; /* by the product before */
+      bool done; /* the product before has done it */
     } save;
-    struct { /* where `fresh`, of the loop it streams over, is not 0: the op's output times exp(`before` - `after`) */
+    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output times exp(`before` -
+                `after`) */
       int before, after; /* buffers */
       ir_atom fresh;
     } correct;
-    struct {  /* where `last`, upper end of the range that is streamed over, is `at`: the op's output divided by `by` */
+    struct {  /* where `last`, the upper end of the streamed range, is `at`: the op's output divided by `by` */
       int by; /* buffer */
       ir_atom last;
       int64_t at;
@@ -372,10 +377,10 @@ static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind
 bool ir_is_aside(const ir_stmt *s);
 /* Whether there is such a loop in the body, at any depth. */
 bool ir_has_aside(const ir_body *b);
-/* Whether the statement reads or writes the buffer itself, not through the operands of an op. */
+/* Whether the statement itself reads or writes the buffer, other than through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);
 
-/* All panels of the argument that a product reads as b. */
+/* All panels of an argument that a product reads as b. */
 typedef struct {
   int op;
   const ir_product *product;
@@ -386,64 +391,64 @@ struct ir_program {
   const tf_tree *tree; /* borrowed, as the platform is */
   const ir_platform *platform;
   int n_vars;
-  const char **var_name; /* [n_vars] as in C */
+  const char **var_name; /* [n_vars] names in C */
   int n_buffers;
   ir_buffer *buffers;
-  const char **tensor_id, **dim_id, **op_id; /* of all of the workload: their identifiers in C */
-  int *buffer_of;                            /* [n_tensors] where nests find the tensor */
+  const char **tensor_id, **dim_id, **op_id; /* identifiers in C of all tensors, dims and ops of the workload */
+  int *buffer_of;                            /* [n_tensors] where nests access the tensor */
   ir_machine machine;
-  int n_packs; /* panels to be laid out before the body (IR_CHANNELS), or that may be (IR_PAIRS); they hang on arguments
-                  alone, and may be kept for many runs */
+  int n_packs; /* panels that are packed before the body (IR_CHANNELS), or may be by the caller (IR_PAIRS); they depend
+                  on arguments alone, and may be reused for many runs */
   ir_pack *packs; /* [n_packs] */
   ir_body body;
 };
 
 void ir_free(ir_program *p);
 
-/* Whether each step of some mapped loop has a buffer of its own. */
+/* Whether each step of some mapped loop has its own copy of the buffer. */
 static inline bool ir_is_own(const ir_program *p, int buffer) {
   return p->platform->spaces[p->buffers[buffer].space].of != IR_SERIAL;
 }
 
-/* The program as text, a statement a line. */
+/* Prints the program as text, a statement per line. */
 void ir_dump(FILE *out, const ir_program *p);
 
 /* What a run does with one buffer, in elements. */
 typedef struct {
-  int64_t read, written; /* by points; what lies in the padding is not read, and a sum that starts is not */
-  int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted; IR_STAGE, IR_COPY:
-                            taken from outside */
-  int64_t ahead;         /* of what IR_STAGE copied, for the next step */
-  int64_t kept, moved;   /* what IR_KEEP left in place, or moved: not made again; of these, moved */
+  int64_t read, written; /* by points; padding is not read, nor is a sum that starts */
+  int64_t copied; /* scratch of products: elements packed, padding not counted; IR_STAGE, IR_COPY: copied from the outer
+                     memory */
+  int64_t ahead;  /* of what IR_STAGE copied: for the next step */
+  int64_t kept, moved; /* kept: what IR_KEEP left in place or moved, so that it is not computed again; moved: the part
+                          that moved */
 } ir_count;
 
 typedef struct {
   ir_count *buffer; /* [n_buffers] */
-  int64_t *points;  /* [n_ops] how often each op's expression is evaluated */
+  int64_t *points;  /* [n_ops] evaluations of each op's expression */
 } ir_counts;
 
-/* Whether the program is what lowering must leave: variables set once and before use, boxes within buffers, statements
- * where they can stand, products whose operands and scratch fit their boxes, sums that start.  False: why[size] says
- * what is not, in a line. */
+/* The verifier: variables are defined once and before use, boxes lie within buffers, statements are where they may be,
+ * operands and scratch of products fit, sums start.  False: why[size] names the first fault, in one line. */
 bool ir_check(const ir_program *p, char *why, size_t size);
 
-/* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.  counts: added
- * to what is there; NULL: nothing is counted.  False: out of memory, or what no program may do: an access outside a
- * buffer, of what an asynchronous copy has not been waited for, or of what another step touches side by side; a barrier
- * that not all reach.  why[size] says which, in a line. */
+/* Interprets the program in double precision.  data[tensor]: row-major over the tensor's extents; inputs are read,
+ * outputs written.  counts: incremented; NULL: nothing is counted.  False: out of memory, or an illegal access:
+ * outside a buffer, to what an asynchronous copy is still filling, or to what a concurrent step accesses; or a barrier
+ * that not all steps reach.  why[size] says which, in one line. */
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
-/* The value of op's expression; read[i] is its i-th operand, point[dim] where it stands along the dims of the workload.
- * skip: the read to be taken as 1; -1: none. */
+/* The value of op's expression; read[i] is its i-th operand, point[dim] the coordinate along each dim of the workload.
+ * skip: a read that counts as 1 (a deferred divisor); -1: none. */
 double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip);
 double ir_identity(tf_reduce r);
-/* Maxima and minima, of expressions too, are C's fmax and fmin: an operand that is not a number counts as if it were
- * not there. */
+/* Combines two values of a reduction.  Maxima and minima, in expressions too, are C's fmax and fmin: a NaN operand is
+ * ignored. */
 double ir_combine(tf_reduce r, double a, double b);
-/* Whether the op's i-th expression is an element less the maximum of its row: 0 or less, or not a number. */
+/* Whether the op's i-th expression is an element minus the maximum of its row, hence at most 0, or NaN. */
 bool ir_is_low(const tf_workload *wl, const tf_op *op, int i);
-/* Whether tensor z is the sum over rows of exponentials of such differences: of numbers from 0 to 1 of which the
- * greatest is 1, it is at least 1 and at most the length of a row, or not a number. */
+/* Whether tensor z is a row sum of exponentials of such differences.  Its terms are in 0 .. 1 and the greatest is 1,
+ * so that it is at least 1 and at most the row length, or NaN. */
 bool ir_is_share_sum(const tf_workload *wl, int z);
 #endif

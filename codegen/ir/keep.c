@@ -11,8 +11,8 @@ static bool may_be_left(const ir_range *made, int64_t n) {
   return may;
 }
 
-/* The part of what is needed that is held, in lo .. hi; how many ranks reach beyond it (two where nothing is held), the
- * last in *open. */
+/* The part of what is needed that is held, as lo .. hi; returns how many ranks reach beyond it (two where nothing is
+ * held), the last of these in *open. */
 static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo, int64_t *hi, int *open) {
   int beyond = held->any ? 0 : 2;
   for (int r = 0; r < rank; r++) {
@@ -25,7 +25,7 @@ static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo,
   return beyond;
 }
 
-/* Leaves what is to be made; whether anything is kept. */
+/* Sets what is left to compute; returns whether anything is kept. */
 static bool leave(int rank, const ir_range *made, const ir_held *held, ir_need *n, int64_t *lo, int64_t *hi) {
   int open = 0, beyond = compare(rank, held, n, lo, hi, &open);
   memcpy(n->new_lo, n->lo, sizeof n->lo);

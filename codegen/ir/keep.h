@@ -9,12 +9,12 @@ typedef struct {
   int64_t lo[16], hi[16];
 } ir_held;
 
-/* The box needed, and what of it is to be made: lo .. hi - 1 along each rank. */
+/* The box that is needed, and the part of it left to compute: lo .. hi - 1 along each rank. */
 typedef struct {
   int64_t lo[16], hi[16], new_lo[16], new_hi[16];
 } ir_need;
 
-/* Carries out IR_KEEP on the slot's elements; all that is not kept becomes NAN.  made: for the lengths that may be
- * left. False: out of memory. */
+/* Executes IR_KEEP on one slot; elements that are not kept become NaN.  made: the lengths that may be left to compute.
+ * False: out of memory. */
 bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *need, ir_count *count);
 #endif

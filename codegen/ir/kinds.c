@@ -1,4 +1,4 @@
-/* Facts of the kinds of statements. */
+/* The table of the kinds of statements. */
 #include "codegen/ir/ir.h"
 
 const ir_facts *ir_facts_of(const ir_stmt *s) {

@@ -8,14 +8,14 @@
 typedef struct {
   const ir_program *p;
   const tf_workload *wl;
-  int64_t *var;            /* of the step at hand */
-  double **data;           /* [buffer] likewise */
-  const ir_counts *counts; /* NULL: none */
-  ir_kept *kept;           /* as in copies.h: what scratch holds that lasts */
+  int64_t *var;            /* of the current step */
+  double **data;           /* [buffer] of the current step */
+  const ir_counts *counts; /* NULL: nothing is counted */
+  ir_kept *kept;           /* see copies.h: what lasting scratch holds */
   ir_staged *staged;       /* [buffer] */
   ir_held **held;          /* [buffer] what each slot holds; NULL: not retained */
-  ir_watch *watch;         /* NULL: steps go one after the other, and nothing is copied side by side */
-  ir_who who;              /* watch: the step at hand */
+  ir_watch *watch;         /* NULL: no concurrent steps and no asynchronous copies */
+  ir_who who;              /* with watch: the current step */
   bool ok;
   char *why;
   size_t size;
@@ -23,13 +23,13 @@ typedef struct {
 
 static inline int64_t ir_number_of(const ir_running *m, ir_atom a) { return a.var < 0 ? a.off : m->var[a.var] + a.off; }
 
-/* The first fault is told. */
+/* Reports the first fault only. */
 bool ir_fault(ir_running *m, const char *fmt, ...) TF_PRINTF(2, 3);
-/* The buffer in whose place it stands. */
+/* The buffer whose memory it uses (itself, or the one it shares with). */
 int ir_place_of(const ir_program *p, int buffer);
 void ir_run_body(ir_running *m, const ir_body *b);
 bool ir_may_enter(const ir_running *m, const ir_stmt *s); /* IF */
 
-/* aside.c: a loop whose steps run side by side, in a program that is watched. */
+/* In aside.c: runs a loop with concurrent steps, in a program that is watched. */
 void ir_run_aside(ir_running *m, const ir_stmt *loop);
 #endif

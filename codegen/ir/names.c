@@ -59,7 +59,7 @@ void c_stride_field(FILE *out, const char *tensor) {
 
 /* ---- the kernel's name ----------------------------------------------------------------------------------- */
 
-/* Behind a comment, a literal or the name of a header at c; c where there is none. */
+/* The position after a comment, a literal or a header name that begins at c; c if none does. */
 static const char *behind(const char *c) {
   const char *end = c;
   if (starts(c, "/*")) {
@@ -73,7 +73,7 @@ static const char *behind(const char *c) {
   return *end ? end + 1 : end;
 }
 
-/* Whether the file has C_NAME with `rest` behind it. */
+/* Whether the file has C_NAME followed by `rest`. */
 static bool exports(const char *text, const char *rest) {
   const size_t n = strlen(rest);
   for (const char *c = strstr(text, C_NAME); c; c = strstr(c + 1, C_NAME))
@@ -81,7 +81,7 @@ static bool exports(const char *text, const char *rest) {
   return false;
 }
 
-/* Whether the word, of the kernel's own, is one that the name makes. */
+/* Whether the word, found in the kernel's own text, is one that is derived from the kernel's name. */
 static bool is_made(const char *word, size_t length, const char *name, const char *const *text, int n) {
   char rest[64];
   const size_t at = strlen(name);
@@ -93,7 +93,7 @@ static bool is_made(const char *word, size_t length, const char *name, const cha
   return made;
 }
 
-/* Names of fields clash with nothing. */
+/* Whether the word is a field; these clash with nothing. */
 static bool is_field(const char *file, const char *c) {
   return c > file && (c[-1] == '.' || (c - file > 1 && c[-1] == '>' && c[-2] == '-'));
 }

@@ -1,10 +1,9 @@
-/* Words that are taken: by C and C++, and by C's library and POSIX's. */
+/* Reserved words: those of C and C++, and of C's and POSIX's library. */
 #include <string.h>
 
 #include "codegen/ir/names.h"
 
-/* Keywords up to C23 and C++26, and macros with small letters that compilers or the headers of C17 and POSIX.1-2017
- * define. */
+/* Keywords up to C23 and C++26, and lower-case macros that compilers or the headers of C17 and POSIX.1-2017 define. */
 static const char *const words[] = {
     " AF_DECnet L_ctermid L_cuserid L_tmpnam PF_DECnet P_tmpdir alignas alignof and and_eq arm asm atomic_cancel "
     "atomic_commit ",
@@ -29,8 +28,8 @@ static const char *const words[] = {
     " xor_eq ",
 };
 
-/* Functions, variables and types of the headers of C17 and POSIX.1-2017; targets that CMake has, and libraries that are
- * linked. */
+/* Functions, variables and types of the headers of C17 and POSIX.1-2017; names of CMake's own targets, and of
+ * libraries that are linked. */
 static const char *const library_a_m[] = {
     " a64l abort abs accept accept4 access acos acosf acosh acoshf acoshl acosl aio_cancel aio_error aio_fsync "
     "aio_read aio_return ",

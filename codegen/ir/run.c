@@ -1,4 +1,4 @@
-/* The interpreter: slow, in double, and sure of every access. */
+/* The interpreter: slow, in double precision, and with every access checked. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static int64_t value(const machine *m, const ir_expr *e) {
 
 static const char *name_of(const machine *m, int buffer) { return m->p->buffers[buffer].name; }
 
-/* Where the coordinates, from `base` on, stand in a slot; -1 (and a fault) outside the buffer. */
+/* The offset of the coordinates in a slot whose box begins at `base`; -1 (and a fault) outside the buffer. */
 static int64_t place(machine *m, int buffer, int64_t slot, const ir_atom *base, const int64_t *at) {
   const ir_buffer *b = &m->p->buffers[buffer];
   bool in = slot >= 0 && slot < b->slots;
@@ -58,7 +58,7 @@ static bool watched(machine *m, int buffer, const char *fault) {
   return !fault || ir_fault(m, *fault ? "'%s' %s" : "out of memory", name_of(m, buffer), fault);
 }
 
-/* The element at those coordinates; NULL (and a fault) where it may not be touched. */
+/* The element at those coordinates; NULL (and a fault) where it must not be accessed. */
 static double *element(machine *m, int buffer, const int64_t *at, bool writes) {
   const ir_buffer *b = &m->p->buffers[buffer];
   const int64_t i = place(m, buffer, atom(m, b->slot), b->base, at);
@@ -88,7 +88,7 @@ static double operand(machine *m, const tf_op *op, int i, int buffer, const int6
   return v ? *v : 0;
 }
 
-/* Where the op's output stands at a point. */
+/* The element of the op's output at a point. */
 static double *result(machine *m, const tf_op *op, const int64_t *point) {
   int64_t at[MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++)
@@ -149,7 +149,7 @@ static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, boo
   if (out) *out /= of(m, s->divide.by, point);
 }
 
-/* Whether a range has a length that it may have. */
+/* Whether the length n is one that the range may have. */
 static bool may_be(const ir_range *r, int64_t n) {
   bool known = n <= 0 || n == r->most || n == r->rest;
   for (size_t i = 0; i < sizeof r->also / sizeof *r->also; i++)
@@ -157,7 +157,7 @@ static bool may_be(const ir_range *r, int64_t n) {
   return r->exact ? n == r->most : n <= r->most && (r->rest == 0 || known);
 }
 
-/* What is done at each point; fresh: reductions start over. */
+/* Called at each point; fresh: reductions start over. */
 typedef void at_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh);
 
 static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at, bool fresh) {
@@ -268,10 +268,10 @@ static void nest(machine *m, const ir_stmt *s) {
   walk(m, s, nest_point, fresh);
 }
 
-/* ---- copies side by side ------------------------------------------------------------------------------------------
- */
+/* ---- asynchronous copies
+ * -------------------------------------------------------------------------------------------- */
 
-/* One element from where it stands now to its place in the tile. */
+/* Sends one element from its current place to its place in the tile. */
 static void send(machine *m, const ir_stmt *s, const int64_t *at) {
   const ir_buffer *from = &m->p->buffers[s->copy.from];
   ir_atom lo[MAX_RANK];
@@ -317,7 +317,7 @@ static void loop(machine *m, const ir_stmt *s) {
   }
 }
 
-/* What a memory holds is found out by one step at a time. */
+/* Whether the statement manages the contents of a memory, so that concurrent steps must run it one at a time. */
 static bool one_at_a_time(machine *m, const ir_stmt *s) {
   return !m->who || ir_fault(m, "%s: by steps side by side", ir_facts_of(s)->name);
 }
@@ -336,12 +336,14 @@ static void step(machine *m, const ir_stmt *s) {
     break;
   case IR_COPY: copy(m, s); break;
   case IR_WAIT: ir_watch_come(m->watch, s->wait.queue, m->who, s->wait.left, m->data); break;
-  case IR_BARRIER: ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name); break; /* see aside.c */
+  case IR_BARRIER:
+    ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name);
+    break; /* handled in aside.c */
   case IR_FOR: loop(m, s); break;
   case IR_IF:
     if (ir_may_enter(m, s)) ir_run_body(m, &s->body);
     break;
-  case IR_TOGETHER: ir_run_body(m, &s->body); break; /* in turn: the same values */
+  case IR_TOGETHER: ir_run_body(m, &s->body); break; /* one nest after the other gives the same values */
   case IR_NEST: nest(m, s); break;
   case IR_SAVE: walk(m, s, save_point, false); break;
   case IR_CORRECT:
@@ -371,7 +373,7 @@ static bool open_buffers(machine *m, double *const *data) {
     if (b->role == IR_KEPT) m->held[i] = calloc((size_t)b->slots, sizeof **m->held);
     if (!m->data[i] || (b->role == IR_KEPT && !m->held[i])) return false;
     for (int64_t k = 0; b->role != IR_ARGUMENT && k < words; k++)
-      m->data[i][k] = NAN; /* what is read before it is made shows */
+      m->data[i][k] = NAN; /* so that reading it before it is computed shows */
   }
   for (int i = 0; i < p->n_buffers; i++)
     m->data[i] = m->data[ir_place_of(p, i)];

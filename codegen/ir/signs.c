@@ -1,4 +1,4 @@
-/* What is known of an expression's values before it is evaluated. */
+/* What can be derived about the values of an expression before it is evaluated. */
 #include "codegen/ir/ir.h"
 
 static bool is_dim(const tf_index *ix, int dim) {
@@ -12,7 +12,7 @@ static bool same_index(const tf_index *a, const tf_index *b) {
   return same;
 }
 
-/* Whether `top` is the maximum over a row in which `of` stands. */
+/* Whether `top` reads the maximum over the row that `of` reads an element of. */
 static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {
   const tf_tensor *x = &wl->tensors[top->tensor], *z = &wl->tensors[of->tensor];
   const tf_op *maker = x->producer < 0 ? NULL : &wl->ops[x->producer];
@@ -45,8 +45,8 @@ static bool has_dim(const int *dims, int n, int dim) {
   return any;
 }
 
-/* The op that makes what ref reads, where it reads that at the very point that is made; NULL: elsewhere, or an input.
- */
+/* The op that computes what ref reads, if it reads the element at the same point; NULL: another element, or an
+ * input. */
 static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   const tf_op *maker = z->producer < 0 ? NULL : &wl->ops[z->producer];
@@ -55,7 +55,7 @@ static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
   return maker;
 }
 
-/* The read of its row's maximum that op is the exponential of an element less of; NULL: it is none. */
+/* The read of the row maximum, where op is the exponential of an element minus that maximum; NULL: otherwise. */
 static const tf_ref *top_of(const tf_workload *wl, const tf_op *op) {
   const tf_expr *root = op->n_expr ? &op->expr[op->n_expr - 1] : NULL;
   if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_EXP ||
@@ -66,8 +66,8 @@ static const tf_ref *top_of(const tf_workload *wl, const tf_op *op) {
     op = made_there(wl, &op->reads[difference->ref]);
     difference = op ? &op->expr[op->n_expr - 1] : NULL;
   }
-  const bool plain =
-      difference && difference->what == TF_X_CALL && difference->call == TF_K_SUB; /* else a difference further off */
+  const bool plain = difference && difference->what == TF_X_CALL &&
+                     difference->call == TF_K_SUB; /* otherwise the difference is computed by an op before */
   return plain ? &op->reads[op->expr[difference->arg[1]].ref] : NULL;
 }
 
@@ -76,7 +76,7 @@ bool ir_is_share_sum(const tf_workload *wl, int z) {
   if (!sum || sum->reduce != TF_REDUCE_ADD || sum->n_expr != 1 || sum->expr[0].what != TF_X_READ) return false;
   const tf_op *terms = made_there(wl, &sum->reads[0]);
   const tf_ref *top = terms ? top_of(wl, terms) : NULL;
-  for (int k = 0; top && k < terms->n_out_dims; k++) { /* summed over what the maximum is of, and over no more */
+  for (int k = 0; top && k < terms->n_out_dims; k++) { /* the sum is over the same dims as the maximum */
     bool kept = false;
     for (int r = 0; r < wl->tensors[top->tensor].rank; r++)
       kept |= is_dim(&top->index[r], terms->dims[k]);

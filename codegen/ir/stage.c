@@ -11,7 +11,7 @@ static bool same(int rank, const ir_held *a, const ir_held *b) {
   return all;
 }
 
-/* Where an element stands in a half that holds the box; -1: nowhere. */
+/* The offset of an element in a half that holds the box; -1: it is not in it. */
 static int64_t place(const ir_buffer *b, const ir_held *h, const int64_t *at) {
   int64_t i = 0;
   for (int r = 0; r < b->rank; r++) {
@@ -27,7 +27,7 @@ typedef struct {
   bool ok;
 } filling;
 
-/* Fills `to` with the box: what `held` of `from` has of it is taken from there, the rest from outside. */
+/* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer memory. */
 static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
                  filling *f) {
   int64_t at[16], i = 0, all = 1;
@@ -49,8 +49,8 @@ static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_he
   }
 }
 
-/* The half at hand comes to hold the box. */
-static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
+/* Makes the current half hold the box. */
+static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
   ir_held *held = &s->held[s->half];
   double *to = data + s->half * b->words, *old = malloc((size_t)(b->words ? b->words : 1) * sizeof *old);
   if (!old) return false;
@@ -66,13 +66,13 @@ static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_hel
 bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
               ir_count *count) {
   filling f = {source, count, true};
-  if (!now->any) { /* the tile touches nothing of it */
+  if (!now->any) { /* the tile does not touch the tensor */
     s->held[s->half].any = s->ahead = false;
     return true;
   }
   if (s->ahead && same(b->rank, &s->held[1 - s->half], now)) s->half = 1 - s->half;
   s->ahead = false;
-  if (!same(b->rank, &s->held[s->half], now) && !take_in(b, s, data, now, &f)) return false;
+  if (!same(b->rank, &s->held[s->half], now) && !make_hold(b, s, data, now, &f)) return false;
   if (!then || !then->any || same(b->rank, now, then)) return true;
   const int64_t other = 1 - s->half;
   int64_t before = count ? count->copied : 0;

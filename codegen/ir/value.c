@@ -42,7 +42,7 @@ static double call(tf_kind k, const double *v) {
   case TF_K_LE: return v[0] <= v[1];
   case TF_K_EQ: return v[0] == v[1];
   case TF_K_NE: return v[0] != v[1];
-  case TF_K_COPY: /* of units alone */
+  case TF_K_COPY: /* runs on units, evaluates nothing */
   case TF_K_MAC:
   case TF_N_KINDS: break;
   }

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHO_BITS = 20, DEEPEST = 3 }; /* depth 0 is of loops whose steps go one after the other */
+enum { WHO_BITS = 20, DEEPEST = 3 }; /* depth 0 is for loops with sequential steps */
 
 typedef struct {
   ir_who writer, reader; /* the last ones ... */
-  bool several;          /* ... of several readers the step that entered all their loops */
-  int64_t written, read; /* when; 0: never */
-  int filling, leaving;  /* by copies under way */
+  bool several;          /* ... if several steps have read: the step inside whose loops they all are */
+  int64_t written, read; /* time of the access; 0: never */
+  int filling, leaving;  /* by pending copies: being filled, being read */
 } element;
 
-/* All steps of a loop at a depth, entered by `group`, met. */
+/* A meeting: all steps of a loop at a depth, entered by step `group`, synchronised. */
 typedef struct {
   int depth;
   ir_who group;
@@ -28,12 +28,12 @@ typedef struct {
 typedef struct {
   int queue;
   ir_who who;
-  int64_t groups; /* that have ended */
+  int64_t groups; /* number of groups that ended */
 } counter;
 
 struct ir_watch {
   const ir_program *p;
-  element **of; /* [buffer] its elements; NULL: each step has its own */
+  element **of; /* [buffer] its elements; NULL: each step has its own buffer */
   int64_t now;
   meeting *meetings;
   sent *sent;
@@ -41,7 +41,7 @@ struct ir_watch {
   int64_t n_meetings, n_sent, n_counters;
 };
 
-/* Room for one more in an array that grows by powers of two; NULL: out of memory. */
+/* Room for one more element in an array that grows by powers of two; NULL: out of memory. */
 static void *grown(void *from, int64_t n, size_t size) {
   if (n && (n & (n - 1))) return from;
   return realloc(from, (n ? 2 * (size_t)n : 1) * size);
@@ -58,7 +58,7 @@ static ir_who before(ir_who who, int depth) {
   return who >> (shift_of(depth) + WHO_BITS) << (shift_of(depth) + WHO_BITS);
 }
 
-/* Whether `who` entered a loop that `of` is a step of, or is the same. */
+/* Whether `of` is a step of a loop that `who` entered, or `who` itself. */
 static bool entered(ir_who who, ir_who of) {
   for (int depth = 1; depth <= DEEPEST; depth++)
     if (before(of, depth) == who) return true;
@@ -99,7 +99,7 @@ void ir_watch_free(ir_watch *w) {
   free(w);
 }
 
-/* Whether what one did at a time (several: steps that it entered) comes before what the other does now. */
+/* Whether an access by `one` at time `when` (several: by steps inside it) happens before one by `other` now. */
 static bool in_order(const ir_watch *w, ir_who one, bool several, int64_t when, ir_who other) {
   if (!when || entered(other, one) || (!several && entered(one, other))) return true;
   for (int64_t i = 0; i < w->n_meetings; i++) {
@@ -109,7 +109,7 @@ static bool in_order(const ir_watch *w, ir_who one, bool several, int64_t when, 
   return false;
 }
 
-/* The step that entered both. */
+/* The innermost step inside whose loops both are. */
 static ir_who common(ir_who a, ir_who b) {
   int depth = DEEPEST;
   while (a != b)
@@ -145,7 +145,7 @@ void ir_watch_meet(ir_watch *w, ir_map map, ir_who who) {
       return;
     }
   meeting *more = grown(w->meetings, w->n_meetings, sizeof *more);
-  if (!more) return; /* what comes behind is then a fault */
+  if (!more) return; /* later accesses then appear as faults */
   w->meetings = more;
   w->meetings[w->n_meetings++] = (meeting){depth, group, w->now};
 }

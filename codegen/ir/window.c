@@ -1,4 +1,4 @@
-/* What the reads of a window hang on. */
+/* How the reads of a window sum are addressed. */
 #include "codegen/ir/window.h"
 
 static int64_t coef_of(const tf_index *ix, int dim) {

@@ -1,27 +1,27 @@
-/* Sums and maxima over small windows (depthwise convolution, pooling): how what a nest reads moves with its lanes, its
- * rows and what it reduces. */
+/* Sums and maxima over small windows (depthwise convolution, pooling): how the reads of such a nest move with its
+ * lanes, its rows and its window. */
 #ifndef CODEGEN_IR_WINDOW_H
 #define CODEGEN_IR_WINDOW_H
 #include "codegen/ir/ir.h"
 
 typedef enum {
   IR_STEADY, /* the same for all lanes */
-  IR_LANES,  /* they run along its last rank */
-  IR_ACROSS  /* they run along another rank */
+  IR_LANES,  /* lanes run along its last rank */
+  IR_ACROSS  /* lanes run along another rank */
 } ir_window_read;
 
-/* A row and a tap of it, which numbers the settings of what is reduced, the last dim innermost. */
+/* A row, and a window position (tap), which numbers the settings of the reduced dims, the last dim innermost. */
 typedef struct {
   int row, tap;
 } ir_at;
 
-/* How read i goes with the lanes; whether it moves with the op's k-th dim (-1: it does not). */
+/* How read i moves with the lanes.  Next: whether it moves with the op's k-th dim (-1: it does not). */
 ir_window_read ir_window_kind(const tf_workload *wl, const ir_stmt *s, int i);
 bool ir_read_moves(const tf_workload *wl, const tf_op *op, int i, int k);
-/* From lane to lane along the last rank. */
+/* The distance from lane to lane along the last rank. */
 int64_t ir_window_step(const tf_workload *wl, const ir_stmt *s, int i);
-/* Rank r of read i at that place, from where it is at the first. */
+/* The offset in rank r of read i at that place, relative to the first. */
 int64_t ir_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, ir_at at);
-/* The first place, row by row, that reads the same element. */
+/* The first place, row by row, at which the same element is read. */
 ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at);
 #endif

@@ -1,14 +1,14 @@
-/* What scopes retain: from one run to the next the home keeps what both need of an intermediate, and its maker makes
- * the rest (DECISIONS 10, 21).  What is held is found out while the kernel runs: IR_KEEP compares boxes. */
+/* Retention: from one run of a scope to the next, the home keeps what both need of an intermediate, and its producer
+ * computes the rest (DECISIONS 10, 21).  What is held is found at run time: IR_KEEP compares boxes. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-/* Instances that take turns have a buffer each: no more than so many. */
+/* The most instances that may take turns on one home; each has its own slot. */
 enum { MOST_SLOTS = 1 << 12 };
 
-/* Whether a stream goes on around or at node n: its running values are never made anew, and what waits for a division
- * follows from them. */
+/* Whether a stream is active around or at node n.  Then nothing is retained: running values, and values that wait for
+ * a division, cannot be reused. */
 static bool streams(const tf_plan *p, int n) {
   for (; n >= 0; n = p->tree->nodes[n].parent)
     if (p->tree->nodes[n].kind == TF_SCOPE && p->tree->nodes[n].n_stream) return true;
@@ -28,7 +28,7 @@ bool low_keep_start(lowering *w) {
     w->slots[z] = 1;
     w->slot[z] = ir_number(0);
     if (!p->retained[z] || p->wl->tensors[z].rank == 0 || streams(p, p->home_scope[z])) continue;
-    /* A maker that takes its range from readers in its own branch makes all that these need. */
+    /* a producer whose range follows from readers in its own branch computes all that these need */
     w->keeps[z] = p->tree->nodes[p->lead[p->wl->tensors[z].producer]].parent == p->home_scope[z];
   }
   return true;
@@ -38,8 +38,8 @@ static bool over_instances(const lowering *w, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->run.trip[l] > 1;
 }
 
-/* Instances whose loop stands inside of steps take turns, and each needs a part of its own; those outside run one after
- * the other. */
+/* Instances whose loops are inside of temporal ones take turns, and need a slot each; those outside run one after the
+ * other. */
 void low_keep_plan(lowering *w) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
@@ -79,7 +79,7 @@ void low_keep_step(lowering *w, int n, int l, ir_atom digit) {
       w->slot[z] = low_sum(w, "slot", w->slot[z], w->slot_step[z * p->n_loops + l], digit);
 }
 
-/* Slots of z that one instance of node n has. */
+/* Number of slots of z that belong to one instance of node n. */
 static int64_t slots_below(const lowering *w, int z, int n) {
   const tf_path *path = &w->plan->path[n];
   int64_t slots = w->slots[z];
@@ -130,10 +130,11 @@ void low_keep_pass(lowering *w, int n, int child) {
   }
 }
 
-/* ---- lengths of what is left to make ----------------------------------------------------------------------------- */
+/* ---- lengths of the part left to compute
+ * --------------------------------------------------------------------------- */
 
-/* Adds `times` what one step of the loop variable moves the value by, where its clipping and partial tiles are far;
- * false: unknown. What is left of what another op needs ends where that ends. */
+/* Adds `times` the distance that one step of the loop variable moves the value, ignoring clipping and partial tiles;
+ * false: unknown.  The part left of a range ends where the range ends. */
 static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64_t *by) {
   if (a.var == var) *by += times;
   if (a.var < 0 || a.var == var) return true;
@@ -149,7 +150,7 @@ static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64
     for (int r = 0; w->left[z] && r < w->plan->wl->tensors[z].rank; r++)
       if (w->left[z]->keep.made[r].lo.var == a.var || w->left[z]->keep.made[r].hi.var == a.var)
         return moved_by(w, w->left[z]->range[r].hi, var, times, by);
-  return true; /* another loop's */
+  return true; /* the variable of another loop */
 }
 
 static bool range_moved_by(const lowering *w, const ir_range *r, int var, int64_t *by) {
@@ -159,13 +160,13 @@ static bool range_moved_by(const lowering *w, const ir_range *r, int var, int64_
   return moved_by(w, r->hi, var, 1, by);
 }
 
-/* Loops over one dim, from the inside: how far the range goes back when they all start anew. */
+/* Loops over one dim, innermost first: by how much the range moves back when they all start over. */
 typedef struct {
-  int64_t step, by, back; /* of the innermost; 0: none yet */
+  int64_t step, by, back; /* of the innermost loop; 0: none yet */
 } start_over;
 
-/* Takes in loop l, of which a step moves the range by `by`; extents that are no multiples of tiles end early. */
-static void take_in(const lowering *w, int l, int64_t by, start_over *s) {
+/* Adds loop l, whose step moves the range by `by`; extents that are no multiple of tiles end early. */
+static void add_loop(const lowering *w, int l, int64_t by, start_over *s) {
   const tf_ploop *pl = &w->plan->loops[l];
   int64_t step = pl->op < 0 ? 1 : w->run.step[pl->op * w->plan->n_loops + l],
           extent = w->plan->wl->dims[pl->dim].extent;
@@ -174,8 +175,8 @@ static void take_in(const lowering *w, int l, int64_t by, start_over *s) {
   s->back = s->by * ((all - 1) / s->step);
 }
 
-/* The lengths that a part of a needed range can have, when the innermost loop that is not at its start has stepped: two
- * runs are apart by its step, less those of the loops inside that start anew.  A hint: IR_KEEP leaves no others. */
+/* Possible lengths of the part left to compute, after the innermost loop that is not at its start has stepped: two
+ * runs differ by its step, less those of the loops inside it that start over.  IR_KEEP leaves no other lengths. */
 static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *left) {
   const tf_path *path = &w->plan->path[n];
   const ir_range all = *need;
@@ -191,7 +192,7 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
     apart = by;
     for (int d = 0; d < w->plan->wl->n_dims; d++)
       apart -= over[d].back;
-    take_in(w, l, by, &over[w->plan->loops[l].dim]);
+    add_loop(w, l, by, &over[w->plan->loops[l].dim]);
     if (apart < 0) apart = -apart;
     if (apart < need->most) known &= low_add_length(left, apart);
     if (apart < need->most && !need->exact && need->rest)
@@ -214,7 +215,7 @@ static bool reads_dim(const lowering *w, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* Whether the length of the op's k-th dim must be known: it may be one side of a block product. */
+/* Whether the length of the op's k-th dim must be known, as it may be a side of a block product. */
 static bool side_of_product(const lowering *w, const tf_op *op, int k) {
   if (!low_is_product(op)) return false;
   int n = op->n_out_dims - 1;
@@ -235,12 +236,12 @@ static ir_range left_of(lowering *w, const ir_range *need, const char *dim, bool
   return v;
 }
 
-/* The buffer: the box of what one run needs. */
+/* Opens the buffer: the box that one run needs. */
 static int open_buffer(lowering *w, int z, const ir_range *need) {
   int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, w->plan->home_level[z]);
   if (low_failed(w)) return -1;
   ir_buffer *b = &w->p->buffers[i];
-  /* Threads that go over instances which take turns have parts of their own already. */
+  /* threads over instances that take turns already have slots of their own */
   b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : low_space(w);
   b->role = IR_KEPT;
   b->slots = w->slots[z];

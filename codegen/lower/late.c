@@ -1,15 +1,15 @@
-/* Quotients that wait: where a map divides rows by what a row has in common, and one product reads it, the product's
- * rows are divided instead, which are shorter: (e / z) v = (e v) / z.
+/* Deferred quotients.  Where a map divides the elements of rows by a value per row, and one product reads the result,
+ * the product's rows are divided instead, which are shorter: (e / z) v = (e v) / z.
  *
- * Only where the range of numbers stays the same, but for a factor: z is the sum of those very e, of which each is from
- * 0 to 1 and one is 1 (softmax, its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max
- * |v|: nothing is lost below, and above no more than |v| beyond the largest number / the row's length.  Of other
- * quotients neither is known: 1e20 * 1e20 / 1e20 would be infinite. */
+ * This is done only where it cannot overflow: z is the sum of those very e, each from 0 to 1 and one of them 1 (a
+ * softmax with its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max |v|: nothing
+ * underflows, and only |v| beyond the largest number / the row's length overflows.  Other quotients have no such
+ * bound: 1e20 * 1e20 / 1e20 would become infinite. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-/* Whether ref reads its tensor at the very point of the op that makes it. */
+/* Whether ref reads its tensor at the point at which the op computes it. */
 static bool at_made_point(const lowering *w, const tf_ref *ref) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   const tf_op *maker = z->producer < 0 ? NULL : &w->plan->wl->ops[z->producer];
@@ -19,7 +19,7 @@ static bool at_made_point(const lowering *w, const tf_ref *ref) {
   return same;
 }
 
-/* The read that the whole value is divided by; -1: none. */
+/* The read by which the whole value is divided; -1: none. */
 static int divisor(const tf_op *op) {
   const tf_expr *root = op->n_expr ? &op->expr[op->n_expr - 1] : NULL;
   if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
@@ -31,7 +31,7 @@ static bool passes(const lowering *w, int z) {
   return b >= 0 && w->p->buffers[b].role == IR_BOX;
 }
 
-/* Whether the nest sums all there is, from the start. */
+/* Whether the nest computes the complete sum, from its start. */
 static bool sums_all(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   bool all = s->nest.n_fresh == 0;
@@ -40,8 +40,8 @@ static bool sums_all(const lowering *w, const ir_stmt *s) {
   return all;
 }
 
-/* Whether product s may divide its rows by z instead of reading map's quotients. */
-static bool takes_over(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
+/* Whether product s may divide its rows by z instead of reading the map's quotients. */
+static bool may_divide_rows(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
   const tf_op *op = &w->plan->wl->ops[s->op], *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
   int reads = 0;
   if (s->kind != IR_NEST || !s->nest.product || !sums_all(w, s)) return false;
@@ -58,7 +58,7 @@ static bool takes_over(const lowering *w, const ir_stmt *s, const tf_op *map, in
   return reads == 1;
 }
 
-/* Whether op divides the very elements that z sums, as they are, and z is a sum of shares. */
+/* Whether op divides the very elements that z sums, unchanged, and z is a sum of shares. */
 static bool divides_shares(const lowering *w, const tf_op *op, int z) {
   const tf_workload *wl = w->plan->wl;
   const tf_expr *of = &op->expr[op->expr[op->n_expr - 1].arg[0]];
@@ -67,8 +67,8 @@ static bool divides_shares(const lowering *w, const tf_op *op, int z) {
   return op->reads[of->ref].tensor == sum->reads[0].tensor && at_made_point(w, &op->reads[of->ref]);
 }
 
-/* The quotients that map s makes may wait, whoever takes them. */
-static int waiting(const lowering *w, const ir_stmt *s) {
+/* The read by which map s divides, if that can be deferred; -1: it cannot. */
+static int deferrable_divisor(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int read = s->kind == IR_NEST && s->nest.divides < 0 ? divisor(op) : -1;
   if (read < 0 || w->plan->wl->tensors[op->out].n_consumers != 1) return -1;
@@ -79,7 +79,7 @@ static int waiting(const lowering *w, const ir_stmt *s) {
   return at_made_point(w, &op->reads[read]) && passes(w, z) && passes(w, op->out) ? read : -1;
 }
 
-static bool put_behind(lowering *w, ir_body *body, int at, ir_stmt *s) {
+static bool insert_after(lowering *w, ir_body *body, int at, ir_stmt *s) {
   ir_stmt **more = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)body->n + 1);
   if (low_failed(w)) return false;
   memcpy(more, body->s, (size_t)(at + 1) * sizeof *more);
@@ -98,19 +98,19 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
                  .op = nest->op,
                  .range = nest->range,
                  .divide = {.by = w->p->buffer_of[z], .last = ir_number(0)}};
-  return put_behind(w, body, at, s);
+  return insert_after(w, body, at, s);
 }
 
 static void divide_in(lowering *w, ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i];
     divide_in(w, &s->body);
-    const int read = waiting(w, s);
+    const int read = deferrable_divisor(w, s);
     if (read < 0) continue;
     const tf_op *map = &w->plan->wl->ops[s->op];
     const int z = map->reads[read].tensor;
     for (int k = i + 1; k < body->n; k++)
-      if (takes_over(w, body->s[k], map, z)) {
+      if (may_divide_rows(w, body->s[k], map, z)) {
         if (divide_rows(w, body, k, z)) s->nest.divides = read;
         break;
       }

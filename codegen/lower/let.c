@@ -1,4 +1,4 @@
-/* Values of a lowering: constants fold, and what has been said is not said again. */
+/* Values during lowering: constants are folded, and equal expressions share one variable. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ enum { MAX_LETS = 4096 };
 
 static void *room(lowering *w, size_t n, size_t size) { return tf_arena_array(w->p->arena, n, size); }
 
-/* Arrays of the program grow by powers of two; the arena keeps what they grew out of. */
+/* Arrays of the program grow by powers of two; the arena keeps the old ones. */
 static void *grown(lowering *w, void *from, int n, size_t size) {
   if (n && (n & (n - 1))) return from;
   void *to = room(w, n ? 2 * (size_t)n : 1, size);
@@ -84,7 +84,7 @@ ir_atom low_sum(lowering *w, const char *name, ir_atom a, int64_t coef, ir_atom 
   if (a.var < 0 && coef == 1) return (ir_atom){b.var, a.off + b.off};
   ir_atom arg[2] = {a, b};
   int64_t c[2] = {1, coef};
-  /* The numbers go outside, so that sums that differ by them alone share a variable. */
+  /* constants are kept outside, so that sums that differ by a constant share a variable */
   int64_t off = a.off + coef * b.off;
   arg[0].off = arg[1].off = 0;
   ir_atom v = a.var < 0 ? let(w, name, IR_SUM, 1, arg + 1, c + 1) : let(w, name, IR_SUM, 2, arg, c);

@@ -1,4 +1,4 @@
-/* Tile tree -> loop IR. */
+/* Lowers a tile tree to loop IR. */
 #include "codegen/lower/lower.h"
 
 #include <string.h>
@@ -45,8 +45,8 @@ static bool makes_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its
- * own running value.  An error where z does not tell the instances apart. */
+/* Whether loops over instances are inside the loop over which z is streamed: then each instance needs its own running
+ * value. An error where z does not tell the instances apart. */
 static bool interleaved(lowering *w, int z) {
   const tf_plan *p = w->plan;
   int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
@@ -67,7 +67,7 @@ static bool interleaved(lowering *w, int z) {
   return found;
 }
 
-/* Buffers of the tensors that live at scope n: the box of one run. */
+/* Opens the buffers of the tensors whose home scope is n: the box of one run. */
 static void open_homes(lowering *w, int n) {
   const tf_plan *plan = w->plan;
   for (int z = 0; z < plan->wl->n_tensors; z++) {
@@ -77,6 +77,7 @@ static void open_homes(lowering *w, int n) {
     ir_buffer *b = &w->p->buffers[i];
     if (interleaved(w, z)) b->role = IR_LASTING;
     b->space = b->role == IR_LASTING ? 0 : low_space(w);
+    if (low_is_narrow(w, z)) b->type = w->p->machine.data, w->narrow[z] = i;
     b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
@@ -96,7 +97,7 @@ bool low_independent(const lowering *w, int n, int l) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
-    if (!tf_plan_leads(p, o, n)) { /* its home stands below: each step has its own */
+    if (!tf_plan_leads(p, o, n)) { /* if its home is further in, each step has its own */
       if (!tf_plan_above(p, n, p->home_scope[op->out])) return false;
       continue;
     }
@@ -111,13 +112,13 @@ bool low_independent(const lowering *w, int n, int l) {
   return true;
 }
 
-/* Whether loop l of Tile n goes over instances of a memory; those over units are vectors' lanes. */
+/* Whether loop l of Tile n is over instances of a memory; those over units are lanes of vectors. */
 static bool over_instances(const lowering *w, int n, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories &&
          w->run.trip[l] > 1;
 }
 
-/* Whether some loop at or below l goes over instances. */
+/* Whether some loop at or below l is over instances. */
 static bool spreads(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int i = n; i < p->tree->nodes[n].end; i++)
@@ -126,15 +127,16 @@ static bool spreads(const lowering *w, int n, int l) {
   return false;
 }
 
-/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it
- * whose steps are independent and enough to go round, so that threads meet seldom. */
+/* What the mapping spreads over instances runs in parallel.  The parallel loop is not that loop itself, but the
+ * outermost one around it whose steps are independent and enough for all threads, so that these synchronise seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
   return !w->in_parallel && low_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
          spreads(w, n, l) && low_independent(w, n, l);
 }
 
-/* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
+/* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n = 0: one never
+ * is). */
 static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   const tf_plan *p = w->plan;
   const tf_ploop *pl = &p->loops[l];
@@ -150,7 +152,7 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
     if (new) guard[n++] = *r;
     always |= r->some;
   }
-  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* below its guard */
+  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* narrows the ranges inside the guard */
     low_range(w, pl->leaders[i], pl->dim)->some = true;
   return always ? 0 : n;
 }
@@ -174,7 +176,7 @@ static int only_op(const tf_plan *p, int n) {
   return found;
 }
 
-/* Whether a loop of Tile n from k on, or of a Tile below, has been hoisted: its split is still to come. */
+/* Whether a loop of Tile n from k on, or of a Tile below, was hoisted and its split is still to be done. */
 static bool awaits_hoisted(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
@@ -183,7 +185,7 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   return false;
 }
 
-/* The loop itself, unless it was hoisted; false: out of memory. */
+/* Opens the loop, unless it was hoisted; false: out of memory. */
 static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   *digit = (ir_atom){w->hoisted[l], 0};
   if (w->hoisted[l] >= 0) return true;
@@ -221,7 +223,7 @@ static void lower_loops(lowering *w, int n, int k) {
   low_save_sums(w, sums);
 }
 
-/* Loop k of Tile n, and what stands in it. */
+/* Lowers loop k of Tile n, and all inside it. */
 static void lower_steps(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
@@ -252,8 +254,8 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its
- * own steps, and what it has packed stays. */
+/* Hoists loops over instances that are above all branches outside of all other loops: each instance then runs its own
+ * steps, and what it has packed stays valid. */
 static void hoist(lowering *w) {
   const tf_plan *p = w->plan;
   for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
@@ -323,7 +325,7 @@ static void lower_scope(lowering *w, int n) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* The read of op by which it divides and which waits; -1: none. */
+/* The read by which op divides, if the division is deferred; -1: none. */
 static int late_divisor(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   for (int i = 0; i < op->n_reads && w->plan->divides[o] >= 0; i++)
@@ -331,11 +333,21 @@ static int late_divisor(const lowering *w, int o) {
   return -1;
 }
 
-/* The innermost buffers that hold what the op reads. */
+/* Whether something that the op reads was rounded into another buffer than the one where it was summed. */
+static bool reads_narrow(const lowering *w, const tf_op *op) {
+  bool any = false;
+  for (int i = 0; i < op->n_reads; i++)
+    any |= w->narrow[op->reads[i].tensor] >= 0;
+  return any;
+}
+
+/* [reads] the innermost buffers that hold what the op reads. */
 static const int *reads_from(lowering *w, const tf_op *op) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  for (int i = 0; i < op->n_reads && from; i++)
-    from[i] = w->from[op->reads[i].tensor] >= 0 ? w->from[op->reads[i].tensor] : w->p->buffer_of[op->reads[i].tensor];
+  for (int i = 0; i < op->n_reads && from; i++) {
+    const int z = op->reads[i].tensor;
+    from[i] = w->from[z] >= 0 ? w->from[z] : w->narrow[z] >= 0 ? w->narrow[z] : w->p->buffer_of[z];
+  }
   return from;
 }
 
@@ -346,7 +358,7 @@ static void lower_nest(lowering *w, int n) {
   if (!s) return;
   s->op = o;
   s->nest.divides = late_divisor(w, o);
-  if (w->target->copies && !(s->nest.from = reads_from(w, op))) return;
+  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
@@ -358,7 +370,7 @@ static void lower_nest(lowering *w, int n) {
                    w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!low_failed(w) && w->target->nest) w->target->nest(w, s);
-  for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
+  for (; at + 1 < w->into->n; at++) /* after the values that the product requested */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
 }
@@ -369,7 +381,7 @@ static void lower_op(lowering *w, int n) {
   low_save_sums(w, sums);
 }
 
-/* Tiles of inputs are taken in; behind the Tile, those around it are read again. */
+/* Stages the inputs of a Tile; after it, the outer tiles are read again. */
 static void lower_tile(lowering *w, int n) {
   const tf_plan *p = w->plan;
   const int up = p->tree->nodes[n].parent, depth = w->chain_depth;
@@ -418,10 +430,11 @@ static bool set_up(lowering *w, const tf_tree *tree) {
       TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 5 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
+  w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur ||
-      !w->p->buffer_of || !w->p->buffers)
+  if (!w->hoisted || !w->var_of || !w->summed || !w->narrow || !w->p->packs || !w->run.trip || !w->run.step ||
+      !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
@@ -429,7 +442,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
     for (int d = 0; d < wl->n_dims; d++)
       *low_range(w, o, d) = whole_range(wl, d);
   for (int z = 0; z < wl->n_tensors; z++)
-    w->p->buffer_of[z] = -1;
+    w->p->buffer_of[z] = w->narrow[z] = -1;
   for (int l = 0; l < p->n_loops; l++)
     w->hoisted[l] = w->var_of[l] = -1;
   w->into = &w->p->body;
@@ -462,7 +475,7 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-/* In builds with asserts: what a pass leaves must be sound.  A fault of ours is told with the pass that left it. */
+/* In builds with asserts: what a pass leaves must pass the verifier.  A fault is reported with the name of the pass. */
 static void check(lowering *w, const char *pass) {
 #ifndef NDEBUG
   char why[200];
@@ -472,7 +485,7 @@ static void check(lowering *w, const char *pass) {
   (void)w, (void)pass;
 }
 
-/* Every pass of the target, where the mapping could be lowered. */
+/* Runs the target's passes, if the mapping could be lowered. */
 static void run_passes(lowering *w, size_t errors) {
   if (tf_diags_errors(w->d) == errors) check(w, "lower");
   for (const low_pass *pass = w->target->passes; pass->run && !low_failed(w) && tf_diags_errors(w->d) == errors;

@@ -1,14 +1,14 @@
-/* Blocks that a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
+/* Skips what a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
  *
- * Where the condition is false nobody needs what the ops of the group make.  In rows that stand whole, no element from
- * the block's last q + c + 1 on is made: all of the group end there, at the scope below which they meet, for its range
- * of q; what one of them reads another has made.  In rows that are streamed, a block of l that no q of the block sees
- * is left out with all that is made for it; the running values start at the first block that is not, and the last one
- * divides. */
+ * Where the condition is false, the outputs of the group's ops are not needed.  With whole rows, elements from the
+ * block's last q + c + 1 on are not computed: all ops of the group end there, in the scope above them, for its range
+ * of q; each reads only what another has computed.  With streamed rows, a block of l that no q of the block sees is
+ * skipped with all that is computed for it; running values start at the first block that is not skipped, and the last
+ * such block divides. */
 #include "codegen/lower/lower.h"
 #include "model/spec/dims.h"
 
-/* The innermost scope with all that the mask makes void below; -1: there is none. */
+/* The innermost scope with all ops that the mask makes void below it; -1: there is none. */
 static int scope_of(const lowering *w, const tf_mask *m) {
   int found = -1;
   for (int n = 0; n < w->plan->tree->n_nodes; n++) {
@@ -33,7 +33,7 @@ void low_mask_find(lowering *w) {
 
 /* ---- what a block of rows sees -------------------------------------------------------------------------- */
 
-/* The range of q of all that the mask makes void, if they agree in it and in that of l; NULL: they do not. */
+/* The common range of q of all ops that the mask makes void (and of l, in *l); NULL: they differ. */
 static const ir_range *block_of(lowering *w, const ir_range **l) {
   const ir_range *q = NULL;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
@@ -46,7 +46,7 @@ static const ir_range *block_of(lowering *w, const ir_range **l) {
   return q;
 }
 
-/* The first `by` * i, or the extent, from which no row of the block needs anything; by at least. */
+/* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`. */
 static ir_atom limit_of(lowering *w, const ir_range *q, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.hi >= extent) return ir_number(extent);
@@ -56,7 +56,7 @@ static ir_atom limit_of(lowering *w, const ir_range *q, int64_t by) {
   return low_min(w, "seen", ir_number(extent), low_sum(w, "seen", ir_number(0), by, times));
 }
 
-/* The last `by` * i up to which no row of the block needs anything; the extent less `by` at most. */
+/* The last `by` * i before which no row of the block needs anything; at most the extent less `by`. */
 static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.lo <= -w->plan->wl->dims[w->mask.of.q].extent) return ir_number(0);
@@ -65,14 +65,15 @@ static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   return low_sum(w, "hidden", ir_number(0), by, low_by(w, "hidden", IR_DIV, from, by));
 }
 
-/* ---- rows that stand whole --------------------------------------------------------------------------------- */
+/* ---- whole rows -------------------------------------------------------------------------------------------- */
 
 static bool is_whole(const lowering *w, const ir_range *r) {
   return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == w->plan->wl->dims[w->mask.of.l].extent;
 }
 
-/* A range that is not the whole row is that of readers, which end there, or a part of it. */
-static void end_at(lowering *w, int o) {
+/* Ends the op's row at the limit.  A range that is not the whole row belongs to readers, which end there already, or
+ * is a part. */
+static void end_at_limit(lowering *w, int o) {
   ir_range *r = low_range(w, o, w->mask.of.l);
   if (!is_whole(w, r)) return;
   r->hi = w->mask.limit;
@@ -83,13 +84,13 @@ void low_mask_infer(lowering *w, int o) {
   if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.of.l) < 0) return;
   ir_range *r = low_range(w, o, w->mask.of.l);
   if (w->mask.of.in[o])
-    end_at(w, o);
+    end_at_limit(w, o);
   else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
     *r = w->mask.few;
 }
 
-/* The least part of a row, a quarter or more, that every loop below scope n over the row divides or is divided by; 0:
- * none. */
+/* The smallest part of a row, at least a quarter, that divides or is divided by every loop over the row below scope n;
+ * 0: none. */
 static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t alike) {
   const tf_plan *p = w->plan;
   for (int64_t part = ((extent + 3) / 4 + alike - 1) / alike * alike; part < extent; part += alike) {
@@ -104,7 +105,8 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
   return 0;
 }
 
-/* Products want few lengths, which they know; what they make for the others ends at a part of the row. */
+/* The range of what is computed for these ops.  Products want few lengths, known in advance, so it ends at a multiple
+ * of a part of the row. */
 static ir_range few_lengths(lowering *w, int n, const ir_range *q, int64_t extent, int64_t alike) {
   const int64_t part = part_of_row(w, n, extent, alike);
   ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = part == 0};
@@ -116,22 +118,22 @@ static ir_range few_lengths(lowering *w, int n, const ir_range *q, int64_t exten
 }
 
 static void cut_rows(lowering *w, int n, const ir_range *q) {
-  enum { ALIKE = 64 }; /* rows end at a multiple of it: no vector of a machine is longer */
+  enum { ALIKE = 64 }; /* rows end at a multiple of it, as no machine's vector is longer */
   const tf_workload *wl = w->plan->wl;
   const int64_t extent = wl->dims[w->mask.of.l].extent;
   const ir_range block = *q;
   w->mask.limit = limit_of(w, &block, ALIKE);
   w->mask.few = few_lengths(w, n, &block, extent, ALIKE);
-  if (w->mask.limit.var < 0) return; /* the block has all rows */
+  if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.of.in[o]) end_at(w, o);
-  low_infer(w, n); /* what is made for them */
+    if (w->mask.of.in[o]) end_at_limit(w, o);
+  low_infer(w, n); /* the ranges of producers */
 }
 
-/* ---- rows that are streamed ---------------------------------------------------------------------------------- */
+/* ---- streamed rows -------------------------------------------------------------------------------------------- */
 
-/* Whether scope n streams all that the mask makes void and that reduces; *none: nothing of it is streamed anywhere. */
+/* Whether scope n streams all reductions that the mask makes void; *none: no scope streams any of them. */
 static bool streams(const lowering *w, int n, bool *none) {
   bool all = true;
   *none = true;
@@ -144,7 +146,7 @@ static bool streams(const lowering *w, int n, bool *none) {
   return all && !*none;
 }
 
-/* Whether nobody needs what any op below scope n makes for a block that the mask leaves nothing of. */
+/* Whether all ops below scope n are void in a block that the mask leaves nothing of. */
 static bool all_void(lowering *w, int n) {
   const tf_workload *wl = w->plan->wl;
   bool *void_of = TF_ARRAY(w->p->arena, bool, (size_t)wl->n_ops + 1), all = true;
@@ -196,7 +198,7 @@ ir_atom low_mask_last(lowering *w, int o, int dim, ir_atom hi) {
   return low_sum(w, "last", (ir_atom){hi.var, hi.off + w->plan->wl->dims[dim].extent}, -1, w->mask.limit);
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------ */
+/* ---- both kinds ------------------------------------------------------------------------------------------------ */
 
 void low_mask_open(lowering *w, int n) {
   const ir_range *q, *l = NULL;

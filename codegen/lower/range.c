@@ -1,5 +1,5 @@
-/* Ranges of ops and boxes of tensors as variables: bounds inference (docs/SEMANTICS.md section 1) said once, for all
- * steps. */
+/* Ranges of ops and boxes of tensors as expressions over loop variables: bounds inference (docs/SEMANTICS.md section
+ * 1) in symbolic form. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -21,14 +21,14 @@ bool low_add_length(ir_range *r, int64_t length) {
   return false;
 }
 
-/* The i-th length of a range that may have several; 0: no more. */
+/* The i-th possible length of a range; 0: no more. */
 static int64_t length_of(const ir_range *r, int i) {
   if (i == 0) return r->most;
   if (r->exact || !r->rest || i > 1 + N_ALSO) return 0;
   return i == 1 ? r->rest : r->also[i - 2];
 }
 
-/* Lengths of the pieces of r. */
+/* The possible lengths of the pieces of r. */
 static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
   bool known = r->exact || r->rest;
   for (int i = 0; known && length_of(r, i); i++) {
@@ -48,7 +48,7 @@ ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int
   return piece;
 }
 
-/* The other lengths that an index range has which is moved by one uneven dim; else they are unknown. */
+/* The possible lengths of an index range that is moved by a single uneven dim; otherwise they are unknown. */
 static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) {
   const ir_range *uneven = NULL;
   int64_t by = 0;
@@ -91,19 +91,19 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   v.rest = 0;
   memset(v.also, 0, sizeof v.also);
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];
-  if (v.lo.var < 0 && v.hi.var < 0 && v.lo.off < v.hi.off) { /* numbers */
+  if (v.lo.var < 0 && v.hi.var < 0 && v.lo.off < v.hi.off) { /* both ends are constants */
     v.most = v.hi.off - v.lo.off;
     v.some = v.exact = true;
   }
   return v;
 }
 
-/* The smallest range around both; an empty one does not count. */
+/* The smallest range that contains both; an empty one is ignored. */
 static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
   const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
   if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
   ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
-  if (v.exact && a.lo.var == b.lo.var) { /* apart by a number */
+  if (v.exact && a.lo.var == b.lo.var) { /* they differ by a constant */
     v.lo = low_min(w, "lo", a.lo, b.lo);
     v.hi = low_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
     v.most = v.hi.off - v.lo.off;
@@ -115,7 +115,7 @@ static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_rang
   return v;
 }
 
-/* The range of a reference's rank counts only while none of the op's ranges is empty. */
+/* A reference counts only while none of the op's ranges is empty. */
 ir_range low_unless_idle(lowering *w, int op, ir_range v, int but) {
   for (int d = 0; d < w->plan->wl->ops[op].n_dims; d++) {
     const ir_range *r = low_range(w, op, w->plan->wl->ops[op].dims[d]);
@@ -144,7 +144,7 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
       const tf_index *ix = &op->reads[k].index[r];
       if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
         one = low_unless_idle(w, t->consumers[i], one, -1);
-      else if (p->n_retains || w->target->copies) /* it may be left nothing to make */
+      else if (p->n_retains || w->target->copies) /* possibly nothing is left to compute */
         one = low_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
       v = any ? hull(w, t, r, v, one) : one;
       any = true;

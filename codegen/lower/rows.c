@@ -1,9 +1,9 @@
-/* Neighbouring nests that go over the same rows: joined, so that a row is still close when the next op takes it up. */
+/* Fuses neighbouring nests over the same rows, so that a row is still in cache when the next op reads it. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-/* Whether tensor z is read by op at the very point of the dims that are joined: rank r of it is dims[r] alone. */
+/* Whether op reads tensor z at the same point in the dims that are fused: rank r of it is dims[r] alone. */
 static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *maker, int common) {
   (void)op;
   for (int r = 0; r < common && r < maker->n_out_dims; r++) {
@@ -13,20 +13,20 @@ static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *make
   return true;
 }
 
-/* How many leading dims nest b can share with a, at most `common`. */
+/* How many leading dims nests a and b can share; at most `common`. */
 static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, int common) {
   const tf_op *p = &w->plan->wl->ops[a->op], *q = &w->plan->wl->ops[b->op];
   int n = 0;
   while (n < common && n < q->n_out_dims && p->dims[n] == q->dims[n] && ir_same(a->range[n].lo, b->range[n].lo) &&
          ir_same(a->range[n].hi, b->range[n].hi))
     n++;
-  /* A map keeps its last dim, for vectors; so does a sum over what does not run along it. */
+  /* maps keep their last dim, for vectors, as do sums over dims other than the last */
   int keeps = q->n_dims > q->n_out_dims ? 0 : 1;
   return n > q->n_out_dims - keeps ? q->n_out_dims - keeps : n;
 }
 
-/* Whether b can join those from `from` to `to` over `common` dims: what they make it reads at the point, and nothing
- * else. */
+/* Whether b can be fused with nests `from` .. `to` over `common` dims: it reads their outputs at the same point
+ * only. */
 static bool may_join(const lowering *w, const ir_body *body, int from, int to, const ir_stmt *b, int common) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[b->op];
@@ -42,7 +42,7 @@ static bool plain(const ir_stmt *s) {
   return s->kind == IR_NEST && !s->nest.product && !s->nest.window && !s->nest.done;
 }
 
-/* Nests from `from` on that go together; *common: over how many dims. */
+/* The number of nests from `from` on that can be fused; *common: over how many dims. */
 static int run_of(const lowering *w, const ir_body *body, int from, int *common) {
   const ir_stmt *first = body->s[from];
   int to = from + 1;

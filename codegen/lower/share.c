@@ -1,12 +1,12 @@
-/* Buffers that take the place of what they are made from: a map whose operand nobody reads any more writes over it. */
+/* In-place maps: a map whose operand has no later reader writes over it. */
 #include "codegen/lower/lower.h"
 
-/* The nests of one body in their order; `step` tells apart what runs as one and what in turn. */
+/* The nests of one body in order; nests that run fused have the same `step`. */
 typedef struct {
   int n;
   struct {
     const ir_stmt *nest;
-    int step, common; /* dims that the nests of its step go over together; 0: it stands alone */
+    int step, common; /* dims over which the nests of its step are fused; 0: it is alone */
   } at[64];
 } order;
 
@@ -25,14 +25,14 @@ static bool list(const ir_body *body, order *l) {
   return true;
 }
 
-/* Where op o stands in the list; -1: elsewhere. */
+/* The position of op o in the list; -1: not in it. */
 static int find(const order *l, int o) {
   for (int i = 0; i < l->n; i++)
     if (l->at[i].nest->op == o) return i;
   return -1;
 }
 
-/* Whether op reads z at the very point in its first n ranks, wherever it reads it. */
+/* Whether op reads z at the point itself in the first n ranks, in each of its reads. */
 static bool at_point(const tf_op *op, int z, int n) {
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; op->reads[i].tensor == z && r < n; r++) {
@@ -52,7 +52,7 @@ static bool same_box(const ir_buffer *a, const ir_buffer *b) {
   return same;
 }
 
-/* Whether streams save, correct or divide by what stands in the buffer. */
+/* Whether streams save, correct or divide by the buffer. */
 static bool streams(const ir_body *body, int buffer) {
   bool any = false;
   for (int i = 0; i < body->n; i++) {
@@ -63,7 +63,7 @@ static bool streams(const ir_body *body, int buffer) {
   return any;
 }
 
-/* Whether all that reads z, but the map at m, has done so before the map writes there. */
+/* Whether all readers of z but the map at m have read it before the map writes. */
 static bool read_before(const lowering *w, const order *l, int z, int m) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++) {

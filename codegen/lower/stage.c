@@ -1,7 +1,7 @@
-/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory holds of a tensor what the
- * last tile that touched it there left; entering the next one takes what it lacks from the nearest memory outside that
- * holds it (docs/SEMANTICS.md section 3). Where target and memory have two halves, what the next tile lacks is fetched
- * into the other while one is worked on. */
+/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory keeps of a tensor what
+ * the last tile that touched it left there; entering the next tile copies what is missing from the nearest memory
+ * further out that holds it (docs/SEMANTICS.md section 3).  With double buffering, the next tile's part is fetched
+ * into the other half during the current one. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -51,7 +51,7 @@ void low_stage_start(lowering *w) {
     w->from[z] = -1;
 }
 
-/* The node from which on loops step through tiles of n without leaving what they are taken from: the nearest Tile
+/* The node from which on loops step through tiles of n within one tile of the memory further out: the nearest Tile
  * outside that holds the tensor, or the child of the nearest scope. */
 static int chain_start(const tf_plan *p, int n, int z) {
   int up = p->tree->nodes[n].parent;
@@ -63,8 +63,7 @@ static int chain_start(const tf_plan *p, int n, int z) {
   return n;
 }
 
-/* The ranges on entry to node `top`, and from there on those of the step after this one; *last: 1 where there is none.
- */
+/* Sets the ranges to those of the next step, from node `top` inwards; *last: 1 where there is none. */
 static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
   const tf_plan *p = w->plan;
   const tf_path *path = &p->path[n];
@@ -98,7 +97,7 @@ static void stage(lowering *w, int n, int z) {
   if (low_failed(w)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   low_infer(w, n);
-  const low_mark mark = low_open_busy(w, n, z); /* a tile that has nothing to do is not entered */
+  const low_mark mark = low_open_busy(w, n, z); /* a tile without points is not entered */
   for (int r = 0; r < t->rank; r++)
     now[r] = low_demand(w, z, r, n, false);
   if (w->p->buffers[i].slots > 1) {

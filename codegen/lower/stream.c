@@ -1,12 +1,12 @@
-/* Streaming reductions (DECISIONS 11): a running maximum is kept from step to step; when it rises, the sums made with
- * the one before are corrected, and what divides by a sum waits for the last step. */
+/* Streaming reductions (online softmax; DECISIONS 11): a running maximum is kept from step to step; when it rises,
+ * sums computed with the previous one are corrected, and the division by a sum waits for the last step. */
 #include "codegen/lower/lower.h"
 
 static int named_op(const lowering *w, int n, int i) {
   return w->plan->wl->tensors[w->plan->tree->nodes[n].stream[i].tensor].producer;
 }
 
-/* The running maximum of scope n; -1: none. */
+/* The op of the running maximum of scope n; -1: none. */
 static int maximum(const lowering *w, int n) {
   for (int i = 0; i < w->plan->tree->nodes[n].n_stream; i++)
     if (w->plan->wl->ops[named_op(w, n, i)].reduce == TF_REDUCE_MAX) return named_op(w, n, i);
@@ -75,8 +75,8 @@ static int saved(const lowering *w, int z) {
   return found;
 }
 
-/* Whether op o multiplies by, or sums, what waits for its division by z. */
-static bool waits(const lowering *w, int o, int z) {
+/* Whether op o multiplies or sums a value whose division by z is deferred. */
+static bool is_deferred(const lowering *w, int o, int z) {
   const tf_op *op = &w->plan->wl->ops[o];
   for (int i = 0; i < op->n_reads; i++) {
     int maker = w->plan->wl->tensors[op->reads[i].tensor].producer;
@@ -87,7 +87,7 @@ static bool waits(const lowering *w, int o, int z) {
 
 static void correct(lowering *w, int o, int x) {
   ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
-  if (lo.var < 0) return; /* one step */
+  if (lo.var < 0) return; /* a single step */
   ir_stmt *s = low_over_output(w, IR_CORRECT, o);
   if (!s) return;
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
@@ -117,7 +117,7 @@ void low_stream_after(lowering *w, int n, int child) {
     int z = named_op(w, n, i);
     for (int k = 0; k < t->n_stream; k++) {
       int o = named_op(w, n, k);
-      if (o != z && below(w, child, o) && waits(w, o, z)) divide(w, o, z);
+      if (o != z && below(w, child, o) && is_deferred(w, o, z)) divide(w, o, z);
     }
   }
 }

@@ -1,10 +1,10 @@
-/* Types of elements, and outputs that are narrower than their sums. */
+/* Element types, and the sums of outputs that are narrower than their sums. */
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-/* Sums of that many products of two int8 stay in int32. */
+/* so many products of two int8 fit into an int32 */
 enum { MOST_WHOLE = 131071 };
 
 bool low_is_product(const tf_op *op) {
@@ -32,15 +32,21 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 
+bool low_is_narrow(const lowering *w, int z) {
+  const tf_tensor *t = &w->plan->wl->tensors[z];
+  return t->producer >= 0 && t->n_consumers > 0 && w->target->narrow && w->target->narrow(w, z);
+}
+
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */
 
 static bool needs_sums(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   const bool apart = ir_is_half(w->p->machine.data) || w->p->machine.apart;
-  return apart && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
+  const bool narrow = w->plan->wl->tensors[op->out].n_consumers == 0 || low_is_narrow(w, op->out);
+  return apart && narrow && op->reduce != TF_ASSIGN;
 }
 
-/* Whether loop l splits a dim that op o reduces. */
+/* Whether loop l splits a reduced dim of op o. */
 static bool reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;
   const tf_op *op = &p->wl->ops[o];
@@ -123,7 +129,8 @@ void low_save_sums(lowering *w, low_sums s) {
     ir_stmt *save = low_over_output(w, IR_SAVE, s.ops[i]);
     if (!save) return;
     save->save.from = w->p->buffer_of[z];
-    for (int b = 0; b < w->p->n_buffers; b++)
+    save->save.to = w->narrow[z];
+    for (int b = 0; b < w->p->n_buffers && w->narrow[z] < 0; b++)
       if (w->p->buffers[b].tensor == z && w->p->buffers[b].role == IR_ARGUMENT) save->save.to = b;
   }
 }

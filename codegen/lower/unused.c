@@ -1,8 +1,8 @@
-/* Values that nobody asks for in the end are said no more. */
+/* Dead code elimination: removes values that are never used. */
 #include "codegen/lower/lower.h"
 
 typedef struct {
-  const ir_stmt **let; /* [var] that sets it; NULL: a loop, IR_KEEP or IR_STAGE */
+  const ir_stmt **let; /* [var] the let that sets it; NULL: set by a loop, IR_KEEP or IR_STAGE */
   bool *used;          /* [var] */
 } usage;
 

@@ -1,4 +1,4 @@
-/* What all targets have in common: they are found by name. */
+/* The public entry points: find the target by name, and call its row. */
 #include "tileflow/emit.h"
 
 #include <stdlib.h>

@@ -7,19 +7,19 @@
 typedef struct {
   const char *name, *what;
   low_target lower;
-  /* The machine that the options ask for (of several instruction sets the best).  False with the reason in d. */
+  /* The machine that the options ask for (of several instruction sets, the best).  False with the reason in d. */
   bool (*machine)(const tf_emit_options *o, ir_machine *machine, tf_diags *d);
-  /* As tf_emit; NULL: it has loops alone. */
+  /* As tf_emit; NULL: it only has loop IR. */
   tf_emitted *(*print)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
-  /* As tf_emit_form; NULL: it takes those of tf_search_template. */
+  /* As tf_emit_form; NULL: those of tf_search_template. */
   tf_tree *(*form)(const tf_arch *arch, const tf_workload *wl, int k);
-  /* As tf_emit_cycles; NULL: those of cpu. */
+  /* As tf_emit_cycles; NULL: as for cpu. */
   double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
-  /* Runs what was lowered for it, as ir_run. */
+  /* Runs a program lowered for it, as ir_run. */
   bool (*run)(const ir_program *p, double *const *data, const ir_counts *counts);
 } tf_target;
 
-/* The rows: each in a folder of its own, codegen/target/NAME. */
+/* The rows; each target has its folder, codegen/target/NAME. */
 #define TF_TARGET_ROWS(X) X(cpu) X(cuda) X(npu) X(staged) X(model)
 #define X(name) extern const tf_target tf_target_##name;
 TF_TARGET_ROWS(X)

@@ -5,10 +5,10 @@
 #include "tileflow/search.h"
 
 /* ---- groups ----------------------------------------------------------------------- */
-/* Some ops of a workload as a workload of their own.  Tensors that other ops make are its inputs, tensors that only
- * other ops read are its outputs; extents, pads and widths are kept.  Ops stand in topological order.  A dim is one for
- * two ops where one reads what the other makes, or both read a tensor, at just that dim; else each has its own,
- * whatever they are called in the network. */
+/* Some ops of a workload as a workload of their own.  Tensors that other ops make are its inputs, and so are
+ * views of these; tensors that only other ops read are its outputs; extents, pads and widths are kept.  Ops stand in
+ * topological order.  A dim is one for two ops where one reads what the other makes, or both read a tensor, at just
+ * that dim; else each has its own, whatever they are called in the network. */
 typedef struct {
   const tf_workload *workload;
   const int *op, *tensor; /* [n_ops], [n_tensors] their numbers in the network */
@@ -18,7 +18,7 @@ typedef struct {
 
 /* The group of these n ops, each named once, in any order; borrows from wl.  `name` of the workload, copied; at: where
  * the group was asked for, for errors.  NULL with an error in d: a tensor is read both inside and outside of the group,
- * dims are too many. */
+ * an op reads a view of what the group makes, dims are too many. */
 tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d);
 void tf_group_free(tf_group *g);
 
@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
   tf_group *group;
   int like; /* the first group of the plan with an equal key and mapping; its own number where none stands before */
-  char *mapping;       /* text, of the group's workload */
+  tf_tree *tree;       /* the mapping, of the group's workload */
   tf_figures figures;  /* of that mapping; `held_words` too */
   tf_bounds bounds;    /* what no mapping of the group can beat */
   char bottleneck[64]; /* as in tf_result */

@@ -30,7 +30,7 @@ double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
 /* A mapping that fits. */
 typedef struct {
   char *text;    /* that tf_tree_parse reads */
-  tf_tree *tree; /* of the same, for the architecture and workload searched; of variants alone, else NULL */
+  tf_tree *tree; /* the same, for the architecture and workload searched; NULL in `pareto` */
   double value;  /* of the objective */
   tf_figures figures;
 } tf_found;
@@ -38,12 +38,12 @@ typedef struct {
 typedef struct {
   const char *strategy; /* NULL: the first of tf_search_strategy */
   tf_objective objective;
-  tf_budget budget;          /* without max_evals give a time limit */
-  int keep;                  /* how many different shapes to keep, best first; 0: 8 */
-  int variants;              /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
-  const char *const *starts; /* [n_starts] mappings that tf_tree_parse reads: the first to be tried, and the space
-                                around each is searched from its trip counts.  One that fits counts as found, whatever
-                                the space; one that does not is mended */
+  tf_budget budget; /* without max_evals give a time limit */
+  int keep;         /* how many different shapes to keep, best first; 0: 8 */
+  int variants;     /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
+  const tf_tree *const *starts; /* [n_starts] mappings of the same architecture and workload: the first to be tried,
+                                   and the space around each is searched from its trip counts.  One that fits counts as
+                                   found, whatever the space; one that does not is mended */
   int n_starts;
   const char *log; /* file that is written as the search goes; NULL: none */
   bool resume;     /* take what the log already holds as found, and write on */

@@ -29,11 +29,11 @@ typedef struct {
 } tf_solve_level;
 
 typedef struct {
-  char *text; /* the mapping, as tf_tree_parse reads it; NULL: none that fits was found */
+  tf_tree *tree; /* the mapping, of the architecture and workload given; NULL: none that fits was found */
   double value,
       bound; /* of the objective; bound: no mapping of the space has less, nor this one; INFINITY if it has none */
   bool everywhere; /* no mapping at all, of the space or not, is below bound */
-  bool proved; /* no mapping of the space is better than this one, or, without text, none fits; with `everywhere` none
+  bool proved; /* no mapping of the space is better than this one, or, without tree, none fits; with `everywhere` none
                   at all */
   tf_figures figures;
   int64_t evals;                       /* of mappings and of heads of mappings */

@@ -150,6 +150,8 @@ typedef struct {
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;
+  int view_of; /* number of a tensor, + 1: its words, in their order, are these under other coordinates; 0: none.
+                  producer is then that tensor's, and whoever reads this one is among that one's consumers */
 } tf_tensor;
 
 typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE_MIN } tf_reduce;
@@ -260,4 +262,7 @@ tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting
 /* The same from memory. */
 tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 void tf_spec_free(tf_spec *s);
+
+/* Whether no tensor is a view of another, which stands between groups of a network alone; if not, an error in d. */
+bool tf_no_views(const tf_workload *wl, tf_diags *d);
 #endif

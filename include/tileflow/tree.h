@@ -85,6 +85,14 @@ void tf_tree_free(tf_tree *t);
 /* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd. */
 char *tf_tree_text(const tf_tree *t);
 
+/* A tree of the same nodes at the same places, checked by the same rules: for its own architecture and workload, or
+ * others that have as many memories, dims, tensors and ops, of the same kinds.  d NULL: nobody asks why not. */
+tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+
+/* For a tree that no file holds: its text joins d as a file of that name, and all of the tree stands where the text has
+ * it, so that messages show its lines.  False with an error in d: no memory. */
+bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
+
 /* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
 int tf_tree_home(const tf_tree *t, int tensor);
 /* The scope node that is z's home (lowest common ancestor of the ops that touch it);

@@ -93,8 +93,8 @@ typedef struct {
 bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
                   tf_tune_best *out, tf_diags *d);
 
-/* The mapping that a schedule's text means; malloc'd.  *isa: one of isas.  NULL with every error in d, at its place in
+/* The mapping that a schedule's text means.  *isa: one of isas.  NULL with every error in d, at its place in
  * the text, which is the file of that number. */
-char *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                      const char **isa, tf_diags *d);
+tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
+                         const char **isa, tf_diags *d);
 #endif

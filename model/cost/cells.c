@@ -1,5 +1,5 @@
-/* What passes a Tile's legs, step class by step class: a double buffer hides a step's transfer behind the
- * step beside it, so the largest of the two counts class by class (docs/SEMANTICS.md section 5; DECISIONS 18). */
+/* The words that pass each leg of a Tile, by class of steps.  With double buffering a transfer is hidden behind the
+ * step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5; DECISIONS 18). */
 #include "model/cost/state.h"
 
 static void put(struct tf_model *m, int i, int row, const tf_move *v, double share) {
@@ -12,8 +12,8 @@ static void put(struct tf_model *m, int i, int row, const tf_move *v, double sha
   cell[w->leg[i]].write += share * w->up[i] * (double)v->update;
 }
 
-/* Entries that follow a sibling's: shared out over the steps in which a loop of rows from .. n_rows - 2 carries, and
- * the first. */
+/* Entries after a sibling's: shared out over the first step and the steps in which a loop of rows from .. n_rows - 2
+ * carries. */
 static void put_outer(struct tf_model *m, int i, int from, const tf_move *v) {
   const tf_view *view = &m->views->node[m->plan->slices[i].node];
   const double *steps = &m->class_steps[view->row];

@@ -1,5 +1,5 @@
-/* Latency of every node over all its executions (docs/SEMANTICS.md section 5; thesis Eq. 3.22; DECISIONS 15, 18, 19).
- */
+/* Latency of every node over all its executions (docs/SEMANTICS.md section 5; thesis Eq. 3.22; DECISIONS 15, 18,
+ * 19). */
 #include <math.h>
 #include <string.h>
 
@@ -40,12 +40,12 @@ tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
   return sum;
 }
 
-/* Loads of a leg: words read from the memory that serves, or written into the Tile's own. */
+/* Loads through a leg: words read from the serving memory, or written into the Tile's own. */
 static tf_ports loads(tf_ports w, int leg) { return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write}; }
 
 static tf_ports stores(tf_ports w, int leg) { return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0}; }
 
-/* The time of all loads, and then of all stores, where nothing overlaps. */
+/* The time of all loads plus that of all stores, without overlap. */
 static double in_turn(const struct tf_model *m, int n) {
   const tf_view *v = &m->views->node[n];
   double load = 0, store = 0;
@@ -58,8 +58,8 @@ static double in_turn(const struct tf_model *m, int n) {
   return load + store;
 }
 
-/* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
- * by class, plus what nothing hides, the first load and the last store (DECISIONS 18). */
+/* Double buffering: during a step the next step's words are loaded and the previous step's are stored.  The maximum of
+ * work and transfer, class by class, plus the first load and the last store, which nothing hides (DECISIONS 18). */
 static double stepwise(struct tf_model *m, int n, double child) {
   const tf_view *v = &m->views->node[n];
   const double *steps = &m->class_steps[v->row];
@@ -99,7 +99,7 @@ static double tile_time(struct tf_model *m, int n, double child) {
   return stepwise(m, n, child) + wait;
 }
 
-/* How long the port that leg l of Tile f loads through is free while the last step of Tile last works. */
+/* How long the port through which leg l of Tile f loads is idle during the last step of Tile `last`. */
 static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
   int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
   int own = tf_pass_of(m->views, last, level);
@@ -118,7 +118,7 @@ static double free_time(const struct tf_model *m, int last, const tf_view *f, in
   return more(0, work - tf_port_time(pace, w) / (double)m->steps[last]);
 }
 
-/* Of the first load of Tile f, what hides behind the last step of Tile last. */
+/* The part of Tile f's first load that the last step of Tile `last` hides. */
 static double hides(const struct tf_model *m, int f, int last) {
   const tf_view *v = &m->views->node[f];
   double longest = 0, left = 0;
@@ -132,7 +132,7 @@ static double hides(const struct tf_model *m, int f, int last) {
   return longest - left;
 }
 
-/* What children that follow one another hide: the first load of one behind the last step of the one before. */
+/* What consecutive children hide: the first load of each behind the last step of the one before. */
 static double hidden(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0;
@@ -145,7 +145,7 @@ static double hidden(struct tf_model *m, int n) {
   return sum;
 }
 
-/* What the ops below a node ask of units of kind u: points of those that are open, units of those that are not. */
+/* What the ops below a node need of units of kind u: points of open ops, units of decided ones. */
 typedef struct {
   double points, taken;
 } demand;
@@ -166,7 +166,7 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   return all;
 }
 
-/* Children that run at once share the units: those that are open have what the others leave. */
+/* Children that run at once share the units: the open ones can use what the decided ones leave. */
 static double shared_units_time(const struct tf_model *m, int n) {
   double t = 0;
   for (int u = 0; u < m->plan->arch->n_units && m->open->all; u++) {
@@ -174,7 +174,7 @@ static double shared_units_time(const struct tf_model *m, int n) {
     for (int c = 0; c < m->plan->tree->nodes[n].n_children; c++) {
       demand k = demand_of(m, m->plan->tree->nodes[n].children[c], u);
       d.points += k.points;
-      d.taken += k.points > 0 ? 0 : k.taken; /* a child with open ops may take turns on what its others have */
+      d.taken += k.points > 0 ? 0 : k.taken; /* a child with open ops may use its decided ops' units in turn */
     }
     if (d.points > 0)
       t = more(t, d.taken < m->open->all[u] ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
@@ -183,10 +183,10 @@ static double shared_units_time(const struct tf_model *m, int n) {
   return t;
 }
 
-/* No completion of what stands at and below node n takes less: its ops on all the units they can have, and nothing
- * moved.  A Tile takes no less than its child, whatever it moves; Seq and Shar hide no more of a child than its first
- * load, which comes on top of its child's time; of Para's and Pipe's children the longest counts, and all of them
- * need their units at once. */
+/* A lower bound for all completions of node n and below: ops use all units that they can get, and nothing is moved.
+ * It is one because a Tile takes at least as long as its child, whatever it moves; Seq and Shar hide at most a child's
+ * first load, which comes on top of its time; of Para's and Pipe's children the longest counts, and together they need
+ * their units at once. */
 static double least_time(const struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0;
@@ -229,7 +229,7 @@ static double node_time(struct tf_model *m, int n) {
   return time;
 }
 
-/* Units of a kind in use at once below a node, and the time they cannot do without. */
+/* Units of a kind in use at once below a node, and the cycles for which they are busy. */
 typedef struct {
   int64_t units;
   double cycles;
@@ -241,7 +241,7 @@ static load load_of(const struct tf_model *m, int64_t points, int64_t units, int
   return (load){units, (double)points / ((double)units * m->plan->arch->units[u].rate)};
 }
 
-/* What op o asks of units of kind u, its corrections among it. */
+/* What op o needs of units of kind u, corrections included. */
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
   load all = {0, 0};
@@ -265,7 +265,7 @@ static load unit_load(const struct tf_model *m, int n, int u) {
   return all;
 }
 
-/* The same where all scopes run their children in order. */
+/* The same where every scope runs its children in order. */
 static load serial_load(const struct tf_model *m, int u) {
   load all = {0, 0};
   for (int o = 0; o < m->plan->wl->n_ops; o++)
@@ -280,7 +280,7 @@ static int64_t points_on(const struct tf_model *m, int o, int u) {
   return points;
 }
 
-/* The largest time so far, and what it is the time of. */
+/* The largest time so far, and its cause. */
 typedef struct {
   double most;
   const char *name;
@@ -298,7 +298,7 @@ static void unit_times(struct tf_model *m, limit *top) {
   }
 }
 
-/* The busiest port of every level and what the units need: the largest names the bottleneck. */
+/* The busiest port of each level, and the busy time of the units: the largest is the bottleneck. */
 static void bottleneck(struct tf_model *m, tf_result *out) {
   const tf_plan *p = m->plan;
   limit top = {-1, ""};

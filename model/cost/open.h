@@ -1,14 +1,15 @@
-/* A mapping of which only the outer part is decided. */
+/* A partial mapping, of which only the outer part is decided. */
 #ifndef MODEL_COST_OPEN_H
 #define MODEL_COST_OPEN_H
 #include "tileflow/tree.h"
 
-/* A node is open where its trip counts are not decided.  All below an open node is open, too. */
+/* A node is open if its trip counts are not decided.  All nodes below an open one are open, too. */
 typedef struct {
   const bool *node;    /* [n_nodes] whether it is open */
-  const double *units; /* [n_ops] most units at once that a completion can give the op */
-  /* [n_ops] least time of the op's topmost open node, without the load that a scope may hide; NULL: not known */
+  const double *units; /* [n_ops] the most units that any completion can give the op */
+  /* [n_ops] lower bound on the time of the op's topmost open node, without the load that a scope may hide; NULL: not
+   * known */
   const double *time;
-  const double *all; /* [n_units] most units of the kind at once for all ops together; NULL: not known */
+  const double *all; /* [n_units] the most units of the kind at once for all ops together; NULL: not known */
 } tf_open;
 #endif

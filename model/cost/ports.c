@@ -1,12 +1,13 @@
-/* What passes the ports of every memory because of each node and those below it, and the instances that share the
- * work (DECISIONS 15).  From the same figures: how busy each level is over the run. */
+/* The words that pass the ports of every memory because of each node and those below it, and the instances that share
+ * that load (DECISIONS 15).  From these also how busy each level is over the whole run. */
 #include <string.h>
 
 #include "model/cost/state.h"
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 
-/* Whether entries of node n itself, or operands of an op, or corrections of a scope, pass the level. */
+/* Whether words pass the level because of node n itself: entries of a Tile, operands of an op, corrections of a
+ * scope. */
 static bool causes(const tf_plan *p, int n, int level) {
   for (int i = 0; i < p->n_slices; i++)
     if (p->slices[i].node == n && (p->slices[i].above == level || (!p->slices[i].leaf && p->slices[i].level == level)))
@@ -23,16 +24,16 @@ int tf_pass_of(const tf_views *w, int n, int level) {
   return -1;
 }
 
-/* The pass of node n, whose children have theirs, at a level; none if nothing passes.  Children of Seq and Shar take at
- * least as long as a port needs for them together, and a lone child as for itself: only what the node adds, or Para and
- * Pipe let happen at once, may take longer. */
+/* Adds the pass of node n at a level, if anything passes; those of its children are there already.  Children of Seq
+ * and Shar take at least as long as a port needs for them together, and a lone child as long as for itself: only what
+ * the node adds, or what Para and Pipe let happen at once, may take longer (`binds`). */
 static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
   const tf_node *t = &p->tree->nodes[n];
   bool own = causes(p, n, level);
   int users = 0;
   for (int c = 0; c < t->n_children; c++)
     users += tf_pass_of(w, t->children[c], level) >= 0;
-  if (!own && !users && tf_plan_mtile(p, n, level) != n) /* an m-tile that only bypasses is in use all the same */
+  if (!own && !users && tf_plan_mtile(p, n, level) != n) /* an m-tile that only bypasses still occupies an instance */
     return;
   int i = w->n_passes++;
   w->passes[i] = (tf_pass){.node = n,
@@ -71,7 +72,7 @@ bool tf_passes_fill(tf_arena *a, const tf_plan *p, tf_views *w) {
 
 /* ---- each evaluation -------------------------------------------------------------------------- */
 
-/* Words of every slice, at the node that causes them. */
+/* Adds the words of every slice to the node that causes them. */
 static void add_slices(struct tf_model *m) {
   const tf_plan *p = m->plan;
   const tf_views *w = m->views;
@@ -117,7 +118,7 @@ double tf_busiest_port(const struct tf_model *m, int n, bool all) {
   double t = 0;
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++) {
     const tf_pass *k = &m->views->passes[i];
-    /* Of a mapping that is part open, only instances that are decided are those of every completion. */
+    /* in a partial mapping only decided instances are the same in every completion */
     if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0))) continue;
     double time = tf_port_time(tf_pace_at(m, i), m->below[i]);
     t = time > t ? time : t;

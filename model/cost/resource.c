@@ -31,7 +31,7 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
+/* The part of dim d of z's producer, of length `len`, that one instance of z's home holds. */
 static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_plan *p = m->plan;
   int leaf = p->tree->op_node[p->wl->tensors[z].producer];
@@ -56,7 +56,7 @@ static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
   return sat_mul(words, p->wl->tensors[tensor].word_bits);
 }
 
-/* Homes at `level` of scopes from node n down; kept only if `kept`, those kept at node n itself. */
+/* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps. */
 static int64_t homes_below(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
@@ -78,7 +78,7 @@ static int64_t times(const struct tf_model *m, int level) {
   return m->plan->arch->memories[level].double_buffered ? 2 : 1;
 }
 
-/* What the children of a scope hold of one tensor: the sum of their boxes, and the box around them. */
+/* What the children of a scope hold of one tensor: the sum of their boxes, and the hull of them. */
 typedef struct {
   int64_t sum, box;
   int holders;
@@ -108,7 +108,7 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
   return h;
 }
 
-/* Whether more than one slice of the tensor is held at the level somewhere: with many ops few are. */
+/* Whether more than one slice of the tensor is held at the level somewhere; with many ops this is rare. */
 static bool several(const tf_plan *p, int level, int z) {
   int n = 0;
   for (int i = 0; i < p->n_tile_slices && n < 2; i++)
@@ -116,7 +116,7 @@ static bool several(const tf_plan *p, int level, int z) {
   return n > 1;
 }
 
-/* What Shar's children hold twice: their boxes of one tensor beyond the box around them. */
+/* What Shar's children hold twice: their boxes of one tensor minus the hull of these. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
@@ -126,7 +126,7 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   return twice;
 }
 
-/* Bits of what m-tile n holds: at its largest moment, where that is known, else of the largest slices. */
+/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise the sum of its largest slices. */
 static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
@@ -169,7 +169,7 @@ static void violate(tf_result *out, tf_violation v) {
 
 static int64_t words_of(int64_t bits, int64_t word) { return bits / word + (bits % word != 0); }
 
-/* Peaks per tensor: what m-tiles hold of it, or its slice at home. */
+/* Peaks per tensor: the most that m-tiles hold of it, or its slice at home. */
 static void tensor_peaks(struct tf_model *m) {
   const tf_plan *p = m->plan;
   int nt = p->wl->n_tensors;
@@ -219,7 +219,7 @@ typedef struct {
   int64_t x, y;
 } rect;
 
-/* Places the rectangles of concurrent children in shelves of the mesh's width, tallest first. */
+/* Packs the rectangles of concurrent children into shelves of the mesh's width, tallest first. */
 static rect shelves(const rect *r, int n, int64_t width) {
   bool done[64] = {false};
   rect all = {0, 0}, shelf = {0, 0};
@@ -240,7 +240,7 @@ static rect shelves(const rect *r, int n, int64_t width) {
   return all;
 }
 
-/* What the nodes from n down ask of mesh k; *node: the last one that asks for more than one. */
+/* The part of mesh k that the nodes from n down use; *node: the last one that uses more than one instance. */
 static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) {
   const tf_plan *p = m->plan;
   int level = mesh->level;
@@ -284,7 +284,7 @@ static void check_mesh(struct tf_model *m, tf_result *out, const tf_mesh *mesh) 
   }
 }
 
-/* Whether every path's loops fit the mesh: all there is to ask where no scope runs its children at once. */
+/* Whether the loops of every path fit the mesh: sufficient where no scope runs its children at once. */
 static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
   int64_t use[2] = {1, 1};
   bool fit = true;

@@ -1,11 +1,12 @@
-/* The extra work of streaming reductions (DECISIONS 11): running maxima and sums are corrected once
- * per run of the scope that streams them, and the division waits for the last run. */
+/* The extra work of streaming reductions (online softmax; DECISIONS 11): running maxima and sums are corrected once
+ * per run of the scope that streams them, and the division is deferred to the last run. */
 #include <string.h>
 
 #include "model/cost/state.h"
 #include "model/spec/dims.h"
 
-/* The first unit that lists the kind and stands at or below every Tile above the scope; else the op's own. */
+/* The unit that corrects: the first that lists the kind and stands at or below every Tile above the scope; else the
+ * op's own. */
 static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   const tf_tree *t = p->tree;
   int deepest = 0;
@@ -16,7 +17,8 @@ static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   return p->unit[o];
 }
 
-/* As many as the op below the scope that uses most of them; one an instance of the scope where none does. */
+/* How many units correct: as many as the op below the scope that uses the most; if none does, one per instance of the
+ * scope. */
 static int64_t units_for(const struct tf_model *m, int scope, int unit) {
   int64_t most = 0;
   for (int q = 0; q < m->plan->wl->n_ops; q++)
@@ -26,7 +28,7 @@ static int64_t units_for(const struct tf_model *m, int scope, int unit) {
   return most ? most : m->width[scope] > 1 ? m->width[scope] : 1;
 }
 
-/* Work of one kind on every element of o's running output: points, and a read and an update where it is held. */
+/* Counts work of one kind on every element of o's running output: points, and a read and an update where it is held. */
 static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_place) {
   const tf_plan *p = m->plan;
   int64_t words = m->treated[2 * o + once];
@@ -43,7 +45,7 @@ static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_
   return ok;
 }
 
-/* Op o divides by the sum of op z: inside the steps it hands its operand on. */
+/* Op o divides by the sum of op z: within the steps the division is left out. */
 static void defer_division(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[o];
@@ -57,7 +59,7 @@ void tf_defer_divisions(struct tf_model *m) {
     if (m->plan->divides[o] >= 0) defer_division(m, o, m->plan->divides[o]);
 }
 
-/* The divisions that op o put off: one per element of each sum that reads what it makes. */
+/* The deferred divisions of op o: one per element of each sum that reads its output. */
 static bool divide_late(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   int z = p->divides[o];
@@ -81,7 +83,7 @@ bool tf_count_stream(struct tf_model *m) {
   return true;
 }
 
-/* Words of op o's output, read and updated (or read alone), at the memory that holds it at the scope. */
+/* Words of op o's output, read and updated (or only read), at the memory that holds it at the scope. */
 static void touch(struct tf_model *m, int o, int64_t words, bool update) {
   const tf_plan *p = m->plan;
   int level = p->stream[o].above;

@@ -62,7 +62,7 @@ static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   return w->shared != NULL;
 }
 
-/* At most 40 bytes of the name, and what of it. */
+/* Writes a label: at most 40 bytes of the name, then `what`. */
 static void label(tf_label to, const char *name, const char *what) {
   size_t n = strlen(name) < 40 ? strlen(name) : 40;
   memcpy(to, name, n);
@@ -97,7 +97,7 @@ bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k) {
   return k->unit < 0 ? p->arch->units[u].below > k->level : u == k->unit;
 }
 
-/* Spatial loops of the mesh's level on the path to op o. */
+/* The spatial loops of the mesh's level on the path to op o. */
 static void mesh_path(const tf_plan *p, int o, tf_mesh *k) {
   const tf_path *path = &p->path[p->tree->op_node[o]];
   if (!tf_mesh_serves(p, o, k)) return;

@@ -13,27 +13,27 @@ typedef struct {
 /* A memory whose ports a node, or one below it, uses. */
 typedef struct {
   int node, level;
-  int up;      /* pass of the parent at this level, -1: none above */
-  int from;    /* m-tile of the level at or above the node: its instances count; -1: those of the children */
-  bool beside; /* instances of the node are others than those of its siblings, and in use with them */
+  int up;      /* pass of the parent at this level; -1: none */
+  int from;    /* m-tile of the level at or above the node, whose instances count; -1: those of the children */
+  bool beside; /* its instances are other ones than its siblings', in use at the same time */
   bool binds;  /* the port may take longer than what the node's children do together */
 } tf_pass;
 
 typedef struct {
-  int first, n_slices; /* m-tile: its slices, [first, first + n) of plan->slices */
+  int first, n_slices; /* m-tile: its slices are [first, first + n) of plan->slices */
   int n_legs;          /* Tile: 1 + serving memories; op: memories that hold its operands */
   tf_leg *legs;
   int n_rows;    /* Tile: temporal loops above it, inner to outer, and the first step */
   int *row_loop; /* [n_rows - 1] loop ids */
-  int cell;      /* its first cell: n_rows * n_legs of them */
-  int row;       /* its first of all Tiles' rows */
+  int cell;      /* its first cell, of n_rows * n_legs */
+  int row;       /* its first row among all Tiles' rows */
   int first_pass, n_passes;
 } tf_view;
 
-/* What a mesh is asked for: the instances of memory `level` + 1 (unit -1), or units below memory `level`. */
+/* A mesh that loops fill: instances of memory `level` + 1 (unit -1), or units below memory `level`. */
 typedef struct {
   int level, unit;
-  const int64_t *mesh; /* X, Y there are */
+  const int64_t *mesh; /* its size in X and Y */
   int n_loops;         /* spatial loops, path after path; each path ends in -1 */
   int *loops;
 } tf_mesh;
@@ -45,7 +45,7 @@ typedef struct tf_views {
   tf_view *node; /* [n_nodes] */
   int n_cells, n_rows;
   int *leg;      /* [n_slices] leg of the slice's node through which it is served */
-  double *own;   /* [n_slices] words of its own level's width per word of the tensor */
+  double *own;   /* [n_slices] words of its own level's word width per word of the tensor */
   double *up;    /* [n_slices] the same for the serving level */
   double *ratio; /* [level * n_tensors + tensor] */
   bool splits;   /* some scope runs its children at once */
@@ -53,22 +53,23 @@ typedef struct tf_views {
   tf_mesh *meshes;
   bool *shared; /* [node * n_memories + level] see tf_shared_instance */
   int n_passes;
-  tf_pass *passes;         /* children before parents */
-  int *own_pass, *up_pass; /* [n_slices] of the slice's node at its own and at the serving level; leaves: no own */
+  tf_pass *passes; /* children before parents */
+  int *own_pass,
+      *up_pass; /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
   int n_memories;
-  double *peak;        /* [n_units] points per cycle of all units of a kind together */
+  double *peak;        /* [n_units] points a cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
   tf_label *port_name; /* [2 * level + is_write] "DRAM read" */
   int n_ranks;         /* of all m-tile slices together */
-  int *rank_at;        /* [n_tile_slices] first rank of the slice among these */
+  int *rank_at;        /* [n_tile_slices] number of the slice's first rank among these */
 } tf_views;
 
-/* Whether op o asks for instances of mesh k. */
+/* Whether op o uses instances of mesh k. */
 bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k);
 
 /* Fills passes, and what refers to them; false when memory runs out.  (ports.c) */
 bool tf_passes_fill(tf_arena *a, const tf_plan *p, tf_views *w);
-/* The pass of node n at a level, -1: none. */
+/* The pass of node n at a level; -1: none. */
 int tf_pass_of(const tf_views *w, int n, int level);
 
 /* NULL when memory runs out. */

@@ -1,4 +1,4 @@
-/* What no mapping can beat (docs/SEMANTICS.md section 7): compulsory traffic, and compute at full occupancy. */
+/* Lower bounds for every mapping (docs/SEMANTICS.md section 7): compulsory traffic, and compute at full occupancy. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ double tf_bounds_units(const tf_arch *a, int unit) {
   return n;
 }
 
-/* Fastest rate, in points per cycle, at which some unit runs the kinds; 0: none does. */
+/* The fastest rate, in points a cycle, at which some unit runs the kinds; 0: none does. */
 static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   double best = 0;
   *pj = INFINITY;
@@ -27,7 +27,7 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   return best;
 }
 
-/* Whether op o divides by a sum: streaming may put the division off and save its points. */
+/* Whether op o divides by a sum: streaming may defer the division, and so save its points. */
 bool tf_bounds_may_wait(const tf_workload *wl, int o) {
   const tf_op *op = &wl->ops[o];
   for (int i = 0; i < op->n_expr; i++) {
@@ -39,8 +39,8 @@ bool tf_bounds_may_wait(const tf_workload *wl, int o) {
   return false;
 }
 
-/* Busy time of the machine's units: ops that share their only unit add up, so the sum over ops
- * divided by the rate of all units that could run anything is a bound, and so is any one op. */
+/* Busy time of the machine's units.  The times of ops that can only use one unit add up; the sum over all ops divided
+ * by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
 static void compute_bound(const tf_arch *a, const tf_demand *d, tf_bounds *out) {
   const tf_workload *wl = d->wl;
   double all_rate = 0, all_points = 0;
@@ -85,7 +85,7 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
   return true;
 }
 
-/* Sets of coordinates are parts of what they should be where the arena failed: then nothing is known. */
+/* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is known */
 static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
   tf_demand d;
   bool ok = tf_demand_of(wl, &d) && find_bounds(arch, &d, out);

@@ -20,7 +20,7 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* Room for n runs, none of them there yet. */
+/* An empty set with room for n runs. */
 static tf_coords begin(tf_arena *a, int64_t step, int64_t n) {
   tf_coords s = {.step = step, .run = TF_ARRAY(a, tf_run, (size_t)n + 1)};
   s.exact = s.run != NULL;
@@ -52,7 +52,7 @@ static int by_place(const void *pa, const void *pb) {
   return (x->run.lo > y->run.lo) - (x->run.lo < y->run.lo);
 }
 
-/* Sorts, and makes one of runs that overlap or touch. */
+/* Sorts, and merges runs that overlap or are adjacent. */
 static void tidy(tf_arena *a, tf_coords *s) {
   keyed *k = TF_ARRAY(a, keyed, (size_t)s->n + 1);
   int n = 0;
@@ -76,7 +76,7 @@ static void tidy(tf_arena *a, tf_coords *s) {
 }
 
 /* ---- sums ------------------------------------------------------------------------------ */
-/* The step of what is scaled: single elements have none, and could make it overflow. */
+/* The step after scaling; single elements have none, and it could overflow. */
 static int64_t scaled_step(const tf_coords *x, int64_t c) {
   for (int i = 0; i < x->n; i++)
     if (x->run[i].n > 1) return x->step * (c < 0 ? -c : c);
@@ -94,7 +94,7 @@ tf_coords tf_coords_scale(tf_arena *a, const tf_coords *x, int64_t c) {
   return s;
 }
 
-/* Whether adding y makes every run of x longer and leaves no gap. */
+/* Whether adding y extends every run of x without gaps. */
 static bool extends(const tf_coords *x, const tf_coords *y) {
   if (y->n != 1 || y->step % x->step != 0) return false;
   for (int i = 0; i < x->n; i++)
@@ -110,7 +110,7 @@ static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   return s;
 }
 
-/* x moved by each element of y, as many of them as there is room for. */
+/* x shifted by each element of y, as many as there is room for. */
 static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   int64_t all = tf_coords_count(y), shifts = least(all, TF_MAX_RUNS / (x->n ? x->n : 1));
   tf_coords s = begin(a, x->step, shifts * x->n);
@@ -168,7 +168,7 @@ tf_coords tf_coords_clip(tf_arena *a, const tf_coords *x, int64_t lo, int64_t hi
   return s;
 }
 
-/* The same set in steps of `step`, a multiple of its own; not exact, and empty, where that takes too many runs. */
+/* The same set in steps of `step`, a multiple of its own; empty and not exact where that takes too many runs. */
 static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   int64_t by = step / x->step;
   double runs = 0;
@@ -183,7 +183,7 @@ static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   return s;
 }
 
-/* A step that both can be written in; 0: too long. */
+/* A step in which both can be written; 0: too long. */
 static int64_t common_step(const tf_coords *x, const tf_coords *y) {
   int64_t step;
   return __builtin_mul_overflow(x->step / gcd(x->step, y->step), y->step, &step) ? 0 : step;
@@ -216,7 +216,7 @@ tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   if (!step) return none;
   tf_coords p = refined(a, x, step), q = refined(a, y, step), s = begin(a, step, p.n + q.n);
   if (!p.exact || !q.exact || !s.run) return none;
-  for (int i = 0, j = 0; i < p.n && j < q.n;) { /* by residue, then by place */
+  for (int i = 0, j = 0; i < p.n && j < q.n;) { /* ordered by residue, then by position */
     int64_t ri = residue(p.run[i].lo, step), rj = residue(q.run[j].lo, step);
     int64_t i_end = p.run[i].lo + (p.run[i].n - 1) * step, j_end = q.run[j].lo + (q.run[j].n - 1) * step;
     if (ri == rj) {

@@ -1,4 +1,4 @@
-/* Sets of coordinates that follow from what is read, from the outputs back. */
+/* Which coordinates are needed, propagated from the outputs back to the inputs. */
 #include "model/demand/demand.h"
 #include "model/spec/dims.h"
 
@@ -37,7 +37,7 @@ int64_t tf_demand_made(const tf_demand *d, int z) {
   return n;
 }
 
-/* Those of x that lie `least` to `most` from one of y; where their extents sum to `reach`. */
+/* Elements of x at a distance of `least` to `most` from some element of y, where the extents sum to `reach`. */
 static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y, int64_t least, int64_t most,
                       int64_t reach) {
   if (least < -reach) least = -reach;
@@ -47,7 +47,7 @@ static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y
   return tf_coords_meet(d->arena, x, &around);
 }
 
-/* Takes what has no partner in the band, of those that are needed, out of the dims of op o. */
+/* Removes from the dims of op o what has no needed partner in the mask's band. */
 static void cut_band(tf_demand *d, int o) {
   const tf_mask *m = &d->mask;
   if (!d->masked || !m->vain[o]) return;
@@ -68,15 +68,15 @@ bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref) {
   return l && q;
 }
 
-/* Whether dim `dim` stands in another rank of the reference, too. */
+/* Whether dim `dim` also occurs in another rank of the reference. */
 static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
   for (int s = 0; s < rank; s++)
     if (s != r && tf_index_coef(&ref->index[s], dim)) return true;
   return false;
 }
 
-/* What rank r of a reference touches; dims of other ranks stand still, so that all combinations of all ranks are
- * touched. */
+/* What rank r of a reference touches.  Dims that occur in other ranks, too, are fixed, so that all combinations over
+ * the ranks are touched. */
 static tf_coords part_of(const tf_demand *d, int o, const tf_ref *ref, int r, bool *together) {
   const tf_tensor *t = &d->wl->tensors[ref->tensor];
   const tf_index *ix = &ref->index[r];
@@ -107,7 +107,8 @@ static double product(const tf_coords *part, int rank) {
   return n;
 }
 
-/* Adds what one more reference needs.  Boxes that differ in one rank are one box; of others the larger one is kept. */
+/* Adds the box of one more reference.  Boxes that differ in one rank merge into one; otherwise the larger one is
+ * kept. */
 static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int rank) {
   int differ = 0, where = 0;
   for (int r = 0; r < rank; r++)
@@ -120,8 +121,15 @@ static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int r
   }
 }
 
-/* The out dims of op o, from those that read what it makes.  Of what the band cuts corners off nothing is known to be
- * needed, unless the mask cuts them off op o, too. */
+/* Whether some view shows what op o makes: all of it is needed. */
+static bool is_viewed(const tf_workload *wl, int o) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].view_of == wl->ops[o].out + 1) return true;
+  return false;
+}
+
+/* The output dims of op o, from those that read its output.  Where the band cuts corners off a reader, nothing is
+ * known to be needed, unless the mask cuts them off op o, too. */
 static bool infer(tf_demand *d, int o) {
   const tf_workload *wl = d->wl;
   const tf_op *op = &wl->ops[o];
@@ -154,7 +162,7 @@ bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
     const tf_op *op = &wl->ops[o];
     for (int k = 0; k < op->n_dims; k++)
       d->of[o * wl->n_dims + op->dims[k]] = tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
-    if (wl->tensors[op->out].n_consumers > 0 && !infer(d, o)) return false;
+    if (wl->tensors[op->out].n_consumers > 0 && !is_viewed(wl, o) && !infer(d, o)) return false;
     cut_band(d, o);
   }
   return true;

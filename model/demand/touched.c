@@ -12,7 +12,7 @@ static int64_t times(int64_t a, int64_t b) {
   return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &n) ? -1 : n;
 }
 
-/* Elements of a box with gaps; -1: they pass 2^63 - 1. */
+/* Elements of a box with gaps; -1: more than 2^63 - 1. */
 static int64_t count(const tf_coords *part, int rank) {
   int64_t n = 1;
   for (int r = 0; r < rank; r++)
@@ -23,14 +23,14 @@ static int64_t count(const tf_coords *part, int rank) {
 }
 
 /* ---- ranks that move together -------------------------------------------------------------- */
-/* Ranks that share dims, directly or by way of others, are counted setting by setting. */
+/* A group of ranks that share dims, directly or through others; it is counted setting by setting. */
 typedef struct {
   const tf_tensor *tensor;
   const tf_ref *ref;
   const tf_coords *dims; /* of the op */
   tf_arena *arena;
   int n_ranks, rank[MOST_TOGETHER], n_dims, dim[MOST_TOGETHER];
-  int64_t n, *seen; /* elements, as one number each */
+  int64_t n, *seen; /* distinct elements, each encoded as a number */
   int64_t at[MOST_TOGETHER];
 } group;
 
@@ -41,7 +41,7 @@ static int place_of(const int *list, int n, int x) {
   return i < n ? i : -1;
 }
 
-/* Ranks that index by the dim join the group; false if there are too many. */
+/* Adds the ranks that index by the dim to the group; false if there are too many. */
 static bool gather_ranks(group *g, int dim) {
   for (int r = 0; r < g->tensor->rank; r++)
     for (int u = 0; u < g->ref->index[r].n_terms; u++) {
@@ -99,7 +99,7 @@ static int by_value(const void *pa, const void *pb) {
   return (*a > *b) - (*a < *b);
 }
 
-/* Different elements along the ranks of the group; -1: they cannot be counted. */
+/* The number of distinct elements along the ranks of the group; -1: it cannot be counted. */
 static int64_t count_group(group *g) {
   double settings = 1;
   int64_t extents = 1, n = 0;
@@ -119,7 +119,7 @@ static int64_t count_group(group *g) {
 }
 
 /* ---- one reference ------------------------------------------------------------------------------ */
-/* part: rank by rank, dims that several ranks have standing still. */
+/* Counts one reference.  part: by rank, with dims that several ranks have fixed. */
 static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
   group g = {.tensor = &d->wl->tensors[ref->tensor], .ref = ref, .dims = tf_demand_dims(d, o), .arena = d->arena};
   int64_t n = 1;
@@ -147,7 +147,8 @@ typedef struct {
   int64_t sum;
 } joint;
 
-/* Adds what references k .. have with those chosen so far in common, with alternating signs. */
+/* Inclusion and exclusion: adds the intersections of references k .. with those chosen so far, with alternating
+ * signs. */
 static void include(joint *j, int k, const tf_coords *common, int chosen) {
   for (; k < j->n && j->exact; k++) {
     tf_coords *here = TF_ARRAY(j->d->arena, tf_coords, (size_t)j->rank + 1);
@@ -167,7 +168,7 @@ static void include(joint *j, int k, const tf_coords *common, int chosen) {
   }
 }
 
-/* Keeps the part of a reference, unless it is there already. */
+/* Adds the part of a reference, unless it is there already. */
 static void keep(joint *j, tf_coords *part) {
   for (int i = 0; i < j->n; i++) {
     bool same = true;
@@ -178,8 +179,7 @@ static void keep(joint *j, tf_coords *part) {
   if (j->n < MOST_REFS) j->part[j->n++] = part;
 }
 
-/* What a reference that moves with both of the mask's dims touches, where each of them has a rank of its own; else 0.
- */
+/* What a reference that moves with both of the mask's dims touches, where each has a rank of its own; else 0. */
 static int64_t count_band(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
   const double pairs = tf_demanded_pairs(d, o);
   int64_t n = pairs < 0x1p53 ? (int64_t)pairs : 0;

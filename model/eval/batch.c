@@ -1,4 +1,4 @@
-/* Many rows of trip counts of one tree: in lanes where the quick way counts them, one by one where it does not. */
+/* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one by one. */
 #include "model/cost/quick/lanes.h"
 #include "model/eval/hooks.h"
 
@@ -15,7 +15,7 @@ static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   out->held_words = tf_result_held(m->plan->arch, &r);
 }
 
-/* Lanes that are left over do the last row again. */
+/* Fills the input lanes; unused lanes repeat the last row. */
 static void fill(const tf_tape *t, const int64_t *rows, int n, int n_loops) {
   for (int i = 0; i < TF_LANES; i++)
     for (int l = 0; l < n_loops; l++)

@@ -1,4 +1,4 @@
-/* Figures of a whole mapping that no part of an evaluation needs. */
+/* Figures of a whole mapping that are derived from a result. */
 #include "tileflow/model.h"
 
 double tf_result_traffic(const tf_workload *wl, const tf_result *r) {

@@ -57,7 +57,7 @@ static bool alloc_state(struct tf_model *m) {
 
 static bool alloc_even(struct tf_model *m) {
   bool oom;
-  if (m->plan->n_retains) /* what is made differs from run to run */
+  if (m->plan->n_retains) /* what is computed differs from run to run */
     return true;
   m->even = tf_even_new(m->arena, m->plan, &oom);
   return !oom && (!m->even || tf_even_room(m->arena, m));
@@ -94,10 +94,10 @@ static bool single(tf_model *m) {
   return ok;
 }
 
-/* Whether the trip counts cover the ranges; where some nodes are not decided, whether every leaf is a single point. */
+/* Whether the trip counts cover the ranges; in a partial mapping, whether every leaf is a single point. */
 static bool covered(tf_model *m) { return m->open ? single(m) : tf_cover_all(m->cover, m->ev.trip); }
 
-/* Adds the moves of every slice up into counters per level and tensor. */
+/* Adds the moves of every slice to the counters per level and tensor. */
 static bool tally(tf_model *m) {
   const tf_plan *p = m->plan;
   int nt = p->wl->n_tensors;
@@ -145,7 +145,7 @@ static void summarize(tf_model *m, tf_result *out) {
   out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
-/* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
+/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
 static bool count(tf_model *m) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
@@ -175,7 +175,7 @@ void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
 void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
 
-/* Slices of nodes that are not decided move nothing. */
+/* Slices of open nodes move nothing. */
 static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_slices; i++)

@@ -1,4 +1,4 @@
-/* When each step of a tree loads, works and stores: the terms of latency.c laid out in time. */
+/* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in time. */
 #include "tileflow/trace.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@ typedef struct {
   tf_trace *out;
   int room;
   bool failed;
-  int64_t *cur; /* [n_loops] where the temporal loops stand */
+  int64_t *cur; /* [n_loops] settings of the temporal loops */
 } tracer;
 
-/* A node in a span of time that has `share` equal ones like it: it gets that part of all it does. */
+/* A time span in which a node does a `share` of all its work. */
 typedef struct {
   double begin, end, share;
 } span;
@@ -38,8 +38,8 @@ static void add(tracer *t, tf_interval x) {
 
 /* ---- words that pass -------------------------------------------------------------------------- */
 
-/* Words that pass a memory's ports within a span of time, loads from its beginning, stores up to its end: neither
- * for longer than the span. */
+/* Words that pass a memory's ports within a span: loads from its beginning, stores up to its end; neither for longer
+ * than the span. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
   const tf_pace pace = tf_pace_at(t->m, at);
   const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
@@ -57,7 +57,7 @@ static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner,
 
 static tf_ports scaled(tf_ports w, double by) { return (tf_ports){w.read * by, w.write * by}; }
 
-/* All that a Tile moves, the share of the span. */
+/* All that a Tile moves, times the share of the span. */
 static void pass_all(tracer *t, int n, const span *in) {
   const tf_view *v = &t->m->views->node[n];
   for (int l = 0; l < v->n_legs && in->share > 0; l++)
@@ -80,7 +80,7 @@ static void hold_slices(tracer *t, int n, const span *in) {
   }
 }
 
-/* Tensors whose home scope n is; n 0: those that are at home in the outermost memory all the time, too. */
+/* Adds the tensors whose home scope is n; for n = 0 also those at home in the outermost memory all the time. */
 static void hold_homes(tracer *t, int n, const span *in) {
   const tf_plan *p = t->m->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
@@ -94,7 +94,7 @@ static void hold_homes(tracer *t, int n, const span *in) {
 
 static void place(tracer *t, int n, const span *in);
 
-/* Time of node n in the span; of a run that is shown by itself that of this run. */
+/* Time of node n in the span; if one run is shown by itself, that of this run. */
 static double time_of(tracer *t, int n, const span *in);
 
 static void place_op(tracer *t, int n, const span *in) {
@@ -108,7 +108,7 @@ static void place_op(tracer *t, int n, const span *in) {
     pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
 }
 
-/* Children one after another, each as long as its own time takes of all of them; or all from the beginning on. */
+/* Places children one after another, each in proportion to its time; or all from the beginning on. */
 static void place_scope(tracer *t, int n, const span *in) {
   const tf_node *node = &t->m->plan->tree->nodes[n];
   const bool at_once = tf_plan_at_once(node);
@@ -125,17 +125,17 @@ static void place_scope(tracer *t, int n, const span *in) {
 
 /* ---- runs of a Tile ------------------------------------------------------------------------------- */
 
-/* A run of a Tile: what is loaded before it works, beside that, and stored after it. */
+/* A run of a Tile: the loads before its work, the transfers beside it, and the stores after it. */
 typedef struct {
   double before, time, after;
-  double work; /* of the child, over the Tile's loops; it may be less than time */
-  int row;     /* of its words among those of the Tile; -1: an even share of all */
-  bool stores; /* beside the work or after it */
+  double work; /* of the child, over the Tile's loops; may be less than `time` */
+  int row;     /* row of its words among those of the Tile; -1: an equal share of all */
+  bool stores; /* it stores, beside the work or after it */
 } run;
 
 static bool by_steps(const tracer *t, int n) { return t->m->by_steps && t->m->views->node[n].n_slices; }
 
-/* Row of the run at hand: of the innermost loop above that does not stand at its start; the last is the first run. */
+/* Row of the current run: that of the innermost loop above that is not at its start; the last row is the first run. */
 static int row_of(const tracer *t, int n) {
   const tf_view *v = &t->m->views->node[n];
   int row = 0;
@@ -159,7 +159,7 @@ static tf_ports leg_words(const tracer *t, int n, int row, int leg) {
   return scaled(row < 0 ? tf_leg_ports(t->m, v, leg) : t->m->cells[v->cell + row * v->n_legs + leg], 1 / runs);
 }
 
-/* The longest time of the words of a run at a port: of loads, of stores, of both together. */
+/* The longest times of a run's words at any port: of loads, of stores, of both together. */
 static void leg_times(const tracer *t, int n, int row, double *load, double *store, double *both) {
   const tf_view *v = &t->m->views->node[n];
   *load = *store = *both = 0;
@@ -189,13 +189,13 @@ static void set_step(tracer *t, int n, int64_t k) {
   }
 }
 
-/* Whether runs of the Tile's child are shown each by itself. */
+/* Whether runs of the Tile's child are shown one by one. */
 static bool opens(const tracer *t, int n) {
   return t->m->steps[t->m->plan->tree->nodes[n].children[0]] <= t->out->most;
 }
 
-/* The child in each step of the Tile's loops, one after another from `begin` on, each `scale` times as long as it
- * takes; scale 0: none is placed.  Returns what they take. */
+/* Places the child in each step of the Tile's loops, one after another from `begin` on, each `scale` times as long as
+ * it takes; scale 0: nothing is placed.  Returns their total time. */
 static double place_steps(tracer *t, int n, double begin, double scale) {
   const int child = t->m->plan->tree->nodes[n].children[0];
   const bool apart = opens(t, n);
@@ -214,8 +214,8 @@ static double place_steps(tracer *t, int n, double begin, double scale) {
   return sum;
 }
 
-/* The run at hand as latency.c has it: words beside the work of the run before (double-buffer) but for the first load
- * and the last store, all at once (perfect), or one after another (none). */
+/* The current run by the rules of latency.c: transfers beside the previous run's work (double-buffer) except for the
+ * first load and the last store, all at once (perfect), or one after another (none). */
 static run run_of(tracer *t, int n) {
   const double work = place_steps(t, n, 0, 0);
   const int row = by_steps(t, n) ? row_of(t, n) : -1, first = t->m->views->node[n].n_rows - 1;
@@ -229,7 +229,7 @@ static run run_of(tracer *t, int n) {
 
 static double length(const run *r) { return r->before + r->time + r->after; }
 
-/* Words of a row that the run at hand loads or stores. */
+/* Words of a row that the current run loads or stores. */
 static void pass_row(tracer *t, int n, int row, bool loads, bool stores, const span *in) {
   const tf_view *v = &t->m->views->node[n];
   for (int l = 0; l < v->n_legs; l++) {
@@ -240,12 +240,12 @@ static void pass_row(tracer *t, int n, int row, bool loads, bool stores, const s
   }
 }
 
-/* One run, stretched to the span. */
+/* Places one run, stretched to the span. */
 static void place_run(tracer *t, int n, const span *in) {
   const run r = run_of(t, n);
   const double whole = length(&r), scale = whole > 0 ? (in->end - in->begin) / whole : 0;
   const double start = in->begin + r.before * scale, tail = in->end - r.after * scale;
-  const bool apart = by_steps(t, n) && last_of_all(t, n); /* the last store, of the first run's words */
+  const bool apart = by_steps(t, n) && last_of_all(t, n); /* the last store has the words of the first run */
   pass_row(t, n, r.row, true, r.stores, &(span){in->begin, apart ? tail : in->end, 1});
   if (apart) pass_row(t, n, t->m->views->node[n].n_rows - 1, false, true, &(span){tail, in->end, 1});
   if (scale > 0) place_steps(t, n, start, scale);

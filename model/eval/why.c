@@ -1,6 +1,6 @@
-/* Words by cause (tileflow/why.h).  A slice's entries in one class fall apart by the loops that do not move its
- * box: with all of these at their first setting is one pass; letting them run, one after another from the inside, adds
- * what each of them repeats.  The differences telescope, so their sum is the count. */
+/* Words by cause (tileflow/why.h).  A slice's entries of one class are attributed to the loops that do not move its
+ * box: with all of these at their first setting there is one pass; letting them run, one after another from the
+ * inside, adds what each repeats.  The differences telescope, so that they sum up to the count. */
 #include "tileflow/why.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ typedef struct tf_why_log {
   struct tf_model *m;
   int n, room;
   tf_why_row *rows;
-  int *slice;     /* [room] of each row */
-  int from;       /* first row of the slice at hand */
+  int *slice;     /* [room] slice of each row */
+  int from;       /* first row of the current slice */
   tf_cause *base; /* [n_tile_slices] cause of what no loop repeats */
   bool ok;
 } why_log;
@@ -72,7 +72,7 @@ static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
   return m->ev.trip[m->plan->path[s->node].loops[k]] > 1;
 }
 
-/* Whether a loop inside position k moves the box: at the next step of k it is elsewhere, whoever kept it. */
+/* Whether a loop inside position k moves the box: then the next step of k finds another box, whoever kept it. */
 static bool moves_inside(const why_log *w, const tf_slice *s, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   for (int j = k + 1; j < path->n; j++)
@@ -85,7 +85,7 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
   return (tf_why_row){.cause = cause, .at = l->node, .slot = l->slot};
 }
 
-/* What class c lost that a memory of the same size could have kept: to a Seq, to another layout. */
+/* What class c lost although a memory of the same size could have kept it: to a Seq, or to another layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *row) {
   bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
   if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1)) return false;
@@ -95,7 +95,7 @@ static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *
   return c->prev >= 0 && !tf_class_survives(&w->m->ev, &w->m->scratch, s, c);
 }
 
-/* Entries of class c repeated by the loop at position k (-1: by none). */
+/* The cause of entries of class c that the loop at position k repeats (-1: no loop). */
 static tf_why_row cause_of(why_log *w, int i, const tf_pclass *c, int k) {
   const tf_slice *s = &w->m->plan->slices[i];
   const tf_path *path = &w->m->plan->path[s->node];
@@ -115,7 +115,8 @@ static bool shared_split(const tf_plan *p, int a, int b) {
   return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
 }
 
-/* Which of several Tiles that read a tensor into one memory comes first needs it; the others enter it again. */
+/* The cause of the first entry.  Of several Tiles that read a tensor into one memory, the first needs it, and the
+ * others load it again. */
 static tf_cause base_cause(const tf_plan *p, int i) {
   const tf_slice *s = &p->slices[i];
   tf_cause cause = TF_WHY_FIRST;
@@ -127,13 +128,13 @@ static tf_cause base_cause(const tf_plan *p, int i) {
   return cause;
 }
 
-/* ---- by sums --------------------------------------------------------------------------------- */
+/* ---- by sums ------------------------------------------------------------------------------------- */
 
 static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
 }
 
-/* Loops that only repeat what class c enters, and turn. */
+/* Loops with more than one step that only repeat what class c enters. */
 static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c) {
   const tf_path *path = &w->m->plan->path[s->node];
   uint64_t mask = 0;
@@ -144,7 +145,7 @@ static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c)
   return mask;
 }
 
-/* What enters in class c with the loops in `still` at their first setting.  False: only a walk could tell. */
+/* What enters in class c with the loops in `frozen` at their first setting.  False: only a walk could tell. */
 static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, tf_move *v) {
   struct tf_model *m = w->m;
   const tf_slice *s = &m->plan->slices[i];
@@ -157,8 +158,8 @@ static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, 
   return ok && !m->ev.irregular;
 }
 
-/* One class: what each loop adds, the outermost taken away first, time before space.  Where a part cannot be counted,
- * all that is left falls to the loop that was to be taken away. */
+/* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.  Where a part cannot
+ * be counted, all that is left is attributed to the loop that was to be frozen. */
 static bool by_class(why_log *w, int i, const tf_pclass *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
@@ -194,7 +195,7 @@ static bool by_sums(why_log *w) {
 
 /* ---- by the walk ----------------------------------------------------------------------------- */
 
-/* Whether temporal loop k brings again what an earlier setting of it, and of such loops outside it, has brought. */
+/* Whether temporal loop k repeats a box that an earlier setting of it, and of such loops outside it, has brought. */
 static bool brings_again(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
   const uint64_t skips = tf_skip_loops(m->plan, s->node);
   if (!(skips >> k & 1)) return m->scratch.cur[m->plan->path[s->node].loops[k]] > 0;
@@ -221,9 +222,9 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
   add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- adjustments -------------------------------------------------------------------------------- */
 
-/* Moves `n` words of a counter from one cause to another. */
+/* Moves words from one cause to another. */
 static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
   add(w, i, (tf_why_row){.cause = to, .at = -1, .slot = -1}, &v);
   v = minus((tf_move){0}, v);
@@ -232,7 +233,7 @@ static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
 
 static int64_t beyond(int64_t n, int64_t size) { return n > size ? n - size : 0; }
 
-/* Of a pass, what is more than the tensor has: boxes that overlap. */
+/* Of one pass, what exceeds the tensor is overlap of boxes: halos. */
 static void split_halos(why_log *w) {
   w->from = 0;
   for (int k = 0, n = w->n; k < n && w->ok; k++) {
@@ -252,7 +253,7 @@ static void add_leaves(why_log *w) {
   }
 }
 
-/* Corrections of streamed reductions are what the counters have and no Tile or op moves. */
+/* Corrections of streamed reductions: what the counters have and no Tile or op moves. */
 static void add_streams(why_log *w) {
   const tf_plan *p = w->m->plan;
   int n = w->n;
@@ -299,7 +300,7 @@ static bool begin(why_log *w, struct tf_model *m) {
   return w->ok;
 }
 
-/* Evaluates once more, with the same result: the walk tells every entry. */
+/* Evaluates once more, with the same result, so that the walk reports every entry. */
 static bool by_walk(why_log *w) {
   struct tf_model *m = w->m;
   tf_result again;
@@ -330,7 +331,7 @@ static bool collect(why_log *w) {
   return w->ok;
 }
 
-/* Rows of which halos have taken everything. */
+/* Removes rows that are empty after halos were split off. */
 static void drop_empty(why_log *w) {
   int n = 0;
   for (int k = 0; k < w->n; k++) {

@@ -4,9 +4,9 @@
 
 #include "model/flow/plan_class.h"
 
-enum { TF_MAX_READS = 64 }; /* of one tensor */
+enum { TF_MAX_READS = 64 }; /* most reads of one tensor that are considered */
 
-/* Whether loop l and all it depends on split their ranges without remainder. */
+/* Whether loop l, and all loops it depends on, split their ranges without remainder. */
 static bool even(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
@@ -71,7 +71,7 @@ static bool parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
   return false;
 }
 
-/* Whether the reads from which the range of op o's output is inferred move apart. */
+/* Whether the reads from which the range of op o's output is inferred move differently. */
 static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
   const tf_plan *p = ev->plan;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
@@ -82,7 +82,7 @@ static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
     const tf_op *reader = &p->wl->ops[z->consumers[i]];
     for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]); k++) {
       if (reader->reads[k].tensor != s.tensor) continue;
-      if (s.n_touch == TF_MAX_READS) /* more than are looked at: taken to part */
+      if (s.n_touch == TF_MAX_READS) /* more than are considered: treated as moving differently */
         return true;
       touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
     }
@@ -104,7 +104,7 @@ bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
   return any;
 }
 
-/* Whether a step of loop l, which stands above both, shifts the boxes of s and q alike. */
+/* Whether a step of loop l, which is above both, shifts the boxes of s and q alike. */
 static bool moved_alike(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
   effect(ev, w, s, l, a);
@@ -137,7 +137,7 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
   return agree;
 }
 
-/* Whether prev holds what a retaining scope made in one of its runs that s is no part of. */
+/* Whether prev holds what a retaining scope computed in a run that s is not part of. */
 static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
   for (int i = 0; i < prev->n_touch; i++)
     if (p->made_in[prev->touch[i].op] >= 0 && p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
@@ -146,8 +146,8 @@ static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev)
   return false;
 }
 
-/* Whether a loop above the common scope moves what one m-tile reads and not what the other does: what is found then
- * differs from setting to setting, and from one instance to another that wants the same. */
+/* Whether a loop above the common scope moves what one m-tile reads and not what the other reads: then what is found
+ * differs between settings, and between instances with equal boxes. */
 static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)

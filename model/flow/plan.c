@@ -1,4 +1,4 @@
-/* Builds the plan of a tree: paths, loops and whom they split, slices and what they touch. */
+/* Builds the plan of a tree: paths, loops and the ops they split, slices and what they touch. */
 #include "model/flow/range_memo.h"
 
 #include "model/flow/plan_class.h"
@@ -118,7 +118,7 @@ static void find_homes(tf_plan *p) {
   }
 }
 
-/* The innermost memory that holds z on the path to n, outside `level`. */
+/* The innermost memory that holds z on the path to n, further out than `level`. */
 static int holder(const tf_plan *p, int n, int z, int level) {
   for (int l = level - 1; l > p->home_level[z]; l--) {
     int t = tf_plan_mtile(p, n, l);
@@ -192,7 +192,7 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
   return true;
 }
 
-/* Whether an entry finds what an m-tile left that stands in or outside a retaining scope where it does not. */
+/* Whether an entry outside a retaining scope finds what an m-tile inside it left, or the other way round. */
 static bool links_out(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
   return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
 }
@@ -217,7 +217,7 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-/* Whether all that reads what op o makes is streamed: what leaves the stream is not corrected there. */
+/* Whether all readers of op o's output are streamed: what leaves the stream is not corrected there. */
 static bool stays_in_streams(const tf_plan *p, int o) {
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   bool all = z->n_consumers > 0;
@@ -226,7 +226,7 @@ static bool stays_in_streams(const tf_plan *p, int o) {
   return all;
 }
 
-/* The streamed sum by which op o divides, where sums of the stream take that over; -1: none. */
+/* The streamed sum by which op o divides, if sums of the stream divide instead; -1: none. */
 static int divisor(const tf_plan *p, int o) {
   const tf_op *op = &p->wl->ops[o];
   if (!stays_in_streams(p, o)) return -1;
@@ -239,7 +239,7 @@ static int divisor(const tf_plan *p, int o) {
   return -1;
 }
 
-/* Slices of what streaming corrects, at the scope: the box of each named reduction. */
+/* The slices that streaming corrects: the box of each named reduction, at the scope. */
 static bool add_streams(tf_arena *a, tf_plan *p) {
   p->stream = TF_ARRAY(a, tf_slice, (size_t)p->wl->n_ops);
   p->divides = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
@@ -281,7 +281,7 @@ static bool add_arrays(tf_arena *a, tf_plan *p) {
   return p->unit && p->space && p->home_level && p->retained && p->loops;
 }
 
-static bool take_facts(tf_arena *a, tf_plan *p) {
+static bool copy_facts(tf_arena *a, tf_plan *p) {
   const tf_facts *f = p->facts = tf_facts_new(a, p->tree);
   if (!f) return false;
   p->n_loops = f->n_loops;
@@ -299,7 +299,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   p->tree = tree;
   p->arch = tree->arch;
   p->wl = tree->workload;
-  if (!take_facts(a, p) || !find_paths(a, p) || !add_arrays(a, p)) return NULL;
+  if (!copy_facts(a, p) || !find_paths(a, p) || !add_arrays(a, p)) return NULL;
   for (int o = 0; o < p->wl->n_ops; o++) {
     p->unit[o] = find_unit(p, o);
     p->space[o] = space_of(p, o);

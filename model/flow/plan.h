@@ -22,9 +22,9 @@ enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits 
 typedef struct {
   int node, slot, dim;
   tf_axis axis;
-  int lead;   /* node where its chain begins: from where the ops that it splits lead */
-  int op;     /* one of the ops it splits, -1: none */
-  bool clash; /* the ops lead from different nodes, so it has no one chain */
+  int lead;   /* node at which its chain begins: from which the ops that it splits lead */
+  int op;     /* one of the ops it splits; -1: none */
+  bool clash; /* these ops lead from different nodes, so that there is no single chain */
   int n_leader;
   int *leaders; /* all ops it splits */
 } tf_ploop;
@@ -34,17 +34,17 @@ typedef struct {
   int op, ref;
 } tf_touch;
 
-/* A component: loops whose settings must be counted together, because they share a chain, one enters the range of the
- * other, or they move the same rank; and the ranks of the tensor that they move (none: they only repeat the box).  The
- * counts of different components of a slice multiply. */
+/* A component: loops whose settings must be summed over together, because they share a chain, one affects the range of
+ * the other, or they move the same rank; and the ranks of the tensor that they move (none: they only repeat the box).
+ * The counts of different components of a slice multiply. */
 typedef struct tf_comp {
   uint64_t loops;      /* path positions */
-  uint64_t prev_loops; /* path positions of the m-tile before, below the common scope */
+  uint64_t prev_loops; /* path positions of the previous m-tile, below the common scope */
   int n_rank;
   unsigned char rank[16];
-  int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none.  If there is one: */
-  uint64_t moving; /* loops that move one of the ranks */
-  int n_part;      /* components there would be if nothing were retained, or left out */
+  int retain;      /* retaining scope (plan->retains) whose runs these loops enumerate; -1: none.  If there is one: */
+  uint64_t moving; /* loops that move a rank */
+  int n_part;      /* the components that there would be if nothing were retained or skipped */
   struct tf_comp *part;
 } tf_comp;
 
@@ -52,33 +52,33 @@ typedef struct tf_comp {
 typedef struct {
   int node, level, tensor;
   int above;  /* memory level that serves it */
-  bool makes; /* the op that makes the tensor is below node */
-  bool leaf;  /* an op leaf, one reference */
+  bool makes; /* the producer is below the node */
+  bool leaf;  /* an op leaf, with one reference */
   int n_touch;
   tf_touch *touch; /* references below node */
   uint64_t merge;  /* spatial loops whose instances may share one transfer: between the serving memory and the node,
                       in one production */
-  uint64_t inside; /* loops inside the production of the tensor */
-  uint64_t moving; /* loops that move the box; filled with the comps */
+  uint64_t inside; /* loops within one production of the tensor */
+  uint64_t moving; /* loops that move the box; filled with the components */
   int n_class;
-  struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
+  struct tf_pclass *classes; /* m-tiles only: the ways in which an entry finds the memory */
   int n_comp;
   tf_comp *comp;
-  bool plain; /* one reference: distinct settings of a moving loop give distinct boxes */
+  bool plain; /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
 
-/* One way in which control reaches an m-tile: `carry` is the path position of the loop that steps,
- * -1 when none does; loops outside it are free, temporal ones inside it start anew. */
+/* One way in which control reaches an m-tile.  `carry` is the path position of the loop that steps, -1 if none does;
+ * loops outside it are free, temporal ones inside it start over. */
 typedef struct tf_pclass {
   int carry;
-  int zero_from;       /* path positions >= zero_from hold loops that start anew */
-  int top;             /* node at which control turns: the loop's Tile, or the scope */
-  int prev;            /* slice whose content is found, -1: nothing */
-  int seq;             /* the Seq that dropped it, -1: none */
-  int common;          /* lowest node above both m-tiles (scope), -1 when they are the same */
-  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content when they
-                          have work: [0] in this run, [1] in the run before */
-  int n_spread;        /* loops that, with a trip > 1, spread prev's reduction: it gives up its copies */
+  int zero_from;       /* path positions >= zero_from hold loops that start over */
+  int top;             /* the node from which control comes: the loop's Tile, or the scope */
+  int prev;            /* slice whose content is found; -1: none */
+  int seq;             /* the Seq that dropped it; -1: none */
+  int common;          /* lowest scope above both m-tiles; -1 if they are the same */
+  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content if they have
+                          points: [0] in this run, [1] in the run before */
+  int n_spread;        /* loops that, with a trip count > 1, spread prev's reduction: its copies are dropped */
   int *spread;
   int n_comp;
   tf_comp *comp;
@@ -86,7 +86,7 @@ typedef struct tf_pclass {
 
 typedef struct {
   int n;
-  int *loops;        /* loop ids above the node, outer to inner */
+  int *loops;        /* loop numbers above the node, outermost first */
   uint64_t temporal; /* positions of temporal loops */
 } tf_path;
 
@@ -94,7 +94,7 @@ typedef struct tf_plan {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
-  const tf_facts *facts; /* who leads where, homes, streams; of these, what is asked most often: */
+  const tf_facts *facts; /* leads, homes, streams; copied from there, as they are asked for most often: */
   int n_loops;
   const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
   tf_ploop *loops;
@@ -104,32 +104,32 @@ typedef struct tf_plan {
   int n_retains;
   struct tf_retain *retains; /* scopes that retain (retain.h) */
   int *retain_at;            /* [node] retains[] entry above the node, -1 */
-  int *made_in;              /* [op] retains[] entry whose runs decide its range, -1 */
-  uint64_t *made_mask;       /* [op] retained: loops above the scope on which what is made depends; else 0 */
+  int *made_in;              /* [op] retains[] entry whose runs determine its range; -1: none */
+  uint64_t *made_mask;       /* [op] if retained: loops above the scope on which its computed range depends; else 0 */
   int *unit;                 /* [op] */
-  int64_t *space;            /* [op] points of its iteration space; saturates */
+  int64_t *space;            /* [op] points of its iteration space; saturating */
   int n_slices;
   tf_slice *slices;       /* m-tile slices first ... */
   int n_tile_slices;      /* ... then op leaves: one per reference, reads then output, op by op */
   int *op_slice;          /* [op] its first leaf slice */
   tf_slice *stream;       /* [op] a streamed op's output at the scope that streams it; node -1: none */
-  int *divides;           /* [op] streamed sum by which it divides, where sums that read it divide instead; -1: none */
-  tf_slice *at;           /* [node] a slice of nothing: only the loops above the node */
-  bool clips;             /* a tensor is padded: borders may clip boxes */
-  bool cuts;              /* one that an op makes is: borders may cut ranges */
-  int64_t reach;          /* sum of all paddings: how far a border is felt */
-  bool irregular;         /* needs the exact walk whatever the trip counts */
-  struct tf_skips *skips; /* steps that a mask leaves nothing of (skip.h); NULL: none is left out */
-  struct tf_range_memo *memo; /* of questions about ranges (range_memo.h); NULL: none is needed */
+  int *divides;           /* [op] streamed sum by which it divides, if the sums that read it divide instead; -1: none */
+  tf_slice *at;           /* [node] a slice without ranks: only the loops above the node */
+  bool clips;             /* some tensor is padded: borders may clip boxes */
+  bool cuts;              /* some intermediate is padded: borders may clip ranges */
+  int64_t reach;          /* sum of all paddings: how far from a border settings may differ */
+  bool irregular;         /* needs the exact walk for any trip counts */
+  struct tf_skips *skips; /* steps that a mask skips (skip.h); NULL: none */
+  struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
 } tf_plan;
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 
-/* Whether node a is b or stands above it. */
+/* Whether node a is b or an ancestor of it. */
 static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return tf_is_above(p->facts, a, b); }
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
-/* Words of a whole tensor; saturates. */
+/* Words of a whole tensor; saturating. */
 int64_t tf_whole_words(const tf_tensor *t);
 /* Whether the m-tile t holds z. */
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
@@ -144,7 +144,7 @@ static inline bool tf_plan_at_once(const tf_node *n) {
 }
 /* Whether op o leads below node n (n on its path). */
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
-/* Whether loops a and b split one range one after the other. */
+/* Whether loops a and b split one range in sequence. */
 static inline bool tf_plan_same_chain(const tf_plan *p, int a, int b) {
   return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
 }

@@ -1,4 +1,4 @@
-/* Enumerates the ways in which control reaches an m-tile, and finds who left what its memory holds then. */
+/* Enumerates the ways in which control reaches an m-tile, and finds out which entry left what its memory holds then. */
 #include "model/flow/plan_class.h"
 
 #include "model/spec/dims.h"
@@ -24,8 +24,8 @@ static int last_seen(const tf_plan *p, const tf_slice *s, int from, int to) {
   return -1;
 }
 
-/* Children [from, to) of q that do not touch z and surely have work; the others that do not touch it, which
- * follow from what q retains and may have none, are put into *idle. */
+/* Whether children [from, to) of q that do not touch z have points for certain; others that do not touch z, and may
+ * have none because of what q retains, are added to *idle. */
 static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z, uint64_t *idle) {
   bool sure = false;
   for (int i = from; i < to; i++) {
@@ -39,9 +39,9 @@ static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, 
   return sure;
 }
 
-/* The Seq that drops what prev left before control reaches node (see docs/SEMANTICS.md: "Seq owns the
- * memory"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.
- * idle: see tf_pclass. */
+/* The Seq that drops what prev left before control reaches node (docs/SEMANTICS.md: "Seq gives the memory to the child
+ * that runs"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.  idle: see
+ * tf_pclass. */
 static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
@@ -61,7 +61,7 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
   return -1;
 }
 
-/* Loops that spread the reduction of what prev makes, below the outermost scope control leaves. */
+/* Loops that spread the reduction of prev, below the outermost scope that control leaves. */
 static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int top, tf_pclass *c) {
   int scope = -1;
   if (!prev->makes) return true;
@@ -78,7 +78,7 @@ static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int
   return c->spread != NULL;
 }
 
-/* Completes class c, reached at node `top` from m-tile slice `prev` (-1: none). */
+/* Completes class c, reached from node `top`, with the previous m-tile slice `prev` (-1: none). */
 static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *c, int top, int prev) {
   c->prev = -1;
   c->seq = -1;

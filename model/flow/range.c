@@ -1,5 +1,5 @@
 /* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
- * loop by loop; any other op makes what its readers below the node read.  The same recursion over loops instead of
+ * loop by loop; any other op computes what its readers below the node read.  The same recursion over loops instead of
  * intervals gives the loops on which a range depends (the masks). */
 #include "model/flow/range_memo.h"
 #include "model/spec/dims.h"
@@ -139,7 +139,7 @@ int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, 
 
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
   if (trip <= 1 || len <= 0) return len;
-  int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
+  int64_t before = (len - 1) / (trip * step) * trip * step; /* full rounds over the instances, without the last one */
   return before + (step < len - before ? step : len - before);
 }
 

@@ -6,31 +6,32 @@
 
 enum { TF_MAX_RANK = 16 };
 
-/* An evaluation in progress: its trip counts and steps, how ranges are to be taken, and what was met on the way. */
+/* An evaluation in progress: its trip counts and steps, options for ranges, and what was found on the way. */
 typedef struct {
   const tf_plan *plan;
-  int64_t *trip;   /* [n_loops] */
-  int64_t *step;   /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
-  bool noclip;     /* take boxes as if no tensor had borders */
-  bool whole;      /* take all tiles whole, whatever the extents leave of them */
-  bool exact;      /* in the exact walk: an op with an empty range touches nothing at all */
-  bool irregular;  /* found: something that only the exact walk counts right */
-  bool demand;     /* while finding what a retaining scope makes: a producer without work reads nothing */
-  int64_t work;    /* settings visited by the general count and the walk: their effort */
-  uint64_t frozen; /* while finding causes: path positions of the slice whose loops stay at their first setting */
-  bool masked_too; /* steps that a mask leaves nothing of are counted like others */
+  int64_t *trip;  /* [n_loops] */
+  int64_t *step;  /* [op * n_loops + loop] how far an iteration moves op along the dim, in elements */
+  bool noclip;    /* option: boxes as if no tensor had borders */
+  bool whole;     /* option: all tiles whole, even beyond the extents */
+  bool exact;     /* option: in the exact walk, where an op with an empty range touches nothing */
+  bool irregular; /* found: only the exact walk counts this right */
+  bool demand;    /* option: while finding what a retaining scope computes; a producer without points reads nothing */
+  int64_t work;   /* number of settings visited by the general count and the walk */
+  uint64_t
+      frozen; /* option: while finding causes; path positions of the slice whose loops stay at their first setting */
+  bool masked_too; /* option: count steps that a mask would skip */
   bool ragged;     /* found: settings that were counted together differ, and must be counted one by one */
-  tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
-                      NULL: not in force */
+  tf_ival *
+      *made; /* [op] what a retained op computes in this run of its home scope, per output dim; NULL: not applied */
 } tf_eval;
 
-/* Settings of the loops that a count needs room for. */
+/* Working storage for settings of the loops. */
 typedef struct {
-  int64_t *cur, *prv, *zero; /* [n_loops] now, at the entry before, at their start */
-  int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
+  int64_t *cur, *prv, *zero; /* [n_loops] current settings, those at the entry before, and zeros */
+  int64_t *fixed;            /* [n_loops] settings of loops that are not summed over: 0 except at borders */
   tf_ival **made;            /* [n_ops] for ev->made */
-  int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
-  struct tf_boxes *boxes;    /* of the general count (sums.h); NULL: the above is not there yet */
+  int64_t *pair;             /* [n_loops] corresponding loop of the slice's path; -1: none */
+  struct tf_boxes *boxes;    /* of the general count (sums.h); NULL: not created yet */
 } tf_scratch;
 
 /* Elements by which one iteration of loop l moves the op that stands for its chain. */
@@ -39,35 +40,35 @@ static inline int64_t tf_step(const tf_eval *ev, int l) {
   return p->loops[l].op < 0 ? 1 : ev->step[p->loops[l].op * p->n_loops + l];
 }
 
-/* Fills ev->step from ev->trip.  Returns false if a product passes 2^63 - 1; sets irregular
- * where ops that share a loop would advance differently. */
+/* Fills ev->step from ev->trip.  False if a product exceeds 2^63 - 1; sets irregular where ops that share a loop would
+ * advance differently. */
 bool tf_eval_steps(tf_eval *ev);
 
 /* The range of dim d of op o on entry to node n, loops above n at dg[loop id]. */
 tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 /* The range that reaches loop l: after all loops further out on its chain. */
 tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
-/* Iterations of loop l that have work: as many as cover the range that reaches it. */
+/* Iterations of loop l that are not empty: as many as cover the range that reaches it. */
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg);
-/* Rank r of the slice: bounding box over its touches, clipped to the tensor. */
+/* Rank r of the slice: the hull of its touches, clipped to the tensor. */
 tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg);
 /* Rank r of the box that one reference of op o touches on entry to node n. */
 tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg);
 
-/* The last setting of temporal loop path->loops[k] that happens, with the spatial loops of its chain
- * further inside (positions in `mask`) where they stand. */
+/* The last setting of temporal loop path->loops[k] that is not empty, with the spatial loops of its chain further in
+ * (positions in `mask`) as set. */
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
-/* What is left of `len` elements in one of the `trip` instances that take `step` each. */
+/* The part of `len` elements that one of `trip` instances, which take `step` each, gets. */
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 
-/* Whether op o has an empty range, so nothing to do, on entry to node n. */
+/* Whether op o has an empty range, hence no points, on entry to node n. */
 bool tf_op_idle(const tf_eval *ev, int o, int n, const int64_t *dg);
 
-/* Path positions (of node n's path) on which the above depend. */
+/* Path positions (of node n's path) on which these ranges depend: of a dim of op o at node n. */
 uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n);
 uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r);
-/* Of the range with which op o enters the node below which it leads. */
+/* Of the range with which op o enters the node from which it leads. */
 uint64_t tf_base_mask(const tf_plan *p, int o, int d);
-/* Of what is demanded of rank r of op o's output below node n. */
+/* Of the part of rank r of op o's output that is needed below node n. */
 uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n);
 #endif

@@ -1,9 +1,9 @@
-/* A direct-mapped table of answers, by depth, op and dim; a question outdates all answers of the one before. */
+/* A direct-mapped table of answers, by depth, op and dim; a new question invalidates all answers. */
 #include "model/flow/range_memo.h"
 
 enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20 };
 
-/* Whether there are many ways from some op to the outputs. */
+/* Whether there are many paths from some op to the outputs. */
 static bool has_many_ways(const tf_workload *wl, int *ways) {
   for (int i = wl->n_ops - 1; i >= 0; i--) {
     const tf_tensor *z = &wl->tensors[wl->ops[wl->topo[i]].out];
@@ -17,8 +17,8 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
   return false;
 }
 
-/* All nodes that one question comes by stand on one path from the root, so that each depth has places of its own, as
- * far as memory allows. */
+/* The nodes of one question lie on one path from the root, so that each depth gets entries of its own, as far as
+ * memory allows. */
 static bool make(tf_arena *a, tf_plan *p) {
   int deep = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)

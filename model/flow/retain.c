@@ -1,10 +1,10 @@
-/* What a run of a retaining scope makes: the box around what is needed and not held; what is held follows from the runs
- * before, which are looked up by stepping its loops back. */
+/* What a run of a retaining scope computes: the box around what is needed and not held.  What is held follows from
+ * earlier runs, which are found by stepping the scope's loops back. */
 #include "model/flow/retain.h"
 
 #include <string.h>
 
-enum { TF_RETAIN_BACK = 64 }; /* runs looked at, from one, to find the last that made something */
+enum { TF_RETAIN_BACK = 64 }; /* how many earlier runs are searched for the last one that computed something */
 
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made) {
   int open = -1, n_open = 0;
@@ -25,7 +25,7 @@ void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *hel
     made[open].len -= both.len;
 }
 
-/* The innermost loop that is not at its start, -1: none. */
+/* The innermost loop that is not at its start; -1: none. */
 static int stepped(tf_eval *ev, const tf_retain *h, const tf_spot *at) {
   const tf_path *path = &ev->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
@@ -71,7 +71,7 @@ void tf_retain_force(tf_eval *ev, const tf_retain *h, tf_made *made) {
     ev->made[h->ops[i]] = made ? made->box[i] : NULL;
 }
 
-/* What is wanted of op i's output in the run in force; false: nothing. */
+/* The part of op i's output that is needed in the current run; false: none. */
 static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf_ival *out) {
   const tf_op *op = &ev->plan->wl->ops[h->ops[i]];
   bool any = true;
@@ -84,16 +84,16 @@ static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf
   return any;
 }
 
-static void make_some(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
 
-/* What the home holds of op i's output when the run at `at` begins; false: nothing. */
+/* The part of op i's output that the home holds when the run at `at` begins; false: none. */
 static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at, tf_ival *held) {
   tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
     int k = tf_retain_before(ev, h, dg, &then);
     if (k < 0 || h->drops >> k & 1) return false;
-    make_some(ev, h, i, dg, &then, &made);
+    compute_first(ev, h, i, dg, &then, &made);
     tf_retain_stand(ev, h, &then, dg);
     if (needed(ev, h, i, dg, held)) return true;
     tf_retain_skip(ev, h, &then);
@@ -102,8 +102,8 @@ static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_
   return false;
 }
 
-/* What the first n of h->ops make at `at`; left in force. */
-static void make_some(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
+/* What the first n of h->ops compute at `at`; remains applied. */
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
   tf_ival need[TF_MAX_RANK], held[TF_MAX_RANK];
   for (int i = 0; i < n; i++) {
     tf_retain_force(ev, h, NULL);
@@ -120,7 +120,7 @@ static void make_some(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const
 }
 
 void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out) {
-  make_some(ev, h, h->n_ops, dg, at, out);
+  compute_first(ev, h, h->n_ops, dg, at, out);
   tf_retain_stand(ev, h, at, dg);
 }
 

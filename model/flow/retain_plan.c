@@ -1,8 +1,8 @@
-/* Which scopes retain, and which ops' ranges follow from what they make. */
+/* Which scopes retain, and which ops' ranges depend on what they compute. */
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 
-/* The retaining scope whose runs decide the range of op o, which does not lead at node n; -1: none. */
+/* The retaining scope whose runs determine the range of op o, which does not lead at node n; -1: none. */
 static int inferred_in(const tf_plan *p, int o, int n);
 static int range_in(const tf_plan *p, int o, int n);
 
@@ -34,7 +34,7 @@ static int inferred_in(const tf_plan *p, int o, int n) {
   return -1;
 }
 
-/* Loops at whose step a Seq between them and the scope passes to children that do not touch what it keeps. */
+/* Loops whose step makes a Seq between them and the scope pass to children that do not touch what it keeps. */
 static uint64_t dropping(const tf_plan *p, int scope) {
   const tf_path *path = &p->path[scope];
   uint64_t mask = 0;
@@ -57,7 +57,7 @@ static bool fill(tf_plan *p, tf_retain *h) {
   return true;
 }
 
-/* Whether two retaining scopes stand one inside the other. */
+/* Whether two retaining scopes are nested. */
 static bool nested(const tf_plan *p) {
   for (int i = 0; i < p->n_retains; i++)
     for (int j = 0; j < p->n_retains; j++)
@@ -65,7 +65,7 @@ static bool nested(const tf_plan *p) {
   return false;
 }
 
-/* Whether an op whose range follows from what is made writes what lives further out. */
+/* Whether an op whose range depends on what is computed writes to what lives further out. */
 static bool escapes(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     int home = p->home_scope[p->wl->ops[o].out];
@@ -75,8 +75,8 @@ static bool escapes(const tf_plan *p) {
   return false;
 }
 
-/* Whether an op that is made in full is read by one that follows from what is made, and by one that does not:
- * the first may have nothing to do where the second has. */
+/* Whether an op that is computed in full is read by one whose range depends on what a retaining scope computes, and by
+ * one whose range does not: the first may have no points where the second has. */
 static bool half_idle(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
@@ -90,8 +90,8 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
-/* Whether a Seq below a retaining scope has a child in which all follows from what is made: in a run in which nothing
- * is left to make it is not entered, and the Seq does not pass to it. */
+/* Whether a Seq below a retaining scope has a child in which all ranges depend on what is computed: in a run that has
+ * nothing left to compute, the child is not entered, and the Seq does not pass to it. */
 static bool passes_over(const tf_plan *p) {
   const tf_tree *t = p->tree;
   for (int n = 1; n < t->n_nodes; n++) {
@@ -105,7 +105,7 @@ static bool passes_over(const tf_plan *p) {
   return false;
 }
 
-/* The retaining scopes, the nodes below them and the ops that follow from them. */
+/* The retaining scopes, the nodes below them, and the ops whose ranges depend on them. */
 static bool fill_all(tf_arena *a, tf_plan *p) {
   int n = p->tree->n_nodes;
   p->retains = TF_ARRAY(a, tf_retain, (size_t)p->n_retains + 1);

@@ -4,8 +4,8 @@
 
 /* ---- facts of the tree ------------------------------------------------------------------------------------ */
 
-/* Whether nobody needs what op o makes in a step of node n that the mask leaves nothing of: the mask says so, or all
- * that reads it stands below n and is void, too. */
+/* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because of the mask itself,
+ * or because all its readers are below n and void, too. */
 static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
   if (m->vain[o]) return true;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
@@ -15,7 +15,7 @@ static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
   return all;
 }
 
-/* What holds of node n.  Ops whose ranges other loops split decide nothing together. */
+/* What applies to node n.  If the ranges of its ops are split by different loops, it is not skipped on its own. */
 static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   tf_skip s = {.may = true, .at = n, .op = -1};
   for (int o = 0; o < p->wl->n_ops && s.may; o++) {
@@ -30,7 +30,7 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   return s;
 }
 
-/* Whether all that op o makes along the dim is read, so that its range begins as the whole dim. */
+/* Whether all that op o produces along the dim is read, so that its range begins as the whole dim. */
 static bool read_whole(const tf_workload *wl, int o, int dim) {
   const int rank = tf_out_rank(&wl->ops[o], dim);
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
@@ -54,7 +54,7 @@ static bool all_whole(const tf_workload *wl, const tf_mask *m) {
   return true;
 }
 
-/* Whether some node may be left out: loops on both dims stand above it, or the mask leaves nothing of some row. */
+/* Whether some node may be skipped: loops on both dims are above it, or the mask leaves nothing of some row. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (k->node[n].may && !k->whole) return true;
@@ -94,7 +94,7 @@ uint64_t tf_skip_loops(const tf_plan *p, int n) {
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */
 
-/* One of the mask's dims on node n's path: its loops, and where they stand. */
+/* One of the mask's dims on node n's path: its loops, and their settings. */
 typedef struct {
   const tf_eval *ev;
   const tf_path *path;
@@ -108,17 +108,16 @@ static line line_of(const tf_eval *ev, int n, bool is_l) {
   return (line){ev, &p->path[n], p->wl->dims[is_l ? k->mask.l : k->mask.q].extent, is_l ? k->node[n].l : k->node[n].q};
 }
 
-/* Where temporal loops stand: those in `stand` as dg says, loop `start` (-1: none) at its first setting, the others
- * anywhere. */
+/* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the others any. */
 typedef struct {
   uint64_t stand;
   int start;
   const int64_t *dg;
 } setting;
 
-/* The dim's range around all instances; *turns: settings of the loop `start` that happen.  Spatial loops that do not
- * divide their range are not told apart: such trees are walked (tf_skip_uneven). */
-static tf_ival around(const line *d, setting at, int64_t *turns) {
+/* The dim's range over all instances; *turns: settings of the loop `start` that are not empty.  Spatial loops that do
+ * not divide their range are treated as one range: such trees are walked (tf_skip_uneven). */
+static tf_ival range_of(const line *d, setting at, int64_t *turns) {
   const tf_path *path = d->path;
   tf_ival v = {0, d->extent};
   int64_t spread = 0;
@@ -147,7 +146,7 @@ static int64_t down(int64_t a, int64_t by) { return a >= 0 ? a / by : -((by - 1 
 
 static int64_t up(int64_t a, int64_t by) { return -down(-a, by); }
 
-/* Of loop k, the loops in `stand` where they stand, the others anywhere. */
+/* For loop k: with the loops in `stand` as set, the others at any setting. */
 static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const tf_mask *m = &p->skips->mask;
@@ -156,8 +155,8 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi, most = is_l ? m->hi : -m->lo;
   const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
   int64_t turns;
-  const tf_ival o = around(&other, (setting){stand, -1, dg}, &turns),
-                at = around(&own, (setting){stand, k, dg}, &turns);
+  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &turns),
+                at = range_of(&own, (setting){stand, k, dg}, &turns);
   const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
   tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step), up(o_last + least - at.lo, step),
                down(o.lo + most - at_last, step)};
@@ -178,7 +177,7 @@ static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
   return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Steps to the next instance of the spatial loops in `loops`; false after the last. */
+/* Advances to the next instance of the spatial loops in `loops`; false after the last. */
 static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops, int64_t *dg) {
   for (int k = path->n - 1; k >= 0; k--) {
     const int l = path->loops[k];
@@ -213,7 +212,7 @@ bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
   return outside_band(&p->skips->mask, l, q);
 }
 
-/* The setting of the loops in `again` before this one; false: there is none. */
+/* Moves to the previous setting of the loops in `again`; false: there is none. */
 static bool step_back(const tf_eval *ev, const tf_path *path, uint64_t again, int64_t *dg) {
   int k = path->n - 1;
   for (; k >= 0 && (!(again >> k & 1) || dg[path->loops[k]] == 0); k--)
@@ -229,7 +228,7 @@ int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg) {
   const line l = line_of(ev, n, true), q = line_of(ev, n, false);
   const setting at = {(UINT64_C(1) << k) - 1, -1, dg};
   int64_t turns;
-  return around(&l, at, &turns).lo - around(&q, at, &turns).lo;
+  return range_of(&l, at, &turns).lo - range_of(&q, at, &turns).lo;
 }
 
 bool tf_skip_divides(const tf_eval *ev, int n) {
@@ -253,7 +252,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg) {
   for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
     first &= dg[path->loops[__builtin_ctzll(rest)]] == 0;
   if (ev->masked_too) return first;
-  if (tf_skip_divides(ev, node)) {
+  if (ev->plan->skips->whole && tf_skip_divides(ev, node)) {
     for (uint64_t rest = again; rest && first; rest &= rest - 1) {
       const int k = __builtin_ctzll(rest);
       first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
@@ -269,11 +268,10 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg) {
   return first;
 }
 
-/* ---- what sums cannot tell -----------------------------------------------------------------------------------------
- */
+/* ---- what only the walk can tell ------------------------------------------------------------------------------- */
 
-/* Whether the loops on one of the mask's dims leave a remainder; *spread: some of them are spatial;
- * *first: where all stand at their first setting. */
+/* Whether the loops on one of the mask's dims leave a remainder; *spread: some of them are spatial; *first: the range
+ * with all of them at their first setting. */
 static bool uneven(const line *d, bool *spread, tf_ival *first) {
   int64_t len = d->extent;
   bool any = false;
@@ -296,8 +294,8 @@ static bool turns(const tf_eval *ev, int n, uint64_t loops) {
   return false;
 }
 
-/* Whether node n may be left out while what it hangs from is not, though the two have the same box. */
-static bool parts(const tf_eval *ev, int n) {
+/* Whether node n may be skipped in a step in which its parent is not, although both have the same box. */
+static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = &p->skips->node[n];
   const int up = p->tree->nodes[n].parent;
@@ -314,7 +312,7 @@ bool tf_skip_uneven(const tf_eval *ev) {
     bool by_l, by_q;
     tf_ival keys, rows;
     const bool any_l = uneven(&l, &by_l, &keys), any_q = uneven(&q, &by_q, &rows);
-    if ((any_l && by_l) || (any_q && by_q) || parts(ev, n)) return true;
+    if ((any_l && by_l) || (any_q && by_q) || differs_from_parent(ev, n)) return true;
     if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
   }
   return false;

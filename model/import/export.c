@@ -76,7 +76,7 @@ tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_wor
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  bool ok = check_architecture(&x);
+  bool ok = tf_no_views(wl, d) && check_architecture(&x);
   for (int i = 0; i < N_FORMATS; i++)
     if (!strcmp(formats[i].name, format) && x.fits) ok &= formats[i].write(&x);
   if (x.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

@@ -52,7 +52,7 @@ static void each_reading(tf_wl_reader *w, void (*f)(tf_wl_reader *, reading, tf_
  * an empty range (lo > extent) says that nothing was read so far. */
 static void widen(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t lo, hi;
-  if (t->producer >= 0 || !range_of(w, x, &lo, &hi)) return;
+  if (tf_is_made(t) || !range_of(w, x, &lo, &hi)) return;
   if (lo < t->lo[x.rank]) t->lo[x.rank] = lo;
   if (hi > t->extent[x.rank]) t->extent[x.rank] = hi;
 }
@@ -64,7 +64,7 @@ static bool new_tensor_ranges(tf_wl_reader *w, tf_tensor *t) {
   t->pad = TF_ARRAY(w->base->arena, int64_t, n);
   if (!t->lo || !t->extent || !t->pad) return tf_no_memory(w->base);
   for (int r = 0; r < t->rank; r++) {
-    bool made = t->producer >= 0;
+    bool made = tf_is_made(t);
     t->lo[r] = made ? 0 : INT64_MAX;
     t->extent[r] = made ? w->wl->dims[w->wl->ops[t->producer].dims[r]].extent : INT64_MIN;
   }
@@ -72,10 +72,11 @@ static bool new_tensor_ranges(tf_wl_reader *w, tf_tensor *t) {
 }
 
 /* ---- the tensors section ------------------------------------------------------------ */
-enum { T_BITS, T_PAD, T_SHAPE, N_T };
+enum { T_BITS, T_PAD, T_SHAPE, T_VIEW, N_T };
 static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, false},
                                          [T_PAD] = {"pad", TF_Y_LIST, false},
-                                         [T_SHAPE] = {"shape", TF_Y_LIST, false}};
+                                         [T_SHAPE] = {"shape", TF_Y_LIST, false},
+                                         [T_VIEW] = {"view", TF_Y_SCALAR, false}}; /* views.c reads it */
 
 /* A list of whole numbers, at most TF_MAX_RANK; *n is what was read. */
 static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least, int64_t *out) {
@@ -128,7 +129,7 @@ static int find_named(tf_wl_reader *w, const tf_ynode *key) {
 /* Extents outright.  With a pad they are where the reads without it start; else at 0. */
 static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, const int64_t *shape) {
   for (int r = 0; r < t->rank; r++) {
-    bool made = t->producer >= 0;
+    bool made = tf_is_made(t);
     if (made && shape[r] != t->extent[r]) {
       fail(w);
       tf_fail(w->base->diags, node->items[r]->at, TF_E_RANGE, "'shape' is %lld, but what makes '%.60s' gives it %lld",
@@ -152,8 +153,12 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   if (v[T_PAD] && same_rank(w, v[T_PAD], t))
     for (int r = 0; r < t->rank; r++) {
       t->pad[r] = pad[r];
-      if (t->producer < 0 && !tf_add(t->lo[r], pad[r], &t->lo[r])) fail(w);
+      if (!tf_is_made(t) && !tf_add(t->lo[r], pad[r], &t->lo[r])) fail(w);
     }
+  if (v[T_VIEW] && !v[T_SHAPE]) {
+    fail(w);
+    tf_fail(w->base->diags, v[T_VIEW]->at, TF_E_MISSING, "a view needs its extents: 'shape'");
+  }
   if (!v[T_SHAPE] || !same_rank(w, v[T_SHAPE], t)) return;
   apply_shape(w, v[T_SHAPE], t, shape);
   shaped[no] = true;
@@ -211,7 +216,7 @@ static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   tf_fail(w->base->diags, place_of(w, x), TF_E_INDEX, "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s",
           (long long)lo, (long long)hi, t->name, (long long)first, (long long)last,
           t->pad[x.rank] ? " with its pad" : "");
-  bool made = t->producer >= 0;
+  bool made = tf_is_made(t);
   tf_note(w->base->diags, t->at, made ? "made here" : "first read here");
 }
 
@@ -241,11 +246,12 @@ void tf_tensor_facts(tf_wl_reader *w, const tf_ynode *tensors) {
   check_dims_used(w);
   if (w->failed) return;
   for (int t = 0; t < wl->n_tensors; t++)
-    if (wl->tensors[t].producer < 0 && !shaped[t]) close_span(w, &wl->tensors[t]);
+    if (!tf_is_made(&wl->tensors[t]) && !shaped[t]) close_span(w, &wl->tensors[t]);
   if (w->failed) return;
   for (int t = 0; t < wl->n_tensors; t++)
     check_size(w, &wl->tensors[t]);
   for (int o = 0; o < wl->n_ops; o++)
     check_points(w, &wl->ops[o]);
   if (!w->failed) each_reading(w, check_inside);
+  if (!w->failed && tensors) tf_close_views(w, tensors);
 }

@@ -95,7 +95,7 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
 /* Whether the reference reads what its maker makes at the very point, as far as the mask's dims go. */
 static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
-  if (z->producer < 0) return false;
+  if (z->producer < 0 || z->view_of) return false;
   const tf_op *maker = &wl->ops[z->producer];
   for (int r = 0; r < z->rank; r++) {
     const tf_index *ix = &ref->index[r];
@@ -162,6 +162,8 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (!isnan(value[z]) && wl->tensors[z].n_consumers == 0) return false;
+  for (int z = 0; z < wl->n_tensors; z++) /* what a view shows is needed whole */
+    if (wl->tensors[z].view_of && !isnan(value[wl->tensors[z].view_of - 1])) return false;
   return true;
 }
 
@@ -172,9 +174,13 @@ static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
   if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0) return false;
   for (int c = 0; c < z->n_consumers; c++) {
     const tf_op *reader = &wl->ops[z->consumers[c]];
+    bool reads = false; /* else it reads a view of it */
     if (!m->vain[z->consumers[c]]) return false;
-    for (int r = 0; r < reader->n_reads; r++)
+    for (int r = 0; r < reader->n_reads; r++) {
+      reads |= reader->reads[r].tensor == op->out;
       if (reader->reads[r].tensor == op->out && !at_point(wl, &reader->reads[r], m)) return false;
+    }
+    if (!reads) return false;
   }
   return true;
 }

@@ -48,11 +48,12 @@ static int unordered_source(const tf_workload *wl, int op, const int *waiting) {
   return -1;
 }
 
-static tf_loc place_of_read(const tf_op *op, int tensor) {
+/* The first read of what that op makes, or of a view of it. */
+static const tf_ref *read_from(const tf_workload *wl, const tf_op *op, int maker) {
   int i = 0;
-  while (op->reads[i].tensor != tensor)
+  while (wl->tensors[op->reads[i].tensor].producer != maker)
     i++;
-  return op->reads[i].at;
+  return &op->reads[i];
 }
 
 /* From any op that could not be ordered, sources lead into a cycle; it is told once. */
@@ -68,19 +69,30 @@ static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen
   int first = op, notes = 0;
   for (int from; notes == 0 || op != first; op = from) {
     from = unordered_source(wl, op, waiting);
-    int t = wl->ops[from].out;
-    tf_loc at = place_of_read(&wl->ops[op], t);
+    const tf_ref *ref = read_from(wl, &wl->ops[op], from);
+    const char *what = wl->tensors[ref->tensor].name;
     if (notes == 0)
-      tf_fail(w->base->diags, at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
-              wl->tensors[t].name);
+      tf_fail(w->base->diags, ref->at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
+              what);
     else if (notes <= 8)
-      tf_note(w->base->diags, at, "'%.60s' needs '%.60s'", wl->ops[op].name, wl->tensors[t].name);
+      tf_note(w->base->diags, ref->at, "'%.60s' needs '%.60s'", wl->ops[op].name, what);
     notes++;
   }
 }
 
-/* Takes, again and again, the first op in the file whose operands are all there. */
-static int sort_ops(tf_workload *wl, int *waiting) {
+/* One operand less is waited for; the first op in the file that waits for none any more, or next. */
+static int release(const tf_workload *wl, int tensor, int *waiting, int next) {
+  const tf_tensor *z = &wl->tensors[tensor];
+  for (int c = 0; c < z->n_consumers; c++) {
+    int user = z->consumers[c];
+    if (--waiting[user] == 0 && user < next) next = user;
+  }
+  return next;
+}
+
+/* Takes, again and again, the first op in the file whose operands are all there.  view: [n_views] the tensors that are
+ * views. */
+static int sort_ops(tf_workload *wl, int *waiting, const int *view, int n_views) {
   int n = 0;
   for (int o = 0; o < wl->n_ops;) {
     if (waiting[o] != 0) {
@@ -89,12 +101,9 @@ static int sort_ops(tf_workload *wl, int *waiting) {
     }
     waiting[o] = -1;
     wl->topo[n++] = o;
-    const tf_tensor *z = &wl->tensors[wl->ops[o].out];
-    int next = o + 1;
-    for (int c = 0; c < z->n_consumers; c++) {
-      int user = z->consumers[c];
-      if (--waiting[user] == 0 && user < next) next = user;
-    }
+    int next = release(wl, wl->ops[o].out, waiting, o + 1);
+    for (int t = 0; t < n_views; t++)
+      if (wl->tensors[view[t]].producer == o) next = release(wl, view[t], waiting, next);
     o = next;
   }
   return n;
@@ -109,9 +118,16 @@ void tf_op_order(tf_wl_reader *w) {
     w->failed = !tf_no_memory(w->base);
     return;
   }
+  int *view = TF_ARRAY(w->base->arena, int, (size_t)wl->n_tensors), n_views = 0;
+  if (!view) {
+    w->failed = !tf_no_memory(w->base);
+    return;
+  }
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (wl->tensors[t].view_of) view[n_views++] = t;
   for (int o = 0; o < wl->n_ops; o++)
     waiting[o] = count_waiting(wl, &wl->ops[o]);
-  if (sort_ops(wl, waiting) == wl->n_ops) return;
+  if (sort_ops(wl, waiting, view, n_views) == wl->n_ops) return;
   for (int o = 0; o < wl->n_ops; o++)
     if (waiting[o] > 0 && !seen[o]) fail_cycle(w, waiting, o, seen);
 }

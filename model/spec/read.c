@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/utf8.h"
 #include "model/spec/kinds.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
@@ -36,9 +37,20 @@ const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, b
   return NULL;
 }
 
+/* One line, of what moves no cursor: reports print it as it is. */
+static bool is_shown(const char *text, size_t len) {
+  for (size_t i = 0, n; i < len; i += n) {
+    uint32_t code;
+    n = tf_utf8_next(text + i, text + len, &code);
+    if (n == 0 || !tf_printable(code)) return false;
+  }
+  return true;
+}
+
 const char *tf_read_title(tf_reader *r, const tf_ynode *node) {
-  if (node->len > 0 && strlen(node->text) == node->len) return node->text;
-  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'name' needs a text");
+  if (node->len > 0 && is_shown(node->text, node->len)) return node->text;
+  tf_fail(r->diags, node->at, TF_E_SYNTAX,
+          node->len ? "a name is one line without control characters" : "'name' needs a text");
   return NULL;
 }
 

@@ -36,7 +36,7 @@ bool tf_no_memory(const tf_reader *r);
 /* The text of a scalar that names something; reports what is no name.  NULL then. */
 const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes);
 
-/* A title: any text that is not empty. */
+/* A title: any text of one line that is not empty. */
 const char *tf_read_title(tf_reader *r, const tf_ynode *node);
 
 /* Reads the sections.  NULL after an error, all of them in r->diags.  clock and word-bits of

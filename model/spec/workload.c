@@ -57,7 +57,8 @@ tf_workload *tf_read_workload(tf_reader *base, const tf_ynode *section, const tf
   if (v[W_OPS] && known) tf_read_ops(&w, v[W_OPS]);
   bool facts = ok && dims && v[W_OPS] && !w.failed;
   if (v[W_TENSORS] && !facts) tf_read_tensor_rows(&w, v[W_TENSORS]);
-  if (facts) tf_op_order(&w);
-  if (facts) tf_tensor_facts(&w, v[W_TENSORS]);
+  if (facts && v[W_TENSORS]) tf_link_views(&w, v[W_TENSORS]);
+  if (facts && !w.failed) tf_op_order(&w);
+  if (facts && !w.failed) tf_tensor_facts(&w, v[W_TENSORS]);
   return facts && !w.failed ? w.wl : NULL;
 }

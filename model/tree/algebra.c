@@ -6,11 +6,11 @@ static tf_value_change other(const char *why) {
   return (tf_value_change){.change = TF_V_OTHER, .max = -1, .sum = -1, .why = why};
 }
 
-/* FIXED counts as a product without factors, and as a shift by nothing. */
+/* FIXED counts as a product without factors, and as a shift by zero. */
 static bool is_product(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SCALES; }
 static bool is_shift(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS; }
 
-/* The tensor that both go by; false if they go by different ones. */
+/* The tensor on which both depend; false if they depend on different ones. */
 static bool join(int a, int b, int *out) {
   *out = a >= 0 ? a : b;
   return a < 0 || b < 0 || a == b;
@@ -48,7 +48,7 @@ static tf_value_change exp_of(tf_value_change a) {
   return a;
 }
 
-/* A shifting value times (or over) a plain number shifts as many times as much. */
+/* A shifting value times (or over) a constant: the shift is multiplied. */
 static tf_value_change scaled(tf_value_change a, double by) {
   a.factor *= by;
   return by == 0 ? fixed : a;

@@ -1,4 +1,4 @@
-/* How a value changes when the running maximum of a streamed reduction does. */
+/* How a value changes when the running maximum of a streamed reduction changes. */
 #ifndef MODEL_TREE_ALGEBRA_H
 #define MODEL_TREE_ALGEBRA_H
 #include "tileflow/spec.h"
@@ -17,7 +17,7 @@ typedef struct {
   int exps;        /* SCALES */
   int sum;         /* SCALES: the running sum it holds, -1: none */
   int power;       /* SCALES: of that sum, -1 for a divided value */
-  const char *why; /* OTHER: NULL if it was reported already */
+  const char *why; /* OTHER: reason; NULL if it was reported already */
 } tf_value_change;
 
 /* The change of what an op computes per point (before any reduction), given that of every

@@ -13,12 +13,13 @@ typedef struct {
   tf_build build;
 } owned_tree;
 
-/* The place in the printed text, for a node that has none. */
+/* The position in the printed text, for a node without a place in a file. */
 static tf_loc printed_at(int node, int depth) {
   return (tf_loc){.line = (uint32_t)node + 1, .col = 2 * (uint32_t)depth + 1, .len = 1};
 }
 
 tf_build *tf_build_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  if (d && !tf_no_views(wl, d)) return NULL;
   tf_diags *own = d ? NULL : tf_diags_new();
   tf_arena *arena = d || own ? tf_arena_new() : NULL;
   owned_tree *t = arena ? TF_NEW(arena, owned_tree) : NULL;
@@ -92,7 +93,7 @@ static void copy_lists(tf_build *b, const tf_node *like) {
 
 int tf_build_node(tf_build *b, const tf_node *like) {
   tf_tree *t = b->tree;
-  if (!b->whole) return -1; /* the parent may not be there */
+  if (!b->whole) return -1; /* the parent may be missing */
   int i = t->n_nodes, depth = like->parent < 0 ? 0 : tf_tree_depth(t, like->parent) + 1;
   tf_loc at = like->at.len ? like->at : printed_at(i, depth);
   assert(like->parent < i);
@@ -282,7 +283,7 @@ static void check_shape(tf_build *b) {
   if (b->heads_ok) b->shape_ok &= check_absent(b);
 }
 
-/* Ranges are walked only in a tree whose other rules hold: what they say would be wrong. */
+/* Ranges are checked only in a tree whose other rules hold; otherwise the messages would be wrong. */
 static void check_rules(tf_build *b) {
   tf_facts *f = tf_facts_new(b->arena, b->tree);
   tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags};
@@ -324,8 +325,8 @@ tf_tree *tf_build_tree(tf_build *b) {
   return b->tree;
 }
 
-tf_tree *tf_tree_copy(const tf_tree *t, const tf_workload *wl, tf_diags *d) {
-  tf_build *b = tf_build_new(t->arch, wl, d);
+tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_build *b = tf_build_new(arch, wl, d);
   for (int i = 0; b && i < t->n_nodes; i++) {
     tf_build_node(b, &t->nodes[i]);
     for (int k = 0; k < t->nodes[i].n_loops; k++)

@@ -1,5 +1,5 @@
-/* The rules that make a tree a mapping (docs/SEMANTICS.md, section 1).  One file a
- * group of rules; each function reports every break it finds. */
+/* The rules that make a tree a mapping (docs/SEMANTICS.md, section 1).  One file per group of rules; each function
+ * reports every violation. */
 #ifndef MODEL_TREE_CHECK_H
 #define MODEL_TREE_CHECK_H
 #include "model/tree/facts.h"
@@ -11,8 +11,8 @@ typedef struct {
   const tf_facts *f;
   tf_arena *arena;
   tf_diags *diags;
-  bool *loop_told; /* [loop] an error on it is reported already */
-  bool *dim_told;  /* [dim] so is one on a loop that splits it: its ranges say nothing */
+  bool *loop_told; /* [loop] an error on it has been reported */
+  bool *dim_told;  /* [dim] the same for a loop that splits it, so that its ranges mean nothing */
 } tf_checker;
 
 void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
@@ -20,15 +20,15 @@ bool tf_check_order(const tf_checker *c);  /* producers before consumers */
 void tf_check_lists(const tf_checker *c);  /* bypass, retain */
 void tf_check_keep(const tf_checker *c);
 void tf_check_stream(const tf_checker *c);
-void tf_check_loops(const tf_checker *c); /* which loop may stand where */
-/* Products of trip counts; false if one passes 2^63 - 1, then ranges cannot be walked. */
+void tf_check_loops(const tf_checker *c); /* which loops are allowed where */
+/* Products of trip counts; false if one exceeds 2^63 - 1: then ranges cannot be checked. */
 bool tf_check_products(const tf_checker *c);
-/* What follows from ranges: cover, made once, found.  needs: order, loops and products
- * right but for the dims told, no open trip count. */
+/* Rules on ranges: cover, made once, found.  Needs order, loops and products correct except for dims marked in
+ * dim_told, and no open trip count. */
 void tf_check_ranges(const tf_checker *c);
 
-/* Walks r at every step at which readers of a tensor that is made in a nested scope might want more than is made there;
- * tells op o to `unknown` where the steps are too many to look at.  False when memory runs out. */
+/* Evaluates r at every step at which readers of a tensor that is produced in a nested scope might need more than is
+ * produced there; calls `unknown` with op o where the steps are too many to check.  False when memory runs out. */
 bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));
 
 static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }

@@ -1,39 +1,39 @@
-/* Readers outside a nested scope find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that split a
- * dim do so by the same steps, all steps are alike but the last, which may be smaller, and those behind it, which have
- * nothing to do.  Where they do not, or where boxes are clipped, each step is looked at. */
+/* Readers outside a nested scope must find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that
+ * split a dim do so by the same steps, all steps are alike except for the last, which may be shorter, and those after
+ * it, which are empty.  Where they do not, or boxes are clipped, every step is checked. */
 #include <string.h>
 
 #include "model/spec/dims.h"
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 
-enum { MOST_STEPS = 1 << 16 }; /* settings that are looked at for one scope */
+enum { MOST_STEPS = 1 << 16 }; /* most settings checked for one scope */
 
-/* What is turned through: one loop, or (loop -1) all loops of a dim above the scope as one. */
+/* What is iterated over: one loop, or (loop -1) all loops of a dim above the scope as one. */
 typedef struct {
   int loop, dim;
-  int64_t n, at[3]; /* how many settings; of a dim, which steps */
+  int64_t n, at[3]; /* the number of settings; for a dim, which steps */
 } wheel;
 
 typedef struct {
   const tf_facts *f;
   tf_ranges *r;
-  int o, scope;    /* what op o makes, seen at the scope */
-  bool *marked;    /* [tensor] it, and what is made of it below the scope */
-  bool *concerned; /* [dim] an op that reads what is marked has it */
+  int o, scope;    /* the output of op o, at the scope */
+  bool *marked;    /* [tensor] that output, and what is computed from it below the scope */
+  bool *concerned; /* [dim] some op that reads marked tensors has it */
   int n_wheels;
   wheel *wheels;
   int64_t *digits; /* [loop] */
 } found;
 
-/* ---- what has a say ----------------------------------------------------------------------------- */
+/* ---- what matters ----------------------------------------------------------------------------- */
 static bool reads_marked(const found *q, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (q->marked[op->reads[i].tensor]) return true;
   return false;
 }
 
-/* Leaves stand in the order of execution: a reader behind what it reads. */
+/* Leaves are in the order of execution: a reader comes after its producers. */
 static void mark(found *q) {
   const tf_facts *f = q->f;
   memset(q->concerned, 0, (size_t)f->wl->n_dims * sizeof *q->concerned);
@@ -49,8 +49,9 @@ static void mark(found *q) {
 }
 
 /* ---- steps -------------------------------------------------------------------------------------- */
-/* Product of the trip counts on the dim on the way down from node n to op o; what passes 2^63 was refused before. */
-static int64_t below(const tf_facts *f, int n, int o, int dim) {
+/* The product of the trip counts on the dim on the way down from node n to op o; overflow of 2^63 was refused
+ * before. */
+static int64_t trips_below(const tf_facts *f, int n, int o, int dim) {
   int64_t all = 1;
   for (int m = f->tree->op_node[o]; m > n; m = f->tree->nodes[m].parent)
     for (int k = 0; k < f->tree->nodes[m].n_loops; k++)
@@ -58,7 +59,7 @@ static int64_t below(const tf_facts *f, int n, int o, int dim) {
   return all;
 }
 
-/* A read that a step of the dim moves by something else than a step, or that is clipped. */
+/* Whether a step of the dim moves the read by something other than a step, or the read is clipped. */
 static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
   const tf_tensor *z = &q->f->wl->tensors[ref->tensor];
   for (int r = 0; q->marked[ref->tensor] && r < z->rank; r++) {
@@ -68,8 +69,8 @@ static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* The step of the dim at the scope, the same for all ops that lead there; 0: they differ, or all settings are not
- * alike. */
+/* The step of the dim at the scope, if it is the same for all ops that lead there; 0: it is not, or settings differ
+ * otherwise. */
 static int64_t common_step(const found *q, int dim) {
   const tf_facts *f = q->f;
   int64_t step = 0;
@@ -78,7 +79,7 @@ static int64_t common_step(const found *q, int dim) {
     for (int i = 0; i < f->wl->ops[o].n_reads; i++)
       if (moves_unlike(q, &f->wl->ops[o].reads[i], dim)) return 0;
     if (tf_dim_slot(f, o, dim) < 0 || !tf_leads(f, o, q->scope)) continue;
-    int64_t one = below(f, q->scope, o, dim);
+    int64_t one = trips_below(f, q->scope, o, dim);
     if (f->lead[o] != 0 || (step && one != step)) return 0;
     step = one;
   }
@@ -86,7 +87,8 @@ static int64_t common_step(const found *q, int dim) {
 }
 
 static void turn_dim(found *q, int dim, int64_t step) {
-  int64_t all = below(q->f, -1, q->o, dim) / below(q->f, q->scope, q->o, dim), extent = q->f->wl->dims[dim].extent;
+  int64_t all = trips_below(q->f, -1, q->o, dim) / trips_below(q->f, q->scope, q->o, dim),
+          extent = q->f->wl->dims[dim].extent;
   int64_t full = extent / step, used = (extent - 1) / step + 1;
   wheel w = {.loop = -1, .dim = dim, .n = 1};
   if (full && full < used && full < all) w.at[w.n++] = full;
@@ -94,13 +96,13 @@ static void turn_dim(found *q, int dim, int64_t step) {
   q->wheels[q->n_wheels++] = w;
 }
 
-/* Steps of the k-th loop of Tile n in which some op below has something of its dim to do. */
+/* Steps of the k-th loop of Tile n that are not empty for some op below. */
 static int64_t useful_steps(const tf_facts *f, int n, int k) {
   const tf_loop *l = &f->tree->nodes[n].loops[k];
   int64_t most = 1;
   for (int j = f->leaf_from[n]; j < f->leaf_end[n]; j++) {
     if (tf_dim_slot(f, f->leaf_op[j], l->dim) < 0) continue;
-    int64_t step = below(f, n, f->leaf_op[j], l->dim);
+    int64_t step = trips_below(f, n, f->leaf_op[j], l->dim);
     for (int i = k + 1; i < f->tree->nodes[n].n_loops; i++)
       if (f->tree->nodes[n].loops[i].dim == l->dim) step *= f->tree->nodes[n].loops[i].trip;
     int64_t steps = (f->wl->dims[l->dim].extent - 1) / step + 1;
@@ -117,8 +119,8 @@ static void turn_loops(found *q, int dim) {
         q->wheels[q->n_wheels++] = (wheel){.loop = q->f->loop_from[n] + k, .n = useful_steps(q->f, n, k)};
 }
 
-/* How many settings there are to look at; 0: too many. */
-static int64_t make_wheels(found *q) {
+/* The number of settings to be checked; 0: too many. */
+static int64_t count_settings(found *q) {
   int64_t all = 1;
   q->n_wheels = 0;
   for (int d = 0; d < q->f->wl->n_dims; d++) {
@@ -137,8 +139,8 @@ static int64_t make_wheels(found *q) {
 }
 
 /* ---- each setting ------------------------------------------------------------------------------- */
-/* The loops of the dim above the scope, at step `at` of all their steps: the innermost turns first. */
-static void stand(const found *q, int dim, int64_t at) {
+/* Sets the loops of the dim above the scope to step `at` of all their steps; the innermost counts fastest. */
+static void set_digits(const found *q, int dim, int64_t at) {
   const tf_tree *t = q->f->tree;
   for (int n = q->scope; n >= 0; n = t->nodes[n].parent)
     for (int k = t->nodes[n].n_loops - 1; k >= 0; k--) {
@@ -158,7 +160,7 @@ static void walk_settings(const found *q, int64_t settings) {
       if (w->loop >= 0)
         q->digits[w->loop] = rest % w->n;
       else
-        stand(q, w->dim, w->at[rest % w->n]);
+        set_digits(q, w->dim, w->at[rest % w->n]);
     }
     tf_ranges_reset(q->r);
     tf_ranges_walk(q->r, 0);
@@ -180,7 +182,7 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
       q.scope = f->tree->nodes[n].parent;
       if (f->tree->nodes[q.scope].kind != TF_SCOPE) continue;
       mark(&q);
-      int64_t settings = make_wheels(&q);
+      int64_t settings = count_settings(&q);
       if (settings == 0) unknown(r, q.o);
       walk_settings(&q, settings);
     }

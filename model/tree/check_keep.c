@@ -1,4 +1,4 @@
-/* keep: the memory named can be the home. */
+/* keep: whether the memory named can be the home. */
 #include "base/checked.h"
 #include "model/spec/dims.h"
 #include "model/tree/check.h"
@@ -14,7 +14,7 @@ static bool fail(const keeping *q, const char *why) {
                  tf_tensor_name(q->c, q->k->tensor), tf_level_name(q->c, q->k->level), why);
 }
 
-/* The first Tile of the level between the scope and op o's leaf, -1 if there is none. */
+/* The first Tile of the level between the scope and op o's leaf; -1 if there is none. */
 static int first_tile(const keeping *q, int o) {
   const tf_tree *t = q->c->f->tree;
   int found = -1;
@@ -23,8 +23,8 @@ static int first_tile(const keeping *q, int o) {
   return found;
 }
 
-/* The spatial loop further out than loop k of node n, below the scope, that matters; moves
- * n and k to it.  False if there is none. */
+/* The next spatial loop further out than loop k of node n, below the scope, that matters; moves n and k to it.  False
+ * if there is none. */
 static bool next_spatial(const keeping *q, int *n, int *k) {
   const tf_tree *t = q->c->f->tree;
   for (; *n != q->scope; *n = t->nodes[*n].parent, *k = t->nodes[*n].n_loops) {
@@ -34,7 +34,7 @@ static bool next_spatial(const keeping *q, int *n, int *k) {
   return false;
 }
 
-/* Elements by which one step of loop k of node n moves op o along its dim; 0 if it is open. */
+/* How far one step of loop k of node n moves op o along its dim, in elements; 0 if it is open. */
 static int64_t step_of(const tf_tree *t, int o, int n, int k) {
   int64_t step = 1;
   int dim = t->nodes[n].loops[k].dim;
@@ -55,13 +55,13 @@ static int64_t coef_of(const keeping *q, int o, int r, int dim) {
   return 0;
 }
 
-/* A spatial loop of the path of an op. */
+/* A spatial loop on the path of an op. */
 typedef struct {
   int op, node, slot;
 } spread;
 
-/* Whether the two loops move the tensor alike; taken to do so where an op does not lead or a
- * trip count is open, which only ranges could tell. */
+/* Whether the two loops move the tensor alike; assumed where an op does not lead or a trip count is open, which only
+ * ranges could tell. */
 static bool same_effect(const keeping *q, spread a, spread b) {
   const tf_facts *f = q->c->f;
   const tf_tree *t = f->tree;
@@ -82,7 +82,7 @@ static bool same_loop(const keeping *q, spread a, spread b) {
   return la->axis == lb->axis && (open || la->trip == lb->trip) && same_effect(q, a, b);
 }
 
-/* The spatial loops between the scope and the first Tiles of the level are alike. */
+/* Checks that the spatial loops between the scope and the first Tiles of the level are alike. */
 static bool check_alike(const keeping *q, int maker, int reader) {
   const tf_tree *t = q->c->f->tree;
   int na = t->nodes[first_tile(q, maker)].parent, ka = t->nodes[na].n_loops;
@@ -100,7 +100,7 @@ static bool check_alike(const keeping *q, int maker, int reader) {
   }
 }
 
-/* No spatial loop outside the first Tile spreads the sum that makes the tensor. */
+/* Checks that no spatial loop outside the first Tile spreads the sum that computes the tensor. */
 static bool check_whole(const keeping *q, int maker) {
   const tf_facts *f = q->c->f;
   int n = f->tree->nodes[first_tile(q, maker)].parent, k = f->tree->nodes[n].n_loops;

@@ -1,9 +1,9 @@
-/* Which loop may stand where, and products of trip counts. */
+/* Which loops are allowed where, and products of trip counts. */
 #include "base/checked.h"
 #include "model/tree/check.h"
 
 /* ---- placement ---------------------------------------------------------------------- */
-/* An op that leads below the Tile but lacks the dim; `owner`: an op below that has it, -1. */
+/* Reports an op that leads below the Tile but lacks the dim; `owner`: an op below that has it, -1: none. */
 static void report_lacking(const tf_checker *c, const tf_loop *l, int o, int owner) {
   const char *dim = tf_dim_name(c, l->dim);
   if (owner < 0)
@@ -24,8 +24,8 @@ static void report_partial(const tf_checker *c, const tf_loop *l, int o) {
   tf_note(c->diags, tf_leaf(c, o)->at, "the op that reduces");
 }
 
-/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed: it stands above the scope
- * that streams, but not above readers outside of that scope, who want all of the sum or maximum. */
+/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed: it must be above the scope
+ * that streams, but not above readers outside of that scope, which need the complete sum or maximum. */
 static bool streamed_at(const tf_facts *f, int o, int n) {
   const int scope = f->stream_scope[o], home = f->home_scope[f->wl->ops[o].out];
   const bool outside = home >= 0 && home != scope && tf_is_above(f, home, scope);

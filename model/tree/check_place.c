@@ -1,8 +1,8 @@
-/* Where nodes and lists may stand: order, levels, units, bypass, retain. */
+/* Rules on where nodes and lists may be: order, levels, units, bypass, retain. */
 #include "model/tree/check.h"
 
 /* ---- order -------------------------------------------------------------------------- */
-/* Op o makes what op reader reads; both have leaves. */
+/* Op o produces what op reader reads; both have leaves. */
 static bool check_pair(const tf_checker *c, int o, int reader) {
   const tf_tree *t = c->f->tree;
   int scope = tf_tree_common(t, t->op_node[o], t->op_node[reader]);
@@ -66,7 +66,7 @@ static int deepest_tile(const tf_tree *t, int n) {
   return found;
 }
 
-/* Some unit lists what the op needs and stands at or below every Tile of its path. */
+/* Some unit must list what the op needs, and stand at or below every Tile of its path. */
 static void check_unit(const tf_checker *c, int o) {
   const tf_arch *a = c->f->arch;
   const tf_tree *t = c->f->tree;

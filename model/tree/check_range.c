@@ -1,5 +1,5 @@
-/* Rules that need ranges: trip counts cover them, nothing is made twice within a production,
- * readers outside a nested scope find what they read. */
+/* Rules that need ranges: trip counts cover them, nothing is computed twice within a production, and readers outside a
+ * nested scope find what they read. */
 #include <inttypes.h>
 
 #include "model/tree/check.h"
@@ -9,16 +9,16 @@ typedef struct {
   const tf_checker *c;
   int64_t *most;   /* [as ranges] the longest range where the op leads */
   bool *made_told; /* [op] */
-  bool nested;     /* some intermediate is made in a scope below its home */
+  bool nested;     /* some intermediate is produced in a scope below its home */
   int home, loop_node, loop_dim;
   tf_loc loop_at;
-  tf_ival *first; /* [as ranges] what is made with every loop at its start */
-  tf_ival *saved; /* [as ranges] at the home scope, and the steps left there */
+  tf_ival *first; /* [as ranges] what is produced with every loop at its start */
+  tf_ival *saved; /* [as ranges] the state at the home scope, and the steps left there */
   int64_t *saved_steps;
 } range_rules;
 
 /* ---- cover -------------------------------------------------------------------------- */
-/* Number of the innermost loop on the dim from where op o leads, -1 if there is none. */
+/* Number of the innermost loop on the dim from the node at which op o leads; -1 if there is none. */
 static int last_loop(const tf_facts *f, int o, int dim, const tf_loop **out) {
   const tf_tree *t = f->tree;
   for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
@@ -60,8 +60,8 @@ static void check_cover(const range_rules *q, tf_cover *cover, int o) {
 }
 
 /* ---- more than cover ---------------------------------------------------------------- */
-/* The least count of the k-th loop of Tile n with which the ops that it splits, and their other loops as they are,
- * reach their ranges; *needy: the op that needs it. */
+/* The least count of the k-th loop of Tile n with which the ops that it splits cover their ranges, given their other
+ * loops; *needy: the op that needs it. */
 static int64_t least_count(const tf_ranges *r, int n, int k, int *needy) {
   const range_rules *q = r->user;
   const tf_loop *l = &r->f->tree->nodes[n].loops[k];
@@ -76,7 +76,7 @@ static int64_t least_count(const tf_ranges *r, int n, int k, int *needy) {
   return least;
 }
 
-/* Steps beyond every range do nothing: a count that was meant otherwise, or will mislead. */
+/* Warns of steps beyond every range, which are empty: a count that was meant otherwise, or that misleads. */
 static void warn_spare(const tf_ranges *r) {
   const tf_checker *c = ((range_rules *)r->user)->c;
   for (int n = 0; n < r->f->tree->n_nodes; n++)
@@ -105,8 +105,8 @@ static void report_found(const range_rules *q, int o, const char *which) {
   tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at, "the scope that runs all its readers");
 }
 
-/* One run of the branch at `node` makes what its own readers want; what the readers beside it
- * want, up to the home scope, must be among that. */
+/* One run of the branch at `node` produces what its own readers need; what the readers beside it need, up to the home
+ * scope, must be part of that. */
 static void check_found(tf_ranges *r, int o, int i, int node, tf_ival before) {
   range_rules *q = r->user;
   const tf_tree *t = r->f->tree;
@@ -123,7 +123,7 @@ static void unknown_found(tf_ranges *r, int o) {
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
-/* Op o is made below its home in a scope of its own. */
+/* Whether op o is produced in a scope of its own below its home. */
 static bool is_nested(const tf_facts *f, int o) {
   int home = f->home_scope[f->wl->ops[o].out];
   return home >= 0 && f->tree->nodes[f->lead[o]].parent != home;
@@ -135,7 +135,7 @@ static void remember_first(tf_ranges *r, int o) {
     q->first[r->f->dim_from[o] + i] = r->now[r->f->dim_from[o] + i];
 }
 
-/* Whether what op o makes at this setting has elements of what it made at the first. */
+/* Whether what op o produces at this setting overlaps what it produced at the first. */
 static bool overlaps(const tf_ranges *r, const tf_ival *first, int o) {
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++) {
     tf_ival a = first[r->f->dim_from[o] + i], b = r->now[r->f->dim_from[o] + i];
@@ -146,7 +146,7 @@ static bool overlaps(const tf_ranges *r, const tf_ival *first, int o) {
   return true;
 }
 
-/* Steps that a streamed result accumulates over belong to one production. */
+/* Whether the loop is one over which a streamed result accumulates: its steps belong to one production. */
 static bool streamed_over(const tf_facts *f, int o, int node, int dim) {
   int slot = tf_dim_slot(f, o, dim);
   return f->stream_scope[o] >= 0 && tf_is_above(f, node, f->stream_scope[o]) && slot >= 0 &&
@@ -169,7 +169,7 @@ static void compare_first(tf_ranges *r, int o) {
   tf_note(q->c->diags, f->tree->nodes[q->home].at, "the scope that holds '%.60s'", tf_tensor_name(q->c, z));
 }
 
-/* Saves the state of the ops below the home scope, or brings it back. */
+/* Saves the state of the ops below the home scope, or restores it. */
 static void save(tf_ranges *r, bool back) {
   range_rules *q = r->user;
   const tf_facts *f = r->f;
@@ -184,7 +184,7 @@ static void save(tf_ranges *r, bool back) {
   }
 }
 
-/* Walks the home scope once more, its children as they are. */
+/* Evaluates the home scope once more. */
 static void walk_home(tf_ranges *r, void (*led)(tf_ranges *r, int o), int forced) {
   range_rules *q = r->user;
   const tf_node *home = &r->f->tree->nodes[q->home];
@@ -198,8 +198,7 @@ static void walk_home(tf_ranges *r, void (*led)(tf_ranges *r, int o), int forced
   save(r, true);
 }
 
-/* Whether an intermediate at home in the scope is made below node n, where its maker does not
- * lead. */
+/* Whether an intermediate at home in the scope is produced below node n, where its producer does not lead. */
 static bool makes_nested(const tf_facts *f, int home, int n) {
   for (int k = f->leaf_from[n]; k < f->leaf_end[n]; k++) {
     int o = f->leaf_op[k];
@@ -208,7 +207,7 @@ static bool makes_nested(const tf_facts *f, int home, int n) {
   return false;
 }
 
-/* Tries the second iteration of every loop between a home scope and a maker nested below. */
+/* Tries the second iteration of every loop between a home scope and a producer nested below it. */
 static void check_made_once(tf_ranges *r, int node) {
   range_rules *q = r->user;
   const tf_facts *f = r->f;

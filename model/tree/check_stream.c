@@ -1,5 +1,5 @@
-/* stream: what is named can be streamed, over loops that allow it, and every value that the
- * running results change is corrected by the rewriting (docs/DECISIONS.md, 11). */
+/* stream: what is named must be streamable, over loops that allow it, and every value that depends on running results
+ * must be corrected by the rewriting (docs/DECISIONS.md, 11). */
 #include <inttypes.h>
 
 #include "model/tree/algebra.h"
@@ -8,19 +8,19 @@
 /* One `stream` clause. */
 typedef struct {
   int scope;
-  int root;   /* outermost Tile with a loop that it streams over; the scope if there is none */
+  int root;   /* outermost Tile with a loop over a streamed dim; the scope if there is none */
   bool loops; /* there is such a loop */
-  bool *over; /* [dim] such a loop is on it */
+  bool *over; /* [dim] such a loop is over it */
 } clause;
 
 typedef struct {
   const tf_checker *c;
   int n_clauses;
   clause *clauses;
-  tf_value_change *change; /* [tensor] while the loops run */
-  tf_value_change *seen;   /* [tensor] as the op at hand sees it */
+  tf_value_change *change; /* [tensor] how it changes while the loops run */
+  tf_value_change *seen;   /* [tensor] the same, as the current op sees it */
   tf_value_change *work;   /* [longest expression] */
-  const clause **of;       /* [tensor] the clause that makes it change; NULL: it is final */
+  const clause **of;       /* [tensor] the clause because of which it changes; NULL: it is final */
   const tf_named **blame;  /* [tensor] the name in that clause */
 } streams;
 
@@ -80,7 +80,7 @@ static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
   return any;
 }
 
-/* Whether the loop is open and may come to have one step: it forbids nothing yet.  What it is filled with is checked
+/* Whether the loop is open and may get a single step: then it violates nothing yet.  The completed mapping is checked
  * again. */
 static bool may_vanish(const tf_loop *l) {
   bool one = l->n_choices == 0;
@@ -120,7 +120,7 @@ static void check_above(streams *q, clause *s, int node) {
     check_loop(q, s, node, k);
 }
 
-/* Every tensor named is reduced over each dim that is streamed over. */
+/* Checks that every tensor named is reduced over each streamed dim. */
 static void check_dims(const streams *q, const clause *s) {
   const tf_node *n = &q->c->f->tree->nodes[s->scope];
   for (int k = 0; k < n->n_stream; k++)
@@ -143,7 +143,7 @@ static int64_t steps_below(const streams *q, const clause *s, int o, int dim) {
   return steps;
 }
 
-/* Named reductions that lead cut the dim alike: those that follow take the range of one step of all of them. */
+/* Checks that named reductions that lead tile the dim alike, as the others take their range from any of them. */
 static void check_steps(const streams *q, const clause *s) {
   const tf_node *n = &q->c->f->tree->nodes[s->scope];
   for (int d = 0; d < q->c->f->wl->n_dims; d++) {
@@ -162,7 +162,7 @@ static void check_steps(const streams *q, const clause *s) {
 }
 
 /* ---- algebra ------------------------------------------------------------------------ */
-/* Why a named sum cannot be corrected, NULL if it can. */
+/* Why a named sum cannot be corrected; NULL if it can. */
 static const char *wrong_sum(const tf_value_change *v) {
   switch (v->change) {
   case TF_V_FIXED: return "no exponential of a streamed maximum feeds it";
@@ -198,7 +198,7 @@ static void name_result(streams *q, int o, tf_value_change v) {
   out->power = !max;
 }
 
-/* Reductions over other dims keep a change that they commute with. */
+/* Reductions over other dims preserve a change with which they commute. */
 static tf_value_change reduced(const tf_op *op, tf_value_change v) {
   bool kept = op->reduce == TF_ASSIGN || (op->reduce == TF_REDUCE_ADD && v.change == TF_V_SCALES) ||
               (op->reduce == TF_REDUCE_MAX && v.change == TF_V_SHIFTS);
@@ -216,7 +216,7 @@ static bool over_dims(const streams *q, int o, const clause *s) {
   return false;
 }
 
-/* Why op o, which is not named, may not compute a value that changes; NULL if it may. */
+/* Why op o, which is not named, must not compute a changing value; NULL if it may. */
 static const char *wrong_plain(const streams *q, int o, const tf_value_change *v, const clause *s) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -228,7 +228,7 @@ static const char *wrong_plain(const streams *q, int o, const tf_value_change *v
   return leaves ? "its result leaves the loop before that is final" : NULL;
 }
 
-/* An op that does not lead and reduces the dim of the loop is an error of that loop. */
+/* Reports, at the loop, an op that does not lead and reduces the loop's dim. */
 static void plain_result(streams *q, int o, tf_value_change v, const clause *s, const tf_named *blame) {
   const tf_op *op = &q->c->f->wl->ops[o];
   bool told = (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
@@ -305,8 +305,8 @@ static bool find_clauses(streams *q) {
   return q->clauses && allocate(q);
 }
 
-/* Nothing is said of the ranges of dims that a stream with errors was to split. */
-static void tell_dims(const streams *q) {
+/* Marks the dims that a stream with errors splits: no further errors are reported on their ranges. */
+static void mark_dims(const streams *q) {
   const tf_facts *f = q->c->f;
   for (int i = 0; i < q->n_clauses; i++) {
     const tf_node *n = &f->tree->nodes[q->clauses[i].scope];
@@ -330,5 +330,5 @@ void tf_check_stream(const tf_checker *c) {
     check_steps(&q, &q.clauses[i]);
   }
   if (named) check_algebra(&q);
-  if (tf_diags_errors(c->diags) > before) tell_dims(&q);
+  if (tf_diags_errors(c->diags) > before) mark_dims(&q);
 }

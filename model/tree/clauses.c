@@ -1,9 +1,9 @@
-/* What follows the head of a line: loops, and lists of tensors. */
+/* The rest of a line after its head: loops, and lists of tensors. */
 #include <string.h>
 
 #include "model/tree/parse.h"
 
-/* The clauses of a line, in the order of formats.md; each may stand once. */
+/* The clauses of a line, in the order of docs/FORMATS.md; each at most once. */
 typedef enum { FOR, SPATIAL, BYPASS, KEEP, RETAIN, STREAM, N_CLAUSES } clause;
 static const char *const clause_keys[N_CLAUSES] = {"for", "spatial", "bypass", "keep", "retain", "stream"};
 
@@ -14,13 +14,13 @@ static clause clause_of(const tf_mlex *x) {
   return (clause)c;
 }
 
-/* Passes tokens up to the next clause of the line, or to its end. */
+/* Skips tokens up to the next clause of the line, or to its end. */
 static void skip_clause(tf_mlex *x) {
   while (x->tok.kind != TF_M_END && clause_of(x) == N_CLAUSES)
     tf_mlex_next(x);
 }
 
-/* Passes tokens up to the next loop or clause of the line, or to its end. */
+/* Skips tokens up to the next loop or clause of the line, or to its end. */
 static void skip_loop(tf_mlex *x) {
   while (x->tok.kind != TF_M_END && clause_of(x) == N_CLAUSES) {
     const char *p = x->p;
@@ -42,7 +42,7 @@ static bool read_count(tf_build *b, tf_mlex *x, const char *what, int64_t *out) 
   return true;
 }
 
-/* What follows "?{". */
+/* Reads what follows "?{". */
 static bool read_choices(tf_build *b, tf_mlex *x, tf_loop *l) {
   int64_t *choices = NULL;
   do {
@@ -159,7 +159,7 @@ static void read_clause(tf_build *b, tf_mlex *x, clause c) {
   }
 }
 
-/* Whether clause c may stand at the token that stands next, on a Tile or a scope. */
+/* Whether clause c is allowed at the next token, on a Tile or a scope. */
 static bool clause_fits(tf_build *b, const tf_mlex *x, clause c, bool tile, unsigned seen) {
   if (c == N_CLAUSES)
     return tf_mapping_expected(b, x, tile ? "'for', 'spatial' or 'bypass'" : "'keep', 'retain' or 'stream'");

@@ -1,9 +1,9 @@
-/* Whether trip counts reach the ranges that enter: see cover.h. */
+/* Whether trip counts cover the ranges: see cover.h. */
 #include "model/tree/cover.h"
 
 #include <string.h>
 
-enum { MOST_SETTINGS = 1 << 14 }; /* that are looked at for one range */
+enum { MOST_SETTINGS = 1 << 14 }; /* most settings evaluated for one range */
 
 tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f) {
   tf_cover *c = TF_NEW(a, tf_cover);
@@ -44,8 +44,8 @@ void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest) {
 }
 
 /* ---- settings one by one --------------------------------------------------------------------- */
-/* The range at the digits. */
-static int64_t look(tf_cover *c, int o, int i) {
+/* The length of the range at the current digits. */
+static int64_t range_at_digits(tf_cover *c, int o, int i) {
   tf_ranges_reset(&c->r);
   tf_ranges_towards(&c->r, c->r.f->lead[o]);
   return c->r.now[c->r.f->dim_from[o] + i].len;
@@ -75,7 +75,7 @@ static int list_loops(const tf_cover *c, int to, uint64_t mask, int *loop, int64
   return n_loops;
 }
 
-/* Turns the digits to the next setting; false behind the last, and they are at their start again. */
+/* Advances the digits to the next setting; false after the last, with all digits back at 0. */
 static bool next(int64_t *digits, const int *loop, const int64_t *trip, int n) {
   for (int k = n - 1; k >= 0; k--) {
     if (++digits[loop[k]] < trip[k]) return true;
@@ -87,12 +87,12 @@ static bool next(int64_t *digits, const int *loop, const int64_t *trip, int n) {
 int64_t tf_cover_longest(tf_cover *c, int o, int i, int64_t enough) {
   const tf_reach *w = &c->reach[c->r.f->dim_from[o] + i];
   int loop[TF_SHIFT_LOOPS], n;
-  int64_t trip[TF_SHIFT_LOOPS], longest = look(c, o, i);
+  int64_t trip[TF_SHIFT_LOOPS], longest = range_at_digits(c, o, i);
   if (longest >= w->bound || longest > enough) return longest;
   n = list_loops(c, c->r.f->lead[o], w->mask, loop, trip);
   if (n < 0) return w->bound;
   while (longest < w->bound && longest <= enough && next(c->digits, loop, trip, n)) {
-    int64_t len = look(c, o, i);
+    int64_t len = range_at_digits(c, o, i);
     longest = len > longest ? len : longest;
   }
   memset(c->digits, 0, (size_t)c->r.f->n_loops * sizeof *c->digits);

@@ -1,22 +1,22 @@
-/* The rule of cover, for all who ask: at every setting of the loops the trip counts of an op, from the node from which
- * it leads down to its leaf, reach the range that enters there, dim by dim.
+/* The rule of cover, for all who need it: at every setting of the loops, an op's trip counts from the node at which it
+ * leads down to its leaf cover the range that enters there, dim by dim.
  *
- * Ranges at a setting.  Say that no tensor had borders.  Then with every loop at its start each range is as long as it
- * ever is, and what another setting makes of it lies within that range moved by the digits times what one step of each
- * loop moves it: true of whole extents, of a part that a loop cuts (moved by its step, and no longer than the first),
- * of an affine read (moved by the sum of what its dims are), of what lies around several reads if one loop moves them
- * all alike, and borders only take away.  So the range at the start, borders aside and within the extent, is a bound;
- * where it is reached, at the start or elsewhere, it is the longest.  Elsewhere, and where reads are not moved alike
- * (then the extent is the bound), settings are looked at one by one; where they are too many, the bound counts: trips
- * that fall short of it are refused, though they might do. */
+ * Which setting is the longest.  Suppose that no tensor had borders.  Then each range is longest with every loop at
+ * its start, and at any other setting it lies within that range, shifted by the digits times what one step of each
+ * loop moves it.  This is true of whole extents; of a part that a loop cuts (shifted by its step, and no longer than
+ * the first); of an affine read (shifted by the sum of its dims' shifts); of the hull of several reads if each loop
+ * moves them all alike; and borders only shorten ranges.  So the range at the start, without borders and within the
+ * extent, is an upper bound; where some setting reaches it, it is the longest.  Otherwise, and where reads are not
+ * moved alike (then the extent is the bound), settings are evaluated one by one; if they are too many, the bound
+ * counts: trip counts that do not cover it are refused, although they might do. */
 #ifndef MODEL_TREE_COVER_H
 #define MODEL_TREE_COVER_H
 #include "model/tree/range.h"
 
 typedef struct {
   int64_t steps; /* product of the trip counts */
-  int64_t bound; /* no range is longer */
-  uint64_t mask; /* loops above, by their place on the way down, that have a say; ~0: too many */
+  int64_t bound; /* upper bound on the range */
+  uint64_t mask; /* positions of the loops above on which it depends; ~0: too many */
 } tf_reach;
 
 typedef struct tf_cover {
@@ -28,11 +28,11 @@ typedef struct tf_cover {
 
 /* Borrows the facts.  NULL when memory runs out. */
 tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f);
-/* Fills reach for these trip counts (NULL: the tree's own) and, as one more loop at each leaf, what is left to split
- * (NULL: nothing); all above 0, products below 2^63. */
+/* Fills `reach` for these trip counts (NULL: the tree's own).  `rest`: what is left to split, as one more loop at each
+ * leaf (NULL: nothing).  All must be > 0, and products below 2^63. */
 void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest);
-/* The longest range of dim i of op o; or, as soon as one is met, some range longer than `enough`. */
+/* The longest range of dim i of op o; or any range longer than `enough`, as soon as one is found. */
 int64_t tf_cover_longest(tf_cover *c, int o, int i, int64_t enough);
-/* Whether all ranges are reached. */
+/* Whether all ranges are covered. */
 bool tf_cover_all(tf_cover *c, const int64_t *trips);
 #endif

@@ -28,8 +28,8 @@ int tf_child_towards(const tf_facts *f, int n, int m) {
   return m;
 }
 
-/* The child, on the path to o, of the lowest node below which what o makes is read.  (In a
- * tree with errors its leaf may stand above a reader.) */
+/* The child, on the path to o, of the lowest node below which o's output is read.  (In a tree with errors, o's leaf
+ * may come after a reader.) */
 static int find_lead(const tf_facts *f, int o) {
   const tf_tree *t = f->tree;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -84,9 +84,9 @@ static void find_streams(tf_facts *f) {
   }
 }
 
-/* An op named by a scope that leads there.  Any will do: no loop on a streamed dim stands above the node from which one
- * of them leads (check_loop.c), and they take as many steps below (check_stream.c), so their ranges are the same.
- * Needs: lead, stream_scope. */
+/* Finds an op named by a scope that leads there.  Any one will do: no loop on a streamed dim is above the node from
+ * which one of them leads (check_loop.c), and they take equally many steps below (check_stream.c), so that their
+ * ranges are the same. Needs: lead, stream_scope. */
 static void find_leaders(tf_facts *f) {
   for (int o = 0; o < f->wl->n_ops; o++) {
     f->stream_leader[o] = -1;

@@ -1,25 +1,25 @@
-/* What follows from a tree and is asked for again and again: who leads where, homes, units. */
+/* Facts that follow from a tree and are needed in many places: leads, homes, units. */
 #ifndef MODEL_TREE_FACTS_H
 #define MODEL_TREE_FACTS_H
 #include "base/arena.h"
 #include "tileflow/tree.h"
 
-/* An op without a leaf (a tree with errors) has no lead and is below no node. */
+/* An op without a leaf (in a tree with errors) has no lead and is below no node. */
 typedef struct tf_facts {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
   int *depth;     /* [node] nodes above it */
-  int *lead;      /* [op] topmost node below which no op reads what it makes; -1: no leaf */
+  int *lead;      /* [op] topmost node below which no op reads its output; -1: no leaf */
   int *leaf_op;   /* ops in the order of their leaves */
   int *leaf_from; /* [node] the ops below it are leaf_op[leaf_from .. leaf_end - 1] */
   int *leaf_end;  /* [node] */
-  int *loop_from; /* [node] number of its first loop, all loops of the tree in preorder */
+  int *loop_from; /* [node] number of its first loop, counting all loops of the tree in preorder */
   int n_loops;
   int *home_scope;    /* [tensor] -1: input, output, or not known */
-  int *stream_scope;  /* [op] the scope that streams what it makes, -1: none */
-  int *stream_leader; /* [op] of what that scope streams, the op that leads there: its range is that of all; -1: none */
-  int *dim_from;      /* [op] dims of an op, all ops behind one another: sum of n_dims before */
+  int *stream_scope;  /* [op] the scope that streams its output; -1: none */
+  int *stream_leader; /* [op] of the ops which that scope streams, one that leads there: all have its range; -1: none */
+  int *dim_from;      /* [op] offset of its dims in arrays over all ops' dims: sum of n_dims before */
   int n_dims;         /* sum of all n_dims */
   int *dim_slot;      /* [op * wl->n_dims + dim] index in op->dims, -1: not its dim */
 } tf_facts;
@@ -27,9 +27,9 @@ typedef struct tf_facts {
 /* NULL when memory runs out. */
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t);
 
-/* Whether node a is b or stands above it. */
+/* Whether node a is b or an ancestor of it. */
 static inline bool tf_is_above(const tf_facts *f, int a, int b) { return a <= b && b < f->tree->nodes[a].end; }
-/* Whether op o, which stands below node n, leads there: nobody below n reads what it makes. */
+/* Whether op o, which is below node n, leads there: no op below n reads its output. */
 static inline bool tf_leads(const tf_facts *f, int o, int n) { return f->depth[n] >= f->depth[f->lead[o]]; }
 static inline bool tf_op_below(const tf_facts *f, int o, int n) {
   return f->tree->op_node[o] >= 0 && tf_is_above(f, n, f->tree->op_node[o]);
@@ -40,15 +40,15 @@ static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >
 bool tf_op_touches(const tf_workload *wl, int o, int tensor);
 /* Whether some op below node n touches the tensor. */
 bool tf_node_touches(const tf_facts *f, int n, int tensor);
-/* The loop cannot have more than one iteration; its trip count may be open. */
+/* Whether the loop cannot have more than one iteration; its trip count may be open. */
 bool tf_loop_trivial(const tf_loop *l);
 
-/* The child of node n that is m or stands above it. */
+/* The child of node n that is m or an ancestor of it. */
 int tf_child_towards(const tf_facts *f, int n, int m);
 
-/* Nodes above node n. */
+/* Number of ancestors of node n. */
 int tf_tree_depth(const tf_tree *t, int n);
-/* The lowest node above both, each counting as above itself; -1 stands for no node. */
+/* The lowest common ancestor, where each node counts as its own ancestor; -1 stands for no node. */
 int tf_tree_common(const tf_tree *t, int a, int b);
 /* The level of the nearest Tile at or above n; 0 if there is none. */
 int tf_tree_level_above(const tf_tree *t, int n);

@@ -1,12 +1,12 @@
-/* Bounds inference: from where the range of an op's dim comes on entry to a node, and intervals.
+/* Bounds inference: what determines the range of an op's dim on entry to a node; and intervals.
  *
- * The rules stand here, once.  Three passes apply them, each to values of another kind, and none can do another's work:
- *   model/tree/range.c        intervals of all ops together, on one walk down the tree at one setting of the loops: the
- *                             checks ask for every range at every node, before there is a plan
+ * The rules are given here, once.  Three passes apply them to different kinds of values, and none can replace another:
+ *   model/tree/range.c        intervals of all ops together, on one walk down the tree at one setting of the loops:
+ *   the checks need every range at every node, before there is a plan
  *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
- *   model/cost/quick/range.c  products of trip counts, made once a tree, so that an evaluation only multiplies
- * unit.test_range holds the three equal on random mappings.  Lowering (codegen/lower) applies the rules to expressions
- * of the IR, whose kernels are run (kernels.*). */
+ *   model/cost/quick/range.c  products of trip counts, built once per tree, so that an evaluation only multiplies
+ * unit.test_range checks that the three agree on random mappings.  Lowering (codegen/lower) applies the rules to
+ * expressions of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/spec/dims.h"
@@ -17,7 +17,7 @@ typedef struct {
   int64_t lo, len;
 } tf_ival;
 
-/* The range around both; one that is empty does not count. */
+/* The hull of both; an empty one is ignored. */
 static inline tf_ival tf_around(tf_ival a, tf_ival b) {
   if (a.len <= 0) return b;
   if (b.len <= 0) return a;
@@ -32,7 +32,7 @@ static inline tf_ival tf_common_part(tf_ival a, tf_ival b) {
   return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
 }
 
-/* What of rank r of the tensor there is of v: reads may pass its borders. */
+/* v clipped to rank r of the tensor: reads may reach beyond its borders. */
 static inline tf_ival tf_clip(const tf_tensor *z, int r, tf_ival v) {
   int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
   int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
@@ -40,25 +40,25 @@ static inline tf_ival tf_clip(const tf_tensor *z, int r, tf_ival v) {
   return (tf_ival){lo, end > lo ? end - lo : 0};
 }
 
-/* An index so far, with one more term, coef * d, where d is not empty.  Values stay within what the workload's reader
- * checked: the tensor and its pad. */
+/* An index so far, plus one more term, coef * d, where d is not empty.  Values stay within what the workload's reader
+ * has checked: the tensor and its padding. */
 static inline tf_ival tf_index_plus(tf_ival v, int64_t coef, tf_ival d) {
   int64_t reach = coef * (d.len - 1);
   return (tf_ival){v.lo + coef * d.lo + (reach < 0 ? reach : 0), v.len + (reach < 0 ? -reach : reach)};
 }
 
-/* From where the range of a dim comes. */
+/* What determines the range of a dim. */
 typedef struct {
   enum {
     TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops since */
-    TF_BY_READERS, /* rank `of` of its output: around what the ops below the node read of it */
-    TF_BY_LEADER,  /* reduced and streamed by a scope at or below the node: the range of op `of` */
-    TF_BY_EXTENT   /* reduced otherwise: whole */
+    TF_BY_READERS, /* rank `of` of its output: the hull of what the ops below the node read of it */
+    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: the range of op `of` */
+    TF_BY_EXTENT   /* reduced otherwise: the whole extent */
   } rule;
   int of;
 } tf_range_from;
 
-/* Of dim d of op o on entry to node n. */
+/* For dim d of op o on entry to node n. */
 static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int n) {
   if (tf_leads(f, o, n)) return (tf_range_from){TF_BY_LOOPS, -1};
   int rank = tf_out_rank(&f->wl->ops[o], d), leader = f->stream_leader[o];
@@ -67,14 +67,14 @@ static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int
   return follows ? (tf_range_from){TF_BY_LEADER, leader} : (tf_range_from){TF_BY_EXTENT, -1};
 }
 
-/* One read of what an op makes, by an op below a node. */
+/* One read of an op's output by an op below a node: an iterator. */
 typedef struct {
   int op, ref; /* op's read `ref` */
-  int tensor;  /* what is read; of its consumers, those to come: */
+  int tensor;  /* the tensor that is read; and the position among its consumers: */
   const int *now, *end;
 } tf_read_below;
 
-/* The next one below node n; false: there is none. */
+/* Advances to the next one below node n; false: there is none. */
 static inline bool tf_next_read(const tf_facts *f, int n, tf_read_below *at) {
   for (;; at->ref = -1) {
     if (at->ref < 0) {
@@ -88,11 +88,11 @@ static inline bool tf_next_read(const tf_facts *f, int n, tf_read_below *at) {
   }
 }
 
-/* Before the first one of what op o makes. */
+/* An iterator before the first read of op o's output. */
 static inline tf_read_below tf_reads_of(const tf_facts *f, int o) {
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
   return (tf_read_below){-1, -1, f->wl->ops[o].out, z->consumers, z->consumers + z->n_consumers};
 }
-/* `for` each read below node n of what op o makes. */
+/* Loops over each read below node n of op o's output. */
 #define TF_EACH_READ(f, o, n, at) for (tf_read_below at = tf_reads_of((f), (o)); tf_next_read((f), (n), &at);)
 #endif

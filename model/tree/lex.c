@@ -13,7 +13,7 @@ static bool is_name_char(char c) {
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
-/* Cuts the comment off a line; *tab is set to the first tab before it. */
+/* Cuts off a line's comment; *tab is set to the first tab before it. */
 static const char *line_body(const char *p, const char *end, tf_loc at, tf_loc *tab) {
   for (; p < end && *p != '#'; p++) {
     if (*p == '\t' && tab->line == 0) *tab = (tf_loc){at.file, at.line, at.col, 1};
@@ -59,7 +59,7 @@ static void read_number(tf_mtok *t) {
   }
 }
 
-/* A run of characters that no token is made of; at least one. */
+/* A run of characters that begin no token; at least one. */
 static void read_junk(tf_mlex *x) {
   uint32_t code;
   while (x->p < x->end && !is_name_char(*x->p) && !memchr("=@?{},< \t", *x->p, 9)) {
@@ -84,6 +84,7 @@ static void read_punct(tf_mlex *x) {
 }
 
 void tf_mlex_next(tf_mlex *x) {
+  if (x->tok.kind != TF_M_END) x->last = (tf_loc){x->at.file, x->at.line, x->at.col, 1};
   while (x->p < x->end && (*x->p == ' ' || *x->p == '\t'))
     x->p++, x->at.col++;
   x->tok = (tf_mtok){.kind = x->p < x->end ? TF_M_BAD : TF_M_END, .text = x->p, .at = x->at};
@@ -106,8 +107,6 @@ void tf_mlex_next(tf_mlex *x) {
       x->tok.kind = TF_M_WORD;
   }
   x->at.col += x->tok.at.len;
-  x->last = x->at;
-  x->last.len = 1;
 }
 
 bool tf_mlex_word(const tf_mlex *x, const char *word) {

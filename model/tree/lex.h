@@ -15,7 +15,7 @@ typedef struct {
   tf_loc at;
 } tf_mtok;
 
-/* The rest of a line, and the token that stands next. */
+/* The rest of a line, and its next token. */
 typedef struct {
   const char *p, *end;
   tf_loc at; /* of p */
@@ -29,11 +29,11 @@ typedef struct {
   tf_loc at; /* of p, which starts a line */
 } tf_mtext;
 
-/* Moves to the next line that is neither blank nor a comment and passes its indentation.  False at the end of the text.
- * *tab: the place of a tab in the line, line 0 if there is none. */
+/* Moves to the next line that is neither blank nor a comment, past its indentation.  False at the end of the text.
+ * *tab: the place of a tab in the line; line 0 if there is none. */
 bool tf_mtext_line(tf_mtext *t, tf_mlex *x, tf_loc *tab);
 
 void tf_mlex_next(tf_mlex *x);
 bool tf_mlex_word(const tf_mlex *x, const char *word);
-bool tf_mlex_take(tf_mlex *x, char punct); /* passes it if it stands next */
+bool tf_mlex_take(tf_mlex *x, char punct); /* skips it if it is the next token */
 #endif

@@ -1,4 +1,4 @@
-/* Lines -> nodes: heads and indentation. */
+/* Lines to nodes: heads and indentation. */
 #include "model/tree/parse.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@ bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what) {
 }
 
 /* ---- indentation -------------------------------------------------------------------- */
-/* The parent of a line whose head stands at this column: the nearest line above that is indented less.  Reports a line
- * that stands beside none of its siblings. */
+/* The parent of a line whose head is at this column: the nearest line above that is indented less.  Reports a line
+ * that is not aligned with its siblings. */
 static int find_parent(tf_build *b, tf_loc at) {
   const tf_node *nodes = b->tree->nodes;
   int i = b->tree->n_nodes - 1, sibling = -1;

@@ -5,38 +5,38 @@
 #include "model/tree/build.h"
 #include "model/tree/lex.h"
 
-/* A tree that is being made.  What could be read of a text that has errors; a rule is checked where what it needs is
- * sound, so that one cause is one error. */
+/* A tree being built.  Where a text has errors, it holds what could be read; a rule is checked only if what it depends
+ * on is correct, so that one cause gives one error. */
 struct tf_build {
   tf_arena *arena;
   tf_tree *tree;
-  tf_diags *diags, *own; /* own: the same, where nobody else asked for them */
+  tf_diags *diags, *own; /* own: the same if created by the builder itself */
   size_t errors;         /* in diags before */
   tf_loc at;             /* of the whole */
   int room;              /* of tree->nodes */
-  bool lines_ok;         /* every line stands where its indentation says */
+  bool lines_ok;         /* every line is indented correctly */
   bool heads_ok;         /* and opens a node */
-  bool shape_ok;         /* and the nodes form a whole tree, each op once */
-  bool loops_ok;         /* every loop was read */
-  bool streams_ok;       /* every `stream` was read */
+  bool shape_ok;         /* and the nodes form a complete tree with each op once */
+  bool loops_ok;         /* every loop could be read */
+  bool streams_ok;       /* every `stream` could be read */
   bool whole;            /* memory and limits sufficed */
 };
 
 /* Adds the lines of the text as nodes.  Every error of syntax and names goes to b->diags. */
 void tf_tree_read(tf_build *b, const char *text, tf_loc at);
 
-/* The rest of the line after the head, for the node added last: loops, bypass; keep, retain, stream. */
+/* Reads the rest of the line after the head, for the node added last: loops, bypass; keep, retain, stream. */
 void tf_read_clauses(tf_build *b, tf_mlex *x, bool tile);
 
-/* Room for one more behind n elements of a list that grows by this alone; NULL (reported) when memory runs out. */
+/* Room for one more element after n, in a list that only this function grows; NULL (reported) when memory runs out. */
 void *tf_build_room(tf_build *b, void *list, int n, size_t size);
 
-/* Reports at the token that stands next: "expected WHAT, not 'x'".  Always false. */
+/* Reports at the next token: "expected WHAT, not 'x'".  Always false. */
 bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what);
 bool tf_tree_no_memory(tf_build *b);
 
-/* Index by name, -1 (reported at the token) if there is none.  A head is a memory too, but
- * where there is none the error speaks of all that may open a line. */
+/* Index by name; -1 (reported at the token) if there is none.  A head may be a memory; if it is none, the error lists
+ * all that may open a line. */
 int tf_mapping_head(tf_build *b, const tf_mtok *t);
 int tf_mapping_level(tf_build *b, const tf_mtok *t);
 int tf_mapping_dim(tf_build *b, const tf_mtok *t);

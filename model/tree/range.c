@@ -7,7 +7,7 @@ bool tf_ranges_idle(const tf_ranges *r, int o) {
   return false;
 }
 
-/* What op o reads along one index. */
+/* The interval that op o reads along one index. */
 static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
   tf_ival v = {x->c, 1};
   for (int i = 0; i < x->n_terms; i++) {
@@ -18,7 +18,7 @@ static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
   return v;
 }
 
-/* What the ops below node n read of rank k of what op o makes. */
+/* The interval of rank k of op o's output that the ops below node n read. */
 static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_workload *wl = r->f->wl;
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
@@ -58,7 +58,7 @@ static bool same_shift(const tf_shift *a, const tf_shift *b) {
   return true;
 }
 
-/* The same of all that the ops below node n read of rank k of what op o makes. */
+/* The same for all that the ops below node n read of rank k of op o's output. */
 static void demanded_shift(tf_ranges *r, int o, int k, int n) {
   tf_shift *all = &r->shift[r->f->dim_from[o] + k], one;
   bool first = true;
@@ -66,13 +66,13 @@ static void demanded_shift(tf_ranges *r, int o, int k, int n) {
     index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
     if (!first) {
       all->mixed |= one.mixed || !same_shift(all, &one);
-      all->mask |= one.mask; /* by: of no use where it is mixed */
+      all->mask |= one.mask; /* `by` is not used where it is mixed */
     }
     first = false;
   }
 }
 
-/* The k-th loop on the way down moves a range by a step. */
+/* Notes that the k-th loop on the way down moves a range by a step. */
 static void add_shift(tf_shift *s, int k, int64_t step) {
   if (k >= TF_SHIFT_LOOPS) {
     s->mixed = true;
@@ -134,7 +134,7 @@ static void start_steps(tf_ranges *r, int o) {
     all[i] = steps[i];
 }
 
-/* Consumers first: leaves stand in the order of execution. */
+/* Consumers come first here: leaves are in the order of execution. */
 static void enter(tf_ranges *r, int n) {
   const tf_facts *f = r->f;
   for (int k = f->leaf_end[n] - 1; k >= f->leaf_from[n]; k--) {
@@ -147,7 +147,7 @@ static void enter(tf_ranges *r, int n) {
   if (r->entered) r->entered(r, n);
 }
 
-/* Where the loop stands. */
+/* The setting of the loop. */
 static int64_t digit_of(const tf_ranges *r, int loop) { return r->digits ? r->digits[loop] : r->forced == loop; }
 
 /* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
@@ -168,7 +168,7 @@ static void split(tf_ranges *r, int n, int k) {
   }
 }
 
-/* Through the loops of a node. */
+/* Applies the loops of a node. */
 static void pass(tf_ranges *r, int node) {
   const tf_node *n = &r->f->tree->nodes[node];
   for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)

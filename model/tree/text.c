@@ -1,8 +1,9 @@
-/* A tree as the text that reads back to it. */
+/* Prints a tree as the text that reads back to it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/tree/facts.h"
 #include "model/tree/parse.h"
@@ -12,6 +13,10 @@ typedef struct {
   char *text;
   size_t len, room;
   bool bad;
+  tf_node *placed; /* that is being printed and told where it stands; NULL: nobody asks */
+  uint16_t file;
+  uint32_t line;
+  size_t begin; /* of the line */
 } out;
 
 static bool make_room(out *o, size_t n) {
@@ -38,6 +43,11 @@ static void put(out *o, const char *fmt, ...) {
   o->len += (size_t)n;
 }
 
+/* What was printed from there on is the place of `at`, one of o->placed. */
+static void place(const out *o, tf_loc *at, size_t from) {
+  *at = (tf_loc){o->file, o->line, (uint32_t)(from - o->begin) + 1, (uint32_t)(o->len - from)};
+}
+
 static void put_trip(out *o, const tf_loop *l) {
   if (l->trip > 0) {
     put(o, "%" PRId64, l->trip);
@@ -56,19 +66,25 @@ static void put_loop(out *o, const tf_tree *t, const tf_loop *l) {
   if (l->axis != TF_TEMPORAL) put(o, "@%c", l->axis == TF_SPATIAL_X ? 'x' : 'y');
 }
 
-static void put_list(out *o, const tf_tree *t, const char *key, const tf_named *list, int n) {
+static void put_list(out *o, const tf_tree *t, const char *key, tf_named *list, int n) {
   if (n > 0) put(o, " %s", key);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     put(o, " %s", t->workload->tensors[list[i].tensor].name);
+    if (o->placed) place(o, &list[i].at, o->len - strlen(t->workload->tensors[list[i].tensor].name));
+  }
 }
 
 static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
+  const size_t head = o->len;
   put(o, "%s", t->arch->memories[n->level].name);
+  if (o->placed) place(o, &o->placed->at, head);
   bool braces = n->order_open && n->n_temporal > 0;
   if (n->n_temporal > 0) put(o, braces ? " for {" : " for ");
   for (int i = 0; i < n->n_loops; i++) {
     if (i == n->n_temporal) put(o, " spatial ");
+    const size_t from = o->len;
     put_loop(o, t, &n->loops[i]);
+    if (o->placed) place(o, &n->loops[i].at, from);
     if (braces && i == n->n_temporal - 1) put(o, "}");
     if (i != n->n_temporal - 1 && i != n->n_loops - 1) put(o, " ");
   }
@@ -76,31 +92,59 @@ static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
 }
 
 static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
+  const size_t head = o->len;
   put(o, "%s", n->scope_open ? "?" : tf_scope_key(n->scope));
+  if (o->placed) place(o, &o->placed->at, head);
   if (n->n_keep > 0) put(o, " keep");
-  for (int i = 0; i < n->n_keep; i++)
+  for (int i = 0; i < n->n_keep; i++) {
+    const size_t from = o->len + 1;
     put(o, " %s@%s", t->workload->tensors[n->keep[i].tensor].name, t->arch->memories[n->keep[i].level].name);
+    if (o->placed) place(o, &n->keep[i].at, from);
+  }
   put_list(o, t, "retain", n->retain, n->n_retain);
   put_list(o, t, "stream", n->stream, n->n_stream);
 }
 
+static void put_op(out *o, const tf_tree *t, const tf_node *n) {
+  const size_t head = o->len;
+  put(o, "op %s", t->workload->ops[n->op].name);
+  if (o->placed) place(o, &o->placed->at, head);
+}
+
 static void put_node(out *o, const tf_tree *t, int i) {
   const tf_node *n = &t->nodes[i];
+  o->line = (uint32_t)i + 1;
+  o->begin = o->len;
   put(o, "%*s", 2 * tf_tree_depth(t, i), "");
   switch (n->kind) {
   case TF_TILE: put_tile(o, t, n); break;
   case TF_SCOPE: put_scope(o, t, n); break;
-  case TF_OP: put(o, "op %s", t->workload->ops[n->op].name); break;
+  case TF_OP: put_op(o, t, n); break;
   }
   put(o, "\n");
 }
 
-char *tf_tree_text(const tf_tree *t) {
-  out o = {0};
+/* `placed`: t itself, whose nodes are told where they stand in that file; NULL: no tree is. */
+static char *print(const tf_tree *t, tf_tree *placed, uint16_t file) {
+  out o = {.file = file};
   put(&o, "%s", "");
-  for (int i = 0; i < t->n_nodes; i++)
+  for (int i = 0; i < t->n_nodes && !o.bad; i++) {
+    o.placed = placed ? &placed->nodes[i] : NULL;
     put_node(&o, t, i);
+  }
   if (!o.bad) return o.text;
   free(o.text);
   return NULL;
+}
+
+char *tf_tree_text(const tf_tree *t) { return print(t, NULL, 0); }
+
+bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d) {
+  char *text = tf_tree_text(t);
+  if (!text) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  const uint16_t file = tf_diags_add_file(d, name, text, strlen(text));
+  free(text);
+  text = print(t, t, file);
+  free(text);
+  return text || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }

@@ -1,4 +1,4 @@
-/* Names in mapping texts: what they stand for, and what is near when they stand for nothing. */
+/* Names in mapping texts: what they refer to, and the nearest name if they refer to nothing. */
 #include <string.h>
 
 #include "base/names.h"
@@ -30,7 +30,7 @@ static const char *level_at(const tf_tree *t, int i) {
   return i < t->arch->n_memories ? t->arch->memories[i].name : NULL;
 }
 
-/* What may open a line: memories, then the words of scopes and leaves. */
+/* What may open a line: memories, then the keywords of scopes and leaves. */
 static const char *head_at(const tf_tree *t, int i) {
   int s = i - t->arch->n_memories;
   if (s < 0) return level_at(t, i);

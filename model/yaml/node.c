@@ -1,4 +1,4 @@
-/* libyaml events -> node tree.  libyaml's types stay in this file. */
+/* libyaml events to a node tree.  libyaml's types stay in this file. */
 #include "model/yaml/node.h"
 
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 
 #include "base/utf8.h"
 
-/* An anchor and what it stands for; the latest of a name counts. */
+/* An anchor and its node; the latest of a name counts. */
 typedef struct anchor {
   struct anchor *prev;
   const char *name;
   tf_ynode *node;
 } anchor;
 
-/* A child of a collection that is being read. */
+/* A child of a collection being read. */
 typedef struct child {
   struct child *next;
   tf_ynode *node;
@@ -26,8 +26,8 @@ typedef struct {
   uint16_t file;
   const char *text, *end;
   yaml_parser_t *parser;
-  const char *seen;  /* byte of the text where ... */
-  size_t seen_index; /* ... libyaml's character index stands */
+  const char *seen;  /* the byte of the text at which ... */
+  size_t seen_index; /* ... libyaml's character index is */
   anchor *anchors;
   int depth;
   size_t nodes;
@@ -50,7 +50,7 @@ static tf_loc place(const reader *r, yaml_mark_t m) {
   return (tf_loc){r->file, (uint32_t)m.line + 1, (uint32_t)m.column + 1, 1};
 }
 
-/* libyaml counts characters, nodes keep bytes: walks from the place last asked for. */
+/* libyaml counts characters, nodes keep bytes: advances from the place last asked for. */
 static const char *byte_of(reader *r, yaml_mark_t m) {
   while (r->seen_index < m.index && r->seen < r->end) {
     do
@@ -120,8 +120,8 @@ static tf_ynode *find_alias(reader *r, const yaml_event_t *ev) {
   return NULL;
 }
 
-/* The text of a block scalar starts on the line after its header, at its indentation: what
- * its first line with text has in the source beyond what it has in the value. */
+/* The text of a block scalar starts on the line after its header; its indentation is what the first non-blank line has
+ * in the source beyond what it has in the value. */
 static void find_block_text(tf_ynode *n) {
   const char *p = n->src;
   while (p < n->src_end && !tf_line_break(p, n->src_end))
@@ -157,7 +157,7 @@ static tf_ystyle style_of(yaml_scalar_style_t s) {
   }
 }
 
-/* Passes "&anchor" and "!tag", which libyaml counts as part of the scalar. */
+/* Skips "&anchor" and "!tag", which libyaml counts as part of the scalar. */
 static void skip_properties(tf_ynode *n) {
   while (n->src < n->src_end && (*n->src == '&' || *n->src == '!')) {
     const char *p = n->src;
@@ -195,7 +195,7 @@ static tf_ynode *read_scalar(reader *r, yaml_event_t *ev) {
   return add_anchor(r, keep_name(r, ev->data.scalar.anchor), n) ? n : NULL;
 }
 
-/* Adds up what the collection holds; aliases count as what they stand for. */
+/* Adds the weight of a part; aliases count as the node they stand for. */
 static bool add_weight(reader *r, tf_ynode *n, const tf_ynode *part) {
   n->weight += part->weight;
   if (n->weight <= TF_YAML_MAX_NODES) return true;
@@ -304,7 +304,7 @@ static tf_ynode *read_node(reader *r, yaml_event_t *ev) {
   return n;
 }
 
-/* YAML's own set of characters, in UTF-8: anything else is a binary file. */
+/* The character set of YAML, in UTF-8: anything else is a binary file. */
 static bool check_characters(reader *r) {
   uint32_t line = 1, col = 1;
   for (const char *p = r->text; p < r->end;) {

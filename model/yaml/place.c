@@ -26,7 +26,7 @@ static void step(cursor *c) {
 
 static bool blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Is the source at blanks that lead to a line break? */
+/* Whether the source is at blanks before a line break. */
 static bool at_fold(const cursor *c) {
   const char *p = c->p;
   while (p < c->end && blank(*p))
@@ -34,14 +34,14 @@ static bool at_fold(const cursor *c) {
   return tf_line_break(p, c->end) > 0;
 }
 
-/* Passes blanks, line breaks and the indentation of the next line of text. */
+/* Skips blanks, line breaks and the indentation of the next line of text. */
 static void skip_fold(cursor *c) {
   while (c->p < c->end && (blank(*c->p) || tf_line_break(c->p, c->end)))
     step(c);
 }
 
-/* Passes "\n", "\x41", "\u00e9", "\U0001f600"; a line break after '\' with its indentation.
- * Returns whether it stood for a character. */
+/* Skips "\n", "\x41", "\u00e9", "\U0001f600"; a line break after '\' with its indentation.  Returns whether it stood
+ * for a character. */
 static bool skip_escape(cursor *c) {
   step(c);
   if (c->p >= c->end) return true;
@@ -62,8 +62,8 @@ static size_t value_step(const tf_ynode *s, size_t i) {
   return n ? n : 1;
 }
 
-/* Moves c past one character of the value at i, whatever it takes in the source.  Returns
- * the bytes of the value that this covers. */
+/* Moves c past one character of the value at i, whatever its form in the source.  Returns the number of bytes of the
+ * value that this covers. */
 static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   char v = s->text[i];
   bool quoted = s->style == TF_Y_SINGLE || s->style == TF_Y_DOUBLE;
@@ -84,7 +84,7 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   return value_step(s, i);
 }
 
-/* Is the source at a '\\' that hides a line break? */
+/* Whether the source is at a '\\' that hides a line break. */
 static bool at_joint(const tf_ynode *s, const cursor *c) {
   return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' && tf_line_break(c->p + 1, c->end) > 0;
 }

@@ -16,12 +16,12 @@ static const char *kinds_text(unsigned kinds) {
 bool tf_yschema_kind(const tf_ynode *node, unsigned kinds, const char *name, tf_diags *d) {
   bool empty = tf_ynode_empty(node);
   if (kinds == 0 || ((node->kind & kinds) && !empty)) return true;
-  const char *quote = strchr(name, ' ') ? "" : "'"; /* "a memory" is no key */
+  const char *quote = strchr(name, ' ') ? "" : "'"; /* "a memory" is a description, no key */
   return tf_fail(d, node->at, TF_E_TYPE, "%s%.60s%s must be %s, not %s", quote, name, quote, kinds_text(kinds),
                  tf_ynode_what(node));
 }
 
-/* Says which keys there are where `key` is not one; returns the one it may have meant. */
+/* Reports an unknown key together with those that exist; returns the one that was probably meant. */
 static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t n, const char *what, tf_diags *d) {
   tf_near near = tf_near_start(key->text, key->len);
   char hint[80], all[160];
@@ -30,7 +30,7 @@ static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t 
   all[0] = '\0';
   for (size_t i = 0; i < n; i++) {
     tf_near_offer(&near, rows[i].key);
-    if (used + strlen(rows[i].key) + 8 > sizeof all) { /* names are whole */
+    if (used + strlen(rows[i].key) + 8 > sizeof all) { /* whole names only */
       if (!cut) memcpy(all + used, ", ...", 6);
       cut = true;
       continue;

@@ -1,4 +1,4 @@
-/* What keys a map may have: a table per map drives the check. */
+/* Which keys a map may have: the check is driven by a table per map. */
 #ifndef MODEL_YAML_SCHEMA_H
 #define MODEL_YAML_SCHEMA_H
 #include "model/yaml/node.h"

@@ -254,6 +254,7 @@ static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
 
 tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d) {
   slope s = {0};
+  if (!tf_no_views(wl, d)) return NULL;
   tf_bound_slope *out = calloc(1, sizeof *out);
   bool ok = out && prepare(&s, wl, word_bits);
   if (!ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

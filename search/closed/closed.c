@@ -146,19 +146,20 @@ static double model_words(const closed *c, const tf_tree *tree) {
 
 static void finish(closed *c) {
   tf_solve_result *r = c->res;
-  for (int i = 0; i < c->n_kept && !r->text; i++) {
-    tf_tree *t = tf_tree_copy(c->best[i].tree, c->real, NULL);
+  for (int i = 0; i < c->n_kept && !r->tree; i++) {
+    tf_tree *t = tf_tree_copy(c->best[i].tree, c->arch, c->real, NULL);
     if (tf_figures_of_tree(t, false, &r->figures)) {
       r->value = tf_objective_value(c->o->objective, &r->figures);
       r->closed = c->best[i].figures;
       r->closed.model_words = model_words(c, t);
-      r->text = tf_tree_text(t);
+      r->tree = t;
+    } else {
+      tf_tree_free(t);
     }
-    tf_tree_free(t);
   }
   r->closed.orders = c->orders + c->ops.orders;
-  if (!r->text) r->value = INFINITY;
-  r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
+  if (!r->tree) r->value = INFINITY;
+  r->proved = r->tree && r->value <= r->bound * (1 + 1e-12);
   r->seconds = tf_watch_seconds(&c->watch);
   r->threads = 1;
 }
@@ -202,6 +203,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
 }
 
 tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
   closed *c = calloc(1, sizeof *c);

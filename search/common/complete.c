@@ -19,14 +19,6 @@ tf_tree *tf_complete(const tf_tree *open, const int64_t *trips, bool *failed) {
   return tf_build_tree(b);
 }
 
-char *tf_complete_text(const tf_tree *open, const int64_t *trips, bool *failed) {
-  tf_tree *t = tf_complete(open, trips, failed);
-  char *text = t ? tf_tree_text(t) : NULL;
-  *failed |= t && !text;
-  tf_tree_free(t);
-  return text;
-}
-
 /* FNV-1a hash. */
 uint64_t tf_hash(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *p = bytes;

@@ -6,8 +6,6 @@
 /* The tree with trips[n_loops] (in the order of tf_model_eval).  Loops that the search itself added are left out where
  * they have one step.  NULL if it breaks a rule, or if memory ran out: then *failed is set. */
 tf_tree *tf_complete(const tf_tree *open, const int64_t *trips, bool *failed);
-/* The same as text.  Malloc'd. */
-char *tf_complete_text(const tf_tree *open, const int64_t *trips, bool *failed);
 uint64_t tf_hash(uint64_t h, const void *bytes, size_t n);
 #define TF_HASH_START UINT64_C(14695981039346656037)
 #endif

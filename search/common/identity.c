@@ -63,15 +63,19 @@ static void mix_workload(uint64_t *h, const tf_workload *wl) {
   }
 }
 
-uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const char *const *starts,
+static void mix_tree(uint64_t *h, const tf_tree *t) {
+  char *text = tf_tree_text(t);
+  if (text) mix(h, text, strlen(text));
+  free(text);
+}
+
+uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_tree *const *starts,
                      int n_starts) {
   uint64_t h = TF_HASH_START;
   mix_arch(&h, arch);
   mix_workload(&h, wl);
-  char *text = given ? tf_tree_text(given) : NULL;
-  if (text) mix(&h, text, strlen(text));
-  free(text);
+  if (given) mix_tree(&h, given);
   for (int i = 0; i < n_starts; i++)
-    mix(&h, starts[i], strlen(starts[i]));
+    mix_tree(&h, starts[i]);
   return h;
 }

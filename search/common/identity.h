@@ -3,7 +3,7 @@
 #define SEARCH_COMMON_IDENTITY_H
 #include "tileflow/tree.h"
 
-/* given may be NULL; starts: the mappings that the search begins with, as text. */
-uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const char *const *starts,
+/* given may be NULL; starts: the mappings that the search begins with. */
+uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_tree *const *starts,
                      int n_starts);
 #endif

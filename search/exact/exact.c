@@ -49,7 +49,7 @@ typedef struct {
 
 static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
 
-static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
+static double best_of(const solver *v) { return v->res->tree ? v->res->value : INFINITY; }
 
 /* Whether only units of this kind can do the op's work: ops that divide may defer that. */
 static bool needs_unit(const solver *v, int o, int u) {
@@ -123,16 +123,18 @@ static void prepare(solver *v, tf_x_task *t, int n) {
   if (most && (!v->quota || left < v->quota)) t->most_evals = left;
 }
 
-static void take_best(solver *v, tf_x_best *b) {
-  if (b->there && (!v->res->text || tf_figures_order(b->value, &b->figures, v->res->value, &v->res->figures) < 0)) {
-    free(v->res->text);
-    v->res->text = b->text;
-    v->res->value = b->value;
-    v->res->figures = b->figures;
-    b->text = NULL;
+/* Keeps the mapping if it is better.  Takes the tree. */
+static void offer(solver *v, tf_tree **tree, double value, const tf_figures *f) {
+  tf_solve_result *r = v->res;
+  if (*tree && (!r->tree || tf_figures_order(value, f, r->value, &r->figures) < 0)) {
+    tf_tree_free(r->tree);
+    r->tree = *tree;
+    r->value = value;
+    r->figures = *f;
+  } else {
+    tf_tree_free(*tree);
   }
-  free(b->text);
-  b->text = NULL;
+  *tree = NULL;
 }
 
 static void take_counts(solver *v, const tf_x_counts *c) {
@@ -149,7 +151,7 @@ static void take_counts(solver *v, const tf_x_counts *c) {
 
 static void take(solver *v, tf_x_task *t) {
   take_counts(v, &t->counts);
-  take_best(v, &t->best);
+  offer(v, &t->best.tree, t->best.value, &t->best.figures);
   v->failed |= t->failed;
   v->unknown |= t->unknown;
 }
@@ -270,13 +272,7 @@ static void run(solver *v) {
 static void start_closed(solver *v) {
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
-  if (r && r->text && (!v->res->text || tf_figures_order(r->value, &r->figures, v->res->value, &v->res->figures) < 0)) {
-    free(v->res->text);
-    v->res->text = r->text;
-    r->text = NULL;
-    v->res->value = r->value;
-    v->res->figures = r->figures;
-  }
+  if (r) offer(v, &r->tree, r->value, &r->figures);
   if (r) v->res->evals += r->evals;
   tf_solve_free(r);
   tf_diags_free(d);
@@ -296,22 +292,10 @@ static void start(solver *v) {
                       .keep = 1};
   tf_diags *d = tf_diags_new();
   tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
-  if (r && r->n_best) {
-    v->res->text = r->best[0].text;
-    r->best[0].text = NULL;
-    v->res->value = r->best[0].value;
-    v->res->figures = r->best[0].figures;
-  }
+  if (r && r->n_best) offer(v, &r->best[0].tree, r->best[0].value, &r->best[0].figures);
   if (r) v->res->evals += r->evals;
   tf_search_free(r);
   tf_diags_free(d);
-}
-
-static char *copy_of(const char *text) {
-  size_t n = strlen(text) + 1;
-  char *out = malloc(n);
-  if (out) memcpy(out, text, n);
-  return out;
 }
 
 static void prove(solver *v) {
@@ -320,7 +304,7 @@ static void prove(solver *v) {
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
-  if (!r->text) r->value = INFINITY;
+  if (!r->tree) r->value = INFINITY;
   if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   r->seconds = tf_watch_seconds(&v->watch);
@@ -342,10 +326,10 @@ static void clear(solver *v) {
 
 /* Begins with the result whose ties are to be broken. */
 static bool begin_with(solver *v, const tf_solve_result *known) {
-  v->res->text = copy_of(known->text);
+  v->res->tree = tf_tree_copy(known->tree, v->arch, v->wl, NULL);
   v->res->figures = known->figures;
   v->res->value = tf_objective_value(v->o->objective, &known->figures);
-  return v->res->text;
+  return v->res->tree;
 }
 
 static bool solve(solver *v) {
@@ -399,7 +383,7 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
  * evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the objective stays. */
 static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
-  if (!r->text || o->objective == TF_ENERGY || (over && !r->proved)) return;
+  if (!r->tree || o->objective == TF_ENERGY || (over && !r->proved)) return;
   tf_x_tie tie = {o->objective, r->value};
   tf_solve_opts also = *o;
   also.objective = TF_ENERGY;
@@ -412,10 +396,10 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   if (left->max_evals <= 0 || (all->time_limit > 0 && left->time_limit <= 0)) return;
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
-  if (better && better->text) {
-    char *text = r->text;
-    r->text = better->text;
-    better->text = text;
+  if (better && better->tree) {
+    tf_tree *tree = r->tree;
+    r->tree = better->tree;
+    better->tree = tree;
     r->figures = better->figures;
     r->value = tf_objective_value(o->objective, &r->figures);
     if (r->proved) r->bound = r->value;
@@ -432,16 +416,13 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
  * its mask. */
 static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
                         tf_diags *d) {
-  const tf_loc at = {tf_diags_add_file(d, "(mapping found)", r->text, strlen(r->text)), 1, 1, 1};
-  tf_tree *t = tf_tree_parse(r->text, at, arch, wl, d);
-  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_model *m = tf_model_new(r->tree, d);
   tf_result now;
   if (m) tf_model_eval(m, NULL, &now);
   const bool counted = m && !now.overflow;
   if (counted) r->figures = tf_figures_of(arch, wl, &now);
   if (counted) r->value = tf_objective_value(o->objective, &r->figures);
   tf_model_free(m);
-  tf_tree_free(t);
   return m != NULL;
 }
 
@@ -463,14 +444,14 @@ static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
   r->everywhere = true;
   if (!tf_bounds_of(arch, wl, &v.floor) || !raise_floor(&v)) return;
   r->bound = value_of_floor(&v);
-  r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
+  r->proved = r->tree && r->value <= r->bound * (1 + 1e-12);
 }
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
-  tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
+  tf_solve_result *r = tf_no_views(wl, d) ? solve_for(arch, wl, o, NULL, NULL, d) : NULL;
   if (r) break_ties(arch, wl, o, r);
   const bool masked = r && tf_workload_masked(wl);
-  if (masked && r->text && !count_masks(arch, wl, o, r, d)) {
+  if (masked && r->tree && !count_masks(arch, wl, o, r, d)) {
     tf_solve_free(r);
     return NULL;
   }
@@ -480,7 +461,7 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
 
 void tf_solve_free(tf_solve_result *r) {
   if (!r) return;
-  free(r->text);
+  tf_tree_free(r->tree);
   free(r->levels);
   free(r);
 }

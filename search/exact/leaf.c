@@ -31,13 +31,13 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
     k->counts.by_bound++;
     return;
   }
-  char *text = tf_complete_text(w->t->tree, trips, &k->failed);
-  if (!text) {
+  tf_tree *tree = tf_complete(w->t->tree, trips, &k->failed);
+  if (!tree) {
     k->counts.by_rules++;
     return;
   }
-  free(k->best.text);
-  k->best = (tf_x_best){true, value, f, text};
+  tf_tree_free(k->best.tree);
+  k->best = (tf_x_best){true, value, f, tree};
   k->limit = value;
 }
 

@@ -14,7 +14,7 @@ typedef struct {
   bool there;
   double value;
   tf_figures figures;
-  char *text; /* malloc'd */
+  tf_tree *tree;
 } tf_x_best;
 
 /* Choices of one Tile, by ascending bound. */

@@ -144,14 +144,17 @@ static void run_piece(void *ctx, int i, int worker) {
   tf_task_run(&v->tasks[i]);
 }
 
-static void archive(driver *v, const tf_task *t) {
+/* A tree that is kept is the task's no more. */
+static void archive(driver *v, tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
-    const tf_task_best *b = &t->best[by];
+    tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    tf_found f = {.text = b->text, .value = b->value, .figures = b->figures};
-    bool ok = tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
-    if (by == TF_BY_OBJECTIVE)
-      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape) && ok;
+    tf_found f = {.text = tf_tree_text(b->tree), .tree = b->tree, .value = b->value, .figures = b->figures};
+    bool ok = f.text && tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    if (ok && by == TF_BY_OBJECTIVE)
+      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape);
+    b->tree = f.tree;
+    free(f.text);
     v->failed |= !ok;
   }
 }
@@ -235,11 +238,11 @@ static void run(driver *v, int threads, tf_diags *d) {
 }
 
 /* ---- starts -------------------------------------------------------------------------------- */
-static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
+static bool open_starts(driver *v) {
   v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
   bool ok = v->starts != NULL;
   for (int i = 0; ok && i < v->o->n_starts; i++)
-    ok = tf_start_open(&v->starts[i], v->o->starts[i], arch, quick);
+    ok = tf_start_open(&v->starts[i], v->o->starts[i]);
   return ok;
 }
 
@@ -256,13 +259,17 @@ static int most_genes(const driver *v) {
 /* Enters the starts that fit into the archive, as they are. */
 static void take_starts(driver *v) {
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
-    tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
+    const tf_tree *given = v->o->starts[i];
+    tf_found f = {0};
     v->res->evals++;
-    if (!tf_figures_of_tree(v->starts[i].given, true, &f.figures)) continue;
+    if (given->open || !tf_figures_of_tree(given, true, &f.figures)) continue;
     f.value = tf_objective_value(v->o->objective, &f.figures);
-    uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
-    v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
-                 !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    f.text = tf_tree_text(given);
+    f.tree = tf_tree_copy(given, given->arch, given->workload, NULL);
+    uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
+    v->failed |= !f.text || !f.tree || !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f) ||
+                 !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name);
+    tf_found_clear(&f);
   }
 }
 
@@ -321,7 +328,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
-  bool opened = v->shapes && open_starts(v, arch, wl);
+  bool opened = v->shapes && open_starts(v);
   if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
   if (!alloc(v)) {
@@ -338,6 +345,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
 
 tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 const tf_search_opts *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   driver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

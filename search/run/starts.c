@@ -4,13 +4,6 @@
 
 #include "model/tree/build.h"
 
-static tf_tree *parse(const char *text, const tf_arch *arch, const tf_workload *wl) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *t = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  tf_diags_free(d);
-  return t;
-}
-
 /* ---- opening ---------------------------------------------------------------------------------- */
 static bool op_has(const tf_workload *wl, int o, int dim) {
   for (int i = 0; i < wl->ops[o].n_dims; i++)
@@ -66,34 +59,26 @@ static bool open_tree(tf_start *s, const tf_tree *from) {
     w.b = tf_build_new(from->arch, from->workload, NULL);
     for (int i = 0; w.b && i < from->n_nodes; i++)
       open_node(&w, from, i, more);
-    s->open = tf_build_tree(w.b);
+    s->open = s->opened = tf_build_tree(w.b);
   }
   s->n_loops = w.n;
   s->trips = w.trips;
   return w.trips != NULL;
 }
 
-bool tf_start_open(tf_start *s, const char *text, const tf_arch *arch, const tf_workload *wl) {
-  tf_tree *from = parse(text, arch, wl);
-  tf_diags *d = tf_diags_new();
+bool tf_start_open(tf_start *s, const tf_tree *given) {
+  tf_diags *d = tf_diags_new(); /* that it cannot be opened is no error */
   bool ok = d != NULL;
-  *s = (tf_start){0};
-  if (from && from->open) {
-    s->open = from;
-    from = NULL;
-  } else if (from) {
-    ok = open_tree(s, from) && ok;
-  }
-  if (ok && s->open) s->shapes = tf_shapes_of(s->open, wl, d);
-  s->given = from;
+  *s = (tf_start){.open = given->open ? given : NULL};
+  if (!s->open) ok = open_tree(s, given) && ok;
+  if (ok && s->open) s->shapes = tf_shapes_of(s->open, given->workload, d);
   tf_diags_free(d);
   return ok;
 }
 
 void tf_start_clear(tf_start *s) {
   tf_shapes_free(s->shapes);
-  tf_tree_free(s->given);
-  tf_tree_free(s->open);
+  tf_tree_free(s->opened);
   free(s->trips);
   *s = (tf_start){0};
 }

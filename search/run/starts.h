@@ -7,14 +7,14 @@
 /* A start's tree with every trip count open.  Its space is searched from the trip counts that the start had, so that a
  * start that does not fit can be repaired. */
 typedef struct {
-  tf_tree *given; /* as given; NULL: it has open parts itself, or is no tree */
-  tf_tree *open;
+  const tf_tree *open;
+  tf_tree *opened;   /* the same, owned; NULL: the start is open itself */
   tf_shapes *shapes; /* NULL: the tree cannot be opened; then the mapping is only evaluated as it is */
   int n_loops;
   int64_t *trips; /* [n_loops] of the open tree, the start's counts; NULL: it was open itself */
 } tf_start;
 
-/* wl: the workload for which trees are searched.  False if memory ran out; clear it either way. */
-bool tf_start_open(tf_start *s, const char *text, const tf_arch *arch, const tf_workload *wl);
+/* Borrows the tree.  False if memory ran out; clear it either way. */
+bool tf_start_open(tf_start *s, const tf_tree *given);
 void tf_start_clear(tf_start *s);
 #endif

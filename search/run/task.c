@@ -267,8 +267,8 @@ static void finish(work *w) {
   tf_task *t = w->t;
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
-    if (b->there) b->text = tf_complete_text(w->tree, b->trips, &t->failed);
-    b->there = b->text != NULL;
+    if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
+    b->there = b->tree != NULL;
   }
   tf_variants_finish(t, w->tree);
   if (!t->best[0].there) return;
@@ -331,7 +331,7 @@ void tf_task_run(tf_task *t) {
 void tf_task_clear(tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
     free(t->best[by].trips);
-    free(t->best[by].text);
+    tf_tree_free(t->best[by].tree);
     t->best[by] = (tf_task_best){0};
   }
   tf_variants_clear(t);

@@ -19,7 +19,7 @@ typedef struct {
   double value;
   tf_figures figures;
   int64_t *trips; /* [n_loops] */
-  char *text;     /* malloc'd */
+  tf_tree *tree;
 } tf_task_best;
 
 /* One of the best completions, for tf_search_opts.variants. */

@@ -50,13 +50,13 @@ static void make_chip(chip *c, int n_memories, int word_bits, int64_t capacity) 
                       .units = &c->unit};
 }
 
-/* Takes over the text if its value is better. */
-static void offer(tf_slope_point *p, double value, char **text) {
-  if (!*text || value >= p->attained) return;
+/* Keeps the mapping if it is better.  False: out of memory. */
+static bool offer(tf_slope_point *p, double value, const tf_tree *tree) {
+  if (!tree || value >= p->attained) return true;
   free(p->text);
   p->attained = value;
-  p->text = *text;
-  *text = NULL;
+  p->text = tf_tree_text(tree);
+  return p->text;
 }
 
 static char *copy(const char *text) {
@@ -110,8 +110,8 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   here.before += r ? r->evals : 0;
   tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
   bool ok = d != NULL; /* nor is a solver that gives up */
-  if (r) offer(p, r->value, &r->text);
-  if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
+  if (r) ok = offer(p, r->value, r->tree) && ok;
+  if (g && g->n_best) ok = offer(p, g->best[0].value, g->best[0].tree) && ok;
   s->evals = here.before + (g ? g->evals : 0);
   if (smaller && smaller->attained < p->attained) {
     free(p->text);

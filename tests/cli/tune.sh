@@ -51,6 +51,32 @@ trials() { tail -n +2 "$1" | wc -l; }
   CC=false "$tool" tune $what --strategy random --trials 1 --csv c.csv >said 2>&1
   [ $? -eq 1 ] || fail "a compiler that fails: exit status 1"
   [ "$(grep -c 'not-compiled' c.csv)" -eq 2 ] || fail "a compiler that fails is told of each kernel"
+
+  # a kernel that never ends: its compiler makes a test that loops.  env: a shell starts what runs beside it with Ctrl-C ignored
+  cat >endless-cc <<EOF
+#!/bin/sh
+out=a.out
+while [ \$# -gt 0 ]; do [ "\$1" = -o ] && out=\$2; shift; done
+printf '#!/bin/sh\necho \$\$ >"$dir/pid"\nwhile :; do sleep 0.01; done\n' >"\$out" && chmod +x "\$out"
+EOF
+  chmod +x endless-cc
+  CC="$dir/endless-cc" env --default-signal=INT "$tool" tune $what --strategy random --trials 1 --quiet >said 2>&1 &
+  process=$!
+  n=0
+  until [ -s pid ] || [ $n -ge 1500 ]; do sleep 0.02; n=$((n + 1)); done
+  [ -s pid ] || fail "the endless test never began"
+  kill -INT $process
+  wait $process
+  [ $? -eq 130 ] || fail "Ctrl-C while a test runs: exit status 130"
+  n=0
+  while [ $n -lt 500 ] && grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$(cat pid)/status" 2>/dev/null; do # Z: dead, not yet asked for
+    sleep 0.01
+    n=$((n + 1))
+  done
+  if [ $n -eq 500 ]; then
+    fail "Ctrl-C left the test running"
+    kill -KILL "$(cat pid)"
+  fi
 }
 [ $failed -eq 0 ] && echo "tune: killed, gone on with, emitted"
 exit $failed

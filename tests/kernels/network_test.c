@@ -6,14 +6,18 @@
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 
+/* Of two cores: what both have to do is spread over threads. */
 static const char arch[] = "architecture:\n"
                            "  name: small\n"
                            "  clock: 1 GHz\n"
                            "  memories:\n"
-                           "  - {name: DRAM, bandwidth: 4}\n"
-                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+                           "  - {name: DRAM, bandwidth: 64}\n"
+                           "  - {name: L1, mesh: [2, 1], capacity: 4 KiB, bandwidth: 64}\n"
                            "  compute:\n"
-                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1}\n";
+
+static int n_spread; /* kernels whose loops run on threads */
+static bool openmp;  /* the compiler has it */
 
 static bool write_file(const char *folder, const tf_emitted_file *f) {
   char path[300];
@@ -29,11 +33,14 @@ static bool passes(const tf_emitted *e) {
   bool ok = mkdtemp(folder) != NULL;
   for (int i = 0; ok && i < e->n; i++)
     ok = write_file(folder, &e->file[i]);
-  snprintf(command, sizeof command,
-           "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas -o test test.c network.c g*.c "
-           "-lm >said 2>&1 && ./test "
-           ">>said 2>&1 || { cat said; false; }",
-           folder);
+  for (int i = 0; i < e->n; i++)
+    n_spread += strstr(e->file[i].text, "#pragma omp parallel") != NULL;
+  snprintf(
+      command, sizeof command,
+      "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s -o test test.c network.c g*.c "
+      "-lm >said 2>&1 && ./test "
+      ">>said 2>&1 || { cat said; false; }",
+      folder, openmp ? "-fopenmp" : "");
   ok = ok && system(command) == 0;
   snprintf(command, sizeof command, "rm -rf %s", folder);
   return system(command) == 0 && ok;
@@ -59,7 +66,9 @@ int main(int argc, char **argv) {
   for (int i = 1; i + 1 < argc; i += 2)
     *(strcmp(argv[i], "--seed") == 0 ? &seed : &cases) = atol(argv[i + 1]);
   if (system("command -v ${CC:-cc} >/dev/null") != 0) return 77;
+  openmp = system("echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c -o /dev/null - 2>/dev/null") == 0;
   for (long k = 0; k < cases; k++)
     one((uint64_t)(seed + k));
+  CHECK(n_spread > 0 || cases == 0);
   return check_report();
 }

@@ -68,5 +68,10 @@ if [ "$(uname -m)" = x86_64 ]; then
     qemu-x86_64 -cpu qemu64 "$dir/$isa/test" >"$dir/said" 2>&1
     grep -q 'not run: this computer' "$dir/said" || fail "$isa, emulated: $(tail -n 1 "$dir/said")"
   done
+  # One with the instructions of amx but without its tiles, as they stand behind a filter of system calls.
+  echo '#define TILES_ALLOWED() 0' >"$dir/none.h"
+  make -s -C "$dir/amx" clean
+  make -s -C "$dir/amx" OPENMP= "CFLAGS=-O2 -include $dir/none.h" test >"$dir/said" 2>&1 && fail "amx: runs without tiles"
+  grep -q 'not run: this computer' "$dir/said" || fail "amx, no tiles: $(tail -n 1 "$dir/said")"
 fi
 exit $bad

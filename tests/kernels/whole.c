@@ -16,6 +16,7 @@ double **whole_new(const tf_workload *wl) {
   double **data = calloc((size_t)wl->n_tensors, sizeof *data);
   for (int z = 0; data && z < wl->n_tensors; z++) {
     int64_t n = whole_words(&wl->tensors[z]);
+    if (wl->tensors[z].view_of) continue;
     data[z] = malloc((size_t)n * sizeof **data);
     if (!data[z]) {
       whole_free(wl, data);
@@ -24,12 +25,14 @@ double **whole_new(const tf_workload *wl) {
     for (int64_t i = 0; i < n; i++) /* positive: random workloads divide by sums of them */
       data[z][i] = wl->tensors[z].producer < 0 ? (double)((i * 37 + z * 11) % 101 + 1) / 64 : NAN;
   }
+  for (int z = 0; data && z < wl->n_tensors; z++)
+    if (wl->tensors[z].view_of) data[z] = data[wl->tensors[z].view_of - 1];
   return data;
 }
 
 void whole_free(const tf_workload *wl, double **data) {
   for (int z = 0; data && z < wl->n_tensors; z++)
-    free(data[z]);
+    if (!wl->tensors[z].view_of) free(data[z]);
   free(data);
 }
 

@@ -5,24 +5,15 @@
 
 #include "codegen/target/npu/pass/pass.h"
 #include "tests/unit/case.h"
-
-/* C = A B stays in the buffer, tiles of M outermost; E = C D (tests/unit/others/test_rtl.c). */
-static const char *const product =
-    "workload:\n  name: fused-gemm\n  dims: {m: %ld, l: %ld, k: %ld, n: %ld}\n  ops:\n"
-    "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"
-    "mapping: |\n  DRAM for m=%ld\n    Seq keep C@Buffer\n"
-    "      DRAM for k=%ld\n        Buffer for k=%ld m=%ld l=%ld spatial m=16@x k=16@y\n          Reg\n"
-    "            op C\n"
-    "      DRAM for l=%ld\n        Buffer for l=%ld m=%ld n=%ld spatial m=16@x l=16@y\n          Reg\n"
-    "            op E\n";
+#include "tests/unit/others/rtl.h"
 
 enum { M, L, K, N, TILE_M, TILE_L, TILE_K1, TILE_N, TILE_K2, CYCLES, TO_BUFFER, TO_MEMORY, COLUMNS };
 
 static double check_row(const tf_text *arch, const long *r) {
   char text[1024];
   const int n =
-      snprintf(text, sizeof text, product, r[M], r[L], r[K], r[N], r[M] / r[TILE_M], r[K] / r[TILE_K1], r[TILE_K1] / 16,
-               r[TILE_M] / 16, r[L], r[L] / r[TILE_K2], r[TILE_K2] / 16, r[TILE_M] / 16, r[N]);
+      snprintf(text, sizeof text, rtl_product, r[M], r[L], r[K], r[N], r[M] / r[TILE_M], r[K] / r[TILE_K1],
+               r[TILE_K1] / 16, r[TILE_M] / 16, r[L], r[L] / r[TILE_K2], r[TILE_K2] / 16, r[TILE_M] / 16, r[N]);
   const tf_text texts[2] = {*arch, {"product", text, (size_t)n}};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);

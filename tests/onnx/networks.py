@@ -4,18 +4,10 @@
   networks.py TILEFLOW FOLDER
 
 FOLDER (bench/networks/models.py writes it) has NAME.onnx and products.txt, the multiply-adds of each from ONNX's own shapes.
-Those of REFUSED are refused today, each with its reason (docs/HOWTO-plan.md); one that is not any more has to leave the list.
 """
 import re
 import subprocess
 import sys
-
-REFUSED = {
-    "vit-b16": "a part that a reshape put together",
-    "shufflenet-v2": "which a reshape put together",
-    "yolo-v5s": "a window over axis 2, which a reshape or a Resize put together",
-    "u-net": "a window over axis 2, which a reshape or a Resize put together",
-}
 
 
 def multiply_adds(text):
@@ -47,14 +39,10 @@ def main():
     for line in open(f"{folder}/products.txt"):
         name, want = line.split()
         said = subprocess.run([tool, "import", f"{folder}/{name}.onnx", "--quiet"], capture_output=True, text=True)
-        if name in REFUSED:
-            ok = said.returncode == 2 and REFUSED[name] in said.stderr
-            what = "refused" if ok else f"not refused as expected: {said.stderr[:200]}"
-        else:
-            got = multiply_adds(said.stdout) if said.returncode == 0 else said.stderr[:200]
-            ok, what = got == int(want), f"{got} multiply-adds, {want} expected"
-            if name in ("gpt-2", "mi-lstm") and (apart := reads_apart(said.stdout)):
-                ok, what = False, f"two parts of a tensor are read by {apart[:5]}"
+        got = multiply_adds(said.stdout) if said.returncode == 0 else said.stderr[:200]
+        ok, what = got == int(want), f"{got} multiply-adds, {want} expected"
+        if name in ("gpt-2", "mi-lstm") and (apart := reads_apart(said.stdout)):
+            ok, what = False, f"two parts of a tensor are read by {apart[:5]}"
         bad += not ok
         print(f"{'ok ' if ok else 'BAD'} {name}: {what}")
     return bad > 0

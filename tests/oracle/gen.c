@@ -53,7 +53,7 @@ typedef struct {
   unsigned *features;
   int64_t len[MAX_OPS][MAX_DIMS]; /* what is left of each op's dims */
   int must[MAX_OPS];              /* a level that the op's Tiles must pass, 0: none */
-  bool stream, far;
+  bool stream, far, masked;
 } maker;
 
 static bool op_has(const tf_op *op, int dim) {
@@ -251,7 +251,7 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
         if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z)) k->must[ops[j]] = to;
       *k->features |= 1u << GEN_KEEP;
     }
-    if (rng_chance(k->g, 3)) {
+    if (rng_chance(k->g, k->masked ? 30 : 3)) { /* what retains leaves no step out */
       snprintf(retain + strlen(retain), sizeof retain - strlen(retain), " %s", k->wl->tensors[z].name);
       *k->features |= 1u << GEN_RETAIN;
     }
@@ -317,7 +317,8 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
                .wl = spec->workload,
                .features = features,
                .stream = (!strncmp(*kind, "attention", 9) || !strncmp(*kind, "masked", 6)) && !rng_chance(&g, 3),
-               .far = rng_chance(&g, 2)};
+               .far = rng_chance(&g, 2),
+               .masked = *features >> GEN_MASK & 1};
     mapping(&k);
   } else {
     char *why = tf_diags_text(d);

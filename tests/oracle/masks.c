@@ -32,12 +32,25 @@ static double value_at(const tf_op *op, int i, const int64_t *at) {
 
 /* ---- what comes of it ------------------------------------------------------------------------------------------- */
 
-static known known_of(const tf_op *op, int i, const known *of) {
+/* Whether the reference reads, along the mask's dims, what is made for the reader's own point. */
+static bool same_point(const oracle *o, const tf_ref *ref) {
+  for (int k = 0; k < o->wl->n_ops; k++)
+    for (int r = 0; o->wl->ops[k].out == ref->tensor && r < o->wl->ops[k].n_out_dims; r++) {
+      const tf_index *ix = &ref->index[r];
+      const int dim = o->wl->ops[k].dims[r];
+      if ((dim == o->mask_l || dim == o->mask_q) &&
+          (ix->c != 0 || ix->n_terms != 1 || ix->terms[0].coef != 1 || ix->terms[0].dim != dim))
+        return false;
+    }
+  return true;
+}
+
+static known known_of(const oracle *o, const tf_op *op, int i, const known *of) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER) return e->number == 0 ? ZERO : ANYTHING;
-  if (e->what == TF_X_READ) return of[op->reads[e->ref].tensor];
+  if (e->what == TF_X_READ) return same_point(o, &op->reads[e->ref]) ? of[op->reads[e->ref].tensor] : ANYTHING;
   if (e->what != TF_X_CALL) return ANYTHING;
-  const known a = known_of(op, e->arg[0], of), b = e->n_args > 1 ? known_of(op, e->arg[1], of) : ANYTHING;
+  const known a = known_of(o, op, e->arg[0], of), b = e->n_args > 1 ? known_of(o, op, e->arg[1], of) : ANYTHING;
   if (e->call == TF_K_EXP) return a == NOTHING ? ZERO : ANYTHING;
   if (e->call == TF_K_SUB || e->call == TF_K_ADD)
     return a == NOTHING || (b == NOTHING && e->call == TF_K_ADD) ? NOTHING : ANYTHING;
@@ -66,7 +79,7 @@ static bool follow(oracle *o, int masked) {
     o->vain[k] = k == masked || reads_known(op, of);
     if (k == masked) of[op->out] = NOTHING;
     if (!o->vain[k] || k == masked) continue;
-    const known v = known_of(op, op->n_expr - 1, of);
+    const known v = known_of(o, op, op->n_expr - 1, of);
     if (v == ANYTHING) return false;
     if (op->reduce == TF_ASSIGN) {
       of[op->out] = v;
@@ -90,7 +103,7 @@ static bool feeds(const oracle *o, int op) {
     for (int r = 0; r < o->wl->ops[c].n_reads; r++) {
       if (o->wl->ops[c].reads[r].tensor != p->out) continue;
       any = true;
-      if (!o->vain[c]) return false;
+      if (!o->vain[c] || !same_point(o, &o->wl->ops[c].reads[r])) return false;
     }
   return any;
 }

@@ -1,5 +1,5 @@
-/* Random networks as YAML: rows by columns, through products, maps, windows, strides, slices, sums, and what is read by
- * several.  Dims are called by their extents, as importers call them. */
+/* Random networks as YAML: rows by columns, through products, maps, windows, strides, slices, sums, views, and what is
+ * read by several.  Dims are called by their extents, as importers call them. */
 #ifndef TESTS_UNIT_NET_DRAW_H
 #define TESTS_UNIT_NET_DRAW_H
 #include <stdio.h>
@@ -8,9 +8,20 @@
 
 enum { NET_MOST = 40, NET_TEXT = 1 << 14 };
 
+/* A machine that runs all that is drawn. */
+static const char net_arch[] =
+    "architecture:\n"
+    "  name: small\n"
+    "  clock: 1 GHz\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+    "  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+
 typedef struct {
   tf_rng rng;
-  char ops[NET_TEXT], pads[NET_TEXT];
+  char ops[NET_TEXT], views[NET_TEXT];
   int n, rows[NET_MOST], cols[NET_MOST];
   bool padded[NET_MOST];
   int n_inputs;
@@ -30,7 +41,7 @@ static inline int net_like(net_draw *g, int rows, int cols) {
 
 /* One op that reads tensor x (T0 is the input); false: it does not suit. */
 static inline bool net_draw_op(net_draw *g, int x) {
-  const int m = g->rows[x], n = g->cols[x], t = g->n, kind = net_pick(g, 9);
+  const int m = g->rows[x], n = g->cols[x], t = g->n, kind = net_pick(g, 10);
   const char *second = m == n ? "_2" : "";
   char s[300];
   int rows = m, cols = n;
@@ -72,6 +83,11 @@ static inline bool net_draw_op(net_draw *g, int x) {
              second, t, m);
   } else if (kind == 8 && m == n) { /* rows with columns of one tensor */
     snprintf(s, sizeof s, "  - T%d[d%d,d%d_2] += T%d[d%d,d%d_4] * T%d[d%d_2,d%d_4]\n", t, m, n, x, m, n, x, m, n);
+  } else if (kind == 9 && x > 0) { /* the same words in rows of another length */
+    rows = n, cols = m;
+    snprintf(s, sizeof s, "    V%d: {view: T%d, shape: [%d, %d]}\n", t, x, rows, cols);
+    net_say(g->views, s);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = V%d[d%d,d%d%s] * 2\n", t, rows, cols, second, t, rows, cols, second);
   } else {
     return false;
   }
@@ -84,7 +100,7 @@ static inline bool net_draw_op(net_draw *g, int x) {
 /* A workload of so many ops or one more.  Static: the text of the last. */
 static inline const char *net_draw_text(uint64_t seed, int n_ops) {
   static net_draw g;
-  static char text[3 * NET_TEXT];
+  static char text[4 * NET_TEXT];
   static const int extents[] = {2, 3, 4, 6, 8};
   g = (net_draw){.rng = tf_rng_new(seed, 5), .n = 1};
   g.rows[0] = extents[net_pick(&g, 5)];
@@ -116,7 +132,7 @@ static inline const char *net_draw_text(uint64_t seed, int n_ops) {
       p += sprintf(p, "}\n");
       any = true;
     }
-  sprintf(p, "  ops:\n%s", g.ops);
+  sprintf(p, "%s%s  ops:\n%s", *g.views && !any ? "  tensors:\n" : "", g.views, g.ops);
   return text;
 }
 #endif

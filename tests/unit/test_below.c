@@ -220,9 +220,11 @@ static bool check_solver(machine *m, tf_objective objective, tf_diags *d) {
   tf_solve_opts o = {.objective = objective, .budget.threads = 1, .budget.max_evals = 600, .alone = true};
   tf_solve_result *r = tf_solve_exact(m->spec->arch, m->spec->workload, &o, d);
   bool ok = true;
-  if (r && r->text) {
-    ok = CHECK(!below(r->value, r->bound)) && check_mapping(m, r->text, d);
+  if (r && r->tree) {
+    char *text = tf_tree_text(r->tree);
+    ok = CHECK(!below(r->value, r->bound)) && check_mapping(m, text, d);
     CHECK(!r->proved || r->value <= r->bound * (1 + 1e-9));
+    free(text);
   }
   tf_solve_free(r);
   return ok;

@@ -48,14 +48,53 @@ static bool same_lines(const tf_tree *a, const tf_tree *b) {
   return same;
 }
 
+static bool same_place(tf_loc a, tf_loc b) {
+  return a.file == b.file && a.line == b.line && a.col == b.col && a.len == b.len;
+}
+
+static bool same_named(const tf_named *a, const tf_named *b, int n) {
+  bool same = true;
+  for (int i = 0; i < n; i++)
+    same &= same_place(a[i].at, b[i].at);
+  return same;
+}
+
+/* Of trees that are the same but for places. */
+static bool same_places(const tf_tree *a, const tf_tree *b) {
+  bool same = true;
+  for (int i = 0; same && i < a->n_nodes; i++) {
+    const tf_node *x = &a->nodes[i], *y = &b->nodes[i];
+    same = same_place(x->at, y->at) && same_named(x->bypass, y->bypass, x->n_bypass) &&
+           same_named(x->retain, y->retain, x->n_retain) && same_named(x->stream, y->stream, x->n_stream);
+    for (int k = 0; k < x->n_loops; k++)
+      same &= same_place(x->loops[k].at, y->loops[k].at);
+    for (int k = 0; k < x->n_keep; k++)
+      same &= same_place(x->keep[k].at, y->keep[k].at);
+  }
+  return same;
+}
+
+/* A tree that was made stands, once it has been given a place, where the reader of its text puts it. */
+static bool places_as_read(tf_tree *built, const char *text) {
+  tf_diags *d = tf_diags_new();
+  bool same = d && tf_tree_place(built, "(mapping)", d);
+  const tf_loc at = {built->nodes[0].at.file, 1, 1, 1};
+  tf_tree *read = same ? tf_tree_parse(text, at, built->arch, built->workload, d) : NULL;
+  same =
+      same && read && at.file > 0 && !strcmp(tf_diags_file_name(d, at.file), "(mapping)") && same_places(built, read);
+  tf_tree_free(read);
+  tf_diags_free(d);
+  return same;
+}
+
 /* Nodes that may break rules: built, and read from their text.  True if they break none. */
 static bool compare(const tf_tree *draft, const char *name) {
   tf_diags *d = tf_diags_new(), *e = tf_diags_new();
   char *text = tf_tree_text(draft);
-  tf_tree *built = tf_tree_copy(draft, draft->workload, d);
+  tf_tree *built = tf_tree_copy(draft, draft->arch, draft->workload, d);
   tf_tree *read = tf_tree_parse(text, start, draft->arch, draft->workload, e);
   bool same = same_errors(d, e) && !built == !read;
-  if (same && built) same = case_same_tree(built, read) && same_lines(built, read);
+  if (same && built) same = case_same_tree(built, read) && same_lines(built, read) && places_as_read(built, text);
   if (!CHECK(same)) {
     printf("%s:\n%s", name, text);
     case_complain(d);
@@ -97,7 +136,7 @@ static void take_file(const char *path) {
       printf("%s\n", path);
       case_complain(e.d);
     } else {
-      tf_tree *copy = tf_tree_copy(e.tree, e.spec->workload, e.d);
+      tf_tree *copy = tf_tree_copy(e.tree, e.spec->arch, e.spec->workload, e.d);
       CHECK(copy && case_same_tree(e.tree, copy) && copy->nodes[0].at.line == e.tree->nodes[0].at.line);
       tf_tree_free(copy);
       forget_places(e.tree);

@@ -182,6 +182,24 @@ static void test_splits(void) {
   }
 }
 
+/* Thousands of choices stand one upon the other: the walk needs no stack for them. */
+static void test_deep(void) {
+  enum { DEEP = 100 };
+  tf_arena *a = tf_arena_new();
+  csp *s = csp_new(a);
+  char name[16];
+  for (int i = 0; i < DEEP; i++) {
+    snprintf(name, sizeof name, "v%d", i);
+    csp_range(s, name, true, 0, INT64_C(1) << 60);
+  }
+  CHECK(csp_ready(s));
+  tf_rng rng = tf_rng_new(3, 1);
+  int64_t value[DEEP];
+  CHECK_I64(csp_sample(s, NULL, &rng, value), CSP_FOUND);
+  CHECK(csp_holds(s, value));
+  tf_arena_free(a);
+}
+
 /* ---- Heron's dump ------------------------------------------------------------------------------ */
 static char *file_text(const char *path) {
   FILE *f = fopen(path, "r");
@@ -291,6 +309,7 @@ static void test_messages(void) {
 int main(int argc, char **argv) {
   test_random(argc > 1 ? atoi(argv[1]) : 600);
   test_splits();
+  test_deep();
   test_heron();
   test_messages();
   return check_report();

@@ -257,6 +257,43 @@ static void test_asked(void) {
   close_pair(&p);
 }
 
+/* ---- maxima whose value does not matter ------------------------------------------------------ */
+/* ops: behind X[m] max= S[m,l]; flat: their gradient has no part that goes through X. */
+static void test_flat(void) {
+  static const struct {
+    int line;
+    bool flat;
+    const char *dim, *ops; /* dim: besides m and l */
+  } rows[] = {
+      {__LINE__, true, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, true, ", n: 2",
+       "E[m,l] = exp(0.5 * (S[m,l] - X[m]) / 3)\n  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * V[l,n]\n"
+       "  - Y[m,n] = O[m,n] / Z[m]\n"},
+      {__LINE__, true, "",
+       "E[m,l] = exp(select(l <= m, S[m,l] - X[m], -inf))\n  - Z[m] += E[m,l] * (l <= m)\n"
+       "  - Y[m,l] = select(l <= m, E[m,l], 0) / Z[m]\n"},
+      {__LINE__, true, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m] = log(Z[m]) + X[m]\n"},
+      {__LINE__, true, "",
+       "E[m,l] = exp(-X[m]) * W[l]\n  - Z[m] max= E[m,l]\n  - Y[m] += sqrt(E[m,l] * relu(E[m,l])) / Z[m]\n"},
+      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Y[m] += E[m,l]\n"},
+      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m] + X[m]\n"},
+      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[l] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[l]\n"},
+      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l] + 1\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, false, ", p: 3", "E[p,l] = exp(S[p,l] - X[p + 1])\n  - Z[p] += E[p,l]\n  - Y[p,l] = E[p,l] / Z[p]\n"},
+      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m] * W[l])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, false, "", "D[m,l] = S[m,l] - X[m]\n  - Z[m] += D[m,l]\n  - Y[m,l] = exp(D[m,l] - Z[m])\n"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    page text = {.len = 0};
+    pair p;
+    say(&text, "workload:\n  dims: {m: 4, l: 3%s}\n  ops:\n  - X[m] max= S[m,l]\n  - %s", rows[i].dim, rows[i].ops);
+    CHECK_ROW(&rows[i], right(text.text, &(tf_grad_options){.of = "Y"}, true));
+    if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y"}))) continue;
+    CHECK_ROW(&rows[i], has(p.yaml, "n_X") == !rows[i].flat);
+    close_pair(&p);
+  }
+}
+
 static void test_refused(void) {
   static const struct {
     int line;
@@ -287,6 +324,7 @@ int main(void) {
   test_drawn();
   test_subgradients();
   test_asked();
+  test_flat();
   test_refused();
   return check_report();
 }

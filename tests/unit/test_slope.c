@@ -284,7 +284,7 @@ static bool check_machine(const char *ops, const int *x, int i) {
     tf_search_opts go = {.objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 1500, .budget.seed = 1};
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &so, d);
     tf_search_result *g = tf_search_run(s->arch, s->workload, NULL, &go, d);
-    if (r && r->text) best = r->value;
+    if (r && r->tree) best = r->value;
     if (g && g->n_best && g->best[0].value < best) best = g->best[0].value;
     found = best < INFINITY;
     tf_bound_slope *p = units == 1 ? tf_bound_slope_of(s->workload, 16, d) : NULL;

@@ -7,10 +7,20 @@
 
 enum { STEPS_MOST = 20000 };
 
+/* One choice that stands: what is left when it is made, and which alternatives its variable has. */
+typedef struct {
+  csp_state state;
+  int v, n, tried;
+  int64_t *value; /* [n] of v; in a walk by lot the untried ones stand behind the tried ones */
+  int room;
+  bool wide; /* v has too many values to list: its range is cut in two, and n = 2 */
+  int upper; /* wide: which half comes first, 1: the upper one */
+} level;
+
 typedef struct {
   const csp *s;
   tf_arena *arena;
-  csp_state *at; /* [n_vars + 1] one a choice that stands */
+  level *at; /* [room] a stack on the heap: a system that a user wrote may be thousands of choices deep */
   int depth, room;
   tf_rng *rng; /* NULL: all, in order */
   int64_t steps, told;
@@ -29,90 +39,99 @@ static int next_open(const csp *s, const csp_state *st) {
   return -1;
 }
 
-static csp_state *deeper(walk *w) {
-  if (w->depth == w->room) { /* what states point to stays where it is until the walk ends */
-    csp_state *more = TF_ARRAY(w->arena, csp_state, (size_t)w->room * 2 + 16);
-    if (more && w->room) memcpy(more, w->at, (size_t)w->room * sizeof *more);
+/* One more level on the stack, its memory kept from the last time; NULL: out of memory.  Moves the others. */
+static level *push(walk *w) {
+  if (w->depth == w->room) {
+    level *more = TF_ARRAY(w->arena, level, (size_t)w->room * 2 + 16);
     w->no_memory |= !more;
     if (!more) return NULL;
+    if (w->room) memcpy(more, w->at, (size_t)w->room * sizeof *more);
     w->at = more;
     w->room = w->room * 2 + 16;
   }
-  csp_state *st = &w->at[w->depth];
-  if (!st->left && !csp_state_new(w->s, w->arena, st)) {
+  level *l = &w->at[w->depth];
+  if (!l->state.left && !csp_state_new(w->s, w->arena, &l->state)) {
     w->no_memory = true;
     return NULL;
   }
   w->depth++;
-  return st;
+  return l;
 }
 
-static bool tell(walk *w, const csp_state *st) {
+static void tell(walk *w, const csp_state *st) {
   for (int v = 0; v < w->s->n_vars; v++)
     w->value[v] = st->left[v].lo;
-  if (!csp_holds(w->s, w->value)) return false; /* bounds that met, and rules that see more than these */
+  if (!csp_holds(w->s, w->value)) return; /* bounds that met, and rules that see more than these */
   w->told++;
   w->stop = w->each ? !w->each(w->ctx, w->value) : true;
-  return true;
 }
 
-static void visit(walk *w, const csp_state *st);
-
-/* One of the two parts of a wide range, then the other. */
-static void halves(walk *w, const csp_state *st, int v) {
-  const int64_t lo = st->left[v].lo, hi = st->left[v].hi, mid = lo + (hi - lo) / 2;
-  const int first = w->rng ? (int)tf_rng_below(w->rng, 2) : 0;
-  for (int k = 0; k < 2 && !w->stop; k++) {
-    const bool low = (first ^ k) == 0;
-    const int depth = w->depth;
-    csp_state *to = deeper(w);
-    if (!to) return;
-    csp_state_copy(w->s, to, st);
-    if (csp_narrow(w->s, to, v, low ? lo : mid + 1, low ? mid : hi) && csp_settle(w->s, to)) visit(w, to);
-    w->depth = depth;
-  }
-}
-
-static void each_value(walk *w, const csp_state *st, int v) {
-  enum { NARROW = CSP_SET_MAX };
-  int64_t value[NARROW];
-  const int depth = w->depth;
-  int n = csp_values(w->s, st, v, NARROW, value);
-  if (n < 0) {
-    halves(w, st, v);
+/* The alternatives of the level's variable. */
+static void list_values(walk *w, level *l) {
+  int64_t value[CSP_SET_MAX];
+  const int n = csp_values(w->s, &l->state, l->v, CSP_SET_MAX, value);
+  l->wide = n < 0;
+  l->n = l->wide ? 2 : n;
+  if (l->wide) {
+    l->upper = w->rng ? (int)tf_rng_below(w->rng, 2) : 0;
     return;
   }
-  for (int k = 0; k < n && !w->stop && !w->no_memory; k++) {
-    const int pick = w->rng ? k + (int)tf_rng_below(w->rng, (uint32_t)(n - k)) : k;
-    const int64_t x = value[pick];
-    value[pick] = value[k];
-    csp_state *to = deeper(w);
-    if (!to) return;
-    csp_state_copy(w->s, to, st);
-    if (csp_fix(w->s, to, v, x)) visit(w, to);
-    w->depth = depth;
+  if (n > l->room) {
+    l->value = TF_ARRAY(w->arena, int64_t, (size_t)n);
+    l->room = l->value ? n : 0;
+    w->no_memory |= !l->value;
   }
+  if (!w->no_memory) memcpy(l->value, value, (size_t)n * sizeof *value);
 }
 
-static void visit(walk *w, const csp_state *st) {
-  if (w->stop || w->no_memory || (w->rng && ++w->steps > STEPS_MOST)) {
+/* Chooses the variable of the level on top; a level that leaves none open is a solution. */
+static void enter(walk *w, level *l) {
+  l->n = l->tried = 0;
+  if (w->rng && ++w->steps > STEPS_MOST) {
     w->stop = true;
     return;
   }
-  const int v = next_open(w->s, st);
-  if (v < 0)
-    tell(w, st);
+  l->v = next_open(w->s, &l->state);
+  if (l->v < 0)
+    tell(w, &l->state);
   else
-    each_value(w, st, v);
+    list_values(w, l);
+}
+
+/* What the next alternative leaves, into `to`; false: nothing. */
+static bool choose(walk *w, level *l, csp_state *to) {
+  const int k = l->tried++;
+  csp_state_copy(w->s, to, &l->state);
+  if (l->wide) {
+    const int64_t lo = l->state.left[l->v].lo, hi = l->state.left[l->v].hi, mid = lo + (hi - lo) / 2;
+    const bool low = (l->upper ^ k) == 0;
+    return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) && csp_settle(w->s, to);
+  }
+  const int pick = w->rng ? k + (int)tf_rng_below(w->rng, (uint32_t)(l->n - k)) : k;
+  const int64_t x = l->value[pick];
+  l->value[pick] = l->value[k];
+  return csp_fix(w->s, to, l->v, x);
 }
 
 static void begin(walk *w, const csp_state *from) {
   w->arena = tf_arena_new();
-  csp_state *st = w->arena ? deeper(w) : NULL;
-  w->no_memory |= !st;
-  if (!st) return;
-  if (from) csp_state_copy(w->s, st, from);
-  if (csp_settle(w->s, st)) visit(w, st);
+  level *root = w->arena ? push(w) : NULL;
+  w->no_memory |= !root;
+  if (!root) return;
+  if (from) csp_state_copy(w->s, &root->state, from);
+  if (!csp_settle(w->s, &root->state)) return;
+  enter(w, root);
+  while (w->depth && !w->stop && !w->no_memory) {
+    if (w->at[w->depth - 1].tried == w->at[w->depth - 1].n) {
+      w->depth--;
+      continue;
+    }
+    level *to = push(w);
+    if (to && choose(w, to - 1, &to->state))
+      enter(w, to);
+    else
+      w->depth--;
+  }
 }
 
 csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t *value) {

@@ -318,6 +318,7 @@ static bool set_up(tuner *t) {
 }
 
 tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   tuner t = {.arch = arch, .wl = wl, .o = o, .d = d, .arena = tf_arena_new()};
   t.out = calloc(1, sizeof *t.out);
   bool ok = t.arena && t.out;
@@ -356,18 +357,16 @@ bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, c
   return there;
 }
 
-char *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                      const char **isa, tf_diags *d) {
-  tune_space *s = tune_space_new(arch, wl, n_isas, isas, NULL, d);
+tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
+                         const char **isa, tf_diags *d) {
+  tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL;
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
   tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;
-  char *mapping = t ? tf_tree_text(t) : NULL;
   if (t) *isa = s->isa[row[TUNE_ISA]];
-  if (!mapping && !tf_diags_errors(d))
+  if (!t && !tf_diags_errors(d))
     tf_fail(d, (tf_loc){file, 1, 1, 1}, TF_E_SHAPE, "the schedule's tree breaks a rule of mappings, or memory ran out");
-  tf_tree_free(t);
   free(row);
   tune_space_free(s);
-  return mapping;
+  return t;
 }

@@ -49,23 +49,27 @@ static int64_t number(tune_store *s, const char *sql, tf_diags *d) {
   return n;
 }
 
+/* Whether the file is a store of this version. */
+static bool is_store(tune_store *s, tf_diags *d) {
+  const int64_t id = number(s, "PRAGMA application_id", d);
+  const int64_t format = id < 0 ? -1 : number(s, "PRAGMA user_version", d);
+  if (format < 0) return false;
+  if (id != TUNE_STORE_ID) return refuse(s, "a database of something else, no store of tune", d);
+  return format == TUNE_STORE_FORMAT || refuse(s, "made by another version of tileflow", d);
+}
+
 /* A new file gets its tables at one moment, so that two that come at once find one store. */
 static bool set_up(tune_store *s, tf_diags *d) {
   char mark[96];
   if (!exec(s, "BEGIN IMMEDIATE", d)) return false;
   const int64_t tables = number(s, "SELECT count(*) FROM sqlite_master", d);
-  const int64_t id = tables < 0 ? -1 : number(s, "PRAGMA application_id", d);
-  const int64_t format = id < 0 ? -1 : number(s, "PRAGMA user_version", d);
-  bool ok = format >= 0;
-  if (ok && tables == 0 && id == 0) {
+  bool ok = tables >= 0;
+  if (ok && tables == 0 && number(s, "PRAGMA application_id", d) == 0) {
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", TUNE_STORE_ID,
              TUNE_STORE_FORMAT);
     ok = exec(s, schema, d) && exec(s, mark, d);
-  } else if (ok && id != TUNE_STORE_ID) {
-    ok = refuse(s, "a database of something else, no store of tune", d);
-  } else if (ok && format != TUNE_STORE_FORMAT) {
-    ok = refuse(s, "made by another version of tileflow", d);
   }
+  ok = ok && is_store(s, d);
   ok = ok && exec(s, "COMMIT", d);
   if (!ok) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
   return ok;
@@ -78,10 +82,10 @@ tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
     return NULL;
   }
   s->path = path;
-  const int flags = SQLITE_OPEN_READWRITE | (make || !path ? SQLITE_OPEN_CREATE : 0);
+  const int flags = make || !path ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
   bool ok = sqlite3_open_v2(path ? path : ":memory:", &s->db, flags, NULL) == SQLITE_OK || fail(s, d);
   ok = ok && sqlite3_busy_timeout(s->db, WAIT_MS) == SQLITE_OK;
-  ok = ok && set_up(s, d) && exec(s, "PRAGMA synchronous = FULL", d);
+  ok = ok && (make || !path ? set_up(s, d) && exec(s, "PRAGMA synchronous = FULL", d) : is_store(s, d));
   if (ok) return s;
   tune_store_close(s);
   return NULL;

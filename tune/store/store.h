@@ -17,7 +17,8 @@ typedef struct {
   uint64_t seed;
 } tune_run_key;
 
-/* Opens the file, or makes it (path NULL: in memory).  NULL with an error in d. */
+/* Opens the file: make: to be written, and made where there is none (path NULL: in memory); otherwise to be read alone,
+ * which works in a folder that cannot be written, and while another process tunes.  NULL with an error in d. */
 tune_store *tune_store_open(const char *path, bool make, tf_diags *d);
 void tune_store_close(tune_store *s);
 /* The number of the run, made where there is none; -1 with an error in d. */

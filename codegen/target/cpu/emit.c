@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/ir/page.h"
 #include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/files.h"
 
@@ -75,13 +76,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
       text[n++] = e->file[i].text;
   }
   if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
-  for (int i = 0; i < e->n; i++) {
-    char *named = c_with_name(e->file[i].text, name);
-    if (!named) return false;
-    free((char *)e->file[i].text);
-    e->file[i].text = named;
-  }
-  return true;
+  return c_name_files(e, name);
 }
 
 /* kernel.c and parts.h of one instruction set.  Leaves the program in k->p. */

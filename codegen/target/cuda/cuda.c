@@ -22,11 +22,26 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 
+static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  ir_machine machine;
+  if (!machine_of(o, &machine, d)) return -1;
+  ir_program *p = low_lower(tree, &tf_target_cuda.lower, &machine, d);
+  const double cycles = p ? cu_cost(p) : -1;
+  ir_free(p);
+  return cycles;
+}
+
 const tf_target tf_target_cuda = {
     .name = "cuda",
     .what = "CUDA C++: products on tensor cores, or in float32",
-    .lower = {.platform = &low_cuda_platform, .depth = 1, .close_by = low_cuda_close_by, .passes = passes},
+    .lower = {.platform = &low_cuda_platform,
+              .depth = 1,
+              .narrow = low_cuda_narrow,
+              .close_by = low_cuda_close_by,
+              .passes = passes},
     .machine = machine_of,
     .print = tf_cuda_print,
+    .form = cu_form,
+    .cycles = cycles_of,
     .run = ir_run,
 };

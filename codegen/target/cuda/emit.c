@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/ir/page.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/print/cuda.h"
 
@@ -53,13 +54,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
     if (rows[i].code) text[n++] = e->file[i].text;
   const char *fault = c_name_fault(name, text, n);
   if (fault) return tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a kernel: %s", name, fault);
-  for (int i = 0; i < e->n; i++) {
-    char *named = c_with_name(e->file[i].text, name);
-    if (!named) return false;
-    free((char *)e->file[i].text);
-    e->file[i].text = named;
-  }
-  return true;
+  return c_name_files(e, name);
 }
 
 static tf_emitted *print_all(package *p, const char *name, tf_diags *d) {

@@ -1,5 +1,5 @@
-/* The mapping's own order of evaluation, as the model counts: what the CPU does but for what moves work from op to op.
- * Tests count by it. */
+/* Evaluates in the mapping's own order, as the model counts: like the CPU, without its passes that move work between
+ * ops. Tests compare counts with it. */
 #include "codegen/target/cpu/pass/pass.h"
 #include "codegen/target/target.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/ir/page.h"
 #include "codegen/target/cpu/print/files.h"
 #include "codegen/target/npu/npu.h"
 #include "codegen/target/npu/pass/pass.h"
@@ -101,33 +102,22 @@ static void makefile(FILE *out, const package *k) {
 }
 
 /* ---- what they are -------------------------------------------------------------------------------------------- */
-static void json_text(FILE *out, const char *s) {
-  fputc('"', out);
-  for (; *s; s++) {
-    if (*s == '\n')
-      fputs("\\n", out);
-    else if ((unsigned char)*s >= ' ')
-      fprintf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-  }
-  fputc('"', out);
-}
-
 static void manifest(FILE *out, const package *k) {
   const tf_workload *wl = k->tree->workload;
   char *mapping = tf_tree_text(k->tree);
   tf_npu_tensor t;
   fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"kernel.npu\",\n  \"workload\": ",
           k->o->version ? k->o->version : "");
-  json_text(out, wl->name);
+  c_json_text(out, wl->name);
   fputs(",\n  \"machine\": ", out);
-  json_text(out, k->tree->arch->name);
+  c_json_text(out, k->tree->arch->name);
   fputs(",\n  \"tensors\": [", out);
   for (int i = 0; tf_npu_tensor_at(k->p, i, &t); i++)
     fprintf(out, "%s\n    {\"name\": \"%s\", \"type\": \"%s\", \"words\": %" PRId64 ", \"input\": %s, \"output\": %s}",
             i ? "," : "", t.name, npu_type_name(k->p->tensor[i].type), t.words, t.in ? "true" : "false",
             t.out ? "true" : "false");
   fputs("\n  ],\n  \"mapping\": ", out);
-  json_text(out, mapping ? mapping : "");
+  c_json_text(out, mapping ? mapping : "");
   free(mapping);
   if (k->o->result)
     fprintf(out, ",\n  \"predicted\": {\"cycles\": %.17g, \"bottleneck\": \"%s\"}", k->o->result->cycles,

@@ -1,5 +1,5 @@
-/* Any machine whose memories are filled by copies, the next tile while one is worked on where the architecture says so:
- * loops alone. */
+/* A generic machine whose memories are filled by copies, double-buffered where the architecture says so; prints loops
+ * only. */
 #include "codegen/intrin/micro.h"
 #include "codegen/lower/lower.h"
 #include "codegen/target/target.h"
@@ -9,7 +9,7 @@ static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .sp
 
 static const low_pass passes[] = {{"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
 
-/* It has no instructions; the names must be right all the same. */
+/* It has no instructions, but checks the names all the same. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_type data;

@@ -142,7 +142,7 @@ void tf_store_forget(tf_store *s, int tensor) {
     if (s->banks[i].tensor == tensor) forget_all(&s->banks[i]);
 }
 
-/* The instance of scope n to which instance k of node m, below it, belongs. */
+/* The instance of scope n that contains instance k of node m below it. */
 static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
   const tf_path *path = &s->plan->path[m];
   for (int i = s->plan->path[n].n; i < path->n; i++)
@@ -166,7 +166,7 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
         s->homes[z].at[k].owner = -1;
 }
 
-/* Whether spatial loops between scope n and slice q spread the reduction it makes. */
+/* Whether spatial loops between scope n and slice q spread the reduction that computes q. */
 static bool spreads(const tf_plan *p, const tf_eval *ev, int n, const tf_slice *q) {
   const tf_path *path = &p->path[q->node];
   const tf_op *maker = &p->wl->ops[p->wl->tensors[q->tensor].producer];

@@ -7,12 +7,12 @@ enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 
 /* One instance's copy of one tensor: who left it, and what. */
 typedef struct {
-  int owner; /* slice (or op, for a slice at home), -1: nothing */
+  int owner; /* slice (or op, for a slice at home) that left it; -1: nothing held */
   tf_ival box[TF_MAX_RANK];
 } tf_held;
 
 typedef struct {
-  int tensor, last, n; /* last: slice entered latest, -1 */
+  int tensor, last, n; /* last: the slice entered last; -1: none */
   tf_held *at;
 } tf_bank;
 
@@ -20,14 +20,14 @@ typedef struct {
   const tf_plan *plan;
   const tf_eval *ev;
   tf_arena *arena;
-  int *bank_of; /* [tile slice]; slices that see each other's content share a bank */
+  int *bank_of; /* [tile slice]; slices that can find each other's content share a bank */
   int n_banks;
   tf_bank *banks;
   tf_bank *homes;     /* [tensor] what the home memory holds of a retained tensor */
-  bool *runs;         /* [node] this scope runs now */
-  tf_ival **made;     /* [op] for tf_eval.made */
-  tf_ival **made_all; /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
-  int64_t *rows;      /* open hash of sharing groups */
+  bool *runs;         /* [node] this scope is running */
+  tf_ival **made;     /* [op] storage for tf_eval.made */
+  tf_ival **made_all; /* [op] for all instances, TF_MAX_RANK apart; NULL: not retained */
+  int64_t *rows;      /* hash table (open addressing) of sharing groups */
   int *stamp, moment;
   int n_slots;
 } tf_store;
@@ -35,22 +35,22 @@ typedef struct {
 tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev);
 void tf_store_free(tf_store *s);
 
-/* Number of the instance of node n that the spatial loops above it select. */
+/* The instance of node n that the spatial loops above it select. */
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur);
 tf_held *tf_store_at(tf_store *s, int slice, int64_t index);
 tf_held *tf_store_home(tf_store *s, int tensor, int64_t index);
 
 void tf_store_clear_rows(tf_store *s);
-/* Whether this sharing group is met for the first time since the rows were cleared. */
+/* Whether this sharing group is new since the table was cleared. */
 bool tf_store_new_row(tf_store *s, const int64_t *row, int n);
 
-/* Slice i is entered: content of another layout is given up. */
+/* Slice i is entered: drops content that was left under another layout. */
 void tf_store_layout(tf_store *s, tf_eval *ev, tf_scratch *w, int i);
 void tf_store_last(tf_store *s, int i);
-/* A production of the tensor begins or ends: copies below its home are given up. */
+/* A production of the tensor begins or ends: drops copies in memories inside its home. */
 void tf_store_forget(tf_store *s, int tensor);
 /* Seq at node n passes to child in that instance of the Seq: drops what the child does not touch. */
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
-/* A child of the scope n ends: spread reductions are written out. */
+/* A child of scope n ends: results with a spread reduction are written out. */
 void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
 #endif

@@ -1,7 +1,7 @@
-/* The exact walk: every step and every instance, for the few settings whose instances do not run in
- * step with each other (retained halos, siblings that leave different instances idle, reads wholly
- * in the padding).  The closed form says when (tf_eval.irregular).  Costs time with the number of
- * steps; gives up past TF_WALK_MAX of them. */
+/* The exact walk: every step and every instance, for the few settings whose instances do not run in step with each
+ * other (retained halos, siblings that leave different instances idle, reads wholly in the padding).  The general
+ * count says when (tf_eval.irregular).  Takes time in proportion to the steps, and gives up beyond TF_WALK_MAX of
+ * them. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
@@ -17,16 +17,16 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_move *behind; /* [tile slice] words of entries that follow a sibling's */
+  tf_move *behind; /* [tile slice] words of entries after a sibling's */
   tf_store *st;
-  int64_t *was; /* [node * TF_MAX_PATH + position] where the temporal loops stood at the step before; masks only */
-  int *stepped; /* [node] the outermost that stands elsewhere now, -1: none */
+  int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
+  int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
   int64_t budget;
-  bool left_out; /* a mask leaves nothing of the step at hand: its points are counted, no more */
+  bool left_out; /* the mask skips the current step: only its points are counted */
   bool ok;
 } tf_walker;
 
-/* Makes ranges of retained ops be what this instance makes, while their scope runs. */
+/* Sets the ranges of retained ops to what this instance computes, while their scope runs. */
 static void force_made(tf_walker *e) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     int h = e->p->home_scope[e->p->wl->ops[o].out];
@@ -35,7 +35,7 @@ static void force_made(tf_walker *e) {
   }
 }
 
-/* Steps to the next instance of the spatial loops above node n; false after the last. */
+/* Advances to the next instance of the spatial loops above node n; false after the last. */
 static bool next_instance(tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n];
   for (int k = path->n - 1; k >= 0; k--) {
@@ -53,14 +53,14 @@ static void first_instance(tf_walker *e, int n) {
     if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL) e->cur[path->loops[k]] = 0;
 }
 
-/* Whether some op below node n has work in the instance at hand. */
+/* Whether some op below node n has points in the current instance. */
 static bool busy(tf_walker *e, int n) {
   for (int i = n; i < e->p->tree->nodes[n].end; i++)
     if (e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur)) return true;
   return false;
 }
 
-/* Counts the instances of node n with work at this moment. */
+/* Counts the instances of node n that have points at this moment. */
 static int64_t busy_instances(tf_walker *e, int n) {
   int64_t count = 0;
   first_instance(e, n);
@@ -72,7 +72,7 @@ static int64_t busy_instances(tf_walker *e, int n) {
   return count;
 }
 
-/* Whether node n's step has happened at an earlier setting of these loops of its path, the others where they stand. */
+/* Whether node n has run before at another setting of these loops of its path, with the other loops as now. */
 static bool brought_before(const tf_walker *e, int n, uint64_t loops) {
   const uint64_t skips = tf_skip_loops(e->p, n) & loops;
   for (uint64_t rest = loops & ~skips; rest; rest &= rest - 1)
@@ -80,13 +80,13 @@ static bool brought_before(const tf_walker *e, int n, uint64_t loops) {
   return skips && !tf_skip_first(e->ev, n, skips, e->cur);
 }
 
-/* Positions of node n's path. */
+/* All positions of node n's path, as bits. */
 static uint64_t all_of(const tf_plan *p, int n) {
   return p->path[n].n ? ~UINT64_C(0) >> (TF_MAX_PATH - p->path[n].n) : 0;
 }
 
-/* Whether this moment is the first, in the production, for the elements of slice s: every loop inside
- * the production that does not move its box stands at 0. */
+/* Whether slice s is entered for the first time in its production at this moment: all loops within the production that
+ * do not move its box are at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
   const tf_path *path = &e->p->path[s->node];
   uint64_t moving = 0;
@@ -95,7 +95,7 @@ static bool first_time(const tf_walker *e, const tf_slice *s) {
   return !brought_before(e, s->node, s->inside & ~moving & path->temporal);
 }
 
-/* What identifies a sharing group: the instance it hangs below, the box, and what it loads. */
+/* Identifies a sharing group: its parent instance, the box, and what it loads. */
 static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, const tf_ival *old, int64_t *row) {
   const tf_path *path = &e->p->path[s->node];
   int n = 0;
@@ -146,7 +146,7 @@ static void note_size(tf_walker *e, int i, const tf_ival *box) {
     len[r] = box[r].len > len[r] ? box[r].len : len[r];
 }
 
-/* The class of the entry at hand: the loop that carries, or the sibling before it. */
+/* The class of the current entry: the loop that carries, or the sibling before it. */
 static int class_of(const tf_walker *e, const tf_slice *s) {
   for (int c = 0; c < s->n_class - 1; c++) {
     int to = s->classes[c].carry >= 0 ? s->classes[c].carry : s->classes[c].zero_from;
@@ -155,7 +155,8 @@ static int class_of(const tf_walker *e, const tf_slice *s) {
   return s->n_class - 1;
 }
 
-/* Row of the step at hand among those of the slice's Tile: of the loop that has stepped; the last is the first step. */
+/* Row of the current step among those of the slice's Tile: that of the loop that has stepped; the last row is the
+ * first step. */
 static int row_of(const tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   const int k = e->stepped[n];
@@ -165,8 +166,8 @@ static int row_of(const tf_walker *e, int n) {
   return row;
 }
 
-/* Finds the loop that has stepped: the innermost that is not at its start.  Where steps are left out that need not be
- * its first setting: the outermost that stands elsewhere than at the step before. */
+/* Finds the loop that has stepped: the innermost that is not at its start; where steps are skipped, the outermost
+ * whose setting differs from that at the previous step. */
 static void find_stepped(tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n];
   int64_t *was = e->was ? e->was + (size_t)n * TF_MAX_PATH : NULL;
@@ -216,7 +217,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
   note_size(e, i, box);
 }
 
-/* One moment of m-tile slice i, in all instances at once. */
+/* Counts one moment of m-tile slice i, in all instances at once. */
 static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s), any = false;
@@ -290,7 +291,7 @@ static void run_loops(tf_walker *e, int n, int k) {
   e->cur[l] = 0;
 }
 
-/* What the retained op o makes in this instance: the box around what is needed and not held. */
+/* What retained op o computes in this instance: the box around what is needed and not held. */
 static void make_instance(tf_walker *e, int o, int h) {
   const tf_op *op = &e->p->wl->ops[o];
   int rank = op->n_out_dims;
@@ -311,7 +312,7 @@ static void make_instance(tf_walker *e, int o, int h) {
   }
 }
 
-/* A run of scope h begins: new productions, and what retained ops have left to make. */
+/* Begins a run of scope h: new productions, and what retained ops have left to compute. */
 static void begin_scope(tf_walker *e, int h) {
   for (int z = 0; z < e->p->wl->n_tensors; z++) {
     int o = e->p->wl->tensors[z].producer;
@@ -330,8 +331,8 @@ static void begin_scope(tf_walker *e, int h) {
   }
 }
 
-/* Whether the instance at hand is the first of those whose runs share the memory in which z has its home: they follow
- * each other. */
+/* Whether the current instance is the first of those whose runs, one after the other, use the same memory as home of
+ * z. */
 static bool first_to_share(const tf_walker *e, int z) {
   const tf_path *path = &e->p->path[e->p->home_scope[z]];
   for (int k = 0; k < path->n; k++)
@@ -339,7 +340,7 @@ static bool first_to_share(const tf_walker *e, int z) {
   return true;
 }
 
-/* What this run of intermediate z's home scope leaves of it: of what is retained, the whole. */
+/* Notes what this run of the home scope leaves of intermediate z: of what is retained, all of it. */
 static void note_home(tf_walker *e, int z) {
   const tf_tensor *t = &e->p->wl->tensors[z];
   tf_ival all[TF_MAX_RANK] = {{0, 0}}, box[TF_MAX_RANK];
@@ -385,7 +386,7 @@ static void add_corrected(tf_walker *e, int h) {
   }
 }
 
-/* Seq n passes to the child in those instances in which the child has work; the others keep what they hold. */
+/* Seq n passes to the child in those instances in which the child has points; others keep what they hold. */
 static void pass(tf_walker *e, int n, int child) {
   first_instance(e, child);
   do {
@@ -413,7 +414,7 @@ static void run_scope(tf_walker *e, int n) {
   e->st->runs[n] = false;
 }
 
-/* Keeps the most bits that an instance of m-tile n has held at one moment. */
+/* Notes the most bits that an instance of m-tile n has held at one moment. */
 static void note_held(tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   if (!v->n_slices) return;
@@ -432,8 +433,8 @@ static void note_held(tf_walker *e, int n) {
   } while (next_instance(e, n));
 }
 
-/* A step of node n that is left out: only its points count, as such. */
-static void leave_out(tf_walker *e, int n, int64_t points) {
+/* A skipped step of node n: counts its points as skipped, and nothing else. */
+static void count_skipped(tf_walker *e, int n, int64_t points) {
   const tf_node *t = &e->p->tree->nodes[n];
   const bool outer = e->left_out;
   e->left_out = true;
@@ -452,7 +453,7 @@ static void run_node(tf_walker *e, int n) {
   int64_t now = busy_instances(e, n);
   if (!now || !e->ok) return;
   if (e->left_out || tf_skip_out(e->ev, n, e->cur)) {
-    leave_out(e, n, now);
+    count_skipped(e, n, now);
     return;
   }
   find_stepped(e, n);
@@ -489,7 +490,7 @@ static void reset(struct tf_model *m) {
     if (p->home_scope[z] >= 0) m->home_words[z] = 0;
 }
 
-/* Entries that follow a sibling's are shared out once all steps are known. */
+/* Shares out entries after a sibling's once all steps are known. */
 static void finish_cells(tf_walker *e) {
   for (int i = 0; i < e->p->n_tile_slices; i++)
     for (int c = 0; c < e->p->slices[i].n_class; c++)
@@ -510,7 +511,7 @@ static void finish_ops(struct tf_model *m) {
 
 bool tf_walk(struct tf_model *m) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
-  if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
+  if (m->walk_max <= 0) /* a store is large: none is made where nothing may be walked */
     return false;
   reset(m);
   const size_t nodes = (size_t)m->plan->tree->n_nodes;

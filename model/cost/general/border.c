@@ -1,5 +1,5 @@
-/* Where borders clip boxes, the largest of them need not be the first: the settings that make a box, or all that an
- * m-tile holds, or the instances in use, largest are looked for (most.h). */
+/* Where borders clip boxes, the largest need not be the first.  Searches for the settings at which a box, all that an
+ * m-tile holds, or the number of instances in use, is largest (most.h). */
 #include <string.h>
 
 #include "model/cost/general/general.h"
@@ -16,9 +16,9 @@ static int64_t sat_add(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* ---- what m-tiles hold ----------------------------------------------------------------------------- */
+/* ---- words held by m-tiles -------------------------------------------------------------------------- */
 
-/* The retaining scope whose runs decide what slice s holds, NULL: none. */
+/* The retaining scope whose runs determine what slice s holds; NULL: none. */
 static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   int above = p->retain_at[s->node];
   for (int i = 0; i < s->n_touch && above >= 0; i++)
@@ -26,9 +26,8 @@ static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   return NULL;
 }
 
-/* Puts in force what the runs of the scope that decides about slice s make, where the loops at hand say which run it
- * is.  False: s is not entered there. */
-static bool decide(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
+/* Applies what runs of that scope compute, at the current loop settings.  False: slice s is not entered there. */
+static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
   const tf_retain *h = m->ev.whole ? NULL : decider(m->plan, s);
   const uint64_t runs = h ? h->moves | m->plan->path[h->scope].temporal : 0;
   if (!h || runs & ~m->most->loops) return true;
@@ -36,11 +35,11 @@ static bool decide(struct tf_model *m, const tf_slice *s, const int64_t *digits,
   return tf_retain_touched(&m->ev, h, s, digits);
 }
 
-/* Lengths which[0 .. n), all of one slice. */
-static void look_slice(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+/* Computes lengths which[0 .. n), all of one slice. */
+static void slice_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const tf_slice *s = &m->plan->slices[m->most->slice[which[0]]];
   tf_made made;
-  bool any = decide(m, s, digits, &made);
+  bool any = apply_decider(m, s, digits, &made);
   for (int k = 0; k < n; k++) {
     out[k] = tf_slice_rank(&m->ev, s, m->most->rank[which[k]], digits);
     any &= out[k].len > 0;
@@ -50,15 +49,15 @@ static void look_slice(struct tf_model *m, const int *which, int n, const int64_
     out[k].len = 0;
 }
 
-static void look_tile(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void tile_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   for (int k = 0, end; k < n; k = end) {
     for (end = k + 1; end < n && m->most->slice[which[end]] == m->most->slice[which[k]];)
       end++;
-    look_slice(m, &which[k], end - k, digits, &out[k]);
+    slice_lengths(m, &which[k], end - k, digits, &out[k]);
   }
 }
 
-/* The loops that must be looked at together for rank r of the slice. */
+/* The loops on which rank r of the slice depends. */
 static uint64_t rank_loops(const tf_slice *s, int r) {
   for (int c = 0; c < s->n_comp; c++)
     for (int k = 0; k < s->comp[c].n_rank; k++)
@@ -80,9 +79,9 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
   tf_most *q = m->most;
   q->node = n;
   q->n = 0;
-  q->steady = !m->plan->cuts; /* ranges that a border cuts are split from there on */
+  q->steady = !m->plan->cuts; /* ranges that a border clips are no longer split alike */
   q->skip = 0;
-  q->look = look_tile;
+  q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     const tf_slice *s = &m->plan->slices[i];
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
@@ -90,7 +89,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
   }
 }
 
-/* What vector v of group g has of slice i: its lengths multiplied. */
+/* The product of slice i's lengths in vector v of group g. */
 static int64_t words_of(const tf_most *q, const tf_most_group *g, int v, int i) {
   int64_t words = 1;
   for (int k = 0; k < g->n; k++)
@@ -98,7 +97,7 @@ static int64_t words_of(const tf_most *q, const tf_most_group *g, int v, int i) 
   return words;
 }
 
-/* The largest box of slice i, whatever others have there. */
+/* The largest box of slice i by itself. */
 static int64_t largest_box(const tf_most *q, int i) {
   int64_t words = 1;
   for (int g = 0; g < q->n_groups; g++) {
@@ -112,7 +111,7 @@ static int64_t largest_box(const tf_most *q, int i) {
   return words;
 }
 
-/* The largest of each length, where its box is not empty everywhere. */
+/* The largest value of each length, where the box is not always empty. */
 static void largest_lengths(struct tf_model *m, const tf_view *v) {
   const tf_most *q = m->most;
   const tf_plan *p = m->plan;
@@ -130,7 +129,7 @@ static void largest_lengths(struct tf_model *m, const tf_view *v) {
     }
 }
 
-/* Bits of an m-tile where each group has the vector picked. */
+/* Bits of an m-tile with the picked vector of each group. */
 static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pick) {
   const tf_most *q = m->most;
   int64_t bits = 0;
@@ -145,7 +144,8 @@ static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pi
 
 enum { MOST_PICKS = 4096 };
 
-/* Most bits that an m-tile holds at one moment: of every pick of a vector for each group.  -1: there are too many. */
+/* The most bits that an m-tile holds at one moment: the maximum over every combination of one vector per group.  -1:
+ * there are too many. */
 static int64_t most_bits(const struct tf_model *m, const tf_view *v) {
   const tf_most *q = m->most;
   int pick[TF_MAX_PATH + 1] = {0}, g = 0, left = MOST_PICKS;
@@ -175,15 +175,15 @@ void tf_border_sizes(struct tf_model *m) {
   }
 }
 
-/* ---- intermediates at home ------------------------------------------------------------------------- */
+/* ---- intermediates at home ------------------------------------------------------------------------ */
 
-/* The retaining scope whose runs decide how much of intermediate z its home holds, NULL: none. */
+/* The retaining scope whose runs determine how much of intermediate z its home holds; NULL: none. */
 static const tf_retain *home_decider(const tf_plan *p, int z) {
   int in = p->made_in[p->wl->tensors[z].producer];
   return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
 }
 
-static void look_home(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void home_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const int z = *(const int *)m->most->what;
   tf_ival box[TF_MAX_RANK];
   uint64_t ranks = 0;
@@ -194,7 +194,7 @@ static void look_home(struct tf_model *m, const int *which, int n, const int64_t
     out[k] = box[m->most->rank[which[k]]];
 }
 
-/* Loops that bring several runs into one memory are gone through by tf_home_box. */
+/* Asks for the lengths of z at home; tf_home_box goes through the loops that bring several runs into one memory. */
 static void ask_home(struct tf_model *m, const int *z) {
   tf_most *q = m->most;
   const tf_plan *p = m->plan;
@@ -204,7 +204,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   q->n = 0;
   q->steady = false;
   q->skip = 0;
-  q->look = look_home;
+  q->look = home_lengths;
   q->what = z;
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
@@ -215,7 +215,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   }
 }
 
-/* Of the vectors of each group, the one that makes most of its share. */
+/* The product over the groups of the largest share that any of its vectors gives. */
 static int64_t home_words(struct tf_model *m, int z) {
   const tf_most *q = m->most;
   int64_t words = 1;
@@ -247,7 +247,7 @@ void tf_border_homes(struct tf_model *m) {
 
 /* ---- ranges, instances ----------------------------------------------------------------------------- */
 
-static void look_range(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void range_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const int *od = m->most->what;
   (void)which;
   for (int k = 0; k < n; k++)
@@ -261,7 +261,7 @@ int64_t tf_border_range(struct tf_model *m, int o, int d) {
   q->n = 1;
   q->steady = false;
   q->skip = 0;
-  q->look = look_range;
+  q->look = range_lengths;
   q->what = what;
   q->mask[0] = tf_dim_mask(m->plan, o, d, leaf);
   q->from[0] = 0;
@@ -275,12 +275,12 @@ int64_t tf_border_range(struct tf_model *m, int o, int d) {
 
 enum { TF_WIDTH_LOOKS = 4096 };
 
-/* Instances in use at once that one comp of node n's loops gives: at the step, of all, that has most. */
+/* Instances in use at once, by one component of node n's loops: the maximum over its steps. */
 typedef struct {
   struct tf_model *m;
-  const tf_slice *at; /* of that comp alone */
+  const tf_slice *at; /* restricted to that component */
   int n, loops[TF_MAX_PATH], left;
-  int64_t all, most; /* instances there are */
+  int64_t all, most; /* instances there are, and the most in use */
 } breadth;
 
 static bool widen(breadth *b, int i) {
@@ -324,10 +324,10 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   return width;
 }
 
-/* ---- steps with nothing to do ---------------------------------------------------------------------- */
+/* ---- steps without points ------------------------------------------------------------------------- */
 
-/* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut
- * short at the end of every loop. */
+/* The shortest range of dim d that consumers below node n need of op o, ignoring borders: with full tiles, or with
+ * those at the end of every loop, which may be shorter. */
 static int64_t shortest(struct tf_model *m, int o, int d, int n) {
   const tf_path *path = &m->plan->path[n];
   int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->ev, o, d, n, m->scratch.zero).len;
@@ -349,7 +349,7 @@ bool tf_border_empties(struct tf_model *m) {
     int up = p->tree->nodes[p->lead[o]].parent;
     for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
       int64_t len = shortest(m, o, op->dims[r], up);
-      /* Of a tile cut short nobody knows what is left, but one element is. */
+      /* a tile that retention shortens may have any length, but at least 1 */
       if (p->retained[op->out] && tf_retain_cut(&m->ev, up, m->scratch.zero)) len = 1;
       found |= z->pad[r] > 0 && len <= z->pad[r];
     }

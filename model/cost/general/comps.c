@@ -1,4 +1,4 @@
-/* Finds the comps of a slice by joining what shares loops: chains, ranks, what a retaining scope decides. */
+/* Finds the components of a slice: sets of loops that interact, through a chain, a rank or a retaining scope. */
 #include "model/cost/general/comps.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
-/* Puts `c` into the list, joined with every entry that shares a loop with it. */
+/* Adds `c` to the list, merged with every entry that shares a loop with it. */
 static int join(tf_comp *list, int n, tf_comp c) {
   int kept = 0;
   for (int i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ static int join(tf_comp *list, int n, tf_comp c) {
   return kept;
 }
 
-/* Loops that share the chain of path position k, and what the range entering it depends on. */
+/* The loops in the chain of path position k, and those on which the range that enters the chain depends. */
 static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
   const tf_ploop *l = &p->loops[path->loops[k]];
   uint64_t mask = UINT64_C(1) << k;
@@ -37,8 +37,8 @@ static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
   return mask;
 }
 
-/* What rank r of the m-tile before depends on: loops common to both paths, and (in *own) its own.
- * (Its own spatial loops have twins on s's path, which move the same rank: tf_layouts_agree.) */
+/* The loops on which rank r of the previous m-tile depends: those common to both paths, and (in *own) its own.  (Its
+ * own spatial loops have counterparts on s's path, which move the same rank: tf_layouts_agree.) */
 static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t *own) {
   if (c->prev < 0 || c->common < 0) return 0;
   const tf_slice *q = &p->slices[c->prev];
@@ -50,8 +50,8 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t 
   return mask & shared;
 }
 
-/* Whether some op of s follows from what is made in runs of the scope that retains above it. */
-static bool follows(const tf_plan *p, const tf_slice *s) {
+/* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */
+static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
     if (p->made_in[s->touch[i].op] >= 0) return true;
   bool all = s->n_touch == 0;
@@ -60,17 +60,17 @@ static bool follows(const tf_plan *p, const tf_slice *s) {
   return all;
 }
 
-/* Where runs of a retaining scope decide: all loops above it count together. */
+/* Where runs of a retaining scope matter, all loops above it form one component. */
 static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
   int h = p->retain_at[s->node];
-  if (h < 0 ||
-      !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
+  if (h < 0 || !(depends_on_runs(p, s) ||
+                 (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))))))
     return n;
   const tf_retain *r = &p->retains[h];
   return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }
 
-/* Loops that decide which steps of s, and of the m-tile before, are left out: they count together. */
+/* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one component. */
 static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
   tf_comp k = {.loops = tf_skip_loops(p, s->node), .retain = -1};
   if (!c || c->prev < 0 || c->common < 0) return k;
@@ -81,7 +81,7 @@ static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_pclass *c
   return k;
 }
 
-/* The comps that share no loop; skips: where steps are left out. */
+/* The components; skips: where steps are skipped. */
 static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool skips, tf_comp *list) {
   const tf_path *path = &p->path[s->node];
   const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
@@ -100,7 +100,7 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool 
   return n;
 }
 
-/* Whether the part's loops and ranks are among the comp's. */
+/* Whether the loops and ranks of the part are in the component. */
 static bool belongs(const tf_comp *part, const tf_comp *comp) {
   for (int i = 0; i < part->n_rank; i++)
     for (int k = 0; k < comp->n_rank; k++)
@@ -108,7 +108,7 @@ static bool belongs(const tf_comp *part, const tf_comp *comp) {
   return part->loops & comp->loops;
 }
 
-/* What would count apart if nothing were retained, or left out. */
+/* Adds the parts: what would be components if nothing were retained or skipped. */
 static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   tf_plan bare = *p;
@@ -129,7 +129,7 @@ typedef struct {
   int n;
 } comps;
 
-/* All comps of slice s for class c (NULL: of the box alone). */
+/* All components of slice s for class c (NULL: for the box alone). */
 static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
   const comps none = {NULL, 0};
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];

@@ -1,8 +1,9 @@
-/* Which loops above a slice must be counted together. */
+/* Components: the loops above a slice that interact and must be summed over together (docs/MODEL.md section 3). */
 #ifndef MODEL_COST_GENERAL_COMPS_H
 #define MODEL_COST_GENERAL_COMPS_H
 #include "model/flow/range.h"
 
-/* Fills p->at; the comp, plain and moving of all slices, and the comp of their classes.  False when memory runs out. */
+/* Fills p->at; and the components of all slices, for plain, moving and all their classes.  False when memory runs
+ * out. */
 bool tf_comps_fill(tf_arena *a, tf_plan *p);
 #endif

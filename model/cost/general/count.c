@@ -8,7 +8,7 @@
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
-/* Made when it is first needed: most trees never do. */
+/* Created when first needed: most trees never need it. */
 bool tf_general_ready(struct tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
@@ -39,14 +39,14 @@ bool tf_count_shares(const tf_eval *ev, const tf_slice *s) {
   return false;
 }
 
-/* What enters slice s in class c, by sharing group, for the first time in its production: with the loops of the
- * production that only bring the same boxes again at their first setting. */
+/* Words that enter slice s in class c for the first time in their production, by sharing group: computed with the
+ * loops that only repeat boxes of the production at their first setting. */
 static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool keeps, int64_t *words) {
   uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, frozen = m->ev.frozen;
   tf_sum sum = {0, 0};
   m->ev.frozen |= again;
   uint64_t never =
-      again & ~(m->ev.masked_too ? 0 : tf_skip_loops(m->plan, s->node)); /* a mask may leave the steps before out */
+      again & ~(m->ev.masked_too ? 0 : tf_skip_loops(m->plan, s->node)); /* a mask may skip the steps before */
   bool ok =
       (c->carry >= 0 && never >> c->carry & 1) || tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
   m->ev.frozen = frozen;
@@ -144,7 +144,7 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   return true;
 }
 
-/* Steps by class, which tf_class_steps has for a run in which nothing idles: of the Tiles that do, by sums. */
+/* The steps of each class.  tf_class_steps has them where nothing is idle; Tiles with idle steps are summed here. */
 static bool class_steps(struct tf_model *m) {
   tf_class_steps(m);
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {

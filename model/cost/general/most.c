@@ -1,11 +1,11 @@
-/* Finds the largest boxes.  Loops that no length ties together are looked at apart, so the settings add up instead of
- * multiplying; of each group's, those are passed over in which no length can pass one that is known: a box is no longer
- * than it is without borders, and the further outside the tensor the less is left of it. */
+/* Finds the largest boxes.  Loops that no length ties together are searched separately, so that their settings add up
+ * instead of multiplying.  Within a group, settings are pruned if no length can exceed the known ones: a box is at
+ * most as long as it is without borders, and the further outside the tensor it is, the less is left of it. */
 #include "model/cost/general/most.h"
 
 #include <string.h>
 
-enum { MOST_LOOKS = 1 << 15 }; /* settings of a group, and sets of them, that are looked at */
+enum { MOST_LOOKS = 1 << 15 }; /* most settings of a group, and sets of settings, that are evaluated */
 
 static int lengths_of(const tf_plan *p, const tf_view *v) {
   int n = 0;
@@ -55,8 +55,8 @@ static void add_group(tf_most *q, uint64_t loops) {
   q->n_groups = kept + 1;
 }
 
-/* Loops of one chain, or of which one enters the range of another, go together, and those that move one length.  The
- * last group has the lengths that no loop moves. */
+/* Groups loops of one chain, loops of which one affects the range of another, and loops that move the same length.
+ * The last group has the lengths that no loop moves. */
 static void make_groups(const struct tf_model *m, tf_most *q) {
   const tf_slice *at = &m->plan->at[q->node];
   int n = 0;
@@ -81,9 +81,9 @@ typedef struct {
   tf_most *q;
   tf_most_group *g;
   int n, loops[TF_MAX_PATH];
-  int64_t turns[TF_MAX_PATH]; /* at most */
+  int64_t turns[TF_MAX_PATH]; /* upper bounds */
   int64_t *digits;
-  int64_t left; /* looks */
+  int64_t left; /* evaluations left */
 } hunt;
 
 static bool as_long(const int64_t *a, const int64_t *b, int n) {
@@ -92,7 +92,7 @@ static bool as_long(const int64_t *a, const int64_t *b, int n) {
   return true;
 }
 
-/* Whether some vector that is known has all these lengths. */
+/* Whether some known vector dominates these lengths. */
 static bool known(const hunt *h, const int64_t *len) {
   const int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
   for (int v = 0; v < h->g->n_front; v++)
@@ -100,7 +100,7 @@ static bool known(const hunt *h, const int64_t *len) {
   return false;
 }
 
-/* Adds a vector that is not known, in the place of those that it makes needless.  False: no room. */
+/* Adds a vector that is not dominated, in place of those that it dominates.  False: no room. */
 static bool keep(hunt *h, const int64_t *len) {
   int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
   const int n = h->g->n;
@@ -124,15 +124,17 @@ static bool look(hunt *h) {
   return known(h, q->len) || keep(h, q->len);
 }
 
-/* What is left of a box as long as `whole` that lies at whole.lo + down to whole.lo + up, at its best place. */
+/* The most that is left of a box of length `whole` between whole.lo + down and whole.lo + up. */
 static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, int64_t extent) {
-  const int64_t over = extent - whole.len, lo = whole.lo - from; /* whole inside, or all around, from 0 to over */
+  const int64_t over = extent - whole.len,
+                lo = whole.lo -
+                     from; /* a box inside the tensor, or around it, keeps the most: positions from 0 to `over` */
   const int64_t first = over < 0 ? over : 0, last = over < 0 ? 0 : over, most = over < 0 ? extent : whole.len;
   const int64_t off = lo + down > last ? lo + down - last : lo + up < first ? first - lo - up : 0;
   return off < most ? most - off : 0;
 }
 
-/* Whether with the loops before i where they stand some length may pass what is known. */
+/* Bound: whether, with the loops before i fixed, some length may exceed the known ones. */
 static bool promises(hunt *h, int i) {
   tf_most *q = h->q;
   for (int k = 0; k < h->g->n; k++) {
@@ -149,7 +151,7 @@ static bool promises(hunt *h, int i) {
   return !known(h, q->len);
 }
 
-/* Every setting of the loops from i on that promises more.  False: there are too many. */
+/* Branches over the settings of the loops from i on that pass the bound.  False: there are too many. */
 static bool descend(hunt *h, int i) {
   if (!promises(h, i)) return true;
   if (i == h->n) return look(h);
@@ -164,7 +166,7 @@ static bool descend(hunt *h, int i) {
   return ok;
 }
 
-/* Where boxes lie, borders aside, and how far each loop moves them. */
+/* The position of each box ignoring borders, and how far each loop moves it. */
 static void find_places(hunt *h) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
@@ -183,8 +185,8 @@ static void find_places(hunt *h) {
   ev->noclip = ev->whole = false;
 }
 
-/* The first, the middle and the last settings: away from borders one of them has the largest of all. */
-static bool look_first(hunt *h) {
+/* Evaluates the first, middle and last settings first: away from borders one of them has the largest boxes. */
+static bool evaluate_first(hunt *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
     for (int j = 0; j < h->n && at; j++) {
@@ -212,7 +214,7 @@ static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
     h.n += h.turns[h.n] > 1;
   }
   if (q->steady) find_places(&h);
-  return look_first(&h) && descend(&h, 0);
+  return evaluate_first(&h) && descend(&h, 0);
 }
 
 bool tf_most_find(struct tf_model *m, tf_most *q) {

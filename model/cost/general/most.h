@@ -1,46 +1,45 @@
-/* The largest that boxes get, of all settings of the loops above a node.  Where borders clip them the first setting
- * need not have it; and what several boxes have together is largest at one setting. */
+/* The largest boxes over all settings of the loops above a node.  Where borders clip boxes, the largest need not be at
+ * the first setting; and the largest sum over several boxes is at some common setting. */
 #ifndef MODEL_COST_GENERAL_MOST_H
 #define MODEL_COST_GENERAL_MOST_H
 #include "model/cost/state.h"
 
-enum { TF_MOST_FRONT = 32 }; /* vectors of lengths of which none is the least, kept of a group */
+enum { TF_MOST_FRONT = 32 }; /* most vectors of lengths on the Pareto front of a group */
 
-/* Lengths that no loop ties to those of another group, and the vectors that they have somewhere, but for those
- * that another has in all lengths. */
+/* Lengths that depend on common loops, and the Pareto front of the vectors of lengths that occur. */
 typedef struct {
   int first, n; /* its lengths are which[first .. first + n) */
   int n_front;
-  uint64_t loops; /* path positions */
+  uint64_t loops; /* positions on the path */
 } tf_most_group;
 
-/* What is asked, filled by the caller, and what is found. */
+/* The question, filled in by the caller, and the answer. */
 typedef struct tf_most {
-  int room;               /* lengths there is room for */
-  int node;               /* whose path the loops are */
-  int n;                  /* lengths asked for; of each: */
-  int *slice, *rank;      /* [n] whose, for look() */
+  int room;               /* capacity of the arrays below, in lengths */
+  int node;               /* the node whose path is searched */
+  int n;                  /* number of lengths; each with: */
+  int *slice, *rank;      /* [n] slice and rank, for look() */
   uint64_t *mask;         /* [n] positions of the loops that move it */
-  int64_t *from, *extent; /* [n] what may be left of it lies inside [from, from + extent) */
-  bool steady;            /* borders aside, a loop's step moves each by as much wherever the others stand */
-  uint64_t skip;          /* positions that look() sets itself */
-  /* The boxes of lengths which[0 .. n), borders and all, or, where ev.noclip and ev.whole are set, whole.  What is not
-   * there because another of these is empty has length 0. */
+  int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
+  bool steady; /* ignoring borders, a loop's step moves each length by the same distance at any setting of the others */
+  uint64_t skip; /* positions that look() sets itself */
+  /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip and ev.whole are
+   * set. Lengths of an empty box are 0. */
   void (*look)(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out);
   const void *what;
-  uint64_t loops; /* of the group that is looked at */
+  uint64_t loops; /* of the current group */
   int n_groups;
   tf_most_group group[TF_MAX_PATH + 1];
   int *which;     /* [n] */
   int64_t *front; /* of group g: [v * n + k] from TF_MOST_FRONT * first on */
-  int64_t *len;   /* [n] of a group, at hand */
+  int64_t *len;   /* [n] current lengths of a group */
   tf_ival *at, *whole;
   int64_t *shift; /* [n * TF_MAX_PATH] */
 } tf_most;
 
 /* With room for all that m may ask; NULL: out of memory. */
 tf_most *tf_most_new(tf_arena *a, const struct tf_model *m);
-/* Finds the vectors of each group.  False: it would take too long, and only the walk can tell. */
+/* Finds the Pareto front of each group.  False: too many settings; only the walk can tell. */
 bool tf_most_find(struct tf_model *m, tf_most *q);
 /* Length v of group g of which[first + k]. */
 static inline int64_t tf_most_len(const tf_most *q, const tf_most_group *g, int v, int k) {

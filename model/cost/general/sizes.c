@@ -1,4 +1,5 @@
-/* Largest extents of slices, and of intermediates at home: at the first step, but for borders (border.c). */
+/* The largest extents of slices, and of intermediates at home: those of the first step, except with borders
+ * (border.c). */
 #include <string.h>
 
 #include "model/cost/general/general.h"
@@ -11,18 +12,18 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* What runs of a scope that share a memory leave of an intermediate there. */
+/* What the runs of a scope that share a memory leave of an intermediate there. */
 typedef struct {
   struct tf_model *m;
   int z;
-  const tf_retain *h; /* whose runs decide what is made of it; NULL: none */
-  uint64_t ranks;     /* that are asked for */
-  bool every;         /* all instances are looked at */
+  const tf_retain *h; /* the scope whose runs determine what is computed; NULL: none */
+  uint64_t ranks;     /* the ranks asked for */
+  bool every;         /* visit all instances */
   tf_ival *all;       /* [TF_MAX_RANK] */
 } leavings;
 
-/* Joins what the instance at scratch.cur leaves: of what is retained, the whole of it.  False: nothing. */
-static bool leave(leavings *g) {
+/* Joins what the instance at scratch.cur leaves (of what is retained, all of it).  False: nothing. */
+static bool add_left(leavings *g) {
   tf_eval *ev = &g->m->ev;
   const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
   tf_ival box[TF_MAX_RANK];
@@ -42,28 +43,28 @@ static bool leave(leavings *g) {
   return any;
 }
 
-/* The same of all instances that the loops from path position k on bring into one memory; where no border has a say, of
- * the first and the last of each loop. */
-static bool brought(leavings *g, int k) {
+/* Joins what all instances of the loops from path position k on leave in one memory; without borders the first and the
+ * last step of each loop are enough. */
+static bool add_brought(leavings *g, int k) {
   const tf_plan *p = g->m->plan;
   const tf_path *path = &p->path[p->home_scope[g->z]];
   while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
                          g->m->ev.trip[path->loops[k]] <= 1))
     k++;
-  if (k >= path->n) return leave(g);
+  if (k >= path->n) return add_left(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
   *digit = 0;
   const int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur);
   bool any = false;
   for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
     *digit = t;
-    any |= brought(g, k + 1);
+    any |= add_brought(g, k + 1);
   }
   *digit = 0;
   return any;
 }
 
-/* Instances that loops bring into one memory at z's home. */
+/* The number of instances that loops bring into one memory at z's home. */
 double tf_home_runs(const struct tf_model *m, int z) {
   const tf_path *path = &m->plan->path[m->plan->home_scope[z]];
   double n = 1;
@@ -76,11 +77,10 @@ void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks, 
   leavings g = {.m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts, .all = box};
   memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  brought(&g, 0);
+  add_brought(&g, 0);
 }
 
-/* The slice of intermediate z that the first iteration of its home scope leaves in one instance: no other leaves more.
- */
+/* Words of intermediate z that the first iteration of its home scope leaves in one instance: no other leaves more. */
 static int64_t first_home_words(struct tf_model *m, int z) {
   tf_ival box[TF_MAX_RANK];
   tf_home_box(m, z, NULL, ~UINT64_C(0), m->scratch.zero, box);

@@ -1,15 +1,15 @@
-/* One sum in progress, and the entry before the one at hand: shared by sums.c and sums_before.c. */
+/* The state of one sum, and the entry before the current one: shared by sums.c and sums_before.c. */
 #ifndef MODEL_COST_GENERAL_SUMMING_H
 #define MODEL_COST_GENERAL_SUMMING_H
 #include "model/cost/general/sums.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
-/* Words of the boxes of a comp's settings, of equal boxes (which each tells apart) counted once: of all boxes; of those
- * that find some of their words, each once for each part found; of those that find some in every instance that has
- * them; and the words found.  A box of several comps finds nothing where one of its comps does, so instances with equal
- * boxes load the same words there, whatever the other comps found: each of the four multiplies from comp to comp, and
- * all + some - always are the words of the boxes of which each is read once. */
+/* Words of the boxes of a component's settings, where sharing instances with equal boxes are counted once: `all`
+ * boxes; boxes with `some` words found, once for each part found; boxes with words found in every instance (`always`);
+ * and the words found.  A box of several components finds nothing where one of them does, so that instances with equal
+ * boxes load the same words whatever the other components find.  Each of the four multiplies over components, and all
+ * + some - always are the words of boxes read once (docs/MODEL.md, 5a). */
 typedef struct {
   int64_t all, some, always, kept;
 } tf_words;
@@ -21,53 +21,54 @@ typedef struct {
   const tf_slice *s, *prev;
   const tf_pclass *c;
   const tf_comp *comp;
-  uint64_t zero;          /* at their first setting now (temporal: at their last, before) */
+  uint64_t zero;          /* fixed at their first setting (temporal, for the entry before: at their last) */
   uint64_t single;        /* spatial: counted once, at setting 0 */
-  uint64_t each;          /* spatial: every setting by itself, equal boxes counted once */
-  int carry;              /* position of the loop that has stepped, -1 */
-  uint64_t skips;         /* temporal: only settings count in which a mask leaves something of the step */
-  bool divides;           /* the loops of the mask's dims divide their ranges, and nothing else tells settings apart */
-  struct tf_known *known; /* [TF_KNOWN_MAX] of these: sums by distance */
-  uint64_t apart;         /* temporal: told apart, as the m-tile before ends elsewhere */
-  uint64_t again;         /* of `skips`: only the first setting that counts, whatever those inside it */
+  uint64_t each;          /* spatial: every setting on its own, equal boxes counted once */
+  int carry;              /* position of the loop that has stepped; -1: none */
+  uint64_t skips;         /* temporal: only settings whose steps the mask does not skip */
+  bool divides;           /* the loops of the mask's dims divide their ranges, and nothing else makes settings differ */
+  struct tf_known *known; /* [TF_KNOWN_MAX] memo of sums by distance from the mask's edge */
+  uint64_t apart;         /* temporal: every setting on its own, as the previous m-tile ends elsewhere */
+  uint64_t again;         /* of `skips`: only the first setting that is not skipped, whatever the loops inside it */
   tf_words sum;
   bool ok;
-  /* where runs of a retaining scope decide */
+  /* if runs of a retaining scope matter */
   const tf_retain *h;
-  int n_above;    /* loops above the scope */
-  int turn;       /* the loop whose step begins this run of the scope, -1: the first run */
-  uint64_t start; /* its loops inside that one: at their first setting */
-  int64_t fine;   /* settings at the start of a loop that are told apart */
-  bool armed;     /* the loops above the scope stand, and what the run makes is known */
-  bool back;      /* the entry before belongs to an earlier run: then, there */
-  bool dropped;   /* what the entry before left is gone */
+  int n_above;    /* number of loops above the scope */
+  int turn;       /* the loop whose step begins this run of the scope; -1: the first run */
+  uint64_t start; /* loops of the scope inside that one, at their first setting */
+  int64_t fine;   /* settings at the start of a loop that are visited one by one */
+  bool armed;     /* the loops above the scope are set, and what the run computes is known */
+  bool back;      /* the entry before belongs to an earlier run; then the settings there */
+  bool dropped;   /* what the entry before left has been dropped */
   tf_spot here, there;
   tf_made now, then;
 } tf_summing;
 
-/* What the settings from position k on come to, l so far from q. */
+/* Memo: the sum over the settings inside position k, at this distance from the mask's edge. */
 typedef struct tf_known {
-  int k; /* -1: none */
+  int k; /* -1: unused */
   int64_t distance;
   tf_words sum;
 } tf_known;
 enum { TF_KNOWN_MAX = 64 };
 
-/* Adds mult * v to the sum; overflow: e->ok = false. */
+/* Adds mult * v to the sum; on overflow e->ok = false. */
 void tf_sum_add(tf_summing *e, int64_t mult, tf_words v);
-/* Adds the setting at hand, which stands for mult of them. */
+/* Adds the current setting, which stands for mult settings. */
 void tf_leaf_add(tf_summing *e, int64_t mult);
-/* Forgets the boxes met. */
+/* Clears the set of boxes counted. */
 void tf_leaf_forget(tf_boxes *w);
 
-/* The last setting of temporal loop k that happens, of node n's path, loops outside it as dg says. */
+/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg. */
 int64_t tf_before_last(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg);
-/* Settings of the loops at the entry before: the carried loop one less, those inside at their last.
- * Leaves in force what the run of that entry makes. */
+/* Sets the loops as at the entry before: the loop that carries one less, those inside it at their last.  Applies what
+ * the run of that entry computed. */
 void tf_before_set(tf_summing *e);
-/* What is made in the run at hand, and in the run of the entry before; false: s is not entered. */
+/* Applies what the current run and the run of the entry before compute; false: s is not entered. */
 bool tf_before_arm(tf_summing *e);
 void tf_before_disarm(tf_summing *e);
-/* Whether settings of spatial loop k must be told apart because its chain had another range before. */
+/* Whether settings of spatial loop k must be visited one by one because its chain had another range at the entry
+ * before. */
 bool tf_before_differs(tf_summing *e, int k);
 #endif

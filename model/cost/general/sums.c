@@ -1,14 +1,14 @@
-/* Sums over the settings of the loops of a comp, one loop after the other from the outside: equal settings of a loop
- * are taken together, those near a border or of instances that may share are taken one by one. */
+/* Sums over the settings of a component's loops, loop by loop from the outside.  Equal settings of a loop are counted
+ * together; those near a border, or of instances that may share, one by one. */
 #include "model/cost/general/summing.h"
 
 enum {
   TF_FINE_MAX = 12,
-  TF_EVERY_SETTING = 8 /* settings of a loop that are all looked at */
+  TF_EVERY_SETTING = 8 /* up to so many settings of a loop are all visited */
 };
 
-/* Whether the entry before differs from one setting of spatial loop k to the next: some temporal loop starts anew and
- * splits a partial tile, so that its last setting is not the same in all instances. */
+/* Whether the entry before differs between settings of spatial loop k: some temporal loop starts over and splits a
+ * partial tile, so that its last setting is not the same in all instances. */
 static bool uneven_before(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
@@ -21,8 +21,8 @@ static bool uneven_before(const tf_summing *e, int k) {
   return false;
 }
 
-/* Whether boxes counted one by one find the range that reaches position k cut into unequal parts, by
- * its own chain or by one that the chain starts from. */
+/* Whether the range that reaches position k may be split into unequal parts among boxes counted one by one, by its own
+ * chain or by one that it depends on. */
 static bool uneven_each(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
@@ -32,8 +32,8 @@ static bool uneven_each(const tf_summing *e, int k) {
   return false;
 }
 
-/* Adds all settings of the comp's loops from path position k on, each `mult` times; those further out stand in w->cur.
- * border: positions whose boxes may still be clipped. */
+/* Adds all settings of the component's loops from path position k on, each `mult` times; loops further out are set in
+ * w->cur.  border: positions whose boxes may still be clipped. */
 static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border);
 
 static void sum_at(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
@@ -41,14 +41,14 @@ static void sum_at(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t b
   sum_loops(e, k + 1, mult, border);
 }
 
-/* Positions that come near borders together with k. */
+/* Positions that move the same clipped ranks as k. */
 static uint64_t part_of(const tf_summing *e, int k) {
   for (int i = 0; i < e->comp->n_part; i++)
     if (e->comp->part[i].loops >> k & 1) return e->comp->part[i].loops;
   return ~UINT64_C(0);
 }
 
-/* How many settings at either end of loop k are counted one by one, because borders may clip their boxes. */
+/* How many settings at either end of loop k are counted one by one, as borders may clip their boxes. */
 static int64_t ends(const tf_summing *e, int k, bool border) {
   const tf_plan *p = e->ev->plan;
   int64_t edge = border ? 2 + p->reach / tf_step(e->ev, p->path[e->s->node].loops[k]) : 0;
@@ -56,7 +56,7 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
   return edge;
 }
 
-/* Whether loop k must not be taken in groups. */
+/* Whether the settings of loop k must be counted one by one. */
 static bool one_by_one(tf_summing *e, int k) {
   if ((e->each | e->apart) >> k & 1) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
@@ -65,7 +65,7 @@ static bool one_by_one(tf_summing *e, int k) {
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
-/* Every setting of loop k that has work, of a range of len: those that give equal boxes at once. */
+/* Adds every setting of loop k that has points, of a range of len: settings with equal boxes at once. */
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
@@ -93,7 +93,8 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
     sum_at(e, k, i, mult, border);
 }
 
-/* Setting `digit` of loop k, whose sum was known if it stands as far from the mask's edge as one before. */
+/* Adds setting `digit` of loop k, from the memo if a setting at the same distance from the mask's edge was summed
+ * before. */
 static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   if (!e->divides || !(e->skips & ~UINT64_C(0) << k << 1)) {
@@ -113,7 +114,7 @@ static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t
   tf_sum_add(e, mult, at->sum);
 }
 
-/* Settings from .. to - 1 of loop k, which are all alike. */
+/* Adds settings from .. to - 1 of loop k, which are equal. */
 static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mult, uint64_t border) {
   int64_t m;
   if (to <= from) return;
@@ -125,8 +126,8 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
   e->here.slack[k] = 0;
 }
 
-/* Every setting of loop k in which a mask leaves something of the step.  Those that are alike count at once: of the
- * innermost such loop, and those of which the mask leaves all, so that no step inside them is left out. */
+/* Adds every setting of loop k that the mask does not skip.  Equal ones are counted at once: those of the innermost
+ * such loop, and those that the mask keeps whole, so that no step inside them is skipped. */
 static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int l = e->ev->plan->path[e->s->node].loops[k];
   const int64_t full = e->divides ? e->ev->trip[l] : tf_loop_range(e->ev, l, e->w->cur).len / tf_step(e->ev, l);
@@ -143,7 +144,7 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   } else if (!(skips & inside)) {
     v.inner_first = v.first, v.inner_last = v.last;
   } else if (k == e->carry) {
-    v.inner_first++; /* in the step before, too, nothing is left out */
+    v.inner_first++; /* nothing is skipped in the previous step, either */
   }
   int64_t from = v.inner_first > at ? v.inner_first : at, to = v.inner_last < full ? v.inner_last + 1 : full;
   for (; at <= v.last && (at < from || to <= from); at++)
@@ -156,11 +157,12 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
     sum_near(e, k, at, mult, border);
 }
 
-/* A figure of a loop that stands at `digit`. */
+/* A figure as a function of a loop's setting. */
 typedef int64_t figure(tf_summing *e, const void *what, int64_t digit);
 
-/* The largest figure of the loop's n settings.  Borders make it rise, then fall, along the loop: of many settings the
- * top is climbed to from the best of its ends and its middle; where these have nothing, all are looked at. */
+/* The maximum of the figure over the loop's n settings.  Along a loop, borders make it rise and then fall: with many
+ * settings it is found by hill climbing from the best of both ends and the middle; if it is 0 there, all are
+ * visited. */
 static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   int64_t most = 0, at = 0;
@@ -184,7 +186,7 @@ static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   return most;
 }
 
-/* A loop of instances that is set, and the one whose range is looked at. */
+/* Position of an instance loop being set, and the one whose range is asked for. */
 typedef struct {
   int from, k;
 } instance_of;
@@ -197,8 +199,8 @@ static int64_t longest_at(tf_summing *e, const void *what, int64_t digit) {
   return longest(e, w->k, w->from + 1);
 }
 
-/* The longest range that reaches position k in any instance that is counted once with others, those of the loops
- * before `from` as they stand: at borders they differ. */
+/* The longest range that reaches position k in any of the instances counted together, with the loops before `from`
+ * fixed: at borders they differ. */
 static int64_t longest(tf_summing *e, int k, int from) {
   e->ev->work++;
   const tf_path *path = &e->ev->plan->path[e->s->node];
@@ -220,8 +222,8 @@ static bool multiply(tf_words *a, const tf_words *b) {
          !__builtin_mul_overflow(a->kept, b->kept, &a->kept);
 }
 
-/* The sums of the parts below a retaining scope, in a run of it whose make is known: loops that do not meet
- * multiply again. */
+/* The sums of the parts below a retaining scope, in a run whose computed ranges are known: parts are independent, so
+ * that their sums multiply. */
 static tf_words parts(tf_summing *e, uint64_t border) {
   const tf_comp *whole = e->comp;
   const tf_words before = e->sum;
@@ -238,7 +240,7 @@ static tf_words parts(tf_summing *e, uint64_t border) {
   return sum;
 }
 
-/* Borders that are still near, and the loop of instances that is set. */
+/* Borders that may still clip, and the instance loop being set. */
 typedef struct {
   int k;
   uint64_t border;
@@ -252,7 +254,7 @@ static int64_t steps_at(tf_summing *e, const void *what, int64_t digit) {
   return most_steps(e, w->k + 1, w->border);
 }
 
-/* The most steps that any instance of the scope makes in this run, loops before position k as they stand. */
+/* The most steps that any instance of the scope takes in this run, with the loops before position k fixed. */
 static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
@@ -267,8 +269,8 @@ static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
   return most;
 }
 
-/* The settings below a retaining scope, in one run of it.  (Where boxes are compared from one instance of the scope
- * to another, all loops count together.) */
+/* Adds the settings below a retaining scope, in one run of it.  (Where boxes are compared between instances of the
+ * scope, all loops are one component.) */
 static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   if (e->single & above & e->comp->loops) {
@@ -324,7 +326,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     sum_at(e, k, at, mult, border);
 }
 
-/* Where runs of a retaining scope decide: the runs that each of its loops begins. */
+/* Where runs of a retaining scope matter: sums by the loop whose step begins the run. */
 static void by_turn(tf_summing *e, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   uint64_t above = e->ev->plan->path[e->h->scope].temporal;
@@ -348,7 +350,7 @@ static uint64_t spatial_mask(const tf_plan *p, const tf_path *path) {
   return mask;
 }
 
-/* Whether equal boxes may come from different settings of the spatial loops in `merge`. */
+/* Whether different settings of the spatial loops in `merge` may give equal boxes. */
 static bool may_coincide(const tf_summing *e, uint64_t merge) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
@@ -361,7 +363,7 @@ static bool may_coincide(const tf_summing *e, uint64_t merge) {
   return chains > 1 || (chains == 1 && !e->s->plain);
 }
 
-/* Loops above a retaining scope: what their instances make may differ, so instances are told apart. */
+/* Loops above a retaining scope: their instances may compute different ranges, and are counted one by one. */
 static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   uint64_t unmoved = group & e->comp->loops & ~e->comp->moving;
@@ -374,7 +376,7 @@ static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   for (int i = 0; i < e->comp->n_part; i++)
     if (may_coincide(e, group & ~unmoved & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~unmoved & e->comp->part[i].loops;
-  if (e->each & above) /* what they make may part in any rank */
+  if (e->each & above) /* what they compute may be divided along any rank */
     e->each |= group & e->comp->loops & ~unmoved;
 }
 
@@ -400,17 +402,17 @@ static void set_masks(tf_summing *e, enum tf_over over) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
-  } else { /* loops that only belong to the comp because what they split depends on it do not move the box */
+  } else { /* loops in the component only because their ranges depend on it do not move the box */
     uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
     e->single |= unmoved;
     group &= ~unmoved;
-    for (int i = 0; i < e->comp->n_part; i++) /* a mask ties loops together that move different ranks */
+    for (int i = 0; i < e->comp->n_part; i++) /* a mask ties together loops that move different ranks */
       if (may_coincide(e, group & e->comp->part[i].loops)) e->each |= group & e->comp->part[i].loops;
     if (!e->comp->n_part && group && may_coincide(e, group)) e->each = group & e->comp->loops;
   }
 }
 
-/* Whether settings near a border may differ from others: of ranges, or of the ranks that count here. */
+/* Whether settings near a border may differ, in ranges or in the ranks that count here. */
 static bool clips(const tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   bool padded = p->cuts;
@@ -419,7 +421,7 @@ static bool clips(const tf_summing *e) {
   return padded;
 }
 
-/* The sum over one comp; settings that a retaining scope tells apart are split until they agree. */
+/* The sum over one component; settings that a retaining scope makes different are split until each part is uniform. */
 static bool sum_comp(tf_summing *e, enum tf_over over) {
   uint64_t border = clips(e) ? ~UINT64_C(0) : 0;
   tf_known known[TF_KNOWN_MAX];

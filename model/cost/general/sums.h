@@ -1,6 +1,6 @@
-/* Sums over all settings of the loops above a slice, without walking them: settings fall into a few
- * classes per loop (full, partial, near a border), and loops that do not meet multiply
- * (docs/MODEL.md, section 2; thesis Eq. 3.10, 3.11). */
+/* Sums over all settings of the loops above a slice, without walking them: the settings of each loop fall into a few
+ * classes (full, partial, near a border), and sums over independent components multiply (docs/MODEL.md, section 3;
+ * thesis Eq. 3.10, 3.11). */
 #ifndef MODEL_COST_GENERAL_SUMS_H
 #define MODEL_COST_GENERAL_SUMS_H
 #include "model/flow/range.h"
@@ -11,16 +11,16 @@ typedef struct {
 } tf_sum;
 
 enum tf_over {
-  TF_OVER_INSTANCES, /* every instance in which the step happens */
-  TF_OVER_GROUPS,    /* instances that share count once */
-  TF_OVER_FIRST,     /* groups, and only the steps that meet an element for the first time */
+  TF_OVER_INSTANCES, /* every instance in which the step is not skipped */
+  TF_OVER_GROUPS,    /* instances that share are counted once */
+  TF_OVER_FIRST,     /* groups, at steps that meet an element for the first time */
   TF_OVER_WIDTH,     /* instances in use at the first step */
-  TF_OVER_STEPS      /* moments: all instances together once, no boxes */
+  TF_OVER_STEPS      /* moments: all instances together count once; no boxes */
 };
 
-/* The boxes of several instances, to count equal ones once: rows behind one another, and a hash of them. */
+/* A set of boxes, to count equal boxes of several instances once: rows in an array, and a hash table of them. */
 typedef struct tf_boxes {
-  tf_arena *arena; /* for what follows, when first needed */
+  tf_arena *arena; /* for the arrays below, created when first needed */
   int64_t *row;
   int n, room;
   int64_t *slot; /* `past` + 1 + the row's number; up to `past`: free */
@@ -28,8 +28,8 @@ typedef struct tf_boxes {
 } tf_boxes;
 enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
-/* For entries of slice s in class c (NULL: all entries); keeps: what c->prev left is still there.
- * False on overflow.  Sets ev->irregular where only the exact walk counts right. */
+/* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is still there.  False on
+ * overflow.  Sets ev->irregular where only the exact walk counts right. */
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
                  tf_sum *out);
 #endif

@@ -1,9 +1,9 @@
-/* The entry before the one at hand: where the loops stood, and what a retaining scope made then. */
+/* The entry before the current one: its loop settings, and what a retaining scope computed then. */
 #include "model/cost/general/summing.h"
 
 enum { TF_BEFORE_BACK = 64 };
 
-/* Instances of the spatial loop at position k that ran at some setting of the loops that now start anew. */
+/* Instances of the spatial loop at position k that ran at some setting of the loops that now start over. */
 static int64_t ever_before(tf_summing *e, int k) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   int l = path->loops[k];
@@ -19,8 +19,8 @@ static int64_t ever_before(tf_summing *e, int k) {
   return n;
 }
 
-/* Whether an instance of the spatial loop at position k that counts now (with all that it stands for) did not run
- * at the entry before: it holds what an older entry left. */
+/* Whether an instance of the spatial loop at position k that is counted now (or that it stands for) did not run at the
+ * entry before: then it holds what an older entry left. */
 static bool idle_before(tf_summing *e, int k) {
   int l = e->ev->plan->path[e->s->node].loops[k];
   int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
@@ -41,7 +41,8 @@ int64_t tf_before_last(tf_summing *e, int n, int k, uint64_t loops, const int64_
   return last < 0 ? 0 : last;
 }
 
-/* The m-tile before has a path of its own below the common scope: instances as now, the rest at its last. */
+/* Sets the loops that the previous m-tile has below the common scope: spatial ones as now, others at their last
+ * setting. */
 static void set_own(tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   const tf_path *own = &p->path[e->prev->node];
@@ -78,7 +79,7 @@ void tf_before_set(tf_summing *e) {
   if (e->prev != e->s && e->comp->prev_loops) set_own(e);
 }
 
-/* Whether what s holds is still there after loop k, further out than the one that steps now, has stepped. */
+/* Whether what s holds survives a step of loop k, further out than the one that steps now. */
 static bool outlives(tf_summing *e, int k) {
   for (int i = 0; i < e->s->n_class; i++) {
     const tf_pclass *c = &e->s->classes[i];
@@ -90,7 +91,7 @@ static bool outlives(tf_summing *e, int k) {
   return false;
 }
 
-/* Finds the latest earlier run in which `prev` was entered.  False: none, or its content is gone. */
+/* Finds the latest earlier run in which `prev` was entered.  False: there is none, or its content was dropped. */
 static bool find_before(tf_summing *e) {
   tf_eval *ev = e->ev;
   e->there = e->here;
@@ -108,7 +109,7 @@ static bool find_before(tf_summing *e) {
   return false;
 }
 
-/* Whether children of the scope that `drops` names have work in the run in force. */
+/* Whether the scope passed to a child named in `drops` that has points in the current run. */
 static bool passes(const tf_summing *e, uint64_t drops, const int64_t *dg) {
   const tf_node *scope = &e->ev->plan->tree->nodes[e->h->scope];
   for (; drops; drops &= drops - 1)
@@ -116,7 +117,7 @@ static bool passes(const tf_summing *e, uint64_t drops, const int64_t *dg) {
   return false;
 }
 
-/* What the entry before left, in the same run: nothing, if there was nothing to do. */
+/* What the entry before left in the same run: nothing, if it had no points. */
 static void same_run(tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   if (e->prev == e->s || p->retain_at[e->prev->node] != p->retain_at[e->s->node] ||

@@ -1,4 +1,4 @@
-/* One setting of all loops of a comp: its box, and what is left of the entry before. */
+/* One setting of all loops of a component: its box, and what it finds of the entry before. */
 #include <string.h>
 
 #include "model/cost/general/summing.h"
@@ -19,7 +19,7 @@ static int64_t overlap(tf_ival a, tf_ival b) {
   return end > lo ? end - lo : 0;
 }
 
-/* The slot of a row: the one that holds it, or the free one where it belongs. */
+/* The slot of a row: the one that holds it, or the free slot for it. */
 static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
   uint64_t h = UINT64_C(1469598103934665603);
   for (int i = 0; i < n; i++)
@@ -30,7 +30,7 @@ static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
   return &w->slot[at];
 }
 
-/* Room for one more row; most models need few, or none. */
+/* Makes room for one more row.  Most models need few or none, so the table starts small. */
 static bool more_room(tf_boxes *w, int n) {
   if (w->n < w->room) return true;
   size_t room = w->room ? 4 * (size_t)w->room : TF_LEAF_FEW;
@@ -43,7 +43,7 @@ static bool more_room(tf_boxes *w, int n) {
   return true;
 }
 
-/* Remembers a row: the box of one instance, and what it found. */
+/* Adds a row, the box of one instance and what it found, and returns whether it was there already. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
@@ -72,21 +72,21 @@ static int64_t free_key(const tf_summing *e) {
   return (int64_t)key;
 }
 
-/* Whether the loops counted here select instances. */
+/* Whether this component has spatial loops, which select instances. */
 static bool instances(const tf_summing *e) { return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal; }
 
-/* What a box adds that others may equal: row[n], where it lies and what was found of it, rank by rank, with room for
- * one more.  Met before under the same free loops it counts no more; with another part found it counts as one that
- * finds some, but no longer always, once it is met with nothing. */
+/* Counts a box that other instances may share: row[0 .. n) says where it lies and what was found, rank by rank, with
+ * room for one more entry.  A box met before under the same free loops is not counted again.  With another part found,
+ * it counts once more under `some`; once it is met with nothing found, it no longer counts under `always`. */
 static void add_once(tf_summing *e, int64_t mult, tf_words v, int64_t *row, int n) {
   for (int i = 0; i < n && !v.kept; i += 4)
-    row[i + 2] = row[i + 3] = 0; /* of several ranks one may find some */
+    row[i + 2] = row[i + 3] = 0; /* only in a single rank may part of a box be found */
   row[n] = free_key(e);
   row[n + 1] = 0;
   if (seen_row(e, row, n + 2)) return;
   for (int i = 0; i < n; i += 4)
     row[i + 2] = row[i + 3] = 0;
-  row[n + 1] = 1; /* the box, whatever is found */
+  row[n + 1] = 1; /* the box, whatever is found of it */
   if (e->prev && seen_row(e, row, n + 2)) {
     v.always = v.kept ? 0 : -v.all;
     v.all = 0;

@@ -1,22 +1,22 @@
-/* The quick way where borders of padded tensors clip boxes.  A loop moves at most one clipped rank; so for each class
- * of entries the words of all settings together are a product, rank by rank, of sum over the settings of the loops that
- * move the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other ranks, and of the settings of all other
- * loops.  What is found of the box before is such a box, too: the part that both share before any border clips it.  A
- * clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   lo from the
- * tensor's lower end, of extent E; a hinge over an arithmetic grid is a sum of a few arithmetic series: only at the
- * border does a loop's step matter. */
+/* The quick count where borders of padded tensors clip boxes.  If each loop moves at most one clipped rank, the words
+ * of all settings of a class of entries are a product, rank by rank: of sum over the settings of the loops that move
+ * the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other ranks, and of the settings of all other
+ * loops.  What is found of the previous box is such a box, too: the part that both share before any border clips it.
+ * A clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   with lo
+ * relative to the tensor's lower end, and E its extent.  A sum of hinges over an arithmetic grid is a sum of a few
+ * arithmetic series: only loops that cross the border have to be visited step by step. */
 #include "model/cost/quick/clip.h"
 
 enum { LOOPS = TF_MAX_PATH };
-#define MOST 0x1p60 /* what no intermediate sum may pass */
+#define MOST 0x1p60 /* limit for intermediate sums */
 
-/* A rank that borders clip, and the loops that turn and move it, longest step first. */
+/* A clipped rank, and the loops with more than one step that move it, longest step first. */
 typedef struct {
   int rank, n;
-  int64_t lo, len, extent; /* at the first setting, from the tensor's lower end; of the tensor */
+  int64_t lo, len, extent; /* at the first setting, relative to the tensor's lower end; and the tensor's extent */
   uint64_t moves;          /* their positions */
   int pos[LOOPS];
-  int64_t step[LOOPS], trip[LOOPS]; /* steps may lead backwards */
+  int64_t step[LOOPS], trip[LOOPS]; /* steps may be negative */
 } clip;
 
 typedef struct {
@@ -26,7 +26,8 @@ typedef struct {
 
 /* ---- sums over a grid ------------------------------------------------------------------------ */
 
-/* Places lo + sum of step_i * digit_i, all steps positive; from loop i on: how many, the last and the sum of them. */
+/* The places lo + sum of step_i * digit_i, all steps positive.  For the loops from i on: their number, the last one,
+ * and their sum. */
 typedef struct {
   int n;
   int64_t step[LOOPS + 1], trip[LOOPS + 1], all[LOOPS + 1], span[LOOPS + 1], sum[LOOPS + 1];
@@ -57,8 +58,8 @@ static int64_t hinge(const grid *g, int i, int64_t at) {
              : sum + left * (g->all[i + 1] * at + g->sum[i + 1]) + g->all[i + 1] * (left * (d + n - 1) / 2) * step;
 }
 
-/* The grid of the loops of c that are free: spatial ones and those outside position `outer`; the loop there, too, if it
- * is the one that steps, from its second setting on.  *lo: of its first place. */
+/* The grid of the free loops of c: spatial ones and those outside position `outer`; if the loop there steps, that one,
+ * too, from its second setting on.  *lo: the first place. */
 static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, grid *g, int64_t *lo) {
   g->n = 0;
   for (int i = 0; i < c->n; i++) {
@@ -78,14 +79,13 @@ static int64_t clipped_sum(const grid *g, int64_t lo, int64_t len, int64_t exten
                   : hinge(g, 0, lo + len) - hinge(g, 0, lo + len - extent) - hinge(g, 0, lo) + hinge(g, 0, lo - extent);
 }
 
-/* How far from [first, last] the nearest place is, the loops from i on free. */
+/* The distance from [first, last] to the nearest place, over the loops from i on. */
 static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t last) {
   if (at >= first) return at > last ? at - last : 0;
   if (i == g->n) return first - at;
   if (at + g->span[i] <= last) return at + g->span[i] >= first ? 0 : first - at - g->span[i];
   int64_t step = g->step[i], best = INT64_MAX, below = first - at - g->span[i + 1];
-  int64_t d =
-      below > 0 ? (below - 1) / step : 0; /* the last that stays below; then those between, and the first beyond */
+  int64_t d = below > 0 ? (below - 1) / step : 0; /* the last place below; then those inside, and the first beyond */
   for (; d < g->trip[i] && best > 0; d++) {
     int64_t now = nearest(g, i + 1, at + step * d, first, last);
     best = now < best ? now : best;
@@ -94,10 +94,9 @@ static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t 
   return best;
 }
 
-/* The longest that is left of the box in rank c, in any setting. */
+/* The longest that is left of the box in rank c, over all settings. */
 static int64_t longest(const clip *c) {
-  grid g = {
-      0}; /* all of it: what gcc -O2 makes of `nearest` reads on past the last loop before it drops what it read */
+  grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it discards the value */
   int64_t lo = c->lo, over = c->extent - c->len, most = over > 0 ? c->len : c->extent;
   free_loops(c, 0, 0, false, &g, &lo);
   int64_t off = nearest(&g, 0, lo, over < 0 ? over : 0, over > 0 ? over : 0);
@@ -106,7 +105,7 @@ static int64_t longest(const clip *c) {
 
 /* ---- which ranks ------------------------------------------------------------------------------- */
 
-/* How far the loops that turn move range r down and up. */
+/* How far the loops with more than one step move range r down and up. */
 static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *down, int64_t *up) {
   bool any = false;
   *down = *up = 0;
@@ -119,7 +118,7 @@ static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *d
   return any;
 }
 
-/* Where no loop moves it: what is left of the reads together. */
+/* A range that no loop moves: the clipped hull of its reads. */
 static bool clip_unmoved(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo = INT64_MAX, end = INT64_MIN;
@@ -138,7 +137,7 @@ static bool clip_unmoved(struct tf_model *m, int i) {
   return true;
 }
 
-/* Whether every read, moved down and up so far, keeps something inside the tensor. */
+/* Whether every read, moved down and up so far, keeps some part inside the tensor. */
 static bool all_inside(const struct tf_model *m, const tf_even_range *r, int64_t down, int64_t up) {
   bool ok = true;
   for (int k = r->first; k < r->first + r->n && r->n > 1; k++) {
@@ -172,7 +171,7 @@ static void add_loop(clip *c, int pos, int64_t step, int64_t trip) {
   c->moves |= UINT64_C(1) << pos;
 }
 
-/* Rank `rank` of the slice, if a border clips it.  False: sums would grow too large. */
+/* Prepares rank `rank` of the slice if a border clips it.  False: sums could overflow. */
 static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c, bool *clipped) {
   int i = v->range[rank];
   const tf_even_range *r = &m->even->ranges[i];
@@ -196,7 +195,7 @@ static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int r
   return all * reach < MOST;
 }
 
-/* All ranks of slice s that borders clip.  False: the quick way does not count them. */
+/* All ranks of slice s that borders clip.  False: the quick count does not apply. */
 static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, clips *k) {
   uint64_t moves = 0;
   k->n = 0;
@@ -206,8 +205,8 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
     clip *c = &k->at[k->n];
     if (!clip_of_rank(m, v, v->padded[i], c, &clipped)) return false;
     if (!clipped) continue;
-    /* No loop moves two of them; and where a box covers the tensor instances that share might hold the same by chance.
-     */
+    /* no loop may move two of them; and where a box covers the tensor, sharing instances may have equal boxes by
+     * chance */
     if (c->moves & moves || (c->len > c->extent && c->moves & s->merge)) return false;
     moves |= c->moves;
     k->n++;
@@ -217,7 +216,8 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
 
 /* ---- entries --------------------------------------------------------------------------------------- */
 
-/* One class of entries: loops outside position `outer` free, and that loop from its second setting on if it steps. */
+/* One class of entries: loops outside position `outer` are free, and so is that loop from its second setting on, if it
+ * steps. */
 typedef struct {
   uint64_t temporal;
   int outer;
@@ -225,7 +225,7 @@ typedef struct {
   int64_t settings; /* of all instances */
 } class_of;
 
-/* Words of all settings of the class together, of boxes that lie `off` (NULL: not at all) from the slice's. */
+/* Words of all settings of the class together, of boxes shifted by `off` (NULL: not) from the slice's. */
 static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, const int64_t *off, const int64_t *len) {
   int64_t words = e->settings, next = 0;
   for (int r = 0; r < x->v->n_rank && words > 0; r++) {
@@ -242,12 +242,12 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
   return words;
 }
 
-/* Words that enter in class c, of all instances. */
+/* Words that enter in class c, over all instances. */
 static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const clips *k,
                       const class_of *e, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
   if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
-  for (int r = 0; r < x->v->n_rank; r++) { /* what both have */
+  for (int r = 0; r < x->v->n_rank; r++) { /* the part that both boxes have */
     int64_t end = lo[r] + len[r] < x->len[r] ? lo[r] + len[r] : x->len[r];
     lo[r] = lo[r] > 0 ? lo[r] : 0;
     len[r] = end - lo[r];
@@ -264,7 +264,7 @@ static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same,
   sum->read += v.read;
 }
 
-/* The largest box; false where an m-tile has two that are clipped: they need not be largest at once. */
+/* The largest box; false where an m-tile has two clipped ones, which need not be largest at the same moment. */
 static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) {
   int node = m->plan->slices[i].node;
   int64_t *len = &m->rank_len[m->views->rank_at[i]];

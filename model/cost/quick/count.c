@@ -12,7 +12,7 @@ bool tf_even_room(tf_arena *a, struct tf_model *m) {
   return m->value && m->lo && m->len && m->outer;
 }
 
-/* ---- does it apply, and what follows from trip counts alone --------------------------------- */
+/* ---- whether it applies; values that follow from trip counts alone --------------------------- */
 
 static bool products(struct tf_model *m) {
   const tf_even *e = m->even;
@@ -23,7 +23,8 @@ static bool products(struct tf_model *m) {
   return true;
 }
 
-/* Whether loops that must not turn do not, of pairs at most one turns, and ops that share a loop advance alike. */
+/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does, and ops
+ * that share a loop advance alike. */
 static bool loops_allow(const struct tf_model *m) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
@@ -49,7 +50,7 @@ void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *l
   }
 }
 
-/* Range i as the interval around its reads. */
+/* Sets range i to the hull of its reads. */
 static void set_hull(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo, end;
@@ -119,7 +120,7 @@ int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
   return all;
 }
 
-/* Extents of slice s in this evaluation, and its copies at one step. */
+/* Extents of slice s in this evaluation, and its number of copies at one step. */
 static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
   x->v = v;
   x->box = 1;
@@ -138,7 +139,7 @@ static int64_t overlap(int64_t by, int64_t len, int64_t other) {
   return end > lo ? end - lo : 0;
 }
 
-/* What is kept of a box when it has been shifted by `by` in each rank. */
+/* Words that a box shares with itself shifted by `by` in each rank. */
 static int64_t kept(const tf_piece *x, const int64_t *by) {
   int64_t words = 1;
   for (int r = 0; r < x->v->n_rank; r++)
@@ -152,7 +153,7 @@ void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t st
     by[l->shift[i].rank] += l->shift[i].k * step;
 }
 
-/* Where the m-tile before, of class c, stood at its last step: shifts in each rank. */
+/* The position of the previous m-tile, of class c, at its last step: shifts in each rank. */
 static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
   const tf_even_slice *q = &m->even->slices[c->prev];
   int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
@@ -167,7 +168,7 @@ static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
     by[r] += m->lo[q->range[r]];
 }
 
-/* What is kept of what the m-tile before, of class c, left at its last step. */
+/* Words found of what the previous m-tile, of class c, left at its last step. */
 static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_piece *x) {
   const tf_even_slice *q = &m->even->slices[c->prev];
   int64_t lo[TF_MAX_RANK] = {0}, words = 1;
@@ -179,7 +180,7 @@ static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_pi
 
 /* ---- layouts ------------------------------------------------------------------------------- */
 
-/* The next loop from i on that stands below the common scope (path length n) and turns. */
+/* The next loop from i on that is below the common scope (path length n) and has more than one step. */
 static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
   while (i < v->n_spatial && (v->spatial[i].pos < n || m->ev.trip[v->spatial[i].loop] <= 1))
     i++;
@@ -234,7 +235,7 @@ bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
-/* What one word entering in one step of one instance, W, and one met for the first time, F, add to the counters:
+/* What one word that enters in one step of one instance (W), and one met for the first time (F), add to the counters:
  * fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
 typedef struct {
   int64_t fill, drain, read, update, fresh;
@@ -250,7 +251,7 @@ static weights weights_of(const struct tf_model *m, const tf_slice *s, const tf_
                    .update = mem->reduce ? x->groups : x->instances};
 }
 
-/* Words entered so far, in one instance: all, and those met for the first time. */
+/* Words entered so far in one instance: all, and those met for the first time. */
 typedef struct {
   int64_t words, fresh;
 } entered;
@@ -263,7 +264,7 @@ static void count_row(tf_ports *cell, int leg, double own, double up, const weig
   cell[leg].write += up * (double)k->update * w;
 }
 
-/* Class c: `once` words enter in each of its steps. */
+/* Counts class c: `once` words enter in each of its steps. */
 static void count_class(struct tf_model *m, int i, int c, const weights *k, entered e) {
   const tf_views *w = m->views;
   const tf_view *view = &w->node[m->plan->slices[i].node];
@@ -279,7 +280,7 @@ static void count_class(struct tf_model *m, int i, int c, const weights *k, ente
   count_row(&m->cells[view->cell + row * view->n_legs], w->leg[i], w->own[i], w->up[i], k, e);
 }
 
-/* Words kept when a slice enters in class c; by: where the box of the step before is. */
+/* Words found when a slice enters in class c; by: the position of the previous step's box. */
 static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by) {
   if (!survives(m, x->v, c)) return 0;
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
@@ -387,7 +388,7 @@ bool tf_even_count(struct tf_model *m) {
   bool ok = true;
   m->clipped = -1;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  if (m->by_steps) tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */
+  if (m->by_steps) tf_class_steps(m); /* nothing is idle, so multiplying is right and cannot fail */
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)

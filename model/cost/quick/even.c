@@ -1,7 +1,7 @@
-/* Gathers what count.c needs of slices: which loops move which ranks. */
+/* Gathers what count.c needs about slices: which loops move which ranks. */
 #include "model/cost/quick/make.h"
 
-/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool. */
+/* The loop at path position pos, with the ranks of slice v that it moves (appended at *pool). */
 static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
                             tf_even_shift **pool) {
   tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
@@ -13,8 +13,8 @@ static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos
   return l;
 }
 
-/* Loops of different chains that move one rank may bring instances to equal boxes by different ways.
- * `merge`: positions of spatial loops that move the rank, and whose instances may share. */
+/* Notes pairs of loops in different chains that move one rank: through them, instances may get equal boxes in
+ * different ways. `merge`: positions of spatial loops that move the rank and whose instances may share. */
 static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   const tf_plan *p = k->p;
   for (; merge & (merge - 1); merge &= merge - 1) {
@@ -27,7 +27,7 @@ static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   }
 }
 
-/* The ranges of the slice's ranks; positions that move any of them. */
+/* The ranges of the slice's ranks; returns the positions that move any of them. */
 static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t moves = 0;
@@ -56,7 +56,7 @@ static int list(const tf_path *path, uint64_t positions, int *loops) {
   return n;
 }
 
-/* The loops above an m-tile, temporal ones from the inside, spatial ones from the outside. */
+/* The loops above an m-tile: temporal ones from the inside, spatial ones from the outside. */
 static void add_loops(tf_even_maker *k, const tf_path *path, tf_even_slice *v) {
   v->temporal = TF_ARRAY(k->a, tf_even_loop, (size_t)path->n);
   tf_even_shift *pool = TF_ARRAY(k->a, tf_even_shift, (size_t)(path->n * v->n_rank));
@@ -82,7 +82,7 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   if (s->level >= 0) add_loops(k, path, v);
 }
 
-/* Loops above the common scope must move both slices of a class alike, or stand still. */
+/* Condition: loops above the common scope must move both slices of a class alike, or have one step. */
 static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {

@@ -1,28 +1,28 @@
-/* The quick way to the counts.  When every chain of loops divides its range without remainder, all steps of
- * one loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each class of
- * entries is one difference of two boxes; where borders of padded tensors clip them, of two sums over boxes
- * (clip.c).
- * What does not depend on trip counts is gathered once; everything else falls to sums.h. */
+/* The quick count.  When every chain of loops divides its range without remainder, all steps of a loop shift a slice
+ * alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each class of entries is one difference of two
+ * boxes; where borders of padded tensors clip them, a difference of two sums over boxes (clip.c).  What does not
+ * depend on trip counts is gathered once per tree; all other trip counts go to the general count (sums.h). */
 #ifndef MODEL_COST_QUICK_EVEN_H
 #define MODEL_COST_QUICK_EVEN_H
 #include "model/flow/plan.h"
 
-/* A product of trip counts: value[next] * trip[loop]; number 0 is 1. */
+/* A product of trip counts: value[next] * trip[loop]; number 0 is the constant 1. */
 typedef struct {
   int next, loop;
 } tf_product;
 
-/* A range of a dim or of an index.  Loops move its lower end: the loop at path position k (a bit of
- * `moves`) by shift[k] times the loop's step. */
+/* A range of a dim or of an index.  The loop at path position k (a bit of `moves`) moves its lower end by shift[k]
+ * times the loop's step. */
 typedef struct {
   enum { TF_WHOLE, TF_PART, TF_HULL } what;
   int64_t len;         /* WHOLE: extent */
-  int product, base;   /* PART: its length; the range that is cut */
-  int first, n;        /* HULL: around even->reads[first ...] */
-  const tf_path *path; /* HULL: the loops that `moves` speaks of */
-  int64_t from, to; /* HULL of a padded rank: the tensor covers from .. to - 1, which reads may pass; else from == to */
-  bool made;        /* then: it is what an op makes, which must not be cut differently from step to step */
-  uint64_t moves, mixed; /* mixed: reads that move differently */
+  int product, base;   /* PART: product of its length; the range that is split */
+  int first, n;        /* HULL: of even->reads[first ...] */
+  const tf_path *path; /* HULL: the path that `moves` refers to */
+  int64_t from,
+      to; /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise from == to */
+  bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
+  uint64_t moves, mixed; /* mixed: moved differently by different reads */
   int64_t *shift;
 } tf_even_range;
 
@@ -35,7 +35,7 @@ typedef struct {
   int first, n; /* even->terms */
 } tf_even_read;
 
-/* One loop moves one rank by k times its step. */
+/* A loop moves a rank by k times its step. */
 typedef struct {
   int rank;
   int64_t k;
@@ -51,28 +51,28 @@ typedef struct {
   int n_rank;
   int *range; /* [n_rank] */
   int n_temporal, n_spatial;
-  tf_even_loop *temporal; /* m-tiles only: inner to outer */
-  tf_even_loop *spatial;  /* m-tiles only: outer to inner */
-  int n_same, *same;      /* spatial loops that do not move the box: their instances share one transfer */
-  int n_again, *again;    /* temporal loops that do not move the box and repeat it within one production */
+  tf_even_loop *temporal; /* m-tiles only: from the inside */
+  tf_even_loop *spatial;  /* m-tiles only: from the outside */
+  int n_same, *same;      /* spatial loops that do not move the box, so that their instances share one transfer */
+  int n_again, *again;    /* temporal loops that do not move the box: they repeat it within one production */
   int n_padded, *padded;  /* ranks of a padded tensor, whose border may clip the box */
 } tf_even_slice;
 
-/* Chains to be covered: product == length of range. */
+/* A condition: a chain must cover its range: product == length of range. */
 typedef struct {
   int product, range;
 } tf_even_cover;
-/* Unless `loop` has trip count 1, products a and b must be equal. */
+/* A condition: unless `loop` has trip count 1, products a and b must be equal. */
 typedef struct {
   int loop, a, b;
 } tf_even_equal;
-/* Two loops of which one must have trip count 1. */
+/* A condition: one of two loops must have trip count 1. */
 typedef struct {
   int one, other;
 } tf_even_pair;
 
-/* One rank of an intermediate at its home; spatial loops that cut it into instances, and those that bring
- * several slices, `by` their shifts apart, into one. */
+/* One rank of an intermediate at its home: spatial loops that distribute it over instances, and those that bring
+ * several slices, `by` apart, into one instance. */
 typedef struct {
   int range, n, *cut;
   int n_more, *more;
@@ -89,20 +89,20 @@ typedef struct tf_even {
   tf_even_equal *equals;
   tf_even_pair *pairs;
   int *fixed;            /* loops whose trip count must be 1 */
-  int *step;             /* [n_loops] product: elements by which an iteration moves its dim */
+  int *step;             /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
   tf_even_slice *slices; /* [n_slices] */
-  tf_even_slice *stream; /* [n_ops] outputs that streaming treats; n_rank -1: none */
+  tf_even_slice *stream; /* [n_ops] outputs that streaming corrects; n_rank -1: none */
   tf_even_home *home;    /* [home_at[z] + rank] intermediate z at its home scope */
   int *home_at;          /* [n_tensors] -1: an input or output */
 } tf_even;
 
 struct tf_model;
 
-/* NULL when the quick way never applies to the tree, or memory runs out (*oom). */
+/* NULL if the quick count never applies to the tree, or memory runs out (*oom). */
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
-/* Memory for the values of one evaluation; false when memory runs out. */
+/* Allocates the values of one evaluation; false when memory runs out. */
 bool tf_even_room(tf_arena *a, struct tf_model *m);
 /* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to these trip counts;
- * then nothing is decided. */
+ * nothing is changed then. */
 bool tf_even_count(struct tf_model *m);
 #endif

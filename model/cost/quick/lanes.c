@@ -1,4 +1,4 @@
-/* Counts of one setting of trip counts that divides evenly, as a program: count.c and cells.c, value for value. */
+/* The quick count as a branch-free program: count.c and cells.c, value for value. */
 #include "model/cost/quick/lanes.h"
 
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
@@ -10,10 +10,10 @@ static int turns(tf_lanes *w, const int *loops, int n) {
   return all;
 }
 
-/* a below 2^48, as a real. */
+/* Requires a real a below 2^48. */
 static void must_be_small(tf_lanes *w, int a) { tf_l_must(w, tf_l(w, TF_T_BELOW, a, tf_l_real(w, TF_LANE_MOST))); }
 
-/* ---- does it apply ---------------------------------------------------------------------------- */
+/* ---- whether it applies ------------------------------------------------------------------------ */
 
 static void loops_allow(tf_lanes *w) {
   const tf_even *e = w->m->even;
@@ -29,7 +29,7 @@ static void loops_allow(tf_lanes *w) {
                       tf_l(w, TF_T_EQ, w->value[e->equals[i].a], w->value[e->equals[i].b])));
 }
 
-/* The loops above every op together turn less than 2^48 times, so no product of them overflows. */
+/* Requires that the loops above every op have less than 2^48 steps together, so that no product of them overflows. */
 static void paths_small(tf_lanes *w) {
   for (int o = 0; o < w->p->wl->n_ops; o++) {
     const tf_path *path = &w->p->path[w->p->tree->op_node[o]];
@@ -151,7 +151,7 @@ static void advance(tf_lanes *w, const tf_even_loop *l, int steps, int *by) {
 
 static int last_step(tf_lanes *w, int loop) { return tf_l(w, S, loop, tf_l_int(w, 1)); }
 
-/* What is kept of what the m-tile before, of class c, left at its last step. */
+/* Words found of what the previous m-tile, of class c, left at its last step. */
 static int kept_of(tf_lanes *w, const tf_pclass *c, const piece *x) {
   const tf_even_slice *q = &w->m->even->slices[c->prev];
   int from = c->carry >= 0 ? c->carry : w->p->path[c->common].n - 1;
@@ -182,8 +182,8 @@ static int alike(tf_lanes *w, const tf_even_loop *a, const tf_even_loop *b) {
   return same;
 }
 
-/* Whether the loops below the common scope (path length n) that turn are alike, one by one: for each tail of the one
- * list and each of the other, from the ends. */
+/* Whether the loops with more than one step below the common scope (path length n) are alike, one by one: for each
+ * tail of one list and each of the other, from the ends. */
 static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
   int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
   for (int i = v->n_spatial; i >= 0; i--) {
@@ -202,7 +202,7 @@ static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice 
   return row[0];
 }
 
-/* Words kept when a slice enters in class c; by: where the box of the step before is. */
+/* Words found when a slice enters in class c; by: the position of the previous step's box. */
 static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by) {
   int words = tf_l_int(w, 1), stays = tf_l_int(w, 1), none = tf_l_int(w, 0);
   if (c->prev < 0) return none;
@@ -300,7 +300,7 @@ static void count_tile(tf_lanes *w, int i) {
     by[r] = none;
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
-    /* A loop that moves nothing only repeats: it is one of `again`, which is 1 only where it does not turn. */
+    /* a loop that moves nothing only repeats: it is one of `again`, whose product is 1 only if it has one step */
     bool repeats = s->makes && !l->n && s->inside >> l->pos & 1;
     if (repeats) again = tf_l(w, TF_T_DIV, again, l->loop);
     advance(w, l, tf_l_int(w, -1), by);
@@ -334,7 +334,7 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->moves[i] = (tf_lane_move){none, none, tf_l(w, S, words, first), s->makes ? words : none};
 }
 
-/* tf_cut: the part of a length that falls to the instances of one spatial loop. */
+/* tf_cut: the part of a length that one spatial loop gives to an instance. */
 static int cut(tf_lanes *w, int len, int trip, int step) {
   int one = tf_l_int(w, 1), all = tf_l(w, M, trip, step);
   int before = tf_l(w, M, tf_l(w, M, tf_l(w, TF_T_DIV, tf_l(w, S, len, one), all), trip), step);
@@ -383,9 +383,9 @@ static void count(tf_lanes *w) {
       w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
 }
 
-/* ---- whether, and all of it ------------------------------------------------------------------------ */
+/* ---- conditions and results --------------------------------------------------------------------- */
 
-/* Kinds of trees that are counted one row at a time. */
+/* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->even || p->n_retains || m->views->splits || p->n_slices > 64) return false;
@@ -433,7 +433,7 @@ static tf_tape *write_out(tf_lanes *w) {
   out[TF_LANE_ENERGY] = tf_lanes_energy(w);
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
-  out[TF_LANE_COUNTS] = w->counts; /* last: each of the others may rule a row out */
+  out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */
   out[TF_LANE_FITS] = w->fits;
   return tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }

@@ -1,23 +1,23 @@
-/* The quick count and what follows from it, written once a tree as a program for many rows of trip counts (tape.h):
- * the same sums in the same order as count.c, cells.c, ports.c, latency.c, energy.c and resource.c, and so the same
- * bits. */
+/* The quick count, and all that follows from it, written once per tree as a program for many rows of trip counts
+ * (tape.h): the same sums in the same order as in count.c, cells.c, ports.c, latency.c, energy.c and resource.c, hence
+ * bit-identical. */
 #ifndef MODEL_COST_QUICK_LANES_H
 #define MODEL_COST_QUICK_LANES_H
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/tape.h"
 #include "model/cost/state.h"
 
-/* The values that the program ends with: whether the quick way counts the row at all (else the others mean nothing),
- * whether it fits, and the figures of a tf_brief. */
+/* The results of the program: whether the quick count applies to the row (if not, the others mean nothing), whether it
+ * fits, and the figures of a tf_brief. */
 enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_OUT };
 
-/* Input l is the trip count of loop l.  NULL where trees of this kind are counted one row at a time (padded tensors,
- * streamed reductions, Para and Pipe), or memory runs out. */
+/* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
+ * reductions, Para and Pipe), or when memory runs out. */
 tf_tape *tf_lanes_new(const struct tf_model *m);
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-/* Values by number, for one tree: what tf_move, tf_ports and tf_head hold of one row. */
+/* Numbers of values, for one tree: what tf_move, tf_ports and tf_head hold for one row. */
 typedef struct {
   int fill, drain, read, update;
 } tf_lane_move;
@@ -29,7 +29,7 @@ typedef struct {
   int load, work;
 } tf_lane_head;
 
-/* A program while it is written; lists as in struct tf_model. */
+/* A program being written; lists as in struct tf_model. */
 typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
@@ -38,7 +38,7 @@ typedef struct {
   tf_lane_move *moves;
   tf_lane_ports *cells, *below;
   tf_lane_head *heads;
-  int counts, fits, zero; /* zero: the real one */
+  int counts, fits, zero; /* zero: of the reals */
 } tf_lanes;
 
 static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }
@@ -48,10 +48,10 @@ static inline int tf_l_to(tf_lanes *w, int a) { return tf_tape_make(w->s, TF_T_T
 static inline int tf_l_sel(tf_lanes *w, int c, int a, int b) { return tf_tape_make(w->s, TF_T_SEL, a, b, c); }
 /* From now on the row counts only if the condition holds. */
 static inline void tf_l_must(tf_lanes *w, int condition) { w->counts = tf_l(w, TF_T_AND, w->counts, condition); }
-/* No count of theirs may pass this: sums of words in bits stay far from 2^63, and quotients are exact. */
+/* An upper limit for all counts: sums of words in bits stay far below 2^63, and quotients are exact. */
 #define TF_LANE_MOST 0x1p48
 
-/* Counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); needs each before it. */
+/* Writes counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); each needs the one before. */
 void tf_lanes_fits(tf_lanes *w);
 int tf_lanes_cycles(tf_lanes *w);
 int tf_lanes_energy(tf_lanes *w);

@@ -1,5 +1,5 @@
-/* What does not fit, cycles and energy as a program: resource.c, ports.c, latency.c and energy.c, value for value.  Of
- * scopes only those that run their children in order. */
+/* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and energy.c, value
+ * for value. Of the scopes only those that run their children in order. */
 #include "model/cost/quick/lanes.h"
 
 static const tf_tape_op A = TF_T_ADD, M = TF_T_MUL;
@@ -15,7 +15,7 @@ static int bits_of(tf_lanes *w, int z, int words) {
 
 static int times(const tf_lanes *w, int level) { return w->p->arch->memories[level].double_buffered ? 2 : 1; }
 
-/* Most words that one instance holds of a tensor at a level. */
+/* The most words of a tensor that one instance holds at a level. */
 static int peak_of(tf_lanes *w, int level, int z) {
   int most = w->p->home_level[z] == level ? w->home_words[z] : tf_l_int(w, 0);
   for (int i = 0; i < w->p->n_tile_slices; i++)
@@ -23,7 +23,7 @@ static int peak_of(tf_lanes *w, int level, int z) {
   return most;
 }
 
-/* Homes at `level` of node n; below: of the scopes from there down. */
+/* Bits at home at `level` in node n; below: of the scopes from there down. */
 static int homes(tf_lanes *w, int n, int level, bool below) {
   int bits = tf_l_int(w, 0);
   for (int z = 0; z < w->p->wl->n_tensors; z++) {
@@ -34,7 +34,7 @@ static int homes(tf_lanes *w, int n, int level, bool below) {
   return bits;
 }
 
-/* What Shar's children hold twice of tensor z: the sum of their boxes without the box around them. */
+/* What Shar's children hold twice of tensor z: the sum of their boxes minus the hull of them. */
 static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
   const tf_plan *p = w->p;
   int sum = tf_l_int(w, 0), box = tf_l_int(w, 1), rank = p->wl->tensors[z].rank, holders = 0, len[TF_MAX_RANK];
@@ -90,7 +90,7 @@ static void within(tf_lanes *w, int a, int64_t most) {
 static void capacity(tf_lanes *w, int level) {
   const tf_memory *mem = &w->p->arch->memories[level];
   int bits = tf_l_int(w, 0);
-  int64_t most; /* bits that fit; more than any tree that is counted here can ask for, where that overflows */
+  int64_t most; /* bits that fit; where that overflows, more than any tree counted here can need */
   for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++)
     if (w->p->home_level[z] == 0) bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, 0, z)));
   w->need[level] = level ? need(w, 0, level) : bits;
@@ -100,7 +100,7 @@ static void capacity(tf_lanes *w, int level) {
   within(w, w->need[level], most + 1);
 }
 
-/* Every path's loops fit the mesh. */
+/* Requires the loops of every path to fit the mesh. */
 static void mesh(tf_lanes *w, const tf_mesh *k) {
   int use[2] = {tf_l_int(w, 1), tf_l_int(w, 1)};
   for (int i = 0; i < k->n_loops; i++) {
@@ -155,7 +155,7 @@ static void ports(tf_lanes *w) {
   }
 }
 
-/* The time that the words of both ports need at a pass. */
+/* The time that a pass needs for the words of both ports. */
 static int port_time(tf_lanes *w, int pass, tf_lane_ports by) {
   const tf_memory *mem = &w->p->arch->memories[w->m->views->passes[pass].level];
   int users = tf_l_to(w, tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1)));
@@ -235,7 +235,7 @@ static int stepwise(tf_lanes *w, int n, int child) {
   return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, load), work), store);
 }
 
-/* What a Tile waits for in one step, if it moves words at all. */
+/* What a Tile waits for in one step, if it moves any words. */
 static int wait_of(tf_lanes *w, int n) {
   const tf_view *v = &w->m->views->node[n];
   const tf_memory *mem = &w->p->arch->memories[w->p->tree->nodes[n].level];
@@ -370,7 +370,7 @@ int tf_lanes_energy(tf_lanes *w) {
 
 /* ---- words at the outermost memory, words held ------------------------------------------------------ */
 
-/* Tensor by tensor, as tf_result_traffic adds. */
+/* Sums tensor by tensor, in the order of tf_result_traffic. */
 int tf_lanes_traffic(tf_lanes *w) {
   int all = w->zero;
   for (int z = 0; z < w->p->wl->n_tensors; z++) {
@@ -387,7 +387,7 @@ int tf_lanes_held(tf_lanes *w) {
     int pass = tf_pass_of(w->m->views, 0, l), word = w->p->arch->memories[l].word_bits;
     int users = pass < 0 ? tf_l_int(w, 1) : tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1));
     int words = tf_l(w, TF_T_DIV, tf_l(w, A, w->need[l], tf_l_int(w, word - 1)), tf_l_int(w, word));
-    tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, w->need[l]), tf_l_real(w, 0x1p52))); /* the quotient is exact */
+    tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, w->need[l]), tf_l_real(w, 0x1p52))); /* so that the quotient is exact */
     all = tf_l(w, FA, all, tf_l(w, FM, tf_l_to(w, words), tf_l_to(w, users)));
   }
   return all;

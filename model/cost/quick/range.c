@@ -1,4 +1,4 @@
-/* Ranges as products of trip counts, and how far each loop moves them: see even.h, and infer.h for the rules. */
+/* Ranges as products of trip counts, and how far each loop moves them: see even.h; infer.h has the rules. */
 #include <string.h>
 
 #include "model/cost/quick/make.h"
@@ -32,7 +32,7 @@ static int whole(tf_even_maker *k, int d) {
   return k->whole[d] - 1;
 }
 
-/* The product of dim d's loops on op o's chain; on the way, the product below each of them. */
+/* The product of dim d's loops on op o's chain; also notes the product below each of them. */
 static int chain_product(tf_even_maker *k, int o, int d) {
   const tf_plan *p = k->p;
   const tf_path *path = &p->path[p->tree->op_node[o]];
@@ -46,7 +46,7 @@ static int chain_product(tf_even_maker *k, int o, int d) {
   return below;
 }
 
-/* Every chain must cover the range that enters it. */
+/* Adds the condition that every chain covers the range that enters it. */
 static void add_covers(tf_even_maker *k) {
   const tf_plan *p = k->p;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -82,7 +82,7 @@ static void loop_steps(tf_even_maker *k) {
 
 int64_t tf_even_shift_of(const tf_even_range *r, int pos) { return r->moves >> pos & 1 ? r->shift[pos] : 0; }
 
-/* Room for the shifts of range r, whose moves are known. */
+/* Allocates the shifts of range r, whose `moves` is known. */
 static bool shift_room(tf_even_maker *k, tf_even_range *r) {
   if (!r->moves) return true;
   r->shift = TF_ARRAY(k->a, int64_t, (size_t)(64 - __builtin_clzll(r->moves)));
@@ -91,7 +91,7 @@ static bool shift_room(tf_even_maker *k, tf_even_range *r) {
   return k->ok;
 }
 
-/* The part of `base` that loop `last` of op o's chain leaves; positions of the chain: `loops`. */
+/* The part of `base` after loop `last` of op o's chain has split it; `loops`: positions of the chain. */
 static int part(tf_even_maker *k, int base, int prod, uint64_t loops) {
   const tf_even_range *b = &k->e->ranges[base];
   tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops, .mixed = b->mixed};
@@ -123,7 +123,7 @@ static int64_t read_shift(const tf_even_maker *k, const tf_even_read *read, int 
   return by;
 }
 
-/* What n reads move: by the first of them; mixed where another differs. */
+/* The shifts of a hull of n reads: those of the first; mixed where another read differs. */
 static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_even_range *r) {
   for (int i = 0; i < n; i++)
     for (int t = reads[i].first; t < reads[i].first + reads[i].n; t++) {
@@ -140,15 +140,15 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
   }
 }
 
-/* What reads are of: a rank of tensor z, below a node. */
+/* What the reads refer to: a rank of tensor z, below a node. */
 typedef struct {
   const tf_tensor *z;
   int rank, node;
-  bool made; /* what the op that makes z has to make */
-  bool own;  /* no read: what an op makes of z */
+  bool made; /* what the producer of z has to compute */
+  bool own;  /* no read: what an op writes of z */
 } rank_of;
 
-/* The range around n reads below one node; a single read of a plain dim is that dim's range, if nothing is padded. */
+/* The hull of n reads below one node; a single read of a plain dim is that dim's range, if nothing is padded. */
 static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_of *of) {
   const tf_tensor *z = of->z;
   bool pads = z->pad[of->rank] > 0 && !of->own;

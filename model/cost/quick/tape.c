@@ -1,10 +1,10 @@
-/* Writes programs of lanes: see tape.h. */
+/* Writes branch-free programs for lanes: see tape.h. */
 #include "model/cost/quick/tape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 15, TABLE = 1 << 17 }; /* values; places to find them at */
+enum { MOST = 1 << 15, TABLE = 1 << 17 }; /* most values; size of the hash table for finding equal ones */
 
 typedef struct {
   tf_tape_op op;
@@ -16,7 +16,7 @@ struct tf_scribe {
   int n, n_inputs;
   bool full;
   value v[MOST];
-  int at[TABLE]; /* value + 1; 0: none */
+  int at[TABLE]; /* value + 1; 0: empty */
 };
 
 tf_scribe *tf_scribe_new(int n_inputs) {
@@ -67,8 +67,8 @@ static bool real_is(const tf_scribe *s, int i, double x) {
   return s->v[i].op == TF_T_REAL && !(d < x) && !(d > x);
 }
 
-/* What needs no step: operands that change nothing.  Negative zeros do not occur: no count or time is negative.  -1:
- * none of these. */
+/* Simplifies operations with neutral operands, without a step.  Negative zeros do not occur, as no count or time is
+ * negative.  -1: it cannot be simplified. */
 static int plain(tf_scribe *s, tf_tape_op op, int a, int b) {
   switch (op) {
   case TF_T_ADD: return tf_tape_is(s, a, 0) ? b : tf_tape_is(s, b, 0) ? a : -1;
@@ -104,7 +104,7 @@ static bool has(tf_tape_op op, int which) {
   return which == 0 || (which == 1 && op != TF_T_TO) || (which == 2 && op == TF_T_SEL);
 }
 
-/* One step on the lanes of its operands. */
+/* Executes one step on the lanes of its operands. */
 static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_tape_step *t) {
   enum { N = TF_LANES };
   tf_lane *restrict d = &slots[t->d];
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_
 #undef EACH
 }
 
-/* The value of a step whose operands are all constants. */
+/* Constant folding: the value of a step whose operands are all constants. */
 static int worked_out(tf_scribe *s, tf_tape_op op, const int *of) {
   tf_lane at[4];
   memset(at, 0, sizeof at);
@@ -172,11 +172,11 @@ int tf_tape_make(tf_scribe *s, tf_tape_op op, int a, int b, int c) {
 
 /* ---- the program --------------------------------------------------------------------------- */
 
-/* Where each value stands and for how long. */
+/* Allocates slots to values by their live ranges. */
 typedef struct {
-  int *last; /* [value] the value that asks for it last, -1: none; MOST: kept to the end */
+  int *last; /* [value] the last value that uses it, -1: none; MOST: live to the end */
   int *slot;
-  int *spare; /* slots that nothing needs any more */
+  int *spare; /* free slots */
   int n_spare;
 } places;
 
@@ -201,7 +201,7 @@ static void add_step(const tf_scribe *s, tf_tape *t, places *p, int i) {
   for (int k = 0; k < 3; k++)
     if (has(v->op, k) && p->last[of[k]] == i) {
       p->spare[p->n_spare++] = p->slot[of[k]];
-      p->last[of[k]] = -1; /* twice an operand, once spare */
+      p->last[of[k]] = -1; /* an operand used twice is freed once */
     }
 }
 
@@ -238,7 +238,7 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   return ok ? t : NULL;
 }
 
-/* The same loops for each vector length of the processor. */
+/* The same loops, compiled for each vector length of the processor. */
 static inline __attribute__((always_inline)) void run(const tf_tape *t) {
   for (int i = 0; i < t->n_steps; i++)
     step(t->slots, &t->steps[i]);

@@ -245,3 +245,43 @@ bool ox_copy(ox_net *g, ox_value *v, const char *name) {
   }
   return ox_make(g, name, "=", ox_read(g, v, all), all, v->rank, v);
 }
+
+/* ---- other ranks ---------------------------------------------------------------------------------------------- */
+
+bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
+  const char *name = v->name;
+  const bool there = v->tensor >= 0 && g->tensor[v->tensor].op >= 0 && ox_is_whole(g, v);
+  if (!there && (!ox_place(g, v) || !ox_copy(g, v, name))) return false;
+  const int base = v->tensor, t = ox_new_tensor(g, name);
+  if (t < 0) return false;
+  ox_tensor *made = &g->tensor[t];
+  made->view_of = base + 1;
+  made->rank = rank ? rank : 1;
+  made->shape[0] = 1;
+  for (int k = 0; k < rank; k++)
+    made->shape[k] = shape[k];
+  made->positive = g->tensor[base].positive;
+  g->tensor[base].reads++;
+  ox_whole(v, t, rank, shape);
+  v->number = NULL;
+  return true;
+}
+
+bool ox_flatten_inputs(ox_net *g, bool *any) {
+  *any = false;
+  for (size_t i = 0; i < g->node->n_input; i++) {
+    ox_value *v = ox_has(g, i) ? ox_find(g, g->node->input[i]) : NULL;
+    int64_t shape[OX_RANK];
+    bool several = false;
+    for (int k = 0; v && k < v->rank; k++) {
+      several |= v->n[k] > 1;
+      shape[k] = ox_extent(v, k);
+    }
+    if (!several || v->tensor < 0) continue;
+    const double *number = v->number;
+    if (!ox_recast(g, v, v->rank, shape)) return false;
+    v->number = number;
+    *any = true;
+  }
+  return true;
+}

@@ -211,6 +211,14 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
 
 /* ---- all of them ---------------------------------------------------------------------------------------------- */
 
+/* Views of the tensor that some op reads; all of them come after the op that makes it. */
+static int views_read(const ox_net *g, int tensor) {
+  int n = 0;
+  for (int z = 0; z < g->n_tensors; z++)
+    n += g->tensor[z].view_of == tensor + 1 && g->tensor[z].reads > 0;
+  return n;
+}
+
 static void drop_unread(ox_net *g) {
   for (int i = 0; i < g->n_tensors; i++)
     g->tensor[i].reads = 0;
@@ -218,6 +226,7 @@ static void drop_unread(ox_net *g) {
     count_reads(g, g->op[i].value, 1);
   for (int i = g->n_ops - 1; i >= 0; i--) {
     ox_op *op = &g->op[i];
+    g->tensor[op->out].reads += views_read(g, op->out);
     if (g->tensor[op->out].result || g->tensor[op->out].reads) continue;
     op->gone = true;
     count_reads(g, op->value, -1);

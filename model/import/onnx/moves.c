@@ -247,8 +247,8 @@ static bool add_part(ox_net *g, parts *r, const ox_value *v, int axis) {
 static bool open_row(ox_net *g, parts *r, int64_t whole) {
   r->whole = whole;
   if (whole % r->block)
-    return ox_fail(g, TF_E_SHAPE, "a part that a reshape put together of pieces of %lld, in a whole of %lld",
-                   (long long)r->block, (long long)whole);
+    return ox_regroup(g, TF_E_SHAPE, "a part that a reshape put together of pieces of %lld, in a whole of %lld",
+                      (long long)r->block, (long long)whole);
   return ox_open_extent(g, &r->outer, whole / r->block) && ox_open(g, &r->inside) &&
          ox_combine(g, &r->outer, &r->inside, &r->all);
 }
@@ -277,8 +277,8 @@ static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis 
   ox_factor *f = one.f + (ox_factors(v, axis) - v->f);
   const int r = outer_rank(g, v, axis);
   if (r < 0 || size % row->block || from % row->block)
-    return (void)ox_fail(g, TF_E_SHAPE, "parts that begin within what a reshape put together of pieces of %lld",
-                         (long long)row->block),
+    return (void)ox_regroup(g, TF_E_SHAPE, "parts that begin within what a reshape put together of pieces of %lld",
+                            (long long)row->block),
            NULL;
   const int64_t step = f->step[r] * (row->block / (size / f->extent));
   f->extent = row->block / (size / f->extent);

@@ -28,6 +28,17 @@ bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) {
   return tf_fail(g->diags, (tf_loc){.file = g->file}, code, "%s", why);
 }
 
+bool ox_regroup(ox_net *g, tf_code code, const char *fmt, ...) {
+  char why[SAID];
+  va_list ap;
+  g->regrouped = true;
+  if (g->node && !g->again) return false;
+  va_start(ap, fmt);
+  about_node(g, why, sizeof why, fmt, ap);
+  va_end(ap);
+  return tf_fail(g->diags, (tf_loc){.file = g->file}, code, "%s", why);
+}
+
 void ox_warn(ox_net *g, const char *fmt, ...) {
   char why[SAID];
   va_list ap;
@@ -74,6 +85,11 @@ bool ox_has(const ox_net *g, size_t k) {
   if (k >= g->node->n_input || !*g->node->input[k]) return false;
   const ox_value *v = ox_find((ox_net *)g, g->node->input[k]);
   return !v || !v->empty;
+}
+
+void ox_undefine(ox_net *g, int n) {
+  for (; g->n_values > n; g->n_values--)
+    g->bucket[hash(g->value[g->n_values - 1].name) % (unsigned)g->n_buckets] = g->chain[g->n_values - 1];
 }
 
 const ox_value *ox_input(ox_net *g, size_t k) {

@@ -48,7 +48,8 @@ typedef struct {
   const char *name, *from; /* in the workload; in the graph */
   int rank;
   int64_t shape[OX_RANK], pad[OX_RANK], before[OX_RANK]; /* pad: the longer of what is read before and behind */
-  int op;                                                /* that makes it; -1: an input */
+  int op;                                                /* that makes it; -1: an input, or a view */
+  int view_of; /* tensor + 1 whose elements these are, in their order, along other ranks; 0: none */
   int reads;
   bool result, positive; /* the graph's; nothing in it is below 0 */
   ox_source source;
@@ -107,7 +108,9 @@ typedef struct {
   uint64_t used; /* dims of the op that is being made */
   const Onnx__NodeProto *node;
   int at_node;
-  bool *needed; /* nodes that some result needs */
+  bool *needed;          /* nodes that some result needs */
+  bool again, regrouped; /* the node is tried anew, with axes of one factor; it failed for axes of several */
+  int *reads_before;     /* [room_tensors] */
   tf_page notes;
   bool oom;
 } ox_net;
@@ -115,10 +118,13 @@ typedef struct {
 /* ---- net.c ---------------------------------------------------------------------------------------------------- */
 /* An error about the node at hand; false. */
 bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
+/* The same where axes of one factor might do: told if the node has been given such. */
+bool ox_regroup(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 void ox_warn(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
 ox_value *ox_find(ox_net *g, const char *name); /* NULL: none */
 /* The value of that name is this one; NULL: out of memory, or too many. */
 ox_value *ox_define(ox_net *g, const char *name, const ox_value *v);
+void ox_undefine(ox_net *g, int n); /* all but the first n */
 /* The node's k-th input; NULL: left out, or an error that was told. */
 const ox_value *ox_input(ox_net *g, size_t k);
 bool ox_has(const ox_net *g, size_t k);
@@ -187,6 +193,11 @@ bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, co
              ox_value *out);
 /* The value in a tensor of its own, with ranks for its axes, those of one element among them. */
 bool ox_copy(ox_net *g, ox_value *v, const char *name);
+/* The value's elements, in their order, in a tensor of these extents, a rank each: a view of its own tensor where that
+ * holds just them, else of a copy.  Such a view stands between groups of the network alone. */
+bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape);
+/* Gives the node's inputs that have axes of several factors tensors with a rank for each; *any: there was one. */
+bool ox_flatten_inputs(ox_net *g, bool *any);
 /* A tensor for a value that has none yet: an input of the workload. */
 bool ox_place(ox_net *g, ox_value *v);
 /* The node's k-th input, in a tensor. */

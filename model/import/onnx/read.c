@@ -34,7 +34,9 @@ static bool make_room(ox_net *g) {
   g->tensor = TF_ARRAY(g->arena, ox_tensor, MOST_TENSORS);
   g->op = TF_ARRAY(g->arena, ox_op, MOST_OPS);
   g->needed = TF_ARRAY(g->arena, bool, g->graph->n_node + 1);
-  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed) return !(g->oom = true);
+  g->reads_before = TF_ARRAY(g->arena, int, MOST_TENSORS);
+  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed || !g->reads_before)
+    return !(g->oom = true);
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   return true;
 }
@@ -198,13 +200,32 @@ static void mark_bad(ox_net *g) {
     if (*g->node->output[k] && !ox_find(g, g->node->output[k])) ox_define(g, g->node->output[k], &bad);
 }
 
+/* Makes the node; where axes that reshapes put together are in its way, once more of inputs that have a rank for each.
+ */
+static bool make_node(ox_net *g, const ox_kind *kind) {
+  const int n_values = g->n_values, n_tensors = g->n_tensors;
+  bool any = false;
+  for (int z = 0; z < n_tensors; z++)
+    g->reads_before[z] = g->tensor[z].reads;
+  g->again = g->regrouped = false;
+  if (kind->make(g)) return true;
+  if (!g->regrouped) return false;
+  ox_undefine(g, n_values);
+  for (int z = 0; z < n_tensors; z++)
+    g->tensor[z].reads = g->reads_before[z];
+  g->again = true;
+  const bool ok = ox_flatten_inputs(g, &any) && kind->make(g);
+  g->again = false;
+  return ok;
+}
+
 static bool take_node(ox_net *g) {
   bool done;
   if (g->node->n_output == 0) return true;
   if (!ox_known(g, &done)) return false;
   if (done) return true;
   const ox_kind *kind = ox_kind_of(g->node->op_type);
-  return kind ? kind->make(g) : ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
+  return kind ? make_node(g, kind) : ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
 }
 
 static bool take_nodes(ox_net *g) {

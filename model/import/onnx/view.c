@@ -100,12 +100,12 @@ bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts) {
   for (int k = 0; k < v->rank; k++) {
     if (k != axis) {
       if (v->n_factors + old.n[k] > OX_FACTORS)
-        return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
+        return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
       put(v, k, &old, k);
       continue;
     }
     v->n[k] = cut_factors(ox_factors(&old, k), old.n[k], cuts, v->f + v->n_factors, OX_FACTORS - v->n_factors);
-    if (v->n[k] < 0) return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
+    if (v->n[k] < 0) return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
     v->n_factors += v->n[k];
   }
   return true;
@@ -117,11 +117,11 @@ bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent) {
     at++;
   if (at < axis->n && axis->cut[at] == extent) return true;
   if ((at > 0 && extent % axis->cut[at - 1]) || (at < axis->n && axis->cut[at] % extent))
-    return ox_fail(
+    return ox_regroup(
         g, TF_E_SHAPE,
         "elements are regrouped by %lld and by %lld: that moves them, which the workload language cannot say",
         (long long)extent, (long long)(at < axis->n && axis->cut[at] % extent ? axis->cut[at] : axis->cut[at - 1]));
-  if (axis->n > OX_FACTORS) return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
+  if (axis->n > OX_FACTORS) return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
   memmove(axis->cut + at + 1, axis->cut + at, (size_t)(axis->n - at) * sizeof *axis->cut);
   axis->cut[at] = extent;
   axis->n++;
@@ -140,16 +140,27 @@ bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at) {
   return join_factors(g, axis, ox_factors(v, at), v->n[at]);
 }
 
+/* Whether the extents end where factors can be cut; then all the cuts there are. */
+static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *all) {
+  int64_t inner = 1, have = 1;
+  int i = v->n_factors - 1, k = rank - 1;
+  *all = (ox_axis){.n = 1, .cut = {1}};
+  while (i >= 0 || k >= 0) { /* the next end of a factor or of an axis, whichever comes first */
+    const int64_t f = i >= 0 ? inner * v->f[i].extent : INT64_MAX, a = k >= 0 ? have * shape[k] : INT64_MAX;
+    const int64_t next = f < a ? f : a;
+    if (next % all->cut[all->n - 1] || all->n > OX_FACTORS) return false;
+    if (next > all->cut[all->n - 1]) all->cut[all->n++] = next;
+    if (f == next) inner = f, i--;
+    if (a == next) have = a, k--;
+  }
+  return true;
+}
+
 bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
-  ox_axis all = {0};
-  int64_t inner = 1;
-  bool ok = join_factors(g, &all, v->f, v->n_factors);
-  for (int k = rank - 1; k >= 0 && ok; k--)
-    ok = ox_cut(g, &all, inner *= shape[k]);
-  if (!ok) return false;
+  ox_axis all;
   ox_factor f[OX_FACTORS];
-  const int n = cut_factors(v->f, v->n_factors, &all, f, OX_FACTORS);
-  if (n < 0) return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
+  const int n = nests(v, rank, shape, &all) ? cut_factors(v->f, v->n_factors, &all, f, OX_FACTORS) : -1;
+  if (n < 0) return ox_recast(g, v, rank, shape);
   memcpy(v->f, f, (size_t)n * sizeof *f);
   v->n_factors = n;
   v->rank = rank;
@@ -169,8 +180,8 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
   for (int i = 1; i < v->n[axis]; i++)
     inner *= f[i].extent;
   if (v->n[axis] > 1 && (from % inner || n % inner || step != 1))
-    return ox_fail(g, TF_E_SHAPE, "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
-                   (long long)(ox_extent(v, axis) / inner), (long long)inner);
+    return ox_regroup(g, TF_E_SHAPE, "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
+                      (long long)(ox_extent(v, axis) / inner), (long long)inner);
   if (v->n[axis] == 0) return true; /* one element of one */
   for (int r = 0; r < OX_RANK; r++) {
     v->at[r] += f->step[r] * (from / inner);

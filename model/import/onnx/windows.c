@@ -80,16 +80,15 @@ static int64_t beyond(const slide *s) {
 }
 static bool is_padded(const slide *s) { return s->before > 0 || beyond(s) > 0; }
 
+/* Axes that windows go along are ranks: places of one dim are what kernels have forms for. */
 static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
   for (int i = 0; i < all->n; i++) {
     slide *s = &all->s[i];
+    if (v->n[2 + i] > 1)
+      return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which a reshape or a Resize put together", 2 + i);
     if (is_plain(s) ? !ox_join(g, &s->at, v, 2 + i) || !ox_open(g, &s->at)
                     : !ox_open_extent(g, &s->at, s->out) || !ox_open_extent(g, &s->tap, s->kernel))
       return false;
-    if (!is_plain(s) && v->n[2 + i] > 1)
-      return ox_fail(g, TF_E_SHAPE,
-                     "a window over axis %d, which a reshape or a Resize put together: that cannot be said as an index",
-                     2 + i);
   }
   return true;
 }
@@ -114,7 +113,7 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   if (v->n[axis] == 0) return true; /* one element, which is read once */
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
-  if (r < 0) return ox_fail(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
+  if (r < 0) return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
   term(&e->index[r], &s->at, f->step[r], s->stride);
   term(&e->index[r], &s->tap, f->step[r], s->dilation);
   e->index[r].c -= f->step[r] * s->before;
@@ -176,7 +175,8 @@ static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis 
   if (!ox_has(g, k)) return true;
   ox_value b;
   if (!ox_placed(g, k, &b)) return false;
-  if (b.rank != 1 || b.n[0] > 1 || ox_extent(&b, 0) != channel->cut[channel->n - 1])
+  if (b.n[0] > 1) return ox_regroup(g, TF_E_SHAPE, "a bias that a reshape put together");
+  if (b.rank != 1 || ox_extent(&b, 0) != channel->cut[channel->n - 1])
     return ox_fail(g, TF_E_SHAPE, "a bias of %lld elements for %lld channels", (long long)ox_size(&b),
                    (long long)channel->cut[channel->n - 1]);
   ox_expr *x = ox_read(g, out, made), *y = x ? ox_read(g, &b, &channel) : NULL;
@@ -209,7 +209,7 @@ static bool conv(ox_net *g) {
   const ox_axis *weight[OX_RANK] = {&c.made, &c.in}, *made[OX_RANK];
   for (int i = 0; i < all.n; i++) {
     weight[2 + i] = is_plain(&all.s[i]) ? NULL : &all.s[i].tap;
-    if (w.n[2 + i] > 1) return ox_fail(g, TF_E_SHAPE, "windows of weights that a reshape put together");
+    if (w.n[2 + i] > 1) return ox_regroup(g, TF_E_SHAPE, "windows of weights that a reshape put together");
   }
   ox_expr *a = read_slid(g, &x, &batch, &c.read, &all), *b = a ? ox_read(g, &w, weight) : NULL;
   const int n = made_axes(&batch, &c.made, &all, made);

@@ -201,9 +201,11 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
     padded |= t->pad[r] > 0;
     shaped |= t->op < 0 && (least[r] != -t->pad[r] || most[r] != t->shape[r] - 1 + t->pad[r]);
   }
+  shaped |= t->view_of > 0;
   if (!shaped && !padded) return;
   tf_page_add(p, "%s    %s: {", *any ? "" : "  tensors:\n", t->name);
   *any = true;
+  if (t->view_of) tf_page_add(p, "view: %s, ", g->tensor[t->view_of - 1].name);
   if (padded) list(p, "pad", t->pad, t->rank);
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
   tf_page_add(p, "}\n");

@@ -1,16 +1,7 @@
 /* Predictions against RTL: 66 fused matrix products, tests/data/rtl.  DRAM words are exact, cycles within what
  * docs/VALIDATION.md publishes. */
 #include "tests/unit/case.h"
-
-/* C = A B stays in the buffer, tiles of M outermost; E = C D. */
-static const char *const product =
-    "workload:\n  name: fused-gemm\n  dims: {m: %ld, l: %ld, k: %ld, n: %ld}\n  ops:\n"
-    "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"
-    "mapping: |\n  DRAM for m=%ld\n    Seq keep C@Buffer\n"
-    "      DRAM for k=%ld\n        Buffer for k=%ld m=%ld l=%ld spatial m=16@x k=16@y\n          Reg\n"
-    "            op C\n"
-    "      DRAM for l=%ld\n        Buffer for l=%ld m=%ld n=%ld spatial m=16@x l=16@y\n          Reg\n"
-    "            op E\n";
+#include "tests/unit/others/rtl.h"
 
 typedef struct {
   long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg, from_reg;
@@ -33,7 +24,7 @@ static void check_registers(const tf_spec *s, const tf_result *res, const row *r
 /* The error of the predicted cycles; checks the words. */
 static double check_row(const tf_text *arch, const row *r) {
   char text[1024];
-  int n = snprintf(text, sizeof text, product, r->m, r->l, r->k, r->n, r->m / r->tile_m, r->k / r->tile_k1,
+  int n = snprintf(text, sizeof text, rtl_product, r->m, r->l, r->k, r->n, r->m / r->tile_m, r->k / r->tile_k1,
                    r->tile_k1 / 16, r->tile_m / 16, r->l, r->l / r->tile_k2, r->tile_k2 / 16, r->tile_m / 16, r->n);
   tf_text texts[2] = {*arch, {"product", text, (size_t)n}};
   tf_diags *d = tf_diags_new();

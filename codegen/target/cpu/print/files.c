@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/ir/page.h"
+
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
 static const char *c_isa(const c_package *k) {
@@ -159,7 +161,7 @@ static void ends_of_range(FILE *out, const c_package *k) {
           out);
 }
 
-void c_kernel_h(FILE *out, const c_package *k) {
+void c_kernel_h_begin(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
   fprintf(
@@ -199,7 +201,13 @@ void c_kernel_h(FILE *out, const c_package *k) {
           n, n, n, n, n, n, n, c_isa(k), n, n, n);
   if (c_packs(k)) packing(out, k);
   if (k->n_isas) c_chooser_h(out, k);
-  fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
+}
+
+void c_kernel_h_end(FILE *out) { fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out); }
+
+void c_kernel_h(FILE *out, const c_package *k) {
+  c_kernel_h_begin(out, k);
+  c_kernel_h_end(out);
 }
 
 /* One rule for each instruction set, and the objects' names. */
@@ -218,7 +226,9 @@ void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
   fprintf(
       out,
-      "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+      "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which the test runs under, may "
+      "be "
+      "set.\n"
       "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
       several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
   objects(out, k, false);
@@ -228,10 +238,10 @@ void c_makefile(FILE *out, const c_package *k) {
           "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
           several ? "" : " parts.h");
   objects(out, k, true);
-  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
         "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
-        ".PHONY: all clean\n",
+        ".PHONY: all clean test\n",
         out);
 }
 
@@ -296,7 +306,6 @@ static void readme_measured(FILE *out, const c_package *k) {
 
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  char *mapping = tf_tree_text(k->p->tree);
   const char *linked = k->source->libraries;
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, wl->name);
   fprintf(out, " as one fused kernel for %s (data: %s).  Written by tileflow %s", c_isa(k),
@@ -316,14 +325,7 @@ void c_readme(FILE *out, const c_package *k) {
             "process; calls may still run at once.\n\n",
             k->source->name, linked);
   fputs("## Mapping\n\n", out);
-  for (const char *c = mapping ? mapping : ""; *c;) {
-    fputs("    ", out);
-    while (*c && *c != '\n')
-      fputc(*c++, out);
-    fputc('\n', out);
-    if (*c) c++;
-  }
-  free(mapping);
+  c_mapping_block(out, k->p->tree);
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
         fprintf(out, ": %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n", k->o->result->cycles,
@@ -363,24 +365,10 @@ static void manifest_tensors(FILE *out, const c_package *k) {
   }
 }
 
-static void json_text(FILE *out, const char *s) {
-  fputc('"', out);
-  for (; *s; s++) {
-    if (*s == '"' || *s == '\\') fputc('\\', out);
-    if (*s == '\n')
-      fputs("\\n", out);
-    else if ((unsigned char)*s < ' ')
-      fprintf(out, "\\u%04x", (unsigned)*s);
-    else
-      fputc(*s, out);
-  }
-  fputc('"', out);
-}
-
 static void manifest_counts(FILE *out, const c_package *k) {
   const tf_result *r = k->o->result;
   const tf_arch *a = k->p->tree->arch;
-  fputs(",\n  \"predicted\": {\"architecture\": ", out), json_text(out, a->name);
+  fputs(",\n  \"predicted\": {\"architecture\": ", out), c_json_text(out, a->name);
   fprintf(out, ", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [", r->cycles, r->seconds,
           r->points);
   for (int l = 0; l < a->n_memories; l++) {
@@ -421,7 +409,7 @@ void c_manifest_begin(FILE *out, const c_package *k, const char *target) {
   fprintf(out, "  \"dtype\": \"%s\",\n", k->o->dtype ? k->o->dtype : "f32");
   if (!strcmp(target, "cpu")) fprintf(out, "  \"micro\": \"%s\",\n", k->source->name);
   fprintf(out, "  \"entry\": \"%s\",\n  \"workload\": ", k->name);
-  json_text(out, workload(k)->name);
+  c_json_text(out, workload(k)->name);
 }
 
 void c_manifest_end(FILE *out, const c_package *k) {
@@ -432,7 +420,7 @@ void c_manifest_end(FILE *out, const c_package *k) {
   for (int i = 0; i < k->n_isas; i++)
     fprintf(out, "%s\"%s\"", i ? ", " : "", k->isas[i]->name);
   fputs("\n  ],\n  \"mapping\": ", out);
-  json_text(out, mapping ? mapping : "");
+  c_json_text(out, mapping ? mapping : "");
   free(mapping);
   if (k->o->result) manifest_counts(out, k);
   manifest_measured(out, k);

@@ -17,12 +17,15 @@ typedef struct {
   const tf_micro_isa *const *isas;
   const char *within;   /* of the norm: what outputs of float32 are held within; NULL: 1e-5 */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test has both */
+  bool on_threads;      /* NAME_on has the threads of a call: the test holds one against two, bit for bit */
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
   int64_t packed, must; /* words of panels that may be laid out beforehand; of those, that each call needs */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);
+void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations, behind which others may stand */
+void c_kernel_h_end(FILE *out);
 /* Fills shared and each.  False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);

@@ -218,6 +218,7 @@ static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
+    if (t->view_of) continue;
     fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
@@ -239,6 +240,9 @@ static void declare(FILE *out, const c_package *k) {
             z, ir_is_half(type) ? ")" : "", t->name, wide_of(type), ir_is_half(type) ? ")" : "", t->name, last,
             t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].view_of)
+      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name, wl->tensors[wl->tensors[z].view_of - 1].name);
 }
 
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
@@ -275,15 +279,9 @@ static void each_isa(FILE *out, const c_package *k) {
           k->name);
 }
 
-/* Spoils the outputs, and has them made again with panels laid out beforehand. */
-static void packed_again(FILE *out, const c_package *k) {
+/* Keeps what the outputs are, and spoils them. */
+static void keep_outputs(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out,
-          "  void *packed = room(%s_packed(), 1);\n"
-          "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
-          "  if (%s_pack(&args, packed, %s_packed() - 1) != %s_small_workspace) return 2;\n"
-          "  args.packed = packed;\n",
-          k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t)) continue;
@@ -294,17 +292,50 @@ static void packed_again(FILE *out, const c_package *k) {
             spaced_words(k, t), t->name);
     fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t), t->name);
   }
-  fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name,
-          k->name);
+}
+
+/* Whether they are the same bits again. */
+static void same_outputs(FILE *out, const c_package *k, const char *how) {
+  const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t)) continue;
     fprintf(out,
             "  if (memcmp(once_%s, k_%s, %" PRId64
-            " * sizeof *once_%s)) puts(\"%s differs with packed arguments\"), bad = 1;\n  free(once_%s);\n",
-            t->name, t->name, spaced_words(k, t), t->name, t->name, t->name);
+            " * sizeof *once_%s)) puts(\"%s differs %s\"), bad = 1;\n  free(once_%s);\n",
+            t->name, t->name, spaced_words(k, t), t->name, t->name, how, t->name);
   }
-  fputs("  free(packed);\n", out);
+}
+
+/* Has the outputs made again with panels laid out beforehand. */
+static void packed_again(FILE *out, const c_package *k) {
+  fprintf(out,
+          "  void *packed = room(%s_packed(), 1);\n"
+          "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
+          "  if (%s_pack(&args, packed, %s_packed() - 1) != %s_small_workspace) return 2;\n"
+          "  args.packed = packed;\n",
+          k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  keep_outputs(out, k);
+  fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name,
+          k->name);
+  same_outputs(out, k, "with packed arguments");
+  fputs("  free(packed);\n  args.packed = NULL;\n", out);
+}
+
+/* Has the outputs made by one thread, and again by two. */
+static void threads_again(FILE *out, const c_package *k) {
+  fputs("  {\n", out);
+  for (int n = 1; n <= 2; n++) {
+    if (n == 2) keep_outputs(out, k);
+    fprintf(out,
+            "  bytes = %s_workspace_on(%d);\n  free(workspace);\n  workspace = room(bytes, 1);\n"
+            "  memset(workspace, 0xff, bytes);\n"
+            "  if (%s_on(&args, workspace, bytes, %d) != %s_done) return 2;\n"
+            "  if (%s_on(&args, workspace, bytes - 1, %d) != %s_small_workspace) return 2;\n",
+            k->name, n, k->name, n, k->name, k->name, n, k->name);
+  }
+  same_outputs(out, k, "on two threads");
+  fputs("  }\n", out);
 }
 
 void c_reference_head(FILE *out, const tf_workload *wl) { head(out, wl, IR_F32, ""); }
@@ -324,19 +355,22 @@ void c_test_c(FILE *out, const c_package *k) {
   c_reference_ops(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
-          "  if (%s(&args, workspace, bytes) == %s_no_isa) return puts(\"not run: this computer has not the "
-          "instruction set\"), 2;\n"
-          "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
+          "  bad = %s(&args, workspace, bytes);\n"
+          "  if (bad == %s_no_isa || bad == %s_no_tiles) return puts(\"not run: this computer has not the instruction "
+          "set, or gives no leave to use its tiles\"), 2;\n"
+          "  if (bad != %s_done) return 2;\n"
           "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return "
           "2;\n",
           k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   if (c_packs(k)) packed_again(out, k);
+  if (k->on_threads) threads_again(out, k);
   if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))
       compare(out, k, &wl->tensors[z], c_argument_type(k->p, z));
   if (k->n_isas) fputs("  }\n", out);
   for (int z = 0; z < wl->n_tensors; z++) {
+    if (wl->tensors[z].view_of) continue;
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
   }

@@ -50,8 +50,12 @@ cu_tile cu_tile_of(const ir_buffer *b);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
-/* shape.c: whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
+/* shape.c: the memory that each block has for itself; 0: there is none. */
+int cu_home(const tf_arch *a);
+/* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);
+/* Whether an intermediate in global memory may be rounded: products on tensor cores alone read it. */
+bool low_cuda_narrow(const lowering *w, int z);
 /* Positions of the output's dims that go along lanes and rows; -1: there is none. */
 typedef struct {
   int lanes, rows;
@@ -91,6 +95,12 @@ bool cu_is_region(const ir_program *p, const ir_stmt *loop);
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
 /* What it copies holds but these ranges of its op's output. */
 void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
+
+/* form.c: as tf_emit_form.  cost.c: as tf_emit_cycles, of a program. */
+tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
+double cu_cost(const ir_program *p);
+/* Registers that a thread of a part of the program is expected to have. */
+double cu_registers(const ir_program *p, const ir_stmt *part);
 
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in common, or pieces of
  * an output. */

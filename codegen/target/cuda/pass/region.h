@@ -45,6 +45,8 @@ typedef struct {
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
+/* The buffer that a product reads an operand from. */
+int cu_from(const ir_program *p, const ir_stmt *s, int read);
 /* spmd.c: appends the region. */
 void cu_region_make(lowering *w, cu_region *g);
 #endif

@@ -5,12 +5,45 @@
 
 enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
+/* The first memory whose instances work apart: blocks' own. */
+int cu_home(const tf_arch *a) {
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
+  return 0;
+}
+
+/* Whether a loop over blocks of the op is still to come. */
+static bool awaits_blocks(const lowering *w, int o) {
+  const tf_plan *p = w->plan;
+  const int home = cu_home(p->arch);
+  bool awaits = false;
+  for (int n = p->tree->nodes[p->tree->op_node[o]].parent; n >= 0; n = p->tree->nodes[n].parent)
+    for (int k = 0; p->tree->nodes[n].kind == TF_TILE && k < p->tree->nodes[n].n_loops; k++) {
+      const int l = p->first_loop[n] + k;
+      awaits |= w->var_of[l] < 0 && w->run.trip[l] > 1 && p->loops[l].axis != TF_TEMPORAL &&
+                p->tree->nodes[n].level + 1 == home;
+    }
+  return awaits;
+}
+
 bool low_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   int64_t points = 1;
+  if (awaits_blocks(w, o)) return false;
   for (int k = 0; k < op->n_out_dims; k++)
     if (__builtin_mul_overflow(points, w->cur[o * w->plan->wl->n_dims + op->dims[k]].most, &points)) return false;
   return points <= MOST_POINTS;
+}
+
+bool low_cuda_narrow(const lowering *w, int z) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_tensor *t = &wl->tensors[z];
+  bool may = cu_mma_of(w->p) && ir_is_half(w->p->machine.data) && w->plan->home_level[z] == 0;
+  for (int i = 0; i < t->n_consumers && may; i++) {
+    const tf_op *op = &wl->ops[t->consumers[i]];
+    may = low_is_product(op) && (op->reads[0].tensor == z) != (op->reads[1].tensor == z);
+  }
+  return may;
 }
 
 cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {

@@ -119,7 +119,7 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   if (!s) return;
   s->range = box;
   s->copy.to = t->side[i].buffer;
-  s->copy.from = w->p->buffer_of[ref->tensor];
+  s->copy.from = cu_from(w->p, t->s, i ? t->roles.b : t->roles.a);
   s->copy.slot = t->side[i].lasting ? ir_number(0) : at->slot;
   s->copy.parts = CU_WARPS;
   s->copy.part = p->warp;

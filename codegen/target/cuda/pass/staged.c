@@ -7,6 +7,10 @@ enum { STEP = 128, MOST_WHOLE = 512, STAGES = 3, MOST_BYTES = 160 * 1024, FEW_BY
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
+int cu_from(const ir_program *p, const ir_stmt *s, int read) {
+  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
+}
+
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
@@ -26,13 +30,24 @@ static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index 
   return dim >= 0 && (dim == x || dim == k);
 }
 
-/* Whether the operand is an argument's matrix whose rows are neighbours in memory. */
+/* Whether the buffer is in global memory as a tile has it, and no block that reads it writes it. */
+static bool is_outside(const cu_region *g, int buffer) {
+  const ir_buffer *b = &g->p->buffers[buffer];
+  int parts = 0;
+  if (b->role == IR_ARGUMENT) return g->p->tree->workload->tensors[b->tensor].producer < 0;
+  for (int i = 0; i < g->p->body.n; i++)
+    parts += cu_touches(g->p, &g->p->body.s[i], 1, buffer) > 0;
+  return parts > 1 && b->space == CU_GLOBAL && b->type == g->p->machine.data && !b->matrix;
+}
+
+/* Whether the operand is a matrix in global memory whose rows are neighbours there. */
 static bool find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_op *op = op_of(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
   side->rows = -1;
-  if (z->producer >= 0 || z->rank < 2) return false;
+  const int from = cu_from(g->p, t->s, i ? t->roles.b : t->roles.a);
+  if (!is_outside(g, from) || z->rank < 2) return false;
   for (int r = 0; r < z->rank; r++) {
     bool other = true;
     const bool is = is_side(g, t, i, &ref->index[r], &other);
@@ -70,9 +85,8 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
 }
 
 static void plan_one(const cu_region *g, cu_work *t) {
-  const tf_op *op = op_of(g, t);
   const int64_t k = t->s->range[t->roles.k].most;
-  const int a = t->s->nest.from ? t->s->nest.from[t->roles.a] : g->p->buffer_of[op->reads[t->roles.a].tensor];
+  const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
   const bool whole = g->own[a] || k <= STEP / bytes || (t->loop && k <= MOST_WHOLE / bytes);
   t->step = whole ? k : STEP / bytes;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "codegen/ir/page.h"
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
@@ -57,18 +58,6 @@ void cu_cmake(FILE *out, const c_package *k) {
           n, n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
-static void mapping_text(FILE *out, const c_package *k) {
-  char *mapping = tf_tree_text(k->p->tree);
-  for (const char *at = mapping ? mapping : ""; *at;) {
-    fputs("    ", out);
-    while (*at && *at != '\n')
-      fputc(*at++, out);
-    fputc('\n', out);
-    if (*at) at++;
-  }
-  free(mapping);
-}
-
 void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, k->p->tree->workload->name);
   fprintf(out, " as CUDA C++ (data: %s).  Written by tileflow", c_type_name(k->p->machine.data));
@@ -83,7 +72,7 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
           cu_mma_of(k->p)
               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
               : "Products run on the plain float32 units, not on tensor cores.");
-  mapping_text(out, k);
+  c_mapping_block(out, k->p->tree);
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
         fprintf(out, ": %.6g cycles, %.6g us; bound by %s.  It is of the mapping, not of these kernels.\n",

@@ -24,6 +24,13 @@ static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   fputs("there;\n", c->out);
 }
 
+static void stride(c_printer *c, const ir_buffer *from, int r) {
+  if (from->role == IR_ARGUMENT)
+    fprintf(c->out, "%s_s%d", from->id, r);
+  else
+    fprintf(c->out, "%" PRId64, c_rank_step(from, r));
+}
+
 /* The first element of the row, as far as it does not hang on the row. */
 static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
@@ -32,9 +39,9 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   for (int r = 0; r < from->rank; r++) {
     fputs(" + (", c->out), c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out);
     c_atom(c->out, c->p, from->base[r]), fputs("))", c->out);
-    if (r < from->rank - 1) fprintf(c->out, " * %s_s%d", from->id, r);
+    if (r < from->rank - 1) fputs(" * ", c->out), stride(c, from, r);
   }
-  fprintf(c->out, ";\n%*sconst int64_t stride = %s_s%d;\n", 2 * c->depth, "", from->id, to->rows);
+  fprintf(c->out, ";\n%*sconst int64_t stride = ", 2 * c->depth, ""), stride(c, from, to->rows), fputs(";\n", c->out);
 }
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }

@@ -1,0 +1,226 @@
+/* What the kernels of a program take, besides what the model counts of memories: blocks on multiprocessors in waves, as
+ * many at a time on each as registers and shared memory allow; in a block what tensor cores, plain units and shared
+ * memory are busy with, and what nobody hides.  An estimate to rank mappings by that the model finds alike. */
+#include <math.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+
+/* Of a multiprocessor since sm_80: lanes of plain units, of special functions; bytes a cycle of shared memory, from L2;
+ * bytes of shared memory, of which the system takes some for each block; registers, threads; most of a thread. */
+enum { PLAIN = 128, SPECIAL = 16, BANKS = 128, FROM_L2 = 64, SHARED = 228 * 1024, SYSTEM = 1024 };
+enum { REGISTERS = 65536, THREADS = 2048, MOST_REGISTERS = 255 };
+/* Cycles until a load of global memory comes, a barrier has been passed, a kernel begins behind another; cycles of a
+ * point's instructions on plain units, and of a thread that waits for its operands. */
+enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
+/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md), and needs so many
+ * warps. */
+static const double mma_share = 0.63;
+enum { WARPS = 8 };
+
+typedef struct {
+  const ir_program *p;
+  double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
+  int64_t multiprocessors;
+  double times; /* how often control comes by in a block */
+  double lanes; /* threads that have a step of the loops around */
+  /* of a block, in cycles */
+  double tensor, plain, special, shared, copied, waits;
+} block;
+
+static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
+
+/* ---- registers ------------------------------------------------------------------------------------------------------
+ */
+
+/* Sums in a lane's registers: those of products in fragments, and of a thread that sums points. */
+static double sums_below(const ir_program *p, const ir_body *body, bool *seen) {
+  double sums = 0;
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    const int z = s->kind == IR_NEST ? p->buffer_of[p->tree->workload->ops[s->op].out] : -1;
+    if (z >= 0 && s->nest.fragments && !seen[z]) {
+      const ir_buffer *b = &p->buffers[z];
+      seen[z] = true;
+      sums += (double)(b->extent[b->rows] * b->extent[b->columns]) / CU_LANES;
+    }
+    sums += sums_below(p, &s->body, seen);
+  }
+  return sums;
+}
+
+double cu_registers(const ir_program *p, const ir_stmt *part) {
+  enum { ALWAYS = 48 };
+  static const double each = 1.7;
+  bool *seen = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
+  return seen ? ALWAYS + each * sums_below(p, &part->body, seen) : ALWAYS;
+}
+
+/* ---- what a block does ----------------------------------------------------------------------------------------------
+ */
+
+static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
+
+static double points_of(const block *b, const ir_stmt *s) {
+  double n = 1;
+  for (int k = 0; k < ir_n_ranges(b->p, s); k++)
+    n *= (double)s->range[k].most;
+  return n;
+}
+
+/* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time. */
+static void product(block *b, const ir_stmt *s) {
+  const cu_mma *mma = cu_mma_of(b->p);
+  const ir_fragments *f = s->nest.fragments;
+  const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
+  const double m = (double)out->extent[out->rows], n = (double)out->extent[out->columns],
+               k = (double)up(s->range[f->k].most, mma->kernel.k_round);
+  const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
+  b->tensor += b->times * all / b->rate;
+  for (int i = 0; i < 2; i++) {
+    const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
+    const double elements = (i ? n : m) * k * warps;
+    if (from->role == IR_COPIED && from->matrix)
+      b->shared += b->times * elements * ir_bytes(mma->kernel.a) / BANKS;
+    else if (from->space != CU_FRAGMENT)
+      b->plain += b->times * elements * POINT / CU_LANES * 4; /* a warp's loads of 4 bytes, one by one */
+  }
+}
+
+/* Special functions that the op's expression has. */
+static int specials(const tf_op *op) {
+  static const tf_kind kinds[] = {TF_K_EXP, TF_K_LOG,     TF_K_SQRT, TF_K_DIV, TF_K_TANH,
+                                  TF_K_ERF, TF_K_SIGMOID, TF_K_GELU, TF_K_SILU};
+  int n = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    n += (op->kinds >> kinds[i] & 1) != 0;
+  return n;
+}
+
+/* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
+static void points(block *b, const ir_stmt *s, bool region) {
+  const double all = points_of(b, s) * b->times * b->lanes, each = all / b->lanes;
+  if (region) {
+    const double warp = points_of(b, s) * b->times * b->lanes / CU_LANES;
+    b->plain += warp * POINT / PLAIN;
+    b->special += warp * specials(op_of(b, s)) / SPECIAL;
+    return;
+  }
+  b->plain += all * POINT / PLAIN;
+  b->special += all * specials(op_of(b, s)) / SPECIAL;
+  b->waits += each * WAITS;
+}
+
+static void copy(block *b, const ir_stmt *s) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  double bytes = (double)ir_bytes(to->type);
+  for (int r = 0; r < to->rank; r++)
+    bytes *= (double)s->range[r].most;
+  b->copied += b->times * bytes / FROM_L2;
+  if (to->slots == 1) b->waits += b->times * LATENCY;
+}
+
+static void body(block *b, const ir_body *list, bool region);
+
+static void loop(block *b, const ir_stmt *s, bool region) {
+  const block before = *b;
+  const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
+  if (s->loop.map == IR_SERIAL) b->times *= (double)s->loop.trip;
+  if (thread) b->lanes *= (double)s->loop.trip;
+  if (thread && here && !region) b->lanes *= CU_LANES;
+  body(b, &s->body, here);
+  if (thread) b->waits += before.times * BARRIER;
+  b->times = before.times;
+  b->lanes = before.lanes;
+}
+
+static void body(block *b, const ir_body *list, bool region) {
+  for (int i = 0; i < list->n; i++) {
+    const ir_stmt *s = list->s[i];
+    if (s->kind == IR_FOR)
+      loop(b, s, region);
+    else if (s->kind == IR_COPY)
+      copy(b, s);
+    else if (s->kind == IR_BARRIER || s->kind == IR_WAIT)
+      b->waits += b->times * BARRIER;
+    else if (s->kind == IR_NEST && s->nest.fragments)
+      product(b, s);
+    else if (ir_facts_of(s)->points)
+      points(b, s, region);
+    else
+      body(b, &s->body, region);
+  }
+}
+
+/* ---- waves ----------------------------------------------------------------------------------------------------------
+ */
+
+static double shared_bytes(const ir_program *p) {
+  double bytes = SYSTEM;
+  for (int i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].space == CU_SHARED) bytes += (double)cu_bytes(&p->buffers[i]);
+  return bytes;
+}
+
+/* Blocks that a multiprocessor has at a time. */
+static double resident(const ir_program *p, double registers) {
+  const double most = registers < MOST_REGISTERS ? registers : MOST_REGISTERS;
+  const double by[] = {floor(REGISTERS / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)), floor(SHARED / shared_bytes(p)),
+                       THREADS / (CU_WARPS * CU_LANES)};
+  double least = by[0];
+  for (int i = 1; i < 3; i++)
+    least = by[i] < least ? by[i] : least;
+  return least < 1 ? 1 : least;
+}
+
+/* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are another's work. */
+static double together(const block *b, double blocks, double spilled) {
+  const double warps = blocks * b->lanes / CU_LANES, few = warps < WARPS ? warps / WARPS : 1;
+  const double busy[] = {b->tensor / mma_share / few, b->shared, b->copied};
+  double most = b->plain + b->special;
+  for (int i = 0; i < 3; i++)
+    most = busy[i] > most ? busy[i] : most;
+  const double all = (b->tensor / mma_share / few + b->plain + b->special) * spilled;
+  const double one = all + b->waits + LATENCY;
+  const double sum = blocks * (most > all ? most : all);
+  return sum > one ? sum : one;
+}
+
+static double part(block *b, const ir_stmt *s) {
+  const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
+  const double registers = cu_registers(b->p, s), at_once = resident(b->p, registers);
+  const double spilled = registers > MOST_REGISTERS ? 1 + (registers - MOST_REGISTERS) / 64 : 1;
+  b->times = b->lanes = 1;
+  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
+  body(b, &s->body, false);
+  b->lanes = CU_WARPS * CU_LANES;
+  const double wave = at_once * (double)b->multiprocessors, full = floor(blocks / wave), rest = blocks - full * wave;
+  double cycles = START + full * together(b, at_once, spilled);
+  if (rest > 0) cycles += together(b, ceil(rest / (double)b->multiprocessors), spilled);
+  return cycles;
+}
+
+/* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
+static double rate_of(const ir_program *p, int home) {
+  const tf_arch *a = p->tree->arch;
+  const cu_mma *mma = cu_mma_of(p);
+  double best = PLAIN;
+  for (int u = 0; u < a->n_units; u++) {
+    double n = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]);
+    for (int l = home + 1; l <= a->units[u].below; l++)
+      n *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+    if (a->units[u].kinds >> TF_K_MAC & 1 && n > best) best = n;
+  }
+  return mma ? best * mma->kernel.group / 2 : best;
+}
+
+double cu_cost(const ir_program *p) {
+  const tf_arch *a = p->tree->arch;
+  block b = {.p = p, .multiprocessors = 1};
+  const int home = cu_home(a);
+  b.multiprocessors = home ? a->memories[home].mesh[0] * a->memories[home].mesh[1] : 1;
+  b.rate = rate_of(p, home);
+  double cycles = 0;
+  for (int i = 0; i < p->body.n; i++)
+    if (p->body.s[i]->kind != IR_LET) cycles += part(&b, p->body.s[i]);
+  return cycles;
+}

@@ -1,0 +1,391 @@
+/* The mappings that a GPU's blocks take, every trip count set: what the planner ranks where no mapping is given.  Ops
+ * go in groups, each a loop over blocks of what its outputs have in common, with what is made in between in the memory
+ * of a block; keys of a softmax are streamed.  A form is a way to cut the ops into groups, and sizes of a block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+#include "model/tree/build.h"
+
+/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its units take at a
+ * time. */
+enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
+
+/* Rows and columns of a block, keys of a step. */
+typedef struct {
+  int64_t rows, columns, keys;
+} size;
+static const size sizes[] = {
+    {128, 128, 64}, {64, 128, 64}, {64, 64, 64},  {128, 64, 64}, {32, 64, 32},  {32, 128, 32},
+    {16, 64, 64},   {16, 32, 32},  {64, 256, 64}, {64, 32, 32},  {128, 32, 32}, {128, 128, 128},
+};
+enum { N_SIZES = sizeof sizes / sizeof *sizes };
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  int home; /* the first memory whose instances work apart: that of a block */
+  size size;
+  int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
+  int64_t *block;         /* [dims] of the group at hand: how much of it a block has; 0: all of it */
+  int row, column, keys;  /* its dims; -1: none */
+  tf_build *out;
+} former;
+
+static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
+
+/* ---- what there is --------------------------------------------------------------------------------------------------
+ */
+
+/* Whether all indices are dims alone: then blocks need no more than what bears their dims' names. */
+static bool is_plain(const tf_workload *wl) {
+  bool plain = true;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++)
+      for (int r = 0; r < wl->tensors[wl->ops[o].reads[i].tensor].rank; r++) {
+        const tf_index *ix = &wl->ops[o].reads[i].index[r];
+        plain &= ix->n_terms == 0 || (cu_alone(ix) >= 0 && ix->terms[0].coef == 1);
+      }
+  return plain;
+}
+
+static bool has_output(const tf_op *op, int dim) {
+  bool has = false;
+  for (int k = 0; k < op->n_out_dims; k++)
+    has |= op->dims[k] == dim;
+  return has;
+}
+
+static bool reads_dim(const former *f, const tf_ref *ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < f->wl->tensors[ref->tensor].rank; r++)
+    any |= ref->index[r].n_terms && ref->index[r].terms[0].dim == dim;
+  return any;
+}
+
+/* The longest of the op's outer dims that is the one operand's alone; -1: none. */
+static int longest_of(const former *f, const tf_op *op, int read) {
+  int best = -1;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int64_t n = f->wl->dims[op->dims[k]].extent;
+    const bool is = reads_dim(f, &op->reads[read], op->dims[k]) && !reads_dim(f, &op->reads[1 - read], op->dims[k]);
+    if (is && n > 1 && (best < 0 || n > f->wl->dims[op->dims[best]].extent)) best = k;
+  }
+  return best < 0 ? -1 : op->dims[best];
+}
+
+/* A product with rows or columns. */
+static bool is_matrix(const former *f, const tf_op *op) {
+  return low_is_product(op) && (longest_of(f, op, 0) >= 0 || longest_of(f, op, 1) >= 0);
+}
+
+/* The op that makes the tensor stands in the group. */
+static bool is_made_in(const former *f, int z, int group) {
+  bool made = false;
+  for (int i = 0; i < f->n; i++)
+    made |= f->group[i] == group && op_at(f, i)->out == z;
+  return made;
+}
+
+static bool is_inside(const former *f, int z, int group) {
+  const tf_tensor *t = &f->wl->tensors[z];
+  bool inside = is_made_in(f, z, group) && t->n_consumers > 0;
+  for (int i = 0; i < f->n; i++)
+    for (int k = 0; k < t->n_consumers; k++)
+      inside &= f->wl->topo[i] != t->consumers[k] || f->group[i] == group;
+  return inside;
+}
+
+/* Whether every dim that blocks share out moves the read: no two blocks read the same of it. */
+static bool is_apart(const former *f, const tf_ref *ref) {
+  bool apart = f->wl->tensors[ref->tensor].producer < 0;
+  for (int d = 0; d < f->wl->n_dims; d++)
+    apart &= !f->block[d] || f->block[d] >= f->wl->dims[d].extent || reads_dim(f, ref, d);
+  return apart;
+}
+
+/* What one block reads alone passes the memories outside of blocks by. */
+static void bypass(const former *f, int group) {
+  bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
+  for (int i = 0; i < f->n && done && f->home > 1; i++)
+    for (int k = 0; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
+      const tf_ref *ref = &op_at(f, i)->reads[k];
+      if (!done[ref->tensor] && is_apart(f, ref)) tf_build_bypass(f->out, (tf_named){.tensor = ref->tensor});
+      done[ref->tensor] = true;
+    }
+  free(done);
+}
+
+/* ---- a group --------------------------------------------------------------------------------------------------------
+ */
+
+/* The dim that a maximum of the group reduces, sums reduce too, and no output of it that leaves has; -1. */
+static int keys_of(const former *f, int group) {
+  for (int d = 0; d < f->wl->n_dims; d++) {
+    bool most = false, sums = false, leaves = false;
+    for (int i = 0; i < f->n; i++) {
+      const tf_op *op = op_at(f, i);
+      const bool reduced = f->group[i] == group && low_find_dim(op, d) >= op->n_out_dims;
+      most |= reduced && op->reduce == TF_REDUCE_MAX && is_inside(f, op->out, group);
+      sums |= reduced && op->reduce == TF_REDUCE_ADD;
+      leaves |= f->group[i] == group && has_output(op, d) && !is_inside(f, op->out, group);
+    }
+    if (most && sums && !leaves) return d;
+  }
+  return -1;
+}
+
+/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need be, for the model
+ * counts blocks that differ step by step. */
+static int64_t even(int64_t extent, int64_t most) {
+  const int64_t least = (extent + most - 1) / most;
+  for (int64_t n = least; n <= 2 * least && n <= extent; n++)
+    if (extent % n == 0) return extent / n;
+  return most;
+}
+
+/* Sets how much a block has of each dim; false: its ops have none in common. */
+static bool find_blocks(former *f, int group) {
+  bool any = false;
+  f->row = f->column = -1;
+  for (int d = 0; d < f->wl->n_dims; d++) {
+    bool all = true;
+    for (int i = 0; i < f->n; i++)
+      all &= f->group[i] != group || has_output(op_at(f, i), d);
+    f->block[d] = all;
+    any |= all;
+  }
+  for (int i = f->n - 1; i >= 0; i--) /* the first product says which are rows */
+    if (f->group[i] == group && is_matrix(f, op_at(f, i))) {
+      const int b = longest_of(f, op_at(f, i), 1), a = longest_of(f, op_at(f, i), 0);
+      const bool turned = a >= 0 && a == op_at(f, i)->dims[op_at(f, i)->n_out_dims - 1];
+      f->row = turned ? b : a, f->column = turned ? a : b;
+    }
+  for (int i = 0; i < f->n && f->row < 0 && f->column < 0; i++)
+    if (f->group[i] == group && op_at(f, i)->n_out_dims) {
+      const tf_op *op = op_at(f, i);
+      f->row = op->dims[0], f->column = op->dims[op->n_out_dims - 1];
+    }
+  if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, f->size.rows);
+  if (f->column >= 0 && f->column != f->row && f->block[f->column])
+    f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
+  f->keys = keys_of(f, group);
+  if (f->keys >= 0 && f->wl->dims[f->keys].extent > f->size.keys)
+    f->block[f->keys] = even(f->wl->dims[f->keys].extent, f->size.keys);
+  return any;
+}
+
+static int64_t length_of(const former *f, int d) {
+  const int64_t all = f->wl->dims[d].extent;
+  return f->block[d] && f->block[d] < all ? f->block[d] : all;
+}
+
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static void put_loop(const former *f, int dim, tf_axis axis, int64_t trip) {
+  if (trip > 1) tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
+}
+
+static int64_t divisor(int64_t n, int64_t most) {
+  int64_t best = most < n ? most : n;
+  while (n % best)
+    best--;
+  return best;
+}
+
+/* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the rest in turn. */
+static int tiles_above(const former *f, int group, int parent) {
+  int64_t count[MOST_DIMS], spread[2][MOST_DIMS];
+  const tf_memory *home = &f->arch->memories[f->home];
+  for (int d = 0; d < f->wl->n_dims; d++)
+    count[d] = f->block[d] && d != f->keys ? parts(f->wl->dims[d].extent, length_of(f, d)) : 1;
+  for (int axis = 0; axis < 2; axis++) {
+    int best = -1;
+    for (int d = 0; d < f->wl->n_dims; d++) {
+      spread[axis][d] = 1;
+      if (best < 0 || divisor(count[d], home->mesh[axis]) > divisor(count[best], home->mesh[axis])) best = d;
+    }
+    if (best >= 0) spread[axis][best] = divisor(count[best], home->mesh[axis]), count[best] /= spread[axis][best];
+  }
+  parent = tf_build_tile(f->out, parent, 0);
+  for (int d = 0; d < f->wl->n_dims; d++)
+    put_loop(f, d, TF_TEMPORAL, count[d]);
+  if (f->home > 1) parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group);
+  for (int axis = 0; axis < 2; axis++)
+    for (int d = 0; d < f->wl->n_dims; d++)
+      put_loop(f, d, axis ? TF_SPATIAL_Y : TF_SPATIAL_X, spread[axis][d]);
+  if (f->keys < 0 || !f->block[f->keys]) return parent;
+  parent = tf_build_tile(f->out, parent, f->home - 1);
+  put_loop(f, f->keys, TF_TEMPORAL, parts(f->wl->dims[f->keys].extent, f->block[f->keys]));
+  return parent;
+}
+
+/* ---- an op ----------------------------------------------------------------------------------------------------------
+ */
+
+static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]) {
+  mesh[0] = mesh[1] = 1;
+  if (level + 1 < f->arch->n_memories)
+    mesh[0] = f->arch->memories[level + 1].mesh[0], mesh[1] = f->arch->memories[level + 1].mesh[1];
+  for (int u = f->arch->n_units - 1; level + 1 == f->arch->n_memories && u >= 0; u--)
+    if (!(op->kinds & ~f->arch->units[u].kinds))
+      mesh[0] = f->arch->units[u].mesh[0], mesh[1] = f->arch->units[u].mesh[1];
+}
+
+/* Loops over instances or units at a level: rows over memories, rows and columns over units.  Takes from `left`. */
+static void units_at(const former *f, const tf_op *op, int level, int64_t *left, tf_loop unit[2]) {
+  const int last = op->n_out_dims ? op->dims[op->n_out_dims - 1] : -1;
+  const int row = f->row >= 0 && has_output(op, f->row) ? f->row : last;
+  const bool inmost = level + 1 == f->arch->n_memories;
+  int64_t mesh[2];
+  mesh_of(f, level, op, mesh);
+  for (int axis = 0; axis < 2; axis++) {
+    const int dim = inmost && axis == 0 ? last : row;
+    unit[axis] = (tf_loop){.dim = dim, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = 1};
+    if (dim < 0 || (inmost && axis == 1 && row == last)) continue;
+    unit[axis].trip = divisor(left[dim], mesh[axis]);
+    left[dim] = parts(left[dim], unit[axis].trip);
+  }
+}
+
+/* What is left at a level of the op's k-th dim: a product's sums in pieces, its output close to the units. */
+static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
+  const int inmost = f->arch->n_memories - 1;
+  const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : n < REG_SUM ? n : REG_SUM;
+  if (!low_is_product(op)) return level == f->home ? n : 1;
+  if (k < op->n_out_dims) return level == inmost ? n : 1;
+  return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
+}
+
+/* A product's sum is cut where it is long. */
+static void put_op(const former *f, int o, int parent) {
+  const tf_op *op = &f->wl->ops[o];
+  int64_t left[MOST_DIMS];
+  tf_loop unit[MOST_LEVELS][2];
+  for (int k = 0; k < op->n_dims; k++)
+    left[op->dims[k]] = length_of(f, op->dims[k]);
+  parent = tf_build_tile(f->out, parent, f->home - 1);
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const int d = op->dims[k];
+    if (!low_is_product(op) || f->block[d] || left[d] <= 4 * SUM) continue;
+    put_loop(f, d, TF_TEMPORAL, parts(left[d], SUM));
+    left[d] = SUM;
+  }
+  for (int l = f->home; l < f->arch->n_memories; l++)
+    units_at(f, op, l, left, unit[l]);
+  for (int l = f->home; l < f->arch->n_memories; l++) {
+    parent = tf_build_tile(f->out, parent, l);
+    for (int k = 0; k < op->n_dims; k++)
+      put_loop(f, op->dims[k], TF_TEMPORAL, left_at(f, op, k, l, left));
+    for (int axis = 0; axis < 2; axis++)
+      put_loop(f, unit[l][axis].dim, unit[l][axis].axis, unit[l][axis].trip);
+  }
+  tf_build_op(f->out, parent, o);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------
+ */
+
+static int ops_of(const former *f, int group) {
+  int n = 0;
+  for (int i = 0; i < f->n; i++)
+    n += f->group[i] == group;
+  return n;
+}
+
+static bool put_group(former *f, int group, int parent) {
+  if (!find_blocks(f, group)) return false;
+  parent = tiles_above(f, group, parent);
+  if (ops_of(f, group) > 1) {
+    parent = tf_build_scope(f->out, parent, TF_SEQ);
+    for (int i = 0; i < f->n; i++)
+      if (is_inside(f, op_at(f, i)->out, group))
+        tf_build_keep(f->out, (tf_keep){.tensor = op_at(f, i)->out, .level = f->home});
+    for (int i = 0; i < f->n && f->keys >= 0 && f->block[f->keys]; i++)
+      if (f->group[i] == group && low_find_dim(op_at(f, i), f->keys) >= op_at(f, i)->n_out_dims)
+        tf_build_stream(f->out, (tf_named){.tensor = op_at(f, i)->out});
+  }
+  for (int i = 0; i < f->n; i++)
+    if (f->group[i] == group) put_op(f, f->wl->topo[i], parent);
+  return true;
+}
+
+/* The ops in groups: a product that is not the first op begins one if its bit says so.  The number of these. */
+static int cut(former *f, unsigned cuts) {
+  int n = 0, group = 0;
+  for (int i = 0; i < f->n; i++) {
+    if (i && n < MOST_CUTS && is_matrix(f, op_at(f, i))) group += (cuts >> n++ & 1) != 0;
+    f->group[i] = group;
+  }
+  return n;
+}
+
+/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, and that of all others. */
+static tf_tree *build(former *f, size first, size other) {
+  const int groups = f->group[f->n - 1] + 1;
+  f->out = tf_build_new(f->arch, f->wl, NULL);
+  if (!f->out) return NULL;
+  int parent = -1;
+  if (groups > 1) parent = tf_build_scope(f->out, tf_build_tile(f->out, -1, 0), TF_SEQ);
+  bool ok = true;
+  for (int g = 0; g < groups && ok; g++) {
+    f->size = g ? other : first;
+    ok = put_group(f, g, parent);
+  }
+  if (ok) return tf_build_tree(f->out);
+  tf_build_free(f->out);
+  return NULL;
+}
+
+/* ---- which ----------------------------------------------------------------------------------------------------------
+ */
+
+/* The sizes that differ for a group, whose dims may be shorter; their number. */
+static int sizes_of(former *f, int group, int which[N_SIZES]) {
+  int64_t seen[N_SIZES][3];
+  int n = 0;
+  for (int i = 0; i < N_SIZES; i++) {
+    f->size = sizes[i];
+    if (!find_blocks(f, group)) return 0;
+    const int dims[3] = {f->row, f->column, f->keys};
+    bool new = true;
+    for (int k = 0; k < 3; k++)
+      seen[n][k] = dims[k] < 0 ? 1 : length_of(f, dims[k]);
+    for (int k = 0; k < n; k++)
+      new &= memcmp(seen[k], seen[n], sizeof *seen) != 0;
+    if (new) which[n++] = i;
+  }
+  return n;
+}
+
+/* The k-th of the cut's, or NULL: *k is less by as many as there are.  Of two groups all pairs of sizes are tried. */
+static tf_tree *of_cut(former *f, int *k) {
+  const int groups = f->group[f->n - 1] + 1;
+  int first[N_SIZES], other[N_SIZES] = {0};
+  const int n = sizes_of(f, 0, first), m = groups == 2 ? sizes_of(f, 1, other) : 1;
+  for (; *k < n * m; ++*k) {
+    const size one = sizes[first[*k / m]], two = sizes[groups == 2 ? other[*k % m] : first[*k / m]];
+    tf_tree *t = build(f, one, two);
+    if (t) return t;
+  }
+  *k -= n * m;
+  return NULL;
+}
+
+tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
+  former f = {.arch = arch, .wl = wl, .home = cu_home(arch), .n = wl->n_ops};
+  int64_t block[MOST_DIMS] = {0};
+  f.block = block;
+  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS || !is_plain(wl))
+    return NULL;
+  bool any = false;
+  for (int i = 0; i < f.n; i++)
+    any |= is_matrix(&f, op_at(&f, i));
+  const int n = cut(&f, 0);
+  tf_tree *t = NULL;
+  for (unsigned cuts = 0; any && !t && cuts < 1u << n; cuts++) {
+    cut(&f, cuts);
+    t = of_cut(&f, &k);
+  }
+  return t;
+}
