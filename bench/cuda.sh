@@ -12,10 +12,13 @@
 #   gemm-8192-bf16-large          are 450 TFLOP/s of bfloat16 reached on an H100, and what share of cuBLAS is that; -f16, -tf32, -int8: of the others
 #   attention-d128-16384-bf16-large, -causal, attention-d64-...: 330, 290, 290 TFLOP/s, and SDPA's flash and cuDNN beside them
 #   chain-gN, attention-gN        (N 1 to 12, and -bf16) 1.5 times PyTorch's best; 1.3 times two calls of cuBLAS where memory bounds
+#   layer-NAME-bf16               layers of language models (workloads/models) as the target plans them, beside PyTorch's and Triton's: what two products on
+#                                 one input in one kernel gain (gated-mlp), what row sums by single threads cost (norm-product), and one
+#                                 query on plain units in as many blocks as heads (attention-decode)
 #   ranks-gemm, ranks-attention   time beside the model's cycles of 20 mappings: Spearman's coefficient (0.8), and what the model's first choice
 #                                 takes of the best (1.1)
 #   dram, l2, model               bytes that the profiler (ncu) counts for a call, and those of HBM by the model: R2 behind all rows (0.97)
-#   registers, spilled, mma, ...  what ptxas and the machine code say: spills (7 of the 24 bf16 cases G1-G12 spill: docs/HOWTO-emit.md); instructions of tensor cores as many as the fragments need
+#   registers, spilled, mma, ...  what ptxas and the machine code say: spills, registers beside those that the target's cost expects (# lines); instructions of tensor cores as many as the fragments need
 # Columns: case, contestant, state (ok; else what is missing, or what failed), seconds, GFLOP/s, registers, spilled bytes; in the machine code
 # instructions of tensor cores, loads of matrices, asynchronous copies; bytes as said.
 set -u
@@ -76,6 +79,8 @@ ours() {
   make -s -C "$dir" ARCH="$arch" NVCCFLAGS='-O3 -Xptxas -v' libkernel.a >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line "not compiled"; failed=1; return; }
   registers=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$dir/said" | sort -n | tail -1)
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$dir/said" | sort -n | tail -1)
+  expected=$(sed -n 's/.*Some \([0-9]*\) registers are expected.*/\1/p' "$dir/kernel.cu" | sort -n | tail -1)
+  echo "# $name: $registers registers, $expected expected"
   command -v "$cuobjdump" >/dev/null &&
     code=$(count "$dir/kernel.o" '[HI]MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
   moved=,,$(modelled "$dir" "$2")
@@ -240,6 +245,23 @@ for width in 64 128; do
   attention_bf16 16 16384 $width 64
   attention_bf16 16 16384 $width 64 causal
 done
+
+# Layers of language models, planned: layer NAME GFLOP SETUP CONTESTANTS
+layer() {
+  case_of "layer-$1-bf16" "$2" "$3" "$4" "workloads/models/$1.yaml"
+}
+mlp='(F.silu(X @ W1) * (X @ W3)) @ W2'
+layer gated-mlp 6.44 'X, W1, W3, W2 = r(64, 2048), r(2048, 8192), r(2048, 8192), r(8192, 2048)' "torch=$mlp;triton=$mlp"
+norm='F.layer_norm(X, (768,), G, B) @ W'
+layer norm-product 1.81 'X, G, B, W = r(512, 768), r(768), r(768), r(768, 2304)' "torch=$norm;triton=$norm"
+layer attention-decode 0.0671 'Q, K, V = r(1, 32, 1, 128), r(1, 32, 4096, 128), r(1, 32, 4096, 128)' "$sdpa;$steps"
+layer attention-long 17.2 'Q, K, V = r(1, 2, 4096, 128), r(1, 2, 4096, 128), r(1, 2, 4096, 128)' "$sdpa;$steps"
+masked='F.scaled_dot_product_attention(Q, K, V, attn_mask=M)'
+layer attention-mask 4.29 'Q, K, V, M = r(1, 8, 1024, 128), r(1, 8, 1024, 128), r(1, 8, 1024, 128), r(1024, 1024)' "torch=$masked;triton=$masked"
+layer causal 2.15 'Q, K, V = r(1, 8, 1024, 128), r(1, 8, 1024, 128), r(1, 8, 1024, 128)' \
+  'torch=F.scaled_dot_product_attention(Q, K, V, is_causal=True)'
+layer causal-grouped 8.59 'Q, K, V = r(1, 32, 1024, 128), r(1, 8, 1024, 128), r(1, 8, 1024, 128)' \
+  'torch=F.scaled_dot_product_attention(Q, K, V, is_causal=True, enable_gqa=True)'
 
 # ---- the model beside time ----
 

@@ -87,7 +87,7 @@ static const gr_expr *through(gr_draft *d, tf_kind kind, const gr_expr *adj, con
   return adj; /* a copy; the others are not of one argument */
 }
 
-/* adj where a is above b (of a maximum; below of a minimum), 0 elsewhere; alike: first's. */
+/* adj where a is greater than b (for a maximum; less for a minimum), 0 elsewhere; ties go to the first. */
 static const gr_expr *to_greater(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[]) {
   const gr_expr *zero = gr_number(d, 0);
   const gr_expr *over = kind == TF_K_MAX ? two_of(d, TF_K_SUB, u[1], u[0]) : two_of(d, TF_K_SUB, u[0], u[1]);
@@ -130,7 +130,7 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
 }
 
 /* ---- reductions ------------------------------------------------------------------------- */
-/* A helper that reduces e over what the op reduces: like the op's tensor. */
+/* A helper op that reduces e over the op's reduced dims, with the shape of its output. */
 static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce reduce, const gr_expr *e) {
   const gr_tensor *out = &d->tensors[op->out];
   char name[300];
@@ -143,7 +143,7 @@ static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce r
   return t;
 }
 
-/* Each of those that are the maximum (or minimum) has an equal share. */
+/* All elements equal to the maximum (or minimum) get an equal share. */
 static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
   const gr_expr *zero = gr_number(d, 0);
   const gr_expr *off = two_of(d, TF_K_SUB, v, gr_out_at(d, op, op->out));
@@ -153,7 +153,7 @@ static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_ex
   return select_of(d, off, zero, gr_out_at(d, op, share));
 }
 
-/* The product of the others: with a 0 among them it is not the product over the factor. */
+/* The product of the other factors; if one factor is 0 it cannot be found by division. */
 static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
   const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1);
   int zeros = reduced(d, op, "zeros", TF_REDUCE_ADD, select_of(d, v, zero, one));
@@ -182,11 +182,11 @@ bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoin
   const gr_expr **adj = tf_arena_array(d->arena, (size_t)op->n_expr, sizeof *adj);
   if (!value || !adj) return gr_fail_memory(d);
   adj[root] = of_reduction(d, op, value[root], d_out);
-  if (op->reduce == TF_ASSIGN) value[root] = gr_out_at(d, op, op->out); /* made already */
+  if (op->reduce == TF_ASSIGN) value[root] = gr_out_at(d, op, op->out); /* computed already */
   for (int i = root; i >= 0 && adj[root]; i--) {
     const tf_expr *x = &op->expr[i];
     if (x->what == TF_X_READ) adjoint[x->ref] = adj[i];
-    if (x->what != TF_X_CALL || !adj[i] || x->call >= TF_K_LT) continue; /* comparisons are flat */
+    if (x->what != TF_X_CALL || !adj[i] || x->call >= TF_K_LT) continue; /* comparisons have derivative 0 */
     const gr_expr *u[3] = {NULL, NULL, NULL};
     for (int k = 0; k < x->n_args; k++)
       u[k] = value[x->arg[k]];

@@ -1,4 +1,4 @@
-/* A workload while it is made: dims, tensors, ops, element expressions. */
+/* A workload being built: dims, tensors, ops, element expressions. */
 #ifndef GRAD_DRAFT_H
 #define GRAD_DRAFT_H
 #include "base/arena.h"
@@ -7,7 +7,7 @@
 /* In an index a number below GR_SLOT is a dim of the draft, GR_SLOT + s is slot s of the forward op's dims. */
 enum { GR_SLOT = 1 << 20 };
 
-/* Immutable; parts are shared.  Constructors return NULL where memory ran out, or an argument is NULL. */
+/* Immutable, with shared parts.  Constructors return NULL if memory ran out, or an argument is NULL. */
 typedef struct gr_expr gr_expr;
 struct gr_expr {
   tf_expr node; /* arg and ref are not used */
@@ -36,12 +36,12 @@ typedef struct {
   tf_arena *arena;
   tf_diags *diags;
   const tf_workload *wl;
-  int n_dims, n_tensors, n_ops; /* those of wl have the same numbers, but for ops */
+  int n_dims, n_tensors, n_ops; /* equal to the numbers in wl, except for ops */
   int room_dims, room_tensors, room_ops;
   tf_dim *dims;
   gr_tensor *tensors;
   gr_op *ops;
-  tf_loc at;   /* the forward op at work */
+  tf_loc at;   /* the forward op being processed */
   bool failed; /* reported */
 } gr_draft;
 
@@ -49,13 +49,13 @@ typedef struct {
 bool gr_draft_begin(gr_draft *d, const tf_workload *wl);
 bool gr_fail_memory(gr_draft *d);
 
-/* A dim of that extent that is none of the n in `avoid`: one made before, or a new one with a name like `like`. */
+/* A dim of that extent other than the n in `avoid`: an existing one, or a new one with a name like `like`. */
 int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like);
-/* A new tensor; `name` is made unlike all others by digits behind it where it has to be. -1 after an error. */
+/* A new tensor; `name` gets digits appended if it is not unique.  -1 after an error. */
 int gr_add_tensor(gr_draft *d, const char *name, int rank, const int64_t *extent, int word_bits);
-/* The op that makes `out`; `left`: [rank] dims. */
+/* Adds the op that computes `out`; `left`: [rank] dims. */
 void gr_add_op(gr_draft *d, int out, const int *left, tf_reduce reduce, const gr_expr *e);
-/* 1 within 0 .. extent - 1 and 0 beside it: the tensor, made where it is not there. */
+/* A tensor that is 1 within 0 .. extent - 1 and 0 in its padding; created on first use. */
 int gr_inside(gr_draft *d, int64_t extent);
 
 /* ---- index forms ---------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ const gr_expr *gr_place(gr_draft *d, tf_index form);
 /* Products with 1 and sums with NULL are left out. */
 const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c);
 const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);
-/* Nodes, as text would have them; reads. */
+/* Number of nodes; reads. */
 int gr_nodes(const gr_expr *e);
 /* Calls f for each read of e. */
 void gr_each_read(const gr_expr *e, void (*f)(void *ctx, const gr_expr *read), void *ctx);

@@ -11,17 +11,17 @@
 #include "grad/spread.h"
 #include "grad/write.h"
 
-/* Of one tensor of the forward workload. */
+/* A tensor of the forward workload. */
 typedef struct {
   bool of, by, given;
-  bool hangs;       /* on one of `by` */
-  bool reaches;     /* one of `of` */
-  bool flat;        /* of a maximum or minimum: its value does not matter */
-  int uses;         /* reads that may add to its gradient */
-  bool asked_apart; /* its gradient is asked for and read further: a copy is what is given out */
+  bool hangs;       /* depends on one of `by` */
+  bool reaches;     /* one of `of` depends on it */
+  bool flat;        /* its value does not matter, so that its gradient is 0 (a maximum or minimum) */
+  int uses;         /* reads that may contribute to its gradient */
+  bool asked_apart; /* its gradient is both requested and read further: a copy is the result */
   gr_target to;
-  const gr_expr *sum; /* of what adds to its gradient; NULL: nothing so far, or made */
-  int made;           /* its gradient; -1: not yet */
+  const gr_expr *sum; /* contributions to its gradient so far; NULL: none, or stored already */
+  int made;           /* tensor of its gradient; -1: not yet */
 } node;
 
 typedef struct {
@@ -102,8 +102,8 @@ static bool check_asked(grad *g) {
   return tf_diags_errors(g->d.diags) == before;
 }
 
-/* Maxima and minima that only keep an exponential small, which would cost three passes for what is 0 but for rounding.
- */
+/* Finds maxima and minima that only keep an exponential small: their gradient is 0 up to rounding, and would cost
+ * three passes. */
 static bool find_flat(grad *g) {
   const tf_workload *wl = g->d.wl;
   bool *of = TF_ARRAY(g->d.arena, bool, (size_t)wl->n_tensors);
@@ -155,7 +155,7 @@ static bool begin_sums(grad *g) {
   return !d->failed;
 }
 
-/* The op that makes the sum so far a tensor. */
+/* Adds the op that stores the sum so far in a tensor. */
 static int make_sum(gr_draft *d, int tensor, const node *n, const char *name, const gr_expr *e) {
   const gr_tensor *z = &d->tensors[tensor];
   int64_t extent[TF_MAX_RANK] = {0};
@@ -166,7 +166,7 @@ static int make_sum(gr_draft *d, int tensor, const node *n, const char *name, co
   return t;
 }
 
-enum { MANY_NODES = 128 }; /* of a sum that goes on in an op of its own */
+enum { MANY_NODES = 128 }; /* nodes of a sum beyond which it continues in another op */
 
 static bool add_to_sum(gr_draft *d, int tensor, node *n, const gr_expr *e) {
   if (n->sum && gr_nodes(n->sum) + gr_nodes(e) > MANY_NODES) {
@@ -177,16 +177,16 @@ static bool add_to_sum(gr_draft *d, int tensor, node *n, const gr_expr *e) {
   return n->sum || gr_fail_memory(d);
 }
 
-/* The tensor that the sum is as it stands, element for element; -1: it is none. */
+/* The tensor that the sum equals, element for element; -1: none. */
 static int whole_tensor(gr_draft *d, const node *n) {
   const gr_expr *e = n->sum;
-  if (n->by || !e || e->node.what != TF_X_READ) return -1; /* by: its name is asked for */
+  if (n->by || !e || e->node.what != TF_X_READ) return -1; /* by: a tensor of that name is requested */
   for (int r = 0; r < d->tensors[e->tensor].rank; r++)
     if (!gr_same_form(e->index[r], gr_form(d, n->to.home[r]))) return -1;
   return e->tensor;
 }
 
-/* The gradient of the tensor, all of what adds to it being known; -1: it is 0. */
+/* The gradient of the tensor, once all contributions are known; -1: it is 0. */
 static int close_sum(gr_draft *d, int tensor, node *n) {
   if (n->made < 0 && whole_tensor(d, n) >= 0) n->made = whole_tensor(d, n);
   if (n->made < 0 && n->sum) n->made = make_sum(d, tensor, n, n->to.name, n->sum);
@@ -217,7 +217,7 @@ static bool reverse_op(grad *g, const tf_op *op) {
   return !d->failed;
 }
 
-/* What is asked for and not a tensor of its own so far. */
+/* Stores requested gradients that are not tensors of their own yet. */
 static bool close_asked(grad *g) {
   gr_draft *d = &g->d;
   for (int t = 0; t < d->wl->n_tensors && !d->failed; t++) {
@@ -281,7 +281,7 @@ static char *write_all(grad *g) {
   char *text = gr_write(d, n_backward, title);
   if (!text) return NULL;
   tf_text own = {"(gradient)", text, strlen(text)};
-  tf_spec *back = tf_spec_read_texts(&own, 1, NULL, 0, d->diags); /* what passes a limit is told there */
+  tf_spec *back = tf_spec_read_texts(&own, 1, NULL, 0, d->diags); /* exceeded limits are reported there */
   if (!back) {
     free(text);
     text = NULL;

@@ -1,6 +1,6 @@
-/* Index inversion: Hermite elimination a rank at a time.  A rank is solved for a dim whose coefficient divides what
- * else stands in the equation, once the rank and at most one other dim are split into residue classes; what cannot be
- * solved so is left as a condition.  Of the ways to solve a rank the one with the fewest points is taken. */
+/* Index inversion: Hermite elimination rank by rank.  A rank is solved for a dim whose coefficient divides the rest of
+ * the equation, once the rank and at most one other dim are split into residue classes; what cannot be solved in this
+ * way becomes a condition.  Of several ways to solve a rank the one with the fewest points is used. */
 #include "grad/invert.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ typedef struct {
   gr_draft *d;
   const tf_op *op;
   gr_inverse *out;
-  int n_taken, taken[4 * TF_MAX_DIMS]; /* dims that no other may be */
+  int n_taken, taken[4 * TF_MAX_DIMS]; /* dims already in use */
   bool sole;
 } inverter;
 
@@ -36,7 +36,7 @@ static int fresh(inverter *v, int64_t extent, int home, const char *suffix) {
   return take(v, gr_fresh_dim(v->d, extent, v->taken, v->n_taken, name));
 }
 
-/* Points of the loops over the slots that are open, less one. */
+/* Points of the loops over the open slots, minus one. */
 static double open_points(const inverter *v, int but) {
   double n = 1;
   for (int s = 0; s < v->op->n_dims; s++)
@@ -99,7 +99,8 @@ static void must_be_zero(inverter *v, tf_index f) {
   if (f.n_terms || f.c) v->out->zero[v->out->n_zero++] = f;
 }
 
-/* Splits the rank, and the slot that its residues hang on; the rank's coordinate as a form of what remains. */
+/* Splits the rank, and the slot on which its residues depend; returns the rank's coordinate as a form of what
+ * remains. */
 static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, const way *w) {
   gr_draft *d = v->d;
   gr_inverse *out = v->out;
@@ -149,7 +150,7 @@ static void solve_rank(inverter *v, int rank, tf_index f, int64_t extent, const 
   tf_index pivot = gr_add_form(d, z, -1, f, 0);
   pivot = gr_add_form(d, pivot, w->a, gr_form(d, GR_SLOT + w->pivot), 0);
   tf_index whole = {0, pivot.terms, pivot.c};
-  bool residue_alone = m > 1 && w->other < 0; /* it is c modulo m where the condition holds, and leaves no term */
+  bool residue_alone = m > 1 && w->other < 0; /* it is c modulo m where the condition holds, so it adds no term */
   for (int i = 0; i < pivot.n_terms; i++)
     if (!residue_alone || pivot.terms[i].coef % m == 0) {
       whole.terms[whole.n_terms] = pivot.terms[i];
@@ -176,7 +177,7 @@ static void invert_rank(inverter *v, int rank, tf_index f, int64_t extent) {
   if (extent > 1 || f.n_terms || f.c) must_be_zero(v, gr_add_form(v->d, gr_form(v->d, out->home[rank]), -1, f, 0));
 }
 
-/* What is left open runs over its own dim, or another where that one is taken. */
+/* Slots still open run over their own dim, or over another if that one is in use. */
 static void free_slots(inverter *v) {
   gr_inverse *out = v->out;
   for (int s = 0; s < v->op->n_dims; s++) {
@@ -202,7 +203,7 @@ bool gr_invert(gr_draft *d, const tf_op *op, const tf_ref *ref, const int *home,
   for (int r = 0; r < t->rank; r++)
     out->home[r] = take(&v, home[r]);
   int rank_left[TF_MAX_RANK], place_of[TF_MAX_RANK][2];
-  for (int pass = 0; pass < 2; pass++) /* plain dims first: what they say needs no split elsewhere */
+  for (int pass = 0; pass < 2; pass++) /* plain dims first, as they need no split */
     for (int r = 0; r < t->rank; r++) {
       bool plain = f[r].n_terms == 1 && size_of(f[r].terms[0].coef) == 1;
       if (plain == (pass == 0)) invert_rank(&v, r, f[r], t->extent[r]);

@@ -1,4 +1,4 @@
-/* From the point of an op to what it reads, turned round: which points read an element. */
+/* The inverse of an access: which points of an op read an element. */
 #ifndef GRAD_INVERT_H
 #define GRAD_INVERT_H
 #include "grad/draft.h"

@@ -1,6 +1,6 @@
-/* What adding a number to every element of a tensor does to the tensors made from it, op by op: it adds a multiple of
- * it to their elements, or is a factor of them, or does nothing.  An element of x has to stay one element on the way:
- * the dims that index x index every tensor that it changes. */
+/* How tensors change when a number is added to every element of a tensor x, op by op: a multiple of the number is
+ * added to their elements, or is a factor of them, or nothing happens.  Each element of x must affect separate
+ * elements on the way: the dims that index x must index every tensor that changes. */
 #include "grad/shift.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@ static bool is_factor(gr_change a) { return a.how == GR_FACTOR || a.how == GR_NO
 static bool same(gr_change a, gr_change b) { return a.how == b.how && a.times == b.times; }
 
 static bool number(const tf_expr *e, double v) { return e->what == TF_X_NUMBER && e->number == v; }
-/* A number that what happens to `b` does not change: 0 of a factor, an infinity of what is added. */
+/* A number that the change of `b` leaves unchanged: 0 under a factor, an infinity under a sum. */
 static bool stays(const tf_expr *e, gr_change b) {
   return (b.how == GR_FACTOR && number(e, 0)) || (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
 }
 
-/* Of one of two values: both change alike. */
+/* The change of either of two values, if both change alike. */
 static gr_change either(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b) {
   return same(a, b) || stays(y, a) ? a : stays(x, b) ? b : unknown;
 }
@@ -39,7 +39,7 @@ static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_cha
   return unknown;
 }
 
-/* Of a call of arguments x[k] that change as a[k]. */
+/* The change of a call whose arguments x[k] change as a[k]. */
 static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_change a[]) {
   bool any = false;
   for (int k = 0; k < n; k++)
@@ -55,7 +55,7 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   case TF_K_LOG: return is_factor(a[0]) ? added(a[0].times) : unknown;
   case TF_K_SQRT: return is_factor(a[0]) ? factor(a[0].times / 2) : unknown;
   case TF_K_RELU:
-  case TF_K_ABS: return is_factor(a[0]) ? a[0] : unknown; /* of a factor above 0 */
+  case TF_K_ABS: return is_factor(a[0]) ? a[0] : unknown; /* if the factor is positive */
   case TF_K_COPY: return a[0];
   case TF_K_MAX:
   case TF_K_MIN: return either(x[0], a[0], x[1], a[1]);
@@ -75,8 +75,8 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   return unknown;
 }
 
-/* The dims that index x where the op reads a tensor that it changes; false: not by plain dims, or by others than
- * before.  dim: [rank of x], -1 where not known so far. */
+/* The dims that index x where the op reads a changed tensor; false: not plain dims, or others than before.  dim: [rank
+ * of x], -1 where not known yet. */
 static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift *s, int rank, int *dim) {
   const tf_tensor *t = &wl->tensors[ref->tensor];
   for (int r = 0; r < t->rank; r++)
@@ -89,7 +89,7 @@ static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift 
   return true;
 }
 
-/* What a reduction makes of it. */
+/* The change after a reduction. */
 static gr_change reduced(tf_reduce reduce, gr_change s) {
   const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX || reduce == TF_REDUCE_MIN ||
                      (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
@@ -103,7 +103,7 @@ static gr_shift of_op(const tf_workload *wl, const tf_op *op, int x, const gr_sh
   for (int r = 0; r < rank; r++)
     dim[r] = -1;
   for (int i = 0; i < op->n_expr; i++) {
-    const tf_expr *e = &op->expr[i], *arg[3] = {e, e, e}; /* those beyond n_args are not looked at */
+    const tf_expr *e = &op->expr[i], *arg[3] = {e, e, e}; /* unused beyond n_args */
     gr_change a[3] = {none, none, none};
     at[i] = none;
     for (int k = 0; e->what == TF_X_CALL && k < e->n_args; k++) {
@@ -121,7 +121,7 @@ static gr_shift of_op(const tf_workload *wl, const tf_op *op, int x, const gr_sh
     int p = 0;
     while (p < op->n_out_dims && op->dims[p] != dim[r])
       p++;
-    if (p == op->n_out_dims) return lost; /* elements of x meet */
+    if (p == op->n_out_dims) return lost; /* elements of x mix */
     out.rank_of[r] = p;
   }
   return out;

@@ -1,4 +1,4 @@
-/* Contributions to gradients: the adjoint at the points that read an element, summed. */
+/* Contributions to gradients: the adjoint, summed over the points that read an element. */
 #include "grad/spread.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "grad/invert.h"
 
 /* ---- home dims ------------------------------------------------------------------------ */
-/* Whether the reference is by distinct dims that run over the tensor; they are home then. */
+/* Whether the reference is by distinct dims that cover the tensor, which become its home dims. */
 static bool plain_read(const tf_workload *wl, const tf_ref *ref, int *home) {
   const tf_tensor *t = &wl->tensors[ref->tensor];
   for (int r = 0; r < t->rank; r++) {
@@ -41,7 +41,7 @@ bool gr_home_dims(gr_draft *d, int tensor, int *home) {
 }
 
 /* ---- guards --------------------------------------------------------------------------- */
-/* Whether a 0 among its factors makes it 0: nothing in it is infinite or no number where its reads are 0. */
+/* Whether a factor 0 makes it 0: nothing in it is infinite or NaN where its reads are 0. */
 static bool stays_finite(const gr_expr *e) {
   if (e->node.what == TF_X_NUMBER) return isfinite(e->node.number);
   if (e->node.what != TF_X_CALL) return true;
@@ -51,7 +51,7 @@ static bool stays_finite(const gr_expr *e) {
   return true;
 }
 
-/* Whether a factor of e reads a tensor of that extent at the form, and so is 0 beside it. */
+/* Whether a factor of e reads a tensor of that extent at the form, and so is 0 outside of it. */
 static bool factor_ends(const gr_draft *d, const gr_expr *e, tf_index form, int64_t extent) {
   if (e->node.what == TF_X_NUMBER || e->node.what == TF_X_DIM) return false;
   if (e->node.what == TF_X_CALL && e->node.call == TF_K_NEG) return factor_ends(d, e->arg[0], form, extent);
@@ -72,7 +72,7 @@ static const gr_expr *and_inside(gr_draft *d, const gr_expr *condition, tf_index
   return condition ? gr_call(d, TF_K_MUL, condition, in, NULL) : in;
 }
 
-/* e at the points that are the op's, 0 at the others that the loops visit. */
+/* e at the op's points, 0 at other points that the loops visit. */
 static const gr_expr *guarded(gr_draft *d, const tf_op *op, const gr_inverse *v, const gr_expr *e) {
   bool finite = stays_finite(e);
   const gr_expr *condition = NULL;
@@ -90,7 +90,7 @@ static const gr_expr *guarded(gr_draft *d, const tf_op *op, const gr_inverse *v,
 }
 
 /* ---- contributions ---------------------------------------------------------------------- */
-/* The tensor `from`, whose dims are left, with the split rank put together: its dims are then home's. */
+/* The tensor `from` with the split rank joined again: its dims are then the home dims. */
 static int join_rank(gr_draft *d, gr_inverse *v, int rank, int n_ranks, int from, const char *name) {
   int index[2 * TF_MAX_RANK], left[2 * TF_MAX_RANK], n = 0;
   int64_t extent[TF_MAX_RANK] = {0};
@@ -126,7 +126,7 @@ static bool fits_rank(gr_draft *d, const gr_inverse *v) {
                  TF_MAX_RANK);
 }
 
-/* Adds the op that sums e over the loops, and those that put split ranks together. */
+/* Adds the op that sums e over the loops, and those that join split ranks. */
 static int sum_up(gr_draft *d, gr_inverse *v, int tensor, const gr_expr *e, const gr_target *to) {
   const gr_tensor t = d->tensors[tensor];
   char name[300];
@@ -161,7 +161,7 @@ static void mark_dims(void *used, const gr_expr *read) {
     mark_form(u, read->index[r]);
 }
 
-/* e times the steps of loops that nothing in it hangs on: the text of an op would lose them. */
+/* e times the number of steps of loops on which it does not depend: the text of an op would lose these loops. */
 static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_inverse *v, const gr_expr *e) {
   used_dims in_e = {.d = d}, loops = {.d = d};
   double steps = 1;

@@ -1,16 +1,16 @@
-/* What one read of one op adds to the gradient of the tensor it reads. */
+/* What one read of an op contributes to the gradient of the tensor it reads. */
 #ifndef GRAD_SPREAD_H
 #define GRAD_SPREAD_H
 #include "grad/draft.h"
 
-/* Dims by which the tensor's gradient is indexed: those of the op that makes it, or of a plain read, or new ones. */
+/* The dims that index the tensor's gradient: those of its producer, or of a plain read, or new ones. */
 bool gr_home_dims(gr_draft *d, int tensor, int *home);
 
-/* Where the sum of a tensor's gradient is to stand. */
+/* How the sum of a tensor's gradient is stored. */
 typedef struct {
   int home[TF_MAX_RANK]; /* gr_home_dims */
   const char *name;      /* of its tensor */
-  bool only;             /* one read adds to it: its contribution is the sum */
+  bool only;             /* one read contributes: its contribution is the sum */
   bool leaf;             /* nothing reads the sum */
 } gr_target;
 

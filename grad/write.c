@@ -1,4 +1,4 @@
-/* Drafts as text: pads, dims that are used, ops with the parentheses they need. */
+/* Drafts as text: padding, used dims, ops with the necessary parentheses. */
 #include "grad/write.h"
 
 #include <math.h>
@@ -10,14 +10,14 @@
 /* ---- what is read of each tensor -------------------------------------------------------- */
 typedef struct {
   bool read, copied;
-  int64_t before[TF_MAX_RANK], behind[TF_MAX_RANK]; /* words outside of it */
-  int copy;                                         /* its tensor, where copied */
+  int64_t before[TF_MAX_RANK], behind[TF_MAX_RANK]; /* words read outside of it */
+  int copy;                                         /* tensor of its copy, if it is copied */
 } reach;
 
 typedef struct {
   gr_draft *d;
   reach *of; /* [n_tensors] */
-  bool *dim; /* [n_dims] is used */
+  bool *dim; /* [n_dims] whether it is used */
   FILE *out;
 } writer;
 
@@ -42,7 +42,7 @@ static bool one_sided(const gr_tensor *t, const reach *x) {
   return false;
 }
 
-/* Adds a copy of tensor t, which is read in its place. */
+/* Adds a copy of tensor t, which is read in place of it. */
 static void add_copy(gr_draft *d, int t, reach *x) {
   char name[300];
   int dims[TF_MAX_RANK];

@@ -1,4 +1,4 @@
-/* What groups cost: the best that formulas find, and where that leaves much to be found a short search. */
+/* The costs of groups: the best closed-form mapping, and where that is far from its bound, a short search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "tileflow/planner.h"
 #include "tileflow/solve.h"
 
-enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
-#define LEAST_TIME 0.05                       /* seconds that formulas and the planner have, late as it may be */
-/* Of the bound: what is nearer needs no search yet; of a group of several ops, what is farther is not saved by one. */
+enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings evaluated */
+#define LEAST_TIME 0.05 /* seconds that the closed form and the planner get, even past the deadline */
+/* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several ops, one that is
+ * farther away cannot be saved by a search. */
 #define NEAR 1.02
 #define FAR 1.5
 
@@ -27,7 +28,7 @@ static uint64_t hash_of(const tf_group *g) {
   return h;
 }
 
-/* The number of the group's like; -1: it is the first. */
+/* The number of an equal group; -1: it is the first of its kind. */
 static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
   for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
     const tf_group *have = c->at[i].group;
@@ -46,7 +47,7 @@ static bool grow(net_costs *c) {
   return true;
 }
 
-/* Takes the group's ownership. */
+/* Takes over the group. */
 static bool add(net_costs *c, tf_group *g, uint64_t hash) {
   net_cost x = {.group = g, .hash = hash, .value = INFINITY, .next = c->bucket[hash % NET_BUCKETS]};
   if (!grow(c)) {
@@ -62,7 +63,7 @@ static bool add(net_costs *c, tf_group *g, uint64_t hash) {
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
   net_costs *c = costs;
-  tf_diags *d = tf_diags_new(); /* a group that cannot be is no error */
+  tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
   if (!d) return no_memory(c);
   tf_group *g = tf_group_cut(c->wl, ops, n, "group", (tf_loc){0}, d);
   tf_diags_free(d);
@@ -81,7 +82,7 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
 }
 
 /* ---- mappings --------------------------------------------------------------------------------------------- */
-/* Keeps the mapping where it is better. */
+/* Keeps the mapping if it is better. */
 static void keep(net_cost *x, tf_tree **tree, double value) {
   if (!*tree || !(value < x->value)) return;
   tf_tree_free(x->tree);
@@ -90,7 +91,7 @@ static void keep(net_cost *x, tf_tree **tree, double value) {
   *tree = NULL;
 }
 
-/* Whether time is up, for a search that could have been made. */
+/* Whether the deadline has passed, so that a search is left out. */
 static bool is_late(net_costs *c) {
   const bool late = c->deadline < INFINITY && tf_now() >= c->deadline;
   c->late = c->late || late;
@@ -112,7 +113,7 @@ static tf_budget part_of(const net_costs *c, int64_t evals) {
 
 static void by_formulas(net_costs *c, net_cost *x) {
   const tf_solve_opts o = {.objective = c->o->objective, .budget = part_of(c, FORMULAS), .alone = true};
-  tf_diags *d = tf_diags_new(); /* what formulas cannot do may still be searched for */
+  tf_diags *d = tf_diags_new(); /* what has no closed form can still be searched */
   tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
   if (r) {
     c->evals += r->evals;
@@ -130,7 +131,7 @@ static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
                       .keep = 1,
                       .starts = start,
                       .n_starts = x->tree != NULL};
-  if (!x->tree) o.budget.time_limit = 0; /* it has to end with a mapping: its evaluations bound it */
+  if (!x->tree) o.budget.time_limit = 0; /* without any mapping it must finish: limited by evaluations only */
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
   if (!r) return false;
   c->evals += r->evals;
@@ -164,7 +165,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   return !net_stopped(c);
 }
 
-/* The mapping whose kernel promises most, where the planner finds one that fits. */
+/* The mapping whose kernel is estimated fastest, if the planner finds one that fits. */
 static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
   const tf_planner_opts o = {.kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = part_of(c, evals)};
   tf_diags *d = tf_diags_new();

@@ -6,18 +6,18 @@
 #include "net/net.h"
 
 typedef struct {
-  tf_group group; /* first, so that a tf_group * is a pointer to the whole */
+  tf_group group; /* must be first: a tf_group * points to the whole */
   tf_arena *arena;
 } owned_group;
 
-/* A group while it is cut out. */
+/* A group being cut out of a network. */
 typedef struct {
   tf_arena *a;
   const tf_workload *from;
   tf_workload *wl;
   int *op, *tensor;   /* as in tf_group */
-  int *first, *dim;   /* slots of op i: first[i] ..; dim: of each slot */
-  int *tensor_inside; /* [from's] its number; -1: not of the group */
+  int *first, *dim;   /* slots of op i start at first[i]; dim: of each slot */
+  int *tensor_inside; /* [tensors of the network] its number in the group; -1: not in the group */
   tf_loc at;
   tf_diags *d;
 } cutter;
@@ -71,7 +71,7 @@ static bool name_taken(const cutter *c, const char *name, int n_dims) {
   return false;
 }
 
-/* As in the network, with a number behind it where two dims were one there. */
+/* Names the dim as in the network, with a number appended if one dim of the network became several. */
 static bool name_dim(cutter *c, int n, const tf_dim *like) {
   char name[160];
   snprintf(name, sizeof name, "%.120s", like->name);
@@ -161,7 +161,8 @@ static int op_inside(const cutter *c, int op) {
   return -1;
 }
 
-/* Readers in the group; all of them are, or none is, where the group makes it. */
+/* Copies a tensor with its readers in the group; if the group produces it, either all of its readers are inside, or
+ * none. */
 static bool copy_tensor(cutter *c, int t) {
   const tf_tensor *from = &c->from->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
@@ -177,7 +178,7 @@ static bool copy_tensor(cutter *c, int t) {
     if (i >= 0) z->consumers[z->n_consumers++] = i;
     if (i < 0) outside = from->consumers[k];
   }
-  for (int k = 1; k < z->n_consumers; k++) /* in op order, which is not the network's */
+  for (int k = 1; k < z->n_consumers; k++) /* sorted by op in the group, which differs from the network's order */
     for (int m = k; m > 0 && z->consumers[m - 1] > z->consumers[m]; m--) {
       const int swap = z->consumers[m];
       z->consumers[m] = z->consumers[m - 1];

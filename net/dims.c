@@ -1,14 +1,14 @@
-/* Which dims of a group's ops are one.  A network's names say little of that: importers name dims by their extents, so
- * that the channels that one op sums over are those that another makes. */
+/* Which dims of a group's ops are the same.  The network's names do not tell: importers name dims by their extents, so
+ * that the channels one op sums over have the name of those that another produces. */
 #include "net/net.h"
 
-/* Slots (a dim of an op) in classes: sets that hold no two slots of one op. */
+/* Equivalence classes of slots (a slot is a dim of an op); no class may hold two slots of one op. */
 typedef struct {
   const tf_workload *wl;
   const int *ops, *first;
   int n_ops;
   int *of;   /* [n_slots] class, named by its first slot */
-  int *next; /* [n_slots] the next slot of the class, round and round */
+  int *next; /* [n_slots] the next slot of the class, in a ring */
   int *owner;
 } classes;
 
@@ -49,7 +49,7 @@ static void join(classes *c, int a, int b) {
   c->of[a] = name;
 }
 
-/* The slot of op i by which rank r is read; -1: by more than a dim. */
+/* The slot of op i by whose dim alone rank r is read; -1: there is none. */
 static int plain_slot(const classes *c, int i, const tf_ref *ref, int r) {
   const tf_index *x = &ref->index[r];
   return x->n_terms == 1 && x->terms[0].coef == 1 && x->c == 0 ? slot_of(c, i, x->terms[0].dim) : -1;
@@ -61,7 +61,7 @@ static int place_of_op(const classes *c, int op) {
   return -1;
 }
 
-/* What op i reads of what another op of the group makes. */
+/* Joins dims of what op i reads from another op of the group. */
 static void join_made(classes *c, int i) {
   const tf_op *op = &c->wl->ops[c->ops[i]];
   for (int k = 0; k < op->n_reads; k++) {
@@ -72,7 +72,7 @@ static void join_made(classes *c, int i) {
   }
 }
 
-/* What op i reads that an op before it reads, too, be it from outside the group. */
+/* Joins dims of tensors that op i and an earlier op both read, also from outside the group. */
 static void join_read(classes *c, int i) {
   const tf_op *op = &c->wl->ops[c->ops[i]];
   for (int k = 0; k < op->n_reads; k++)

@@ -9,7 +9,7 @@
 enum { FILES_EACH = 3, FILES_MORE = 8, FILE_NAME = 40 };
 
 /* ---- kernels ------------------------------------------------------------------------------------------------ */
-/* Whether it has panels that may be laid out beforehand. */
+/* Whether the kernel has panels that may be packed beforehand. */
 static bool packs_some(const net_kernel *k) {
   bool any = k->program->n_packs > 0;
   for (int i = 0; i < k->files->n; i++)
@@ -36,7 +36,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
 }
 
 /* ---- the network as the printers of a kernel's files read it ------------------------------------------------ */
-/* Panels of inputs of the network, with its own numbers. */
+/* Collects the panels of the network's inputs, with the network's numbers. */
 static bool gather_packs(net_emission *e) {
   int most = 0;
   for (int i = 0; i < e->plan->n; i++)
@@ -45,7 +45,7 @@ static bool gather_packs(net_emission *e) {
   if (!e->whole.packs) return tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   for (int i = 0; i < e->plan->n; i++) {
     const net_kernel *k = &e->kernel[e->plan->groups[i].like];
-    if (!k->program) continue; /* never so: each group has the kernel of its like */
+    if (!k->program) continue; /* impossible: each group has the kernel of its first equal */
     bool inputs = k->packs;
     const int from = e->whole.n_packs;
     for (int p = 0; p < k->program->n_packs; p++) {
@@ -74,7 +74,7 @@ static void begin_package(net_emission *e) {
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
-/* text with each `from` replaced, malloc'd; frees text. */
+/* text with every `from` replaced, malloc'd; frees text. */
 static char *replace(char *text, const char *from, const char *to) {
   char *out = NULL;
   size_t size = 0;
@@ -90,7 +90,7 @@ static char *replace(char *text, const char *from, const char *to) {
 }
 
 static bool add_file(tf_emitted *out, const char *name, char *text) {
-  char *kept = (char *)out->file[out->n].name; /* room for it */
+  char *kept = (char *)out->file[out->n].name; /* storage for it */
   if (!text) return false;
   snprintf(kept, FILE_NAME, "%s", name);
   out->file[out->n++].text = text;
@@ -142,7 +142,7 @@ static void print_readme(FILE *out, const net_emission *e) {
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
 
-/* The header of a kernel, and at its end what only networks have. */
+/* The header of a kernel, followed by what only networks have. */
 static void print_header(FILE *out, const net_emission *e) {
   c_kernel_h_begin(out, &e->package);
   net_declare_threads(out);

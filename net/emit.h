@@ -1,4 +1,4 @@
-/* The files of a network for a CPU, while they are made. */
+/* The files of a network for a CPU, while they are generated. */
 #ifndef NET_EMIT_H
 #define NET_EMIT_H
 #include "codegen/target/cpu/print/files.h"
@@ -6,11 +6,11 @@
 
 /* The kernel of one distinct group. */
 typedef struct {
-  char name[160]; /* prefix of what it exports */
+  char name[160]; /* prefix of its exported names */
   const tf_net_group *group;
-  tf_emitted *files; /* as tf_emit has them */
+  tf_emitted *files; /* from tf_emit */
   ir_program *program;
-  bool packs; /* it has panels that may be laid out beforehand */
+  bool packs; /* it has panels that may be packed beforehand */
 } net_kernel;
 
 typedef struct {
@@ -19,9 +19,9 @@ typedef struct {
   const tf_emit_options *o;
   tf_diags *d;
   tf_net_memory memory;
-  net_kernel *kernel; /* [plan->n] of groups that are their own like */
-  ir_program whole;   /* as the printers of a kernel's files read it: the network as if it were one */
-  tf_tree tree;       /* of it: the workload alone */
+  net_kernel *kernel; /* [plan->n] of groups that are the first of their kind */
+  ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */
+  tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
 } net_emission;
@@ -29,11 +29,11 @@ typedef struct {
 /* emit_calls.c: network.c, its calls in the order of the plan. */
 void net_print_calls(FILE *out, const net_emission *e);
 
-/* emit_threads.c: what of network.c and network.h says how many threads there are. */
+/* emit_threads.c: the number of threads in network.c and network.h. */
 void net_print_threads(FILE *out);
 void net_declare_threads(FILE *out);
 
-/* emit_weights.c: what of network.c and network.h reads files of weights. */
+/* emit_weights.c: the reader of weights in network.c and network.h. */
 void net_print_weights(FILE *out, const net_emission *e);
 void net_declare_weights(FILE *out);
 #endif

@@ -5,7 +5,7 @@
 
 static const net_kernel *kernel_of(const net_emission *e, int i) { return &e->kernel[e->plan->groups[i].like]; }
 
-/* k.X = args->X; and its strides, or a place in the arena, where it lies without gaps. */
+/* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &kernel_of(e, i)->group->group->workload->tensors[t];
   const int z = e->plan->groups[i].group->tensor[t];
@@ -30,7 +30,7 @@ static void bind_all(FILE *out, const net_emission *e, int i) {
     bind(out, e, i, t);
 }
 
-/* Whether panels of the group's arguments are laid out beforehand: they do not change from call to call. */
+/* Whether panels of the group's arguments are packed beforehand, as they do not change between calls. */
 static bool packs(const net_emission *e, int i) {
   const net_kernel *k = kernel_of(e, i);
   const tf_net_group *g = &e->plan->groups[i];

@@ -1,4 +1,4 @@
-/* Which ops may be a group. */
+/* Which sets of ops may be groups. */
 #include "net/net.h"
 
 static bool holds(const int *ops, int n, int op) {
@@ -7,7 +7,7 @@ static bool holds(const int *ops, int n, int op) {
   return false;
 }
 
-/* What the op makes is read by ops of the group alone, or by none of them. */
+/* Whether all readers of the op's output are in the group, or none. */
 static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
   const tf_tensor *z = &wl->tensors[wl->ops[op].out];
   int inside = 0;
@@ -16,7 +16,7 @@ static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
   return inside == 0 || inside == z->n_consumers;
 }
 
-/* Adds the ops of the group that make what ops[i] reads, or read what it makes. */
+/* Adds the ops of the group that produce what ops[i] reads, or read its output. */
 static uint32_t beside(const tf_workload *wl, const int *ops, int n, int i) {
   uint32_t found = 0;
   for (int k = 0; k < n; k++) {

@@ -1,9 +1,9 @@
-/* What two groups have in common that differ in names alone. */
+/* A key that is equal for groups which differ only in names. */
 #include <string.h>
 
 #include "net/net.h"
 
-/* Numbers in a row; counted only while `at` is NULL. */
+/* A row of numbers; while `at` is NULL they are only counted. */
 typedef struct {
   int64_t *at;
   size_t n;

@@ -1,4 +1,4 @@
-/* Where the tensors lie that pass from group to group. */
+/* Placement of the tensors that pass between groups. */
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -12,11 +12,11 @@ typedef struct {
   const tf_workload *wl;
   int bytes_each, n;
   net_block *block;
-  int *tensor; /* [n] of each block */
-  int *of;     /* [n_ops] the group of each op */
+  int *tensor; /* [n] tensor of each block */
+  int *of;     /* [n_ops] group of each op */
 } laying;
 
-/* Bytes of the tensor, rounded up; false if they pass 2^62. */
+/* Bytes of the tensor, rounded up; false if they exceed 2^62. */
 static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
   int64_t n = 1;
   for (int r = 0; r < z->rank; r++)
@@ -26,7 +26,8 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
   return true;
 }
 
-/* From the group that makes it to the last that reads it; of tensors that no other group reads there is none. */
+/* Adds its live range, from the group that produces it to the last that reads it; a tensor that no other group reads
+ * gets none. */
 static bool add_block(laying *l, int z) {
   const tf_tensor *t = &l->wl->tensors[z];
   if (t->producer < 0 || t->view_of) return true;

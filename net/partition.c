@@ -1,10 +1,10 @@
-/* Cutting a network into groups by dynamic programming over what has run.
+/* Cuts a network into groups by dynamic programming over sets of ops that have run.
  *
- * What may have run at some moment is a set of ops with all that they read: here the first p of the order, and some of
- * the next ones within a window.  A group leads from one such set to another, and the least cost of a set is the least
- * over the groups that may have come last.  Any groups that can run one after the other are a path through these sets,
- * so with a window over all ops the result is the best there is.  What a group costs is asked for in the order of what
- * its set would cost at least, and not once that is no better. */
+ * A state is a set of ops that may have run at some moment: the first p of the order, and some of the next ones within
+ * a window.  A group is an edge from one state to another, and the least cost of a state is the minimum over the
+ * groups that may have run last.  Any sequence of groups is a path through these states, so that with a window over
+ * all ops the result is optimal.  Costs of groups are requested by ascending lower bound of the state's cost, and no
+ * longer once that cannot improve it. */
 #include <math.h>
 #include <string.h>
 
@@ -13,34 +13,34 @@
 enum { WINDOWS = 6, EDGES_EACH = 400, EDGES_ALWAYS = 20000, STATE_BUCKETS = 1 << 14 };
 static const int windows[WINDOWS] = {32, 24, 16, 12, 8, 4};
 
-/* A group that may have come last. */
+/* A group that may run last. */
 typedef struct edge {
   int from, id;
-  uint64_t ops; /* bit k: place `p` of `from` + k */
+  uint64_t ops; /* bit k: the op at position p + k of state `from` */
   double least;
   struct edge *next;
 } edge;
 
-/* The first p places have run, and place p + 1 + k where bit k of `ahead` is set. */
+/* The first p ops of the order have run, and op p + 1 + k where bit k of `ahead` is set. */
 typedef struct {
   int p, n_run;
   uint64_t ahead;
   double cost;
   edge *in, *best;
-  int next_bucket, next_size; /* chains: numbers + 1 */
+  int next_bucket, next_size; /* hash chains: numbers + 1 */
 } state;
 
 typedef struct {
   tf_arena *a;
   const tf_workload *wl;
   int max_ops, window;
-  const net_prices *price; /* NULL: edges are counted */
+  const net_prices *price; /* NULL: edges are only counted */
   tf_diags *d;
-  int *place; /* [n_ops] of the order */
+  int *place; /* [n_ops] position in the order */
   int n, room;
   state *at;
   int bucket[STATE_BUCKETS];
-  int *size; /* [n_ops + 1] sets of so many ops: number of the first, + 1 */
+  int *size; /* [n_ops + 1] states with so many ops: number of the first + 1 */
   int64_t edges, most;
   bool failed;
 } search;
@@ -68,7 +68,7 @@ static bool grow(search *s) {
   return true;
 }
 
-/* The number of a set; -1: no memory. */
+/* The number of a state, added if new; -1: no memory. */
 static int find_state(search *s, int p, uint64_t ahead) {
   const unsigned b =
       (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) % STATE_BUCKETS;
@@ -84,10 +84,10 @@ static int find_state(search *s, int p, uint64_t ahead) {
   return i;
 }
 
-/* The set once the group has run, too. */
+/* The state after the group has run, too. */
 static int state_after(search *s, int from, uint64_t ops) {
   int p = s->at[from].p;
-  uint64_t run = ops | s->at[from].ahead << 1; /* bit k: place p + k */
+  uint64_t run = ops | s->at[from].ahead << 1; /* bit k: position p + k */
   for (; run & 1; run >>= 1)
     p++;
   return find_state(s, p, run >> 1);
@@ -112,7 +112,7 @@ static bool add_edge(search *s, const growing *g) {
   return ++s->edges <= s->most;
 }
 
-/* Whether all that the op reads is there once the group has run. */
+/* Whether all that the op reads has been produced once the group has run. */
 static bool ready(const search *s, const growing *g, int op) {
   const tf_op *o = &s->wl->ops[op];
   const state *x = &s->at[g->from];
@@ -126,7 +126,7 @@ static bool ready(const search *s, const growing *g, int op) {
   return true;
 }
 
-/* All groups that hold g and ops behind its last. */
+/* Enumerates the groups that consist of g and later ops. */
 static bool extend(search *s, growing *g, int next) {
   const int p = s->at[g->from].p;
   if (g->n && net_may_group(s->wl, g->op, g->n) && !add_edge(s, g)) return false;
@@ -175,7 +175,7 @@ static bool least_cost_to(search *s, int i) {
   return true;
 }
 
-/* Visits sets by their sizes.  False where there are too many edges, or it failed. */
+/* Visits states by size.  False if there are too many edges, or it failed. */
 static bool walk(search *s) {
   s->n = 0;
   s->room = 0;
@@ -217,7 +217,7 @@ static bool read_back(search *s, net_cuts *out) {
   return true;
 }
 
-/* The largest window whose sets have few enough groups. */
+/* The largest window whose states have few enough groups. */
 static bool choose_window(search *s) {
   tf_arena *kept = s->a;
   const net_prices *price = s->price;

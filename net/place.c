@@ -1,6 +1,7 @@
-/* Blocks with lifetimes in one arena.  Each is put as low as those that live beside it and were put before let it; what
- * counts is the order.  Several orders are tried, and the best is varied: a block at the top goes earlier, or two
- * change places.  It ends where the peak is the largest live set, which nothing can beat, and else by the work done. */
+/* Placement of blocks with live ranges in one arena.  Blocks are placed one after the other, each as low as the live
+ * ones placed before allow, so that the order decides.  Several orders are tried, and the best one is improved by
+ * local search: a block at the top is placed earlier, or two are swapped.  It ends when the peak equals the largest
+ * live set, which is a lower bound, or when the work limit is reached. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,14 @@ enum { ORDERS = 4, WORK = 16000000, MOST_TRIES = 20000 };
 typedef struct {
   const net_block *b;
   int n;
-  int *order, *low; /* the order at work; blocks that are put, lowest first */
+  int *order, *low; /* the current order; placed blocks, lowest first */
   int64_t *offset;
 } placing;
 
 /* ---- one order ---------------------------------------------------------------------------------------------- */
 static bool beside(const net_block *a, const net_block *b) { return a->from <= b->to && b->from <= a->to; }
 
-/* Puts block i below, between or above the `put` ones. */
+/* Places block i below, between or above the `put` ones placed before. */
 static void put_block(placing *p, int i, int put) {
   int64_t at = 0;
   for (int k = 0; k < put; k++) {
@@ -73,7 +74,7 @@ static void sort_by(const placing *p, int how, ranked *r, int *order) {
     order[i] = r[i].i;
 }
 
-/* A block that ends at the peak goes to an earlier place. */
+/* Moves a block that ends at the peak to an earlier position. */
 static void vary(placing *p, int64_t peak, tf_rng *rng) {
   int tops = 0, at = 0;
   for (int k = 0; k < p->n; k++) {
@@ -85,7 +86,7 @@ static void vary(placing *p, int64_t peak, tf_rng *rng) {
   p->order[to] = i;
 }
 
-/* Two blocks change places. */
+/* Swaps two blocks. */
 static void swap(placing *p, tf_rng *rng) {
   int *x = &p->order[tf_rng_below(rng, (unsigned)p->n)], *y = &p->order[tf_rng_below(rng, (unsigned)p->n)];
   const int i = *x;
@@ -95,7 +96,7 @@ static void swap(placing *p, tf_rng *rng) {
 
 int64_t net_most_alive(const net_block *b, int n) {
   int64_t most = 0;
-  for (int i = 0; i < n; i++) { /* the live set is largest where some block begins */
+  for (int i = 0; i < n; i++) { /* the live set is largest at the beginning of some block */
     int64_t alive = 0;
     for (int k = 0; k < n; k++)
       if (b[k].from <= b[i].from && b[i].from <= b[k].to) alive += b[k].size;

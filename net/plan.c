@@ -1,4 +1,4 @@
-/* A plan of a network: cut into groups, each mapped, and what that comes to. */
+/* The plan of a network: cut into groups, each mapped, and the totals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct {
   net_cuts cuts;
   tf_arena *a;
   tf_net_plan *plan;
-  int *like; /* [costs.n] the first group of the plan that is that one, + 1 */
+  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
 } planning;
 
 /* ---- one group -------------------------------------------------------------------------------------------- */
@@ -94,8 +94,8 @@ static bool improve(planning *s, int64_t evals) {
   return true;
 }
 
-/* No cut has a cost: tells of each op that has none as a group of its own. */
-static bool tell_unmapped(planning *s) {
+/* No cut has a finite cost: reports each op that cannot be mapped as a group of its own. */
+static bool report_unmapped(planning *s) {
   net_costs *c = &s->costs;
   for (int o = 0; o < c->wl->n_ops; o++) {
     int id = -1;
@@ -113,7 +113,7 @@ static bool make(planning *s) {
   const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
-  if (isinf(s->cuts.cost)) return tell_unmapped(s);
+  if (isinf(s->cuts.cost)) return report_unmapped(s);
   if (!improve(s, c->o->budget.max_evals ? c->o->budget.max_evals : TF_NET_EVALS)) return false;
   tf_net_plan *p = s->plan;
   p->objective = c->o->objective;

@@ -1,4 +1,4 @@
-/* The section `plan` of a file: groups of ops, in the order in which they run, each with its mapping. */
+/* The section `plan` of a file: groups of ops in execution order, each with its mapping. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, fa
                                        [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
                                        [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
                                        [P_GROUPS] = {"groups", TF_Y_LIST, true},
-                                       [P_FILES] = {"files", TF_Y_LIST, false}, /* inputs.c reads these two */
+                                       [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
                                        [P_SET] = {"set", TF_Y_LIST, false}};
 enum { G_OPS, G_MAPPING, N_G };
 static const tf_yrow group_rows[N_G] = {
@@ -23,9 +23,9 @@ typedef struct {
   const tf_workload *wl;
   tf_diags *d;
   tf_arena *a;
-  const tf_ynode **named; /* [n_ops] where a group names the op; NULL: none so far */
-  int *of;                /* [n_ops] its group, + 1 */
-  bool lost;              /* some group names ops that are not there, or none */
+  const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere so far */
+  int *of;                /* [n_ops] 1 + its group */
+  bool lost;              /* some group names unknown ops, or none */
   tf_net_plan *plan;
 } reader;
 
@@ -67,7 +67,7 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   return ok;
 }
 
-/* What an op reads has been made by its group or by one before. */
+/* Checks that what an op reads is produced by its group or an earlier one. */
 static bool in_order(const reader *r) {
   bool ok = true;
   for (int o = 0; o < r->wl->n_ops; o++) {
@@ -98,9 +98,9 @@ static bool all_named(const reader *r, tf_loc at) {
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------- */
-/* Whether mappings of two groups with equal keys differ in names alone. */
+/* Whether mappings of two groups with equal keys differ only in names. */
 static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
-  tf_tree renamed = *a->tree; /* the same numbers of dims, tensors and ops */
+  tf_tree renamed = *a->tree; /* equal numbers of dims, tensors and ops */
   renamed.workload = b->group->workload;
   char *x = tf_tree_text(&renamed), *y = tf_tree_text(b->tree);
   const bool same = x && y && !strcmp(x, y);
@@ -109,7 +109,7 @@ static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
   return same;
 }
 
-/* The first group before g that is the same up to names, mapping and all; its own number: none. */
+/* The first group before g that differs only in names, including the mapping; its own number if there is none. */
 static int find_like(const reader *r, int i) {
   const tf_net_group *g = &r->plan->groups[i];
   for (int k = 0; k < i; k++) {

@@ -1,14 +1,15 @@
-/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
+/* Finds a mapping if none is given: all ops are fused as far as possible by a template, and a search completes the
+ * trip counts. */
 #include <stdlib.h>
 
 #include "model/eval/hooks.h"
 #include "planner/planner.h"
 
-/* Of an evaluation allowed, so many quick ones (tf_model_effort) may be taken: a search ends early where borders inside
- * a chain make each dear.  And candidates that are kept for their kernels, for each that is to be timed: many mappings
- * make the same kernel. */
+/* Effort in quick evaluations (tf_model_effort) per evaluation allowed, so that a search ends early where borders
+ * inside a chain make evaluations slow; and the number of candidates kept for each kernel to be timed, as many
+ * mappings have the same kernel. */
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
-/* Of so many parts of a budget one tells whether a template suits the workload. */
+/* One in so many parts of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
 
 /* ---- one search ------------------------------------------------------------------------------- */
@@ -26,7 +27,7 @@ static void show(void *ctx, const tf_progress *p) {
 
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
-/* The better mappings join the candidates.  Takes their texts and trees out of the result. */
+/* Adds the better mappings to the candidates; takes over their texts and trees. */
 static bool keep(planner *p, tf_search_result *r) {
   plan_candidate *at = realloc(p->at, (size_t)(p->n + r->n_variants + 1) * sizeof *at);
   if (!at) return plan_no_memory(p);
@@ -42,11 +43,11 @@ static bool keep(planner *p, tf_search_result *r) {
 
 int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->n_ops + 1) + 1; }
 
-/* The budget's part-th part. */
+/* Options with a part-th of the budget. */
 static tf_search_opts options_of(const planner *p, view *v, int part) {
   const tf_planner_opts *o = p->o;
   tf_search_opts so = {.strategy = o->strategy,
-                       /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
+                       /* among mappings that keep the units equally busy, the one that moves less has larger blocks */
                        .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
                        .budget = o->budget,
                        .variants = p->n_time * EACH > CANDIDATES ? p->n_time * EACH : CANDIDATES};
@@ -65,7 +66,7 @@ static tf_search_opts options_of(const planner *p, view *v, int part) {
   return so;
 }
 
-/* Searches what is open in the mapping, or all mappings (NULL); the best is the plan's unless it has one. */
+/* Searches the completions of the mapping, or all mappings (NULL); adopts the best unless the plan has one. */
 static bool search(planner *p, const tf_tree *open, int part) {
   tf_bounds bounds;
   view v = {.p = p};
@@ -82,7 +83,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   return ok;
 }
 
-/* The same, and what comes of the best of its mappings. */
+/* The same, followed by local improvement of the best mapping. */
 static bool search_on(planner *p, const tf_tree *open, int part) {
   const int from = p->n;
   return search(p, open, part) && plan_polish(p, open, from);
@@ -105,7 +106,7 @@ static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
 
 /* The tree of that form of the template; NULL if the workload does not suit it. */
 static tf_tree *template_of(const planner *p, tf_template form) {
-  tf_diags *d = tf_diags_new(); /* what is wrong with a template is no error of the user's */
+  tf_diags *d = tf_diags_new(); /* a template that does not fit is no error of the user's */
   tf_tree *t = d ? tf_search_template(p->arch, p->wl, form) : NULL;
   const bool ok = t && suits(p, t, d);
   tf_diags_free(d);
@@ -114,15 +115,15 @@ static tf_tree *template_of(const planner *p, tf_template form) {
   return NULL;
 }
 
-/* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
- * timed; else the best of all forms in which they pass through; else that in which they pass through the memory
- * outside, too: weights larger than the last cache. */
+/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, uses that form, unless kernels
+ * are timed.  Otherwise the best of the forms in which they pass through; or the form in which they pass through the
+ * memory further out, too: for weights larger than the last-level cache. */
 static bool search_templates(planner *p) {
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
     if ((form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR) && p->plan->tree && p->n_time == 0) break;
     tf_tree *t = template_of(p, (tf_template)form);
-    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
+    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);
   }
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
@@ -150,7 +151,7 @@ static bool take(planner *p, const tf_tree *t, int64_t *effort) {
   return p->plan->tree || plan_adopt(p, c.tree);
 }
 
-/* The mappings that the target has of its own.  *any: there are. */
+/* Searches the target's own forms.  *any: whether there are some. */
 static bool search_forms(planner *p, bool *any) {
   bool ok = true;
   int64_t effort = 0;

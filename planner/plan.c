@@ -1,4 +1,4 @@
-/* The whole of a plan: find, rank, evaluate, time. */
+/* Making a plan: find, rank, evaluate, time. */
 #include <stdlib.h>
 
 #include "planner/planner.h"
@@ -18,7 +18,7 @@ bool plan_adopt(planner *p, const tf_tree *tree) {
     tf_tree_free(t);
     return false;
   }
-  tf_model_free(p->plan->model); /* of the tree before */
+  tf_model_free(p->plan->model); /* of the previous tree */
   p->plan->model = NULL;
   tf_tree_free(p->plan->found);
   p->plan->tree = p->plan->found = t;
@@ -39,7 +39,7 @@ static bool make(planner *p) {
   return plan_evaluate(p) && plan_time(p);
 }
 
-/* The options of the kernel, which is for this computer unless they say otherwise. */
+/* The kernel's options; by default the kernel is for this computer. */
 static tf_emit_options kernel_of(const tf_planner_opts *o) {
   tf_emit_options e = o->kernel;
   if (!e.isa) e.isa = tf_emit_isa(e.dtype);

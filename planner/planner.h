@@ -1,15 +1,15 @@
-/* A plan on the way: candidates are found, ranked by what their kernels cost, and timed. */
+/* A plan being made: candidates are found, ranked by the estimated cost of their kernels, and timed. */
 #ifndef PLANNER_PLANNER_H
 #define PLANNER_PLANNER_H
 #include "tileflow/planner.h"
 
 /* A mapping that the plan may choose. */
 typedef struct {
-  double value;   /* what they are ranked by; the list ascends */
-  bool is_scored; /* value is plan_score's */
-  double cycles;  /* as the search counts them */
-  tf_tree *tree;  /* NULL: the plan's own mapping, as it was given */
-  char *text;     /* of the tree: orders those of equal value */
+  double value;   /* the ranking value; the list is ascending */
+  bool is_scored; /* value was computed by plan_score */
+  double cycles;  /* by the search */
+  tf_tree *tree;  /* NULL: the plan's own mapping, as given */
+  char *text;     /* of the tree: breaks ties */
 } plan_candidate;
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
   const tf_tree *given;
   const tf_planner_opts *o;
   tf_emit_options kernel; /* of o, with an isa */
-  int n_time;             /* of o; 0: nobody is there to time them */
+  int n_time;             /* of o; 0: no timing */
   tf_diags *d;
   tf_planned *plan;
   int n;
@@ -26,22 +26,22 @@ typedef struct {
 } planner;
 
 /* Each returns false with an error in the planner's diagnostics. */
-/* find.c: the best mapping becomes the plan's, the better ones are candidates. */
+/* find.c: the best mapping becomes the plan's, the better ones candidates. */
 bool plan_find(planner *p);
-/* polish.c: candidates from there on are completions of `open`; better ones than the best of them join. */
+/* polish.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them. */
 bool plan_polish(planner *p, const tf_tree *open, int from);
-/* rank.c: what a candidate is ranked by: cycles, the less the better; infinite: it cannot be emitted. */
+/* rank.c: the ranking value of a candidate in cycles, lower is better; infinite: it cannot be emitted. */
 double plan_score(const planner *p, const plan_candidate *c);
-/* the mapping becomes the plan's whose kernel promises most; candidates that cannot be emitted are left out. */
+/* rank.c: adopts the mapping whose kernel is estimated fastest; candidates that cannot be emitted are dropped. */
 bool plan_rank(planner *p);
-/* time.c: the mapping becomes the plan's whose kernel is the fastest. */
+/* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
 /* plan.c: */
 bool plan_stopped(const planner *p);
 void plan_candidate_clear(plan_candidate *c);
 bool plan_no_memory(const planner *p);
-/* Makes a copy of the mapping the plan's, with a place where what is said of it can show its lines. */
+/* Adopts a copy of the mapping, located so that messages about it can show its lines. */
 bool plan_adopt(planner *p, const tf_tree *tree);
 bool plan_evaluate(planner *p);
 #endif

@@ -1,5 +1,5 @@
-/* From the best mapping that a search found, on to better ones: the search goes by the model alone, which finds alike
- * what kernels do not.  Factors move from loop to loop, a few at a time, and what promises more is kept. */
+/* Local search from the best mapping found.  The search goes by the model alone, which does not see the differences
+ * between kernels.  Here a few factors at a time move between loops, and what has a better kernel estimate is kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "planner/planner.h"
 #include "search/common/complete.h"
 
-/* Settings that are drawn, kernels that are costed, and factors that move at once, at most. */
+/* Limits: settings drawn, kernels estimated, and factors moved at once. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3 };
 
 typedef struct {
   tf_loop loop;
-  int node, op;  /* op: the one below it; -1: several */
-  bool is_fixed; /* what the template says, and units */
+  int node, op;  /* op: the only one below it; -1: several */
+  bool is_fixed; /* fixed by the template; also loops over units */
 } place;
 
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
   tf_rng rng;
   int n;
   place *at;                   /* [n] loops of the template, in the model's order */
-  int64_t *best, *next, *seen; /* [n] each, and [COSTED][n]: settings that were costed */
+  int64_t *best, *next, *seen; /* [n] each, and [COSTED][n]: settings whose kernel was estimated */
   int n_seen;
   double value;
 } polish;
@@ -48,7 +48,7 @@ static void find_places(polish *q) {
     }
 }
 
-/* Trip counts of a completion of the template, which leaves out loops of one step. */
+/* Trip counts for the template of one of its completions, which omit loops of one step. */
 static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
   int n = 0;
   for (int i = 0; i < q->open->n_nodes; i++)
@@ -61,7 +61,7 @@ static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
     }
 }
 
-/* A divisor of n above 1: a power of its least prime, or n. */
+/* A random divisor of n above 1: a power of its least prime, or n. */
 static int64_t factor(polish *q, int64_t n) {
   int64_t f = 2;
   while (f * f <= n && n % f)
@@ -72,8 +72,7 @@ static int64_t factor(polish *q, int64_t n) {
   return f;
 }
 
-/* One of the loops over the dim that op o has for itself, other than `not`, whose count divides by f; -1: there is
- * none. */
+/* A random loop over the dim that op o has for itself, other than `not`, whose trip count f divides; -1: none. */
 static int own_loop(polish *q, int o, int dim, int64_t f, int not ) {
   int found = -1;
   uint32_t n = 0;
@@ -84,7 +83,7 @@ static int own_loop(polish *q, int o, int dim, int64_t f, int not ) {
   return found;
 }
 
-/* A factor goes from a loop that several ops share into one of each, or from these into it. */
+/* Moves a factor from a loop that several ops share into an own loop of each, or the other way round. */
 static bool move_shared(polish *q, int s) {
   const tf_node *node = &q->open->nodes[q->at[s].node];
   const int dim = q->at[s].loop.dim;
@@ -119,7 +118,7 @@ static bool was_costed(const polish *q) {
   return false;
 }
 
-/* A candidate of the next setting if it is better than the best; false: memory ran out. */
+/* Adds the next setting as a candidate if it is better than the best; false: memory ran out. */
 static bool try_next(polish *q, double cycles) {
   bool failed = false;
   memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
@@ -160,7 +159,8 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_stopped(p); i++) {
     const bool behind = i > from && p->n_time == 0 && p->at[i].cycles > p->at[best].value;
-    p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]); /* no score is below the model's cycles */
+    p->at[i].value =
+        behind ? INFINITY : plan_score(p, &p->at[i]); /* the model's cycles are a lower bound on the score */
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;
   }
@@ -172,7 +172,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   q.best = calloc((size_t)(q.n + 1) * (COSTED + 2), sizeof *q.best);
   bool ok = q.model && q.at && q.best;
   if (ok) {
-    tf_model_all_points(q.model); /* as the search counted what is compared with */
+    tf_model_all_points(q.model); /* as the search counted the mappings it is compared with */
     q.next = q.best + q.n;
     q.seen = q.next + q.n;
     find_places(&q);

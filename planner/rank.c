@@ -1,12 +1,12 @@
-/* Of mappings that the model finds alike, the one whose kernel has the least to do besides multiply-adds. */
+/* Ranks mappings with equal figures by what their kernels do besides multiply-adds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "planner/planner.h"
 
-/* The model's cycles, and those of a core in micro-kernels and what they have laid out: in a ranking the multiply-adds,
- * which both hold, cancel.  Infinite: it cannot be emitted. */
+/* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
+ * difference in a ranking.  Infinite: it cannot be emitted. */
 double plan_score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
   const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
@@ -30,8 +30,8 @@ bool plan_rank(planner *p) {
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
   for (int i = 0; i < p->n; i++) {
-    /* No score is below the model's cycles: one that is behind by these alone needs no kernel, unless kernels are
-     * timed. */
+    /* the model's cycles are a lower bound on the score: a mapping beyond the best score by these alone needs no
+     * kernel, unless kernels are timed */
     const bool behind = p->n_time == 0 && p->at[i].cycles > least;
     if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
@@ -41,7 +41,7 @@ bool plan_rank(planner *p) {
       plan_candidate_clear(&p->at[i]);
   }
   p->n = n;
-  if (n == 0) return true; /* emitting the best says why nothing can be emitted */
+  if (n == 0) return true; /* emitting the best mapping reports why nothing can be emitted */
   qsort(p->at, (size_t)n, sizeof *p->at, better);
   return plan_adopt(p, p->at[0].tree);
 }

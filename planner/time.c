@@ -1,15 +1,15 @@
-/* Kernels of the best candidates, timed by whoever asks for the plan. */
+/* Kernels of the best candidates, timed by the caller. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "planner/planner.h"
 
-/* Kernels that differ, in the order of the candidates. */
+/* Distinct kernels, in the order of the candidates. */
 typedef struct {
   int n;
   tf_emitted **files;  /* [n] */
-  const char **source; /* [n] kernel.c among the files: mappings that make the same are one */
-  tf_measured *m;      /* [n] rank - 1 is the candidate */
+  const char **source; /* [n] kernel.c among the files, by which equal kernels are recognised */
+  tf_measured *m;      /* [n] rank - 1 is the candidate's number */
 } kernels;
 
 static bool is_new(const kernels *k, const char *source) {
@@ -18,10 +18,10 @@ static bool is_new(const kernels *k, const char *source) {
   return true;
 }
 
-/* Takes the files' ownership. */
+/* Takes over the files. */
 static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted) {
   const char *source = NULL;
-  for (int f = e->n; f-- > 0;) /* the first: of several instruction sets, kernel.c only chooses */
+  for (int f = e->n; f-- > 0;) /* the first one: with several instruction sets, kernel.c only selects */
     if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) source = e->file[f].text;
   if (!source || !is_new(k, source)) {
     tf_emitted_free(e);
@@ -32,7 +32,7 @@ static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted)
   k->m[k->n++] = (tf_measured){.rank = candidate + 1, .predicted = predicted, .measured = -1};
 }
 
-/* A mapping that does not fit, or that the generator refuses, is passed over.  False: out of memory. */
+/* Skips mappings that do not fit or that the generator refuses.  False: out of memory. */
 static bool emit_candidate(const planner *p, int i, kernels *k) {
   tf_diags *d = tf_diags_new();
   const tf_tree *tree = p->at[i].tree ? p->at[i].tree : p->plan->tree;
@@ -48,7 +48,7 @@ static bool emit_candidate(const planner *p, int i, kernels *k) {
   return ok;
 }
 
-/* A mapping without open parts is its own only candidate. */
+/* A mapping without open parts is the only candidate. */
 static bool add_given(planner *p) {
   if (p->n) return true;
   plan_candidate *at = realloc(p->at, sizeof *at);
@@ -58,8 +58,8 @@ static bool add_given(planner *p) {
   return true;
 }
 
-/* The plan takes what was measured, and the mapping of the fastest kernel. */
-static bool take(planner *p, kernels *k) {
+/* Moves the measurements to the plan, and adopts the mapping of the fastest kernel. */
+static bool adopt_fastest(planner *p, kernels *k) {
   int best = -1;
   for (int i = 0; i < k->n; i++)
     if (k->m[i].measured >= 0 && (best < 0 || k->m[i].measured < k->m[best].measured)) best = i;
@@ -75,8 +75,8 @@ static bool take(planner *p, kernels *k) {
 static bool time_them(planner *p, kernels *k) {
   for (int i = 0; i < p->n && k->n < p->n_time && !plan_stopped(p); i++)
     if (!emit_candidate(p, i, k)) return plan_no_memory(p);
-  if (k->n == 0 || plan_stopped(p)) return true; /* emitting the plan says why nothing can be emitted */
-  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) && take(p, k);
+  if (k->n == 0 || plan_stopped(p)) return true; /* emitting the plan reports why nothing can be emitted */
+  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) && adopt_fastest(p, k);
 }
 
 bool plan_time(planner *p) {

@@ -1,12 +1,12 @@
-/* What no mapping on a machine can beat: tf_bounds_of, and with it the words that must pass because the chip holds no
- * more at once (tf_slope_bound). */
+/* Lower bounds for any mapping on a machine: tf_bounds_of, and the words that must pass because of the chip's capacity
+ * (tf_slope_bound). */
 #include <math.h>
 #include <string.h>
 
 #include "sweep/point.h"
 #include "tileflow/slope.h"
 
-/* Words as narrow as the workload's narrowest that all memories within, and all units, have at once. */
+/* The capacity of all inner memories and all units, in words as narrow as the workload's narrowest. */
 static double on_chip(const tf_arch *a, const tf_workload *w, int narrowest) {
   double bits = 0, instances = 1;
   for (int l = 1; l < a->n_memories; l++) {
@@ -17,8 +17,8 @@ static double on_chip(const tf_arch *a, const tf_workload *w, int narrowest) {
   return ceil(bits / narrowest) + tf_slope_hand(a, w);
 }
 
-/* ---- proofs kept ------------------------------------------------------------------------------------ */
-/* FNV-1a, of whole numbers. */
+/* ---- memo of proofs ---------------------------------------------------------------------------------- */
+/* FNV-1a hash of integers. */
 static void mix(uint64_t *h, int64_t v) {
   for (int i = 0; i < 8; i++)
     *h = (*h ^ (uint8_t)((uint64_t)v >> (8 * i))) * 0x100000001b3u;
@@ -35,7 +35,7 @@ static void mix_op(uint64_t *h, const tf_workload *w, const tf_op *op) {
     for (int k = 0; k < op->expr[i].n_args; k++)
       mix(h, op->expr[i].arg[k]);
     mix(h, op->expr[i].ref);
-    int64_t bits; /* numbers stand in conditions on dims */
+    int64_t bits; /* numbers in conditions on dims */
     memcpy(&bits, &op->expr[i].number, sizeof bits);
     mix(h, bits);
   }
@@ -51,7 +51,7 @@ static void mix_op(uint64_t *h, const tf_workload *w, const tf_op *op) {
     }
 }
 
-/* A number for a workload. */
+/* A hash of a workload. */
 static uint64_t number_of(const tf_workload *w) {
   uint64_t h = 0xcbf29ce484222325u;
   for (int i = 0; i < w->n_dims; i++)
@@ -70,7 +70,7 @@ static uint64_t number_of(const tf_workload *w) {
   return h;
 }
 
-/* tf_slope_bound, which falls with the capacity down to the compulsory words. */
+/* tf_slope_bound, which decreases with the capacity down to the compulsory words. */
 static double proved(sweep_memo *m, const tf_workload *w, double capacity, double compulsory) {
   if (!m) return tf_slope_bound(w, capacity);
   uint64_t h = number_of(w), where = h;
@@ -85,7 +85,7 @@ static double proved(sweep_memo *m, const tf_workload *w, double capacity, doubl
 }
 
 /* ---- bounds ------------------------------------------------------------------------------------------- */
-/* Each word beyond the compulsory ones is one of the narrowest, read or written, whichever is cheaper. */
+/* Each word beyond the compulsory ones counts as one of the narrowest, read or written, whichever costs less. */
 static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b, double *traffic) {
   const tf_memory *dram = &a->memories[0];
   int narrowest = dram->word_bits;

@@ -6,7 +6,7 @@
 
 #include "sweep/store/store.h"
 
-/* Columns that are no params; those of the goals, and of their bounds, stand between. */
+/* Columns other than params; those of the goals and their bounds are in between. */
 enum {
   ARCHITECTURE,
   WORKLOAD,
@@ -51,7 +51,7 @@ static void name_columns(tf_condition *c, const tf_sweep_grid *g) {
       c->names[c->n++] = g->axes[i].params[p];
 }
 
-/* The text of the command line as a file of its own, so that messages can point into it. */
+/* Registers the text of the command line as a file, so that messages can point into it. */
 static tf_ynode node_of(const char *text, tf_diags *d) {
   tf_ynode n = {.kind = TF_Y_SCALAR, .text = text, .len = strlen(text), .src = text};
   n.src_end = text + n.len;

@@ -1,9 +1,10 @@
-/* Workers in other processes: a thread here for each, which takes pieces from the source as any worker does. */
+/* Workers in other processes: each is represented by a thread here, which takes pieces from the source like any
+ * worker. */
 #ifndef SWEEP_CREW_H
 #define SWEEP_CREW_H
 #include "sweep/source.h"
 
-/* One of them; ctx of its thread. */
+/* One such worker; the context of its thread. */
 typedef struct {
   sweep_source *source;
   int worker;

@@ -1,4 +1,4 @@
-/* Which machines there are, in which order, and what is known of them. */
+/* The machines of a run, their order, and what is known about each. */
 #include "sweep/plan.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/threads.h"
 #include "sweep/point.h"
 
-/* Machines at work at once, whatever the threads: a few at first, and a quarter of those begun later. */
+/* Machines in progress at once, whatever the number of threads: at least a few, later a quarter of those begun. */
 enum { AT_ONCE_LEAST = 16, AT_ONCE_PART = 4 };
 
 int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
@@ -20,14 +20,14 @@ int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
 typedef struct {
   sweep_plan *p;
   double (*bound)[TF_N_GOALS];
-  sweep_memo **memo; /* of each worker */
+  sweep_memo **memo; /* one for each worker */
   bool (*stop)(void *ctx);
   void *ctx;
 } bounder;
 
 enum { PIECE = 16 };
 
-/* The bounds of one machine over all works, as if each had a mapping that attains them. */
+/* The bounds of one machine over all works, as if each had a mapping that attains its own. */
 static void bound_one(const tf_sweep *s, int64_t machine, sweep_memo *memo, double out[TF_N_GOALS]) {
   const tf_sweep_grid *g = &s->grid;
   size_t n = (size_t)g->n_works;
@@ -56,7 +56,7 @@ static void bound_piece(void *ctx, int piece, int worker) {
 
 typedef struct {
   double key;
-  int64_t machine, at; /* at: in sorted */
+  int64_t machine, at; /* at: index in sorted */
 } ranked;
 
 static int by_key(const void *a, const void *b) {
@@ -65,7 +65,7 @@ static int by_key(const void *a, const void *b) {
   return x->machine < y->machine ? -1 : x->machine > y->machine;
 }
 
-/* The product of a machine's bounds: who beats another in each comes before it. */
+/* The product of a machine's bounds: a machine that dominates another comes before it. */
 static double promise(const tf_sweep_grid *g, const double *bound) {
   double sum = 0;
   for (int i = 0; i < g->n_goals; i++) {
@@ -175,7 +175,7 @@ void sweep_plan_free(sweep_plan *p) {
 }
 
 /* ---- what is known ----------------------------------------------------------------------------------- */
-/* Where v stands in ascending numbers; -1: nowhere. */
+/* The index of v in ascending numbers; -1: not there. */
 static int64_t find(const int64_t *in, int64_t n, int64_t v) {
   int64_t low = 0, high = n;
   while (low < high) {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "tileflow/solve.h"
 
-/* A point of closed, solve and search, where the sweep gives no budget. */
+/* Evaluations for a point of closed, solve and search, if the sweep gives no budget. */
 enum { EVALS_UNLESS_SAID = 20000 };
 
 tf_goal sweep_mapped_goal(const tf_sweep_grid *g) {
@@ -37,7 +37,7 @@ typedef struct {
   const sweep_how *how;
   sweep_found *out;
   tf_diags *d;
-  tf_tree *tree; /* of the mapping that was given or found */
+  tf_tree *tree; /* of the given or found mapping */
 } work;
 
 static const char *keep(work *w, const char *text) {
@@ -87,7 +87,7 @@ static void keep_figures(work *w, const tf_result *r) {
   if (w->s->section.counts) keep_counts(w, r);
 }
 
-/* The first error, for the row's message. */
+/* Keeps the first error as the row's message. */
 static void keep_error(work *w) {
   const char *msg = "no mapping can be made";
   for (size_t i = 0; i < tf_diags_count(w->d); i++) {
@@ -99,7 +99,7 @@ static void keep_error(work *w) {
   w->out->row.message = keep(w, msg);
 }
 
-/* Evaluates w->tree.  `own`: the mapping was found here, and is kept. */
+/* Evaluates w->tree.  `own`: the mapping was found here, and is stored. */
 static void evaluate(work *w, const char *own) {
   tf_sweep_row *row = &w->out->row;
   tf_model *m = tf_model_new(w->tree, w->d);
@@ -129,7 +129,7 @@ static bool read_mapping(work *w) {
   return w->tree != NULL;
 }
 
-/* Evaluates what was found, a tree of w->spec, and takes it. */
+/* Evaluates the found tree, of w->spec, and takes it over. */
 static void adopt(work *w, tf_tree **found) {
   if (!found || !*found) {
     w->out->row.state = TF_POINT_NONE;
@@ -163,7 +163,7 @@ static void by_eval(work *w) {
   }
 }
 
-/* What is proved of every mapping raises the bound of what was made small. */
+/* A proof for all mappings raises the bound of the objective. */
 static void raise_bound(work *w, const tf_solve_result *r) {
   tf_sweep_row *row = &w->out->row;
   double *b = row->bounds, clock = w->spec->arch->clock_hz;
@@ -198,8 +198,8 @@ static bool by_solver(work *w, bool exact) {
   return ok;
 }
 
-/* The mapping of another machine, which a store or another process kept as text; NULL: there is none, or it does not
- * read on this one.  Then the search begins without. */
+/* The mapping of another machine, which a store or another process has as text; NULL: none, or it is not valid on this
+ * machine.  Then the search begins without. */
 static tf_tree *read_start(const work *w) {
   tf_diags *d = tf_diags_new();
   tf_tree *t =
@@ -208,7 +208,7 @@ static tf_tree *read_start(const work *w) {
   return t;
 }
 
-/* The closed form's mapping for the search to begin with, found with a part of the budget; NULL: none, or stopped. */
+/* The closed form's mapping as a start for the search, found with a part of the budget; NULL: none, or stopped. */
 static tf_solve_result *by_formulas(const work *w, int64_t evals) {
   enum { MOST = 2000, PART = 8 };
   tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
@@ -216,7 +216,7 @@ static tf_solve_result *by_formulas(const work *w, int64_t evals) {
                      .budget.max_evals = evals / PART < MOST ? 1 + evals / PART : MOST,
                      .budget.stop = w->how->stop,
                      .budget.ctx = w->how->ctx};
-  tf_diags *d = tf_diags_new(); /* what has no closed form may still be searched */
+  tf_diags *d = tf_diags_new(); /* what has no closed form can still be searched */
   tf_solve_result *r = d ? tf_solve_closed(w->spec->arch, w->spec->workload, &o, d) : NULL;
   tf_diags_free(d);
   return r;

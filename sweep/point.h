@@ -3,24 +3,24 @@
 #define SWEEP_POINT_H
 #include "sweep/grid/grid.h"
 
-/* What a worker finds of a point, with the memory behind its texts and counts.  Starts as {0}; used again for others.
- */
+/* The results of a worker for a point, with the memory of its texts and counts.  Initialised as {0}; reused for
+ * further points. */
 typedef struct {
   tf_sweep_row row;
   tf_arena *arena;
 } sweep_found;
 void sweep_found_free(sweep_found *f);
 
-/* Words that were proved before, of one worker: they take a thousand times as long as the rest of a point's bounds.
- * Starts as {0}; NULL does without. */
+/* A worker's memo of proved words, which take a thousand times as long as the rest of a point's bounds.  Initialised
+ * as {0}; NULL: no memo. */
 typedef struct {
-  uint64_t workload; /* a number for all that the proof looks at */
+  uint64_t workload; /* a hash of all that the proof depends on */
   double capacity, words;
 } sweep_proved;
 enum { SWEEP_MEMO = 4096, SWEEP_MEMO_WORKLOADS = 64 };
 typedef struct {
   sweep_proved at[SWEEP_MEMO];
-  sweep_proved flat[SWEEP_MEMO_WORKLOADS]; /* with this capacity, or more, nothing but the compulsory words is proved */
+  sweep_proved flat[SWEEP_MEMO_WORKLOADS]; /* from this capacity on, only the compulsory words are proved */
 } sweep_memo;
 
 typedef struct {
@@ -30,19 +30,19 @@ typedef struct {
   sweep_memo *memo;
 } sweep_how;
 
-/* Fills out->row.  False: stopped, or out of memory; then the row is void. */
+/* Fills out->row.  False: stopped, or out of memory; then the row is invalid. */
 bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out);
 
-/* The row of a point that need not be solved. */
+/* The row of a point that is not solved. */
 void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out);
 
-/* Bounds of all mappings at the point, and the area.  False: its input is not sound. */
+/* Lower bounds for all mappings at the point, and the area.  False: its input is not valid. */
 bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, double bounds[TF_N_GOALS]);
 
-/* The same of what was read. */
+/* The same for what has been read. */
 bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, double bounds[TF_N_GOALS]);
 
-/* What a mapper is to make small: the first objective that a mapping decides. */
+/* The objective of a search or solver: the first goal that depends on the mapping. */
 tf_objective sweep_objective(const tf_sweep_grid *g);
 tf_goal sweep_mapped_goal(const tf_sweep_grid *g);
 #endif

@@ -1,4 +1,4 @@
-/* Runs a sweep: workers find points, the caller owns the store and writes what they found. */
+/* Runs a sweep: workers compute points; the caller owns the store and writes their results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool find_one(sweep_source *s, const sweep_piece *p, int k, sweep_memo *m
   return ok;
 }
 
-/* One piece; false: there are no more. */
+/* Works on one piece; false: there are no more. */
 static bool work_once(sweep_source *s, sweep_memo *memo) {
   sweep_piece p;
   if (!sweep_source_take(s, &p)) return false;
@@ -44,7 +44,7 @@ static bool work_once(sweep_source *s, sweep_memo *memo) {
 }
 
 static void *work(void *ctx) {
-  sweep_memo *memo = calloc(1, sizeof *memo); /* NULL: slower */
+  sweep_memo *memo = calloc(1, sizeof *memo); /* NULL: only slower */
   while (work_once(ctx, memo))
     ;
   free(memo);
@@ -60,7 +60,7 @@ typedef struct {
   sweep_plan *plan;
   tf_sweep_progress now;
   double began, written;
-  sweep_front front; /* of all that is done, for the progress */
+  sweep_front front; /* the front of all finished machines, for the progress report */
   tf_diags *d;
 } owner;
 
@@ -70,7 +70,7 @@ static bool give_old(void *ctx, const tf_sweep_row *r) {
   return sweep_plan_take(w->plan, r) || !tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }
 
-/* The mappings that searches of this store found, for neighbours to begin with. */
+/* Loads the mappings that searches of this store found, as starts for neighbours. */
 static bool take_mappings(owner *w) {
   bool failed = false;
   const tf_sweep_grid *g = &w->s->grid;
@@ -87,7 +87,7 @@ static bool take_mappings(owner *w) {
   return !failed;
 }
 
-/* Machines of which the last point is known, for the progress. */
+/* Notes machines whose last point became known, for the progress report. */
 static void note_machine(owner *w, int64_t point) {
   int64_t i = sweep_plan_find(w->plan, point / w->s->grid.n_cases);
   if (i < 0 || w->plan->left[i] > 0) return;
@@ -128,7 +128,7 @@ static bool start_one(sweep_source *s, pthread_t *thread, void *(*as)(void *ctx)
   return false;
 }
 
-/* Threads that work, and one for each worker elsewhere.  Returns how many there are. */
+/* Starts threads that work, and one for each worker elsewhere.  Returns their number. */
 static int start_workers(sweep_source *s, int threads, sweep_mate *mates, pthread_t *thread) {
   int n = 0;
   for (int i = 0; i < s->opts->crew.n; i++) {
@@ -141,7 +141,7 @@ static int start_workers(sweep_source *s, int threads, sweep_mate *mates, pthrea
   return n;
 }
 
-/* Writes until nobody works any more.  Where no thread could be started the owner works, too. */
+/* Writes results until no worker is left.  If no thread could be started, the owner works, too. */
 static bool own(owner *w, sweep_source *s, int started) {
   bool ok = true, over = false;
   while (!over) {

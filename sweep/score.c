@@ -7,8 +7,8 @@
 
 #include "sweep/point.h"
 
-/* ---- sums that are rounded once -------------------------------------------------------------------- */
-/* A value and what its rounding lost (T. J. Dekker 1971; D. E. Knuth, TAOCP 2, 4.2.2). */
+/* ---- exact sums, rounded once ------------------------------------------------------------------------ */
+/* A value and its rounding error (T. J. Dekker 1971; D. E. Knuth, TAOCP 2, 4.2.2). */
 typedef struct {
   double high, low;
 } pair;
@@ -26,7 +26,7 @@ static pair plus_product(pair a, double x, double y) {
 }
 
 /* ---- scores ------------------------------------------------------------------------------------------- */
-/* Of the mappings of one workload, the best of what is made small; -1: none of them stands. */
+/* The mapping of one workload with the best objective; -1: none is legal. */
 static int64_t best_of(const tf_sweep_grid *g, const sweep_works *w, int64_t from, int64_t to) {
   int goal = (int)sweep_mapped_goal(g);
   int64_t best = -1;

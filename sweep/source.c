@@ -37,7 +37,7 @@ static bool may_go_on(sweep_source *s) {
   return !s->ended;
 }
 
-/* Waits until the machines that decide the next one are done. */
+/* Waits until the machines on which the next one depends are done. */
 static bool wait_for(sweep_source *s, int64_t machines) {
   const sweep_plan *p = s->plan;
   for (;;) {
@@ -49,7 +49,7 @@ static bool wait_for(sweep_source *s, int64_t machines) {
   }
 }
 
-/* Whether the bounds of the next machine are beaten by a result that its horizon holds. */
+/* Whether a result among the horizon's machines dominates the bounds of the next machine. */
 static void decide(sweep_source *s, int64_t horizon) {
   sweep_plan *p = s->plan;
   const tf_sweep_grid *g = &p->s->grid;
@@ -70,7 +70,7 @@ static bool step(sweep_source *s) {
   return s->next < s->plan->n;
 }
 
-/* Fills the piece with works of the next machine that are not known; false: all of them are. */
+/* Fills the piece with works of the next machine whose results are missing; false: none is. */
 static bool fill(sweep_source *s, sweep_piece *out) {
   const sweep_plan *p = s->plan;
   const tf_sweep_grid *g = &p->s->grid;
@@ -98,7 +98,7 @@ bool sweep_source_take(sweep_source *s, sweep_piece *out) {
     if (p->prune && !s->decided) {
       int64_t here = s->next, horizon = sweep_plan_horizon(p, here);
       if (!wait_for(s, horizon)) break;
-      if (s->next != here || s->decided) continue; /* another worker was quicker */
+      if (s->next != here || s->decided) continue; /* another worker was faster */
       decide(s, horizon);
       s->decided = true;
       if (s->ended) break;
@@ -110,7 +110,7 @@ bool sweep_source_take(sweep_source *s, sweep_piece *out) {
   return got;
 }
 
-/* ---- what became of it ------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------- */
 void sweep_source_give(sweep_source *s, sweep_item *item) {
   pthread_mutex_lock(&s->lock);
   if (item) {
@@ -138,7 +138,7 @@ sweep_item *sweep_source_results(sweep_source *s, double seconds, bool *over) {
   while (!s->first && s->workers > 0 && waited == 0)
     waited = pthread_cond_timedwait(&s->changed, &s->lock, &until);
   may_go_on(s);
-  if (s->ended) pthread_cond_broadcast(&s->changed); /* those who wait for each other see it */
+  if (s->ended) pthread_cond_broadcast(&s->changed); /* wakes those who wait */
   sweep_item *all = s->first;
   s->first = s->last = NULL;
   *over = s->workers == 0;

@@ -10,11 +10,11 @@
 typedef struct {
   const tf_sweep_grid *g;
   tf_sweep_summary *out;
-  int64_t room, machine; /* machine: whose works are gathered; -1: none */
+  int64_t room, machine; /* machine: the one whose works are being gathered; -1: none */
   sweep_works works;
-  int64_t known; /* of them */
-  bool skipped;  /* one of them was */
-  bool *solved;  /* [out->n] none was */
+  int64_t known; /* known works */
+  bool skipped;  /* some work was skipped */
+  bool *solved;  /* [out->n] no work was skipped */
   bool bad;
 } gatherer;
 
@@ -92,8 +92,8 @@ static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   return ok;
 }
 
-/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all,
- * or not by more than the sweep heeds. */
+/* Raises the gaps of f to what would be left to a mapping on m that attains its bounds: 0 if m cannot be as good in
+ * all goals, or not by more than the sweep considers. */
 static void raise_gaps(const tf_sweep_grid *g, tf_sweep_machine *f, const tf_sweep_machine *m) {
   for (int i = 0; i < g->n_goals; i++)
     if (!(m->bound[g->goals[i]] * sweep_slack(g, g->goals[i]) <= f->score[g->goals[i]])) return;
@@ -117,7 +117,7 @@ static void find_gaps(const tf_sweep_grid *g, tf_sweep_summary *s) {
   }
 }
 
-/* Machines whose bounds some result beats can never come to the front. */
+/* Machines whose bounds are dominated by a result can never be on the front. */
 static bool sort_out(const tf_sweep_grid *g, const bool *solved, tf_sweep_summary *s) {
   sweep_front f = {0};
   for (int64_t i = 0; i < s->n; i++)

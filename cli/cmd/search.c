@@ -21,8 +21,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),     CL
                                  CLI_AT(search_options, RESUME, look.resume), CLI_AT(search_options, MAPPING, mapping),
                                  CLI_AT(search_options, PARETO, pareto)};
 
-/* Prints a mapping's lines as one cell of one line, separated by \
- * . */
+/* Prints a mapping's lines as one cell of one line, separated by \n. */
 static void put_in_line(const char *text, cli_text *out) {
   for (; *text; text++) {
     if (*text != '\n')

@@ -1,11 +1,11 @@
-/* Architecture, workload and mapping in the words of other tools, for a second opinion. */
+/* Architecture, workload and mapping in the formats of other tools, for a second opinion. */
 #ifndef TILEFLOW_EXPORT_H
 #define TILEFLOW_EXPORT_H
 #include "tileflow/tree.h"
 
 enum { TF_EXPORT_MAX_FILES = 5 };
 
-/* Files of one folder: names are static, texts malloc'd.  tf_export_free(NULL) is fine. */
+/* Files of one folder: names are static, texts malloc'd.  tf_export_free(NULL) is allowed. */
 typedef struct {
   int n;
   struct {
@@ -15,14 +15,14 @@ typedef struct {
 } tf_export;
 void tf_export_free(tf_export *e);
 
-/* The formats, by name ("timeloop", "tileflow"); NULL past the last. */
+/* The names of the formats ("timeloop", "tileflow"); NULL past the last. */
 const char *tf_export_format(int i);
 
-/* Writes architecture and problem, and the mapping if `tree` is not NULL, in a format of that name.  What the format
- * cannot say and would change a count (several ops, scopes, a loop twice in one nest, ...) is an error in d, at its
- * place; what it cannot say and would change times or energies alone (other units, `overlap`, ..) is a warning in d and
- * a comment in the files.  tf_import (include/tileflow/import.h) reads the files back to the same tree.  NULL after an
- * error. */
+/* Writes architecture and problem, and the mapping if `tree` is not NULL, in the format of that name.  What the format
+ * cannot express and would change a count (several ops, scopes, a loop twice in one nest, ...) is an error in d, at
+ * its place; what it cannot express and would change only times or energies (other units, `overlap`, ...) is a warning
+ * in d and a comment in the files.  tf_import (include/tileflow/import.h) reads the files back to the same tree.  To
+ * be freed by tf_export_free.  NULL after an error. */
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
                            tf_diags *d);
 #endif

@@ -5,28 +5,28 @@
 
 /* Words, summed over instances and over the whole run. */
 typedef struct {
-  int64_t fill;   /* written into the level from above */
-  int64_t read;   /* read to serve below */
-  int64_t update; /* written into it from below */
-  int64_t drain;  /* read to be written above */
-  int64_t peak;   /* most words one instance holds of the tensor */
+  int64_t fill;   /* written into the level from further out */
+  int64_t read;   /* read to serve what is further in */
+  int64_t update; /* written into it from further in */
+  int64_t drain;  /* read to be written further out */
+  int64_t peak;   /* most words of the tensor that one instance holds */
 } tf_counts;
 
 typedef struct {
-  int64_t points;      /* run, recomputation included */
+  int64_t points;      /* executed, recomputation included */
   int64_t recomputed;  /* of these, beyond one production of the whole output */
-  int64_t corrections; /* beside them: points by which streaming rescales, or divides, what was made so far;
-                          on the unit that runs exp, mul and div (DECISIONS 11) */
-  int64_t units;       /* most units busy at once */
+  int64_t corrections; /* in addition: points by which streaming rescales or divides running results, on the unit that
+                          runs exp, mul and div (DECISIONS 11) */
+  int64_t units;       /* most units in use at once */
   int unit;            /* index into arch->units */
   double cycles;
-  int64_t skipped; /* points beside those run, of steps that a mask leaves nothing of (docs/SEMANTICS.md section 1) */
+  int64_t skipped; /* points not executed, in steps that a mask skips (docs/SEMANTICS.md section 1) */
 } tf_op_result;
 
 typedef struct {
-  int64_t peak;      /* most words one instance needs, in words of the memory */
+  int64_t peak;      /* most words that one instance holds, in words of the memory */
   int64_t instances; /* most instances in use at once */
-  double cycles;     /* busiest port: words over bandwidth per instance */
+  double cycles;     /* busy time of its busier port: words / bandwidth per instance */
   double energy_pj;
 } tf_level_result;
 
@@ -40,17 +40,17 @@ typedef struct {
 /* What does not fit. */
 typedef struct {
   tf_code code; /* TF_E_CAPACITY or TF_E_FANOUT */
-  int node;     /* tree node that needs it */
-  int level;    /* memory; for units: the memory they stand below */
+  int node;     /* the tree node that causes it */
+  int level;    /* memory; for units: the memory that they are below */
   int unit;     /* -1: a memory's instances or capacity */
   int axis;     /* FANOUT: 0 X, 1 Y, 2 both together; CAPACITY: -1 */
   int64_t need, have;
 } tf_violation;
 
-/* What one tree node moves and takes, over all its executions (for `tree`). */
+/* What one tree node moves, and its time in cycles, over all its executions (for `tree`). */
 typedef struct {
   int64_t runs;          /* moments: executions, all instances at once counted once */
-  int64_t held;          /* words of its memory that it holds there, largest moment; 0 if it is no m-tile */
+  int64_t held;          /* words of its memory that it holds at its largest moment; 0 if it is no m-tile */
   int64_t loads, stores; /* words of the tensors filled / drained by it */
   double cycles;
 } tf_node_result;
@@ -58,10 +58,10 @@ typedef struct {
 typedef struct {
   double cycles, seconds, energy_pj;
   int64_t points;
-  int64_t skipped;            /* of all ops: points that were left out, as a mask leaves nothing of their steps */
+  int64_t skipped;            /* of all ops: points in steps that a mask skips */
   double compute_utilization; /* points / (cycles * peak points per cycle of the units used) */
   char bottleneck[64];        /* "DRAM read", "matrix compute" */
-  bool feasible, overflow;    /* overflow: a count passed 2^63 - 1; figures are void */
+  bool feasible, overflow;    /* overflow: a count exceeded 2^63 - 1; all figures are invalid */
   int n_violations;
   tf_violation violations[16];
   /* Arrays owned by the tf_model, valid until its next evaluation. */
@@ -74,74 +74,73 @@ typedef struct {
 
 typedef struct tf_model tf_model;
 
-/* Prepares a tree for evaluation: one model, many evaluations.  Borrows tree, arch and
- * workload.  NULL with an error in d if memory ran out or a limit is passed. */
+/* Prepares a tree for evaluation: one model, many evaluations.  Borrows tree, arch and workload.  NULL with an error
+ * in d if memory ran out or a limit is exceeded. */
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
 void tf_model_free(tf_model *m);
 
-/* Counts, from now on, points that a mask leaves nothing of like others: no less than what is counted without, and as
- * fast as where nothing is masked.  Searches rank so; whatever is reported is evaluated anew. */
+/* From now on, counts steps that a mask would skip like any others: an upper bound of the masked counts, as fast as
+ * without a mask.  Searches rank by it; whatever is reported is evaluated again. */
 void tf_model_all_points(tf_model *m);
 
-/* Settings whose instances do not run in step are counted by walking the execution.  The most steps
- * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */
+/* Sets the most steps that an evaluation may walk before it gives up (which is reported like an overflow); initially
+ * 20 million.  Mappings whose instances do not run in step are counted by walking the execution. */
 void tf_model_walk_limit(tf_model *m, int64_t steps);
 
-/* Whether the last evaluation failed because of that, not because a count had overflowed: of the mapping nothing is
- * known. */
+/* Whether the last evaluation failed because of that limit, and not because of an overflow: nothing is known about the
+ * mapping. */
 bool tf_model_gave_up(const tf_model *m);
 
-/* Whether memory ran out in it, or in tf_why_of: what the model found last is void, and what it finds from then on. */
+/* Whether memory ran out in the last evaluation or in tf_why_of: its results are invalid, and so are all later ones. */
 bool tf_model_starved(const tf_model *m);
 
-/* Whether the last evaluation took the short way (every trip count divides, nothing idles; borders clip only what is
- * read); others take it some fifty times as long. */
+/* Whether the last evaluation was a quick one (every trip count divides, nothing idles; borders clip only what is
+ * read); others take about fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
-/* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
+/* The number of loops of the tree, in preorder: the order of trip counts in a search. */
 int tf_model_n_loops(const tf_model *m);
 
-/* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].
- * Allocates nothing.  Returns false and sets out->overflow if a count passes 2^63 - 1;
- * false with overflow unset if the trip counts do not cover the extents.  An infeasible
- * mapping is no failure: see out->feasible. */
+/* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].  Allocates nothing.  Returns
+ * false and sets out->overflow if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not cover
+ * the ranges. An infeasible mapping is no failure: see out->feasible. */
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
 /* Words read and written at the outermost memory. */
 double tf_result_traffic(const tf_workload *wl, const tf_result *r);
-/* Words held at once in the memories inside it, in all their instances. */
+/* Words held at once in all inner memories, over all their instances. */
 double tf_result_held(const tf_arch *arch, const tf_result *r);
 
-/* What a search compares. */
+/* The figures by which a search compares. */
 typedef struct {
-  bool counted; /* what tf_model_eval returns; if false, the others are void */
+  bool counted; /* the return value of tf_model_eval; if false, the others are invalid */
   bool feasible;
   double cycles, energy_pj;
   double traffic_words, held_words; /* tf_result_traffic, tf_result_held */
 } tf_brief;
-/* Evaluates n rows of trip counts, row k at trips[k * n_loops]: bit for bit what tf_model_eval finds for each of them,
- * but many at once in the lanes of the processor's vectors where the quick count applies.  The first call for a model
- * prepares it, and allocates; of trees that have padded tensors, streamed reductions, Para or Pipe every row is
- * evaluated by itself. */
+/* Evaluates n rows of trip counts, row k at trips[k * n_loops]: bit for bit as tf_model_eval does one by one, but many
+ * at once in the lanes of vectors where the quick count applies.  The first call for a model prepares it, and
+ * allocates; trees with padded tensors, streamed reductions, Para or Pipe are evaluated row by row. */
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out);
 
-/* What no mapping can beat (docs/SEMANTICS.md section 7). */
+/* Lower bounds for every mapping (docs/SEMANTICS.md section 7). */
 typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
 } tf_bounds;
 /* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.
- * False if they pass 2^63 - 1, or memory ran out. */
+ * False if they exceed 2^63 - 1, or memory ran out. */
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
-/* Whether some op is masked (docs/SEMANTICS.md section 1), so that steps of a mapping may be left out.  True as well
- * without memory. */
+/* Whether some op is masked (docs/SEMANTICS.md section 1), so that a mapping may skip steps.  Also true if memory ran
+ * out. */
 bool tf_workload_masked(const tf_workload *wl);
-/* How many units of a kind the machine has; a double, for it may pass 2^63. */
+/* How many units of a kind the machine has; a double, as it may exceed 2^63. */
 double tf_bounds_units(const tf_arch *arch, int unit);
-/* Whether op o divides by a sum: a mapping that streams may put that off, and then the op has no points of its own. */
+/* Whether op o divides by a sum: a mapping that streams may defer that division, and then the op has no points of its
+ * own. */
 bool tf_bounds_may_wait(const tf_workload *wl, int o);
-/* False if the words pass 2^63 - 1, or memory ran out. */
+/* False if the words exceed 2^63 - 1, or memory ran out. */
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
-/* The same; d is told which of them it was. */
+/* The same, with the reason in d. */
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
 #endif

@@ -1,5 +1,5 @@
-/* Architecture and workload as read: plain data, owned by the tf_spec that made them.
- * Meaning: docs/FORMATS.md and docs/MODEL.md (docs/SEMANTICS.md section 1). */
+/* Architecture and workload as read: plain data, owned by the tf_spec that holds them.  Meaning: docs/FORMATS.md and
+ * docs/SEMANTICS.md section 1. */
 #ifndef TILEFLOW_SPEC_H
 #define TILEFLOW_SPEC_H
 #include "tileflow/diag.h"
@@ -10,25 +10,25 @@ typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } t
 /* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
 typedef struct {
   const char *name;
-  tf_loc at, capacity_at, mesh_at; /* where it, its capacity, its mesh were written */
+  tf_loc at, capacity_at, mesh_at; /* where the memory, its capacity and its mesh are written */
   int64_t mesh[2];                 /* X, Y instances below one instance of the memory above */
   int64_t capacity_words;          /* per instance, in words of word_bits; -1: unbounded */
   int word_bits;
-  double read_bw, write_bw; /* words per cycle per instance; INFINITY: no limit */
+  double read_bw, write_bw; /* words a cycle, per instance; INFINITY: no limit */
   bool one_port;            /* reads and writes share read_bw (== write_bw) */
   bool multicast, reduce;   /* the network that feeds these instances */
   bool double_buffered;     /* streamed tiles occupy twice their words */
   double read_pj, write_pj; /* per word */
-  bool energy_from_table;   /* true: read_pj/write_pj come from the documented table */
+  bool energy_from_table;   /* read_pj and write_pj come from the documented table */
   double hop_pj;            /* per word and hop on the network above; 0: none given */
-  double latency;           /* cycles of one transfer that nothing hides */
-  double issue;             /* cycles to issue one transfer, same rule */
+  double latency;           /* cycles of one transfer, unless something hides them */
+  double issue;             /* cycles to issue one transfer; likewise */
   double area_um2;          /* of one instance; 0: not given */
-  bool area_given;          /* else tf_arch_area takes the documented table's */
+  bool area_given;          /* otherwise tf_arch_area uses the documented table */
 } tf_memory;
 
-/* Kinds of work a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0, cannot be
- * listed: a unit that selects compares. */
+/* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
+ * cannot be listed: a unit that selects also compares. */
 /* clang-format off */
 #define TF_KINDS(X)                                                                         \
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
@@ -47,32 +47,33 @@ typedef struct {
   const char *name;
   tf_loc at;
   uint32_t kinds;  /* bit 1u << tf_kind; COPY is always set */
-  int below;       /* index of the memory it stands below */
+  int below;       /* index of the memory that it is below */
   int64_t mesh[2]; /* X, Y units below one instance of that memory */
-  double rate;     /* points per cycle per unit */
+  double rate;     /* points a cycle of one unit */
   double pj;       /* per point */
   bool energy_from_table;
   bool multicast, reduce; /* the network between that memory and the units */
-  double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
+  double pipeline;        /* cycles to fill and drain the array once, charged unless hidden */
   double area_um2;        /* of one unit; 0: not given */
   bool area_given;
 } tf_unit;
 
-/* What kernels cost a core besides the words and the work that the model counts: `emit` ranks mappings by it and lays
- * out by it.  One row per figure: id, key in YAML, what holds where none is given (figures of a Zen 5 core, set so that
- * layers of ResNet and YOLO rank as they were measured), whether it is a size in bytes, whether it may be 0.
+/* What kernels cost a core in addition to the words and the work that the model counts; `emit` ranks mappings and
+ * chooses layouts by it.  One row per figure: id, key in YAML, default (figures of a Zen 5 core, set so that layers of
+ * ResNet and YOLO rank as they were measured), whether it is a size in bytes, whether it may be 0.
  *   tile      cycles to enter and leave a tile of a micro-kernel
- *   latency   cycles of a multiply-add; ports: how many of them, and how many loads, begin in a cycle
- *   copy      words a cycle laid out anew row by row; turn: in squares
- *   square    cycles a lane to turn a square of as many rows and store it
- *   row       cycles to begin a row that is laid out anew, or made; jump: where it lies a page or more from the last
- *   factor    cycles to find what a row is multiplied by: an exponential, or an inverse
- *   far       cycles that a tile waits for a vector of an operand whose rows lie pages apart
- *   stays     bytes of an operand that stay next to the core from one block of rows to the next
- *   stream    words a cycle that come from further out while tiles multiply; seen: as if so many came in between
- *   line      bytes of a line of the caches
- *   page      bytes of a page; pages: how many a core knows the places of; lookup: cycles to find another one
- *   multiply  cycles of a multiplication of tiles (AMX); store: of a tile's sums there and back */
+ *   latency   cycles of a multiply-add; ports: how many multiply-adds, and how many loads, can begin in a cycle
+ *   copy      words a cycle packed row by row; turn: transposed in squares
+ *   square    cycles a lane to transpose a square of as many rows and store it
+ *   row       cycles to begin a row that is packed or computed; jump: if it is a page or more from the last
+ *   factor    cycles to compute what a row is multiplied by: an exponential, or an inverse
+ *   far       cycles that a tile waits for a vector of an operand whose rows are pages apart
+ *   stays     bytes of an operand that stay close to the core from one block of rows to the next
+ *   stream    words a cycle that arrive from further out while tiles multiply; seen: the equivalent of other traffic
+ *   in between
+ *   line      bytes of a cache line
+ *   page      bytes of a page; pages: entries of a core's TLB; lookup: cycles of a miss
+ *   multiply  cycles of an AMX tile multiplication; store: of storing and loading a tile's sums */
 /* clang-format off */
 #define TF_CORE_FIELDS(X)                                                                                  \
   X(tile, "tile", 20, false, true) X(latency, "latency", 4, false, false) X(ports, "ports", 2, false, false) \
@@ -88,7 +89,7 @@ typedef struct {
 #undef X
 } tf_core;
 
-tf_core tf_core_usual(void); /* the figures of the table */
+tf_core tf_core_usual(void); /* the default figures */
 
 typedef struct {
   const char *name;
@@ -101,18 +102,19 @@ typedef struct {
   tf_memory *memories;
   int n_units;
   tf_unit *units;
-  tf_core core; /* of whatever runs an emitted kernel */
+  tf_core core; /* of whatever core runs an emitted kernel */
 } tf_arch;
 
-/* um2 of all instances of all memories and units on the chip: what is given, else what the documented table says.
- * source may be NULL. */
+/* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
+ * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
-/* The level of the memory that a core's blocks are to stay in, on the way from one op to the next: of the bounded
- * memories inside the outermost one, less the innermost (registers) where there are others, the first whose instances
- * work apart (its mesh has several, or its network neither multicasts nor reduces); where none do, the outermost, or,
- * of three and more, the one inside it, for a last cache belongs to all cores.  0: no memory inside is bounded. */
+/* The memory in which a core's blocks should stay between ops.  Candidates are the bounded memories inside the
+ * outermost one, without the innermost (registers) if there are others.  It is the first candidate whose instances are
+ * independent (its mesh has several, or its network neither multicasts nor reduces); if there is none: the outermost
+ * candidate, or, of three and more, the one inside it, as a last-level cache is shared by all cores.  0: no
+ * candidate. */
 int tf_arch_close(const tf_arch *a);
 
 /* ---- workload -------------------------------------------------------------------- */
@@ -145,7 +147,7 @@ typedef struct {
   int rank;
   int64_t *lo;     /* [rank] first coordinate of the tensor (0 unless padding shifts it) */
   int64_t *extent; /* [rank] words along the rank: it covers lo .. lo + extent - 1 */
-  int64_t *pad;    /* [rank] how far outside it may be read (reads zero) */
+  int64_t *pad;    /* [rank] how far outside it may be read (reads there give zero) */
   int word_bits;
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
@@ -163,7 +165,7 @@ typedef struct {
   int n_args;    /* TF_X_CALL: 1..3 */
   int arg[3];    /* indices of earlier nodes */
   int ref;       /* TF_X_READ: index into reads */
-  int dim;       /* TF_X_DIM: of the workload; where the point stands along it */
+  int dim;       /* TF_X_DIM: dim of the workload, whose coordinate is the value */
   double number; /* TF_X_NUMBER; may be infinite */
 } tf_expr;
 
@@ -171,15 +173,15 @@ typedef struct {
   const char *name;
   tf_loc at;
   int n_dims;
-  int *dims;      /* its iteration space: output dims first, in output order, then reduced */
-  int out;        /* tensor it makes; rank r of it is dims[r] */
+  int *dims;      /* its iteration space: output dims first, in output order, then reduced ones */
+  int out;        /* the tensor it produces; rank r of it is dims[r] */
   int n_out_dims; /* == rank of out */
   tf_reduce reduce;
   int n_reads;
   tf_ref *reads; /* one per reference in the text, in order (a tensor may appear twice) */
   int n_expr;
   tf_expr *expr;
-  uint32_t kinds; /* what a unit must list to run it; `+= a * b` is MAC alone */
+  uint32_t kinds; /* what a unit must list to run it; `+= a * b` is MAC only */
 } tf_op;
 
 typedef struct {
@@ -193,9 +195,9 @@ typedef struct {
 } tf_workload;
 
 /* ---- instructions ------------------------------------------------------------------ */
-enum { TF_INSTR_LOOPS = 8, TF_INSTR_OPERANDS = 6 }; /* at most; operands with the one that is made */
+enum { TF_INSTR_LOOPS = 8, TF_INSTR_OPERANDS = 6 }; /* upper limits; operands include the output */
 
-/* A part of where an element stands in an operand's tile: stride * (loop, loop / by, or loop % by). */
+/* A part of an element's offset in an operand's tile: stride * (loop, loop / by, or loop % by). */
 typedef struct {
   int loop;
   enum { TF_LAYOUT_WHOLE, TF_LAYOUT_DIV, TF_LAYOUT_MOD } part;
@@ -206,29 +208,28 @@ typedef struct {
   tf_loc at;
   const char *type; /* "f16"; NULL: not given */
   int bits;         /* of an element */
-  int memory;       /* of the architecture, which a call reads it from or writes it to; -1: not given */
+  int memory;       /* memory of the architecture that a call reads it from or writes it to; -1: not given */
   int64_t words;    /* of a tile */
   int n_layout;
   tf_layout *layout;
 } tf_operand;
 
-/* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in its order, are the
- * instruction's loops, their extents its sizes, the op's reads and then its output its operands. */
+/* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in order, are the
+ * instruction's loops, their extents its sizes; the op's reads, then its output, are its operands. */
 typedef struct {
-  const char *name, *intrinsic; /* intrinsic: as a compiler calls it; NULL: not given */
+  const char *name, *intrinsic; /* intrinsic: its name in a compiler; NULL: not given */
   tf_loc at;
   const tf_workload *body;
   int n_loops, n_operands;
   int64_t size[TF_INSTR_LOOPS];
   tf_operand operand[TF_INSTR_OPERANDS];
-  int below;                  /* index of the memory whose every instance has one unit for it; -1: one unit in all */
-  double latency, throughput; /* cycles until a result; calls per cycle of one unit */
+  int below;                  /* index of the memory each instance of which has one unit; -1: one unit in all */
+  double latency, throughput; /* latency: cycles until the result; throughput: calls a cycle of one unit */
 } tf_instr;
 
 /* ---- reading --------------------------------------------------------------------- */
-/* What a set of files says.  arch, workload: NULL if no file has that section.
- * mapping_text: NULL if absent; mapping_at: where its first character stands (column of
- * the block's text; line n of the text is at mapping_at.line + n, columns count from
+/* The contents of a set of files.  arch, workload: NULL if no file has that section.  mapping_text: NULL if absent;
+ * mapping_at: the place of its first character (line n of the text is at mapping_at.line + n, columns count from
  * mapping_at.col).  All memory belongs to the tf_spec. */
 typedef struct tf_spec {
   const tf_arch *arch;
@@ -245,19 +246,19 @@ typedef struct {
 
 /* A named text. */
 typedef struct {
-  const char *name, *text; /* text NULL: could not be read, of which whoever tried has told */
+  const char *name, *text; /* text NULL: could not be read, which was reported */
   size_t len;
 } tf_text;
 
-/* The whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an error
- * in d. */
+/* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an
+ * error in d. */
 tf_text tf_text_read(const char *path, tf_diags *d);
 
-/* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: what it
- * came to. */
+/* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: its
+ * value. */
 const char *tf_spec_param(const tf_spec *s, size_t i, double *value);
 
-/* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
+/* Reads and checks the files; NULL with every error of every file in d. */
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
 /* The same from memory. */
 tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);

@@ -1,9 +1,9 @@
-/* Sweeps: a grid of machines and workloads, one result a point, in a store that survives (docs/HOWTO-sweep.md). */
+/* Sweeps: a grid of machines and workloads, one result per point, in a persistent store (docs/HOWTO-sweep.md). */
 #ifndef TILEFLOW_SWEEP_H
 #define TILEFLOW_SWEEP_H
 #include "tileflow/search.h"
 
-/* How a point's figures are found; key in the section. */
+/* How the figures of a point are found; key in the section. */
 #define TF_SWEEP_METHODS(X) X(BOUND, "bound") X(EVAL, "eval") X(CLOSED, "closed") X(SOLVE, "solve") X(SEARCH, "search")
 typedef enum {
 #define X(id, key) TF_SWEEP_##id,
@@ -13,7 +13,7 @@ typedef enum {
 } tf_sweep_method;
 const char *tf_sweep_method_key(int method); /* NULL past the last */
 
-/* What the front is of; key, column of the store.  All are to be small. */
+/* The objectives of the front; key, column of the store.  All are minimised. */
 #define TF_GOALS(X)                                                                                                    \
   X(CYCLES, "cycles", "cycles")                                                                                        \
   X(SECONDS, "seconds", "seconds")                                                                                     \
@@ -30,38 +30,39 @@ const char *tf_goal_column(int goal); /* the same */
 
 /* A file of the grid. */
 typedef struct {
-  const char *name; /* of its section; where two files give the same name, the file's */
-  const char *file; /* as the sweep names it */
+  const char *name; /* of its section; if two files have the same name, the file's name */
+  const char *file; /* as the sweep writes it */
   double weight;    /* of a workload */
 } tf_sweep_file;
 
-/* Params that walk together; several where they are zipped. */
+/* An axis: params that vary together; several if they are zipped. */
 typedef struct {
   int n_params, n;
   const char **params; /* [n_params] */
   double *values;      /* [n * n_params] */
-  bool of_workload;    /* they are a workload's: else the machine's */
+  bool of_workload;    /* they belong to a workload; otherwise to the machine */
 } tf_sweep_axis;
 
-/* Points are numbered machine * n_cases + case.  A machine is an architecture with params of its own, the architecture
- * outermost, then the axes in the order of the section, the last fastest; a case is a workload with its params, and a
- * mapping where the sweep has some, in the same order. */
+/* Points are numbered machine * n_cases + case.  A machine is an architecture with its own params: the architecture
+ * varies slowest, then the axes in the order of the section, the last one fastest.  A case is a workload with its
+ * params, and a mapping if the sweep has some, in the same order. */
 typedef struct {
   const char *name;
   tf_sweep_method method;
   int n_goals;
   tf_goal goals[TF_N_GOALS];
-  double within;  /* a machine is not solved where a result is, at no more area, at most this share above its bounds */
-  bool geometric; /* a machine's score is the weighted geometric mean over its workloads; else their weighted sum */
+  double within; /* a machine is not solved if some result of no more area is at most this share above its bounds */
+  bool
+      geometric; /* a machine's score is the weighted geometric mean over its workloads; otherwise their weighted sum */
   int n_archs, n_workloads, n_mappings;
   tf_sweep_file *archs, *workloads, *mappings;
   int n_axes;
   tf_sweep_axis *axes;
   int64_t n_machines, n_cases;
-  int64_t n_works, *works; /* cases that pass the conditions, ascending; a machine has a row for each of these */
+  int64_t n_works, *works; /* cases that meet the conditions, ascending; a machine has a row for each of them */
 } tf_sweep_grid;
 
-/* What a machine or a case is made of: the files, and the position on each axis (-1: not one of its axes). */
+/* The components of a machine or a case: its files, and its position on each axis (-1: not one of its axes). */
 enum { TF_SWEEP_AXES = 32 };
 typedef struct {
   int arch, workload, mapping; /* mapping -1: none */
@@ -71,10 +72,10 @@ tf_sweep_place tf_sweep_place_of(const tf_sweep_grid *g, int64_t point);
 
 /* ---- results ------------------------------------------------------------------------ */
 #define TF_POINT_STATES(X)                                                                                             \
-  X(FOUND, "found")     /* figures are those of a mapping; method bound: the bounds */                                 \
+  X(FOUND, "found")     /* figures of a mapping; method bound: the bounds */                                           \
   X(NONE, "none")       /* no mapping that fits was found */                                                           \
-  X(SKIPPED, "skipped") /* its machine's bounds are beaten by a result: not looked for */                              \
-  X(INVALID, "invalid") /* these params give no sound input, or the mapping does not stand; see message */
+  X(SKIPPED, "skipped") /* some result dominates its machine's bounds: not searched */                                 \
+  X(INVALID, "invalid") /* these params give no valid input, or the mapping is illegal; see message */
 typedef enum {
 #define X(id, key) TF_POINT_##id,
   TF_POINT_STATES(X)
@@ -92,12 +93,12 @@ typedef struct {
 typedef struct {
   int64_t point;
   tf_point_state state;
-  double figures[TF_N_GOALS]; /* NAN where there is none; area: whatever the state, where the input is sound */
-  double bounds[TF_N_GOALS];  /* of all mappings on this machine */
+  double figures[TF_N_GOALS]; /* NAN: none; area: in any state, if the input is valid */
+  double bounds[TF_N_GOALS];  /* lower bounds for all mappings on this machine */
   double held_words;          /* NAN: not known */
   bool proved;                /* no mapping of the solver's space is better */
   int64_t evals;
-  double took;                                /* seconds */
+  double took;                                /* in seconds */
   const char *bottleneck, *message, *mapping; /* NULL: none */
   int n_counts;
   const tf_sweep_count *counts;
@@ -107,37 +108,35 @@ typedef struct {
 typedef struct tf_sweep tf_sweep;
 typedef struct tf_store tf_store;
 
-/* Reads the section `sweep` and all files that it names, from the folder of the file that has it; the other files join
- * every point.  Borrows the settings.  NULL with every error in d. */
+/* Reads the section `sweep` and all files that it names, relative to the folder of the file that has it; the other
+ * files belong to every point.  Borrows the settings.  NULL with every error in d. */
 tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
 void tf_sweep_free(tf_sweep *s);
 const tf_sweep_grid *tf_sweep_grid_of(const tf_sweep *s);
 
-/* Opens the store of this sweep, making it where there is none.  A file that is no store, is damaged, of a newer
- * version or of other inputs is an error (E_STORE) that says what differs, and is left as it is.  NULL with the errors
- * in d. */
+/* Opens the store of this sweep, or creates it.  A file that is no store, is damaged, of a newer version, or of other
+ * inputs is an error (E_STORE) that says what differs, and is left unchanged.  NULL with the errors in d. */
 tf_store *tf_store_of(const char *path, const tf_sweep *s, tf_diags *d);
-/* Opens a store that is there; writing is not needed. */
+/* Opens an existing store; read access is enough. */
 tf_store *tf_store_open(const char *path, tf_diags *d);
 void tf_store_close(tf_store *s);
 const tf_sweep_grid *tf_store_grid(const tf_store *s);
 
-/* Calls row for each result, ascending by point; false of it ends the walk.  Texts of a row live until the call
- * returns; counts are not given.  False with an error in d where the file cannot be read. */
+/* Calls row for each result, by ascending point, until it returns false.  Texts of a row live until the call returns;
+ * counts are not given.  False with an error in d where the file cannot be read. */
 bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d);
-/* The mapping of a point, malloc'd; NULL: it has none. */
+/* The mapping of a point, malloc'd, the caller frees; NULL: none. */
 char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d);
-/* Takes the rows of another store of the same sweep that this one lacks, and those of points that it skipped.  *taken:
- * how many. */
+/* Copies from another store of the same sweep the rows that this one lacks, or has as skipped.  *taken: how many. */
 bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d);
 
 /* ---- running ------------------------------------------------------------------------ */
 typedef struct {
-  int64_t done, total; /* points: in the store, of the grid (or of the shard) */
-  int64_t found;       /* since it began */
+  int64_t done, total; /* points in the store; points of the grid (or of the shard) */
+  int64_t found;       /* since this run began */
   double seconds;
-  double best; /* of the first objective, one machine's score; INFINITY: none yet */
-  int front;   /* machines that no other beats; -1: too many to follow */
+  double best; /* the best score of a machine by the first objective; INFINITY: none yet */
+  int front;   /* number of machines on the front; -1: too many to track */
 } tf_sweep_progress;
 
 /* A message between processes that work on one sweep. */
@@ -147,12 +146,12 @@ typedef struct {
 } tf_bytes;
 void tf_bytes_free(tf_bytes *b);
 
-/* Other processes of the same build that were given the same files, each of which runs tf_sweep_serve. */
+/* Other processes of the same build with the same files, each of which runs tf_sweep_serve. */
 typedef struct {
-  int n;                                                                /* 0: none */
-  bool (*ask)(void *ctx, int worker, tf_bytes *what, tf_bytes *answer); /* 0 .. n - 1, each from a thread of its own;
-                                                                           sends and waits; an empty message is not
-                                                                           answered. False: it is not there any more */
+  int n; /* 0: none */
+  bool (*ask)(void *ctx, int worker, tf_bytes *what,
+              tf_bytes *answer); /* worker: 0 .. n - 1, each called from a thread of its own; sends `what` and waits for
+                                    the answer; an empty message has no answer.  False: the process is gone */
   void *ctx;
 } tf_sweep_crew;
 
@@ -160,19 +159,18 @@ typedef struct {
   int threads; /* 0: one for each processor */
   tf_sweep_crew crew;
   int shard, shards;       /* this process takes every shards-th machine, from the shard-th (1 .. shards); 0: all */
-  bool full;               /* points are solved that bounds would skip, too */
-  double time_limit;       /* seconds, after which no point is begun; 0: none */
-  bool (*stop)(void *ctx); /* may be NULL: a point under way is given up, too */
+  bool full;               /* also solve points that bounds would skip */
+  double time_limit;       /* in seconds; after it no point is begun; 0: none */
+  bool (*stop)(void *ctx); /* may be NULL; also interrupts the current point */
   void (*progress)(void *ctx, const tf_sweep_progress *p); /* may be NULL */
   void *ctx;
 } tf_sweep_opts;
 
-/* Finds what the store lacks.  The rows are the same with any number of threads, and however often it was stopped or
- * killed on the way.  False with an error in d; what was found until then is in the store. */
+/* Computes what the store lacks.  The rows are the same with any number of threads, and however often the run was
+ * stopped or killed.  False with an error in d; what was computed until then is in the store. */
 bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d);
-/* Works for a process that runs the sweep, as one of its crew: `listen` waits for what it asks (an empty message: the
- * end), `answer` sends what was found.  Of the options only `stop` counts.  False: it was stopped, or memory ran out.
- */
+/* Works for a process that runs the sweep, as one of its crew: `listen` waits for a request (an empty message: the
+ * end), `answer` sends the result.  Of the options only `stop` is used.  False: it was stopped, or memory ran out. */
 typedef struct {
   bool (*listen)(void *ctx, tf_bytes *what);
   bool (*answer)(void *ctx, const tf_bytes *found);
@@ -184,19 +182,19 @@ bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_swe
 typedef struct {
   int64_t machine;
   double score[TF_N_GOALS]; /* by goal; area: its own.  NAN: not all its points have a mapping */
-  double bound[TF_N_GOALS]; /* no mappings on this machine score less; NAN: not known */
-  double gap[TF_N_GOALS]; /* of a machine of the front: how much less (0.2: a sixth) another one could still have while
-                             no worse in the others; 0: proved */
-  bool front;             /* none is better in one objective and no worse in the others */
+  double bound[TF_N_GOALS]; /* lower bounds on the score for any mappings on this machine; NAN: not known */
+  double gap[TF_N_GOALS]; /* of a machine on the front: how much less (0.2: a sixth) another machine could still have in
+                             one objective while no worse in the others; 0: proved */
+  bool front;             /* no machine is better in one objective and no worse in the others */
 } tf_sweep_machine;
 
 typedef struct {
-  int64_t n;                                   /* machines of which the store has a row */
-  tf_sweep_machine *machines;                  /* ascending */
+  int64_t n;                                   /* machines with a row in the store */
+  tf_sweep_machine *machines;                  /* by ascending number */
   int64_t points, by_state[TF_N_POINT_STATES]; /* rows */
-  int64_t n_front, proved;                     /* proved: of these, with gap 0 */
-  int64_t skipped, beaten, open; /* machines not on the front: never solved; solved, though bounds alone leave them out;
-                                    those that a better mapping could still bring there */
+  int64_t n_front, proved;                     /* proved: those with gap 0 */
+  int64_t skipped, beaten, open; /* machines not on the front: never solved; solved although bounds alone exclude them;
+                                    could still join the front with a better mapping */
 } tf_sweep_summary;
 
 /* Scores all machines.  NULL with an error in d. */
@@ -205,8 +203,8 @@ void tf_sweep_summary_free(tf_sweep_summary *s);
 
 /* ---- conditions ------------------------------------------------------------------------ */
 typedef struct tf_condition tf_condition;
-/* A condition on the columns of `results --csv`: "l1_kib <= 512 and cycles < 1e6 and workload == 'g1'".  NULL with
- * located errors in d. */
+/* Reads a condition on the columns of `results --csv`: "l1_kib <= 512 and cycles < 1e6 and workload == 'g1'".  NULL
+ * with located errors in d. */
 tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d);
 bool tf_condition_holds(const tf_condition *c, const tf_sweep_grid *g, const tf_sweep_row *r);
 void tf_condition_free(tf_condition *c);

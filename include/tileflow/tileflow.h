@@ -1,4 +1,4 @@
-/* tileflow: what a C user includes. */
+/* The umbrella header of tileflow, for C users. */
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
 #include "tileflow/bound.h"

@@ -3,8 +3,8 @@
 #define TILEFLOW_TREE_H
 #include "tileflow/spec.h"
 
-/* Scope kinds, one table.  id, key, words held, time, whether children share a memory's
- * content (SAME), own it in turn (OWN), or split it (SPLIT).  Eq. 3.12, 3.13, 3.22. */
+/* Scope kinds, one table: id, key, how words held combine, how time combines, whether children share a memory's
+ * content (SAME), own it in turn (OWN), or split it (SPLIT).  Thesis Eq. 3.12, 3.13, 3.22. */
 /* clang-format off */
 #define TF_SCOPES(X)                    \
   X(SEQ, "Seq", MAX, SUM, OWN)          \
@@ -25,7 +25,7 @@ typedef struct {
   int dim;
   tf_axis axis;
   int64_t trip; /* >= 1; 0: open ("?") */
-  int64_t max;  /* open: "?<=max", 0 if unbounded */
+  int64_t max;  /* open: "?<=max"; 0 if unbounded */
   int n_choices;
   const int64_t *choices; /* open: "?{1,2,4}" */
   tf_loc at;
@@ -49,11 +49,11 @@ typedef struct {
   tf_loc at;
   int parent;     /* -1: root */
   int child_no;   /* position among its siblings */
-  int n_children; /* TILE 1, SCOPE >= 2, OP 0 */
+  int n_children; /* TILE: 1, SCOPE: >= 2, OP: 0 */
   int *children;  /* node indices */
   int end;        /* one past the last node of its subtree */
   int level;      /* TILE: memory index (0 = outermost) */
-  int n_loops;    /* TILE: temporal loops first, outer to inner, then spatial */
+  int n_loops;    /* TILE: temporal loops first, outermost first, then spatial ones */
   int n_temporal;
   tf_loop *loops;
   bool order_open; /* TILE: the order of the temporal loops is open: "for {m=4 l=?}" */
@@ -76,26 +76,26 @@ typedef struct tf_tree {
   bool open;    /* some trip count, scope or loop order is left open */
 } tf_tree;
 
-/* Parses the text of a mapping and checks every rule of docs/MODEL.md section 3 that does
- * not depend on capacities.  `at` is the place of the text's first character.
- * NULL with every error in d otherwise. */
+/* Parses the text of a mapping and checks every rule of docs/SEMANTICS.md section 1 that does not depend on
+ * capacities.  `at` is the place of the text's first character.  NULL with every error in d. */
 tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 void tf_tree_free(tf_tree *t);
 
-/* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd. */
+/* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd, the caller frees; NULL: no memory. */
 char *tf_tree_text(const tf_tree *t);
 
 /* A tree of the same nodes at the same places, checked by the same rules: for its own architecture and workload, or
- * others that have as many memories, dims, tensors and ops, of the same kinds.  d NULL: nobody asks why not. */
+ * for others with as many memories, dims, tensors and ops, of the same kinds.  d NULL: errors are not reported.  NULL
+ * if a rule is broken, or memory ran out. */
 tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 
-/* For a tree that no file holds: its text joins d as a file of that name, and all of the tree stands where the text has
- * it, so that messages show its lines.  False with an error in d: no memory. */
+/* For a tree that was not read from a file: registers its text in d as a file of that name, and locates all of the
+ * tree in it, so that messages show its lines.  False with an error in d: no memory. */
 bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
 
 /* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
 int tf_tree_home(const tf_tree *t, int tensor);
-/* The scope node that is z's home (lowest common ancestor of the ops that touch it);
- * -1 for inputs and outputs of the workload. */
+/* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and outputs of the
+ * workload. */
 int tf_tree_home_scope(const tf_tree *t, int tensor);
 #endif

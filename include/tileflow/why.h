@@ -1,22 +1,22 @@
-/* Why words move: what an evaluation counted, by cause. */
+/* Why words move: the counts of an evaluation by cause. */
 #ifndef TILEFLOW_WHY_H
 #define TILEFLOW_WHY_H
 #include "tileflow/model.h"
 
 /* id, key (JSON, CSV).  "It" is the tensor; words are those beyond one pass unless said otherwise. */
 /* clang-format off */
-#define TF_CAUSES(X)                                                                            \
-  X(FIRST, "needed")           /* entered once: the tensor, or what of it is touched */         \
-  X(LOOP, "loop")              /* a loop that does not move it stands outside of what does */   \
-  X(SEQ, "seq")                /* a Seq gives it up between two visits */                       \
-  X(SPLIT, "split")            /* children of a Para or Pipe enter it each for themselves */    \
-  X(PRODUCTION, "production")  /* the production of an intermediate has ended: it is made anew */ \
-  X(LAYOUT, "layout")          /* another child had it spread otherwise, or its reduction spread */ \
-  X(HALO, "halo")              /* neighbouring boxes overlap, and the overlap enters again */    \
-  X(COPIES, "copies")          /* instances of a spatial loop that does not move it hold one each */ \
-  X(PARTIAL, "partial")        /* partial sums leave and come back: a reduced loop stands outside */ \
-  X(AGAIN, "again")            /* a Tile of another op enters it, too */                        \
-  X(UNITS, "units")            /* all that compute units read and update: they keep nothing */  \
+#define TF_CAUSES(X)                                                                                        \
+  X(FIRST, "needed")           /* entered once: the tensor, or the part of it that is touched */            \
+  X(LOOP, "loop")              /* a loop that does not move it is outside of one that does */               \
+  X(SEQ, "seq")                /* a Seq drops it between two visits */                                      \
+  X(SPLIT, "split")            /* children of a Para or Pipe each load it for themselves */                 \
+  X(PRODUCTION, "production")  /* the production of an intermediate has ended: it is produced again */      \
+  X(LAYOUT, "layout")          /* another child had it under another layout, or its reduction was spread */ \
+  X(HALO, "halo")              /* neighbouring boxes overlap, and the overlap is loaded again */            \
+  X(COPIES, "copies")          /* instances of a spatial loop that does not move it hold a copy each */     \
+  X(PARTIAL, "partial")        /* partial sums leave and come back: a reduced loop is outside */            \
+  X(AGAIN, "again")            /* a Tile of another op enters it, too */                                    \
+  X(UNITS, "units")            /* all that compute units read and update: they keep nothing */              \
   X(STREAM, "stream")          /* all corrections of a streamed reduction */
 /* clang-format on */
 typedef enum {
@@ -30,10 +30,10 @@ typedef enum {
 typedef struct {
   int tensor;
   int above, level; /* memory that serves it; memory that it fills, -1: compute units */
-  int node;         /* the Tile or op; of STREAM: the scope that streams */
+  int node;         /* the Tile or op; for STREAM: the scope that streams */
   tf_cause cause;
-  int at, slot;    /* the loop that repeats: nodes[at].loops[slot]; the Seq: at alone; else -1 */
-  int64_t size;    /* words of the tensor: so many are one pass; saturates */
+  int at, slot;    /* the loop that repeats: nodes[at].loops[slot]; for a Seq: `at` only; otherwise -1 */
+  int64_t size;    /* words of the tensor, which make one pass; saturating */
   tf_counts words; /* fill and drain at `level`, read and update at `above`; peak: 0 */
 } tf_why_row;
 
@@ -43,12 +43,11 @@ typedef struct {
   void *memory;     /* owned */
 } tf_why;
 
-/* The causes of what the model's last evaluation counted.  For each memory M and tensor, fill and drain summed over the
- * rows with level M, and read and update over those with above M, are exactly its counters.  What enters at a moment at
- * which loops that do not move the tensor have all not stepped yet is needed (or a halo, a copy); the rest falls to the
- * outermost of these loops that has stepped.  False, with nothing in out: no memory, or the evaluation walked more than
- * TF_WHY_WALK steps (it would be walked again).  The evaluation's result stays as it is.
- */
+/* The causes of the counts of the model's last evaluation.  For each memory M and tensor, fill and drain summed over
+ * the rows with level M, and read and update over those with above M, are exactly its counters.  What enters while all
+ * loops that do not move the tensor are at their first setting is needed (or a halo, a copy); the rest is attributed
+ * to the outermost of these loops that has stepped.  False, with nothing in out: no memory, or the evaluation walked
+ * more than TF_WHY_WALK steps (which would be walked again).  The evaluation's result is unchanged. */
 enum { TF_WHY_WALK = 1000000 };
 bool tf_why_of(tf_model *m, tf_why *out);
 void tf_why_free(tf_why *w);

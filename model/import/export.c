@@ -1,4 +1,4 @@
-/* Which formats there are, and what of an architecture none of them can say. */
+/* The table of formats, and what of an architecture none of them can express. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ void tf_export_free(tf_export *e) {
   free(e);
 }
 
-/* What changes counts: words moved, or words held. */
+/* Reports what would change counts: words moved or held. */
 static bool check_network(ex_case *x, tf_loc at, const char *name, bool multicast, bool reduce) {
   if (multicast && reduce) return true;
   return tf_fail(x->diags, at, TF_E_KEY,
@@ -63,7 +63,8 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
     kinds |= wl->ops[i].kinds;
   for (int i = 0; i < a->n_units; i++)
     if ((a->units[i].kinds & kinds) == kinds) return &a->units[i];
-  for (int i = 0; i < a->n_units; i++) /* else the one of matrix products: both tools know one kind of point */
+  for (int i = 0; i < a->n_units;
+       i++) /* otherwise the unit for matrix products, as both tools know one kind of point only */
     if (a->units[i].kinds >> TF_K_MAC & 1) return &a->units[i];
   return &a->units[0];
 }

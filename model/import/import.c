@@ -1,4 +1,4 @@
-/* Whose files they are. */
+/* Recognises the tool that files belong to. */
 #include "model/import/tileflow/tileflow.h"
 
 static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
@@ -41,7 +41,7 @@ static bool is_foreign(const tf_ynode *root) {
 bool tf_import_foreign(const tf_text *text) {
   if (tf_import_is_onnx(text)) return true;
   tf_arena *a = tf_arena_new();
-  tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
+  tf_diags *d = tf_diags_new(); /* the reader reports errors again */
   bool foreign =
       a && d && (ti_is_nest(text->text, text->len) || is_foreign(tf_yaml_read(a, 0, text->text, text->len, d)));
   tf_diags_free(d);
@@ -53,7 +53,7 @@ static bool any_tileflow(const tf_text *texts, size_t n) {
   bool found = false;
   for (size_t i = 0; i < n && !found; i++) {
     tf_arena *a = tf_arena_new();
-    tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
+    tf_diags *d = tf_diags_new(); /* the reader reports errors again */
     if (a && d)
       found =
           ti_is_nest(texts[i].text, texts[i].len) || is_tileflow(tf_yaml_read(a, 0, texts[i].text, texts[i].len, d));

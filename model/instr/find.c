@@ -4,7 +4,7 @@
 
 #include "model/instr/match.h"
 
-enum { MOST = 1 << 14 }; /* mappings */
+enum { MOST = 1 << 14 }; /* most mappings */
 
 bool tf_instr_keep(tf_instr_maps *out, const tf_instr_match *m, const uint64_t set[]) {
   if (out->n >= MOST) return false;
@@ -33,7 +33,7 @@ static bool find_all(tf_instr_match *m, int l, uint64_t used, uint64_t set[], tf
 /* ---- how many differ ---------------------------------------------------------------------------- */
 static int by_sets(const void *a, const void *b) { return memcmp(a, b, sizeof(tf_instr_map)); }
 
-/* The mapping without loops of extent 1; false where it leaves a loop idle that could be filled. */
+/* The mapping without loops of extent 1; false if it leaves a loop idle that could be filled. */
 static bool reduced(const tf_instr_match *m, uint64_t ones, const tf_instr_map *map, tf_instr_map *out) {
   memset(out, 0, sizeof *out);
   for (int l = 0; l < m->in->n_loops; l++) {

@@ -1,4 +1,5 @@
-/* Which loops can go together: the same operands, and no element of a tile that would be two of a tensor. */
+/* Which loops can be matched: those with the same operands, such that no element of a tile stands for two of a
+ * tensor. */
 #include "model/instr/match.h"
 
 #include "base/checked.h"
@@ -12,7 +13,7 @@ static bool same_node(const tf_expr *a, const tf_expr *b) {
   bool same = a->what == b->what && a->n_args == b->n_args;
   if (same && a->what == TF_X_CALL) same = a->call == b->call;
   if (same && a->what == TF_X_READ) same = a->ref == b->ref;
-  if (same && a->what == TF_X_DIM) same = false; /* what a call computes knows no place */
+  if (same && a->what == TF_X_DIM) same = false; /* a call knows no coordinates */
   if (same && a->what == TF_X_NUMBER) same = a->number == b->number;
   for (int i = 0; same && i < a->n_args; i++)
     same = a->arg[i] == b->arg[i];
@@ -26,7 +27,7 @@ static bool same_element(const tf_op *a, const tf_op *b) {
   return same;
 }
 
-/* Whether a point beyond a reduced loop's end, whose sources are zeros, adds nothing. */
+/* Whether points beyond a reduced loop's end, whose sources are padded with zeros, add nothing. */
 static bool zeros_are_void(const tf_op *op) {
   double value[TF_INSTR_LOOPS * TF_INSTR_OPERANDS];
   static const double neutral[] = {[TF_ASSIGN] = 0, [TF_REDUCE_ADD] = 0, [TF_REDUCE_MUL] = 1};
@@ -83,8 +84,8 @@ bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_ins
 /* ---- composite indices --------------------------------------------------------------------------- */
 static int lowest(uint64_t set) { return __builtin_ctzll(set); }
 
-/* The one loop of the op that moves within a tile of loop l, -1 where others may move, too: the last of the set is
- * fastest, and moves alone where its extent is a multiple of the tile's. */
+/* The only loop of the op that moves within a tile of loop l; -1 if others may move, too.  The last of the set is
+ * fastest, and moves alone if its extent is a multiple of the tile's. */
 static int moving(const tf_instr_match *m, int l, uint64_t set) {
   if (!set) return -1;
   int last = 63 - __builtin_clzll(set);
@@ -92,8 +93,9 @@ static int moving(const tf_instr_match *m, int l, uint64_t set) {
   return alone ? last : -1;
 }
 
-/* An index that is a sum of loops a and b reaches one element by several settings of them; the op's operand must have
- * one element there, too: each of its indices moves by the two loops as the instruction's does. */
+/* Checks an index that is a sum of loops a and b, so that several settings of these reach one element: the op's
+ * operand must have one element there, too, hence each of its indices must move with both loops as the instruction's
+ * does. */
 static bool in_step(const tf_instr_match *m, int o, int a, int b, const tf_index *sum, const uint64_t set[]) {
   tf_index own;
   tf_term term;

@@ -1,9 +1,9 @@
-/* What both ways to count ask of an op and an instruction. */
+/* What both enumerations need to know of an op and an instruction. */
 #ifndef MODEL_INSTR_MATCH_H
 #define MODEL_INSTR_MATCH_H
 #include "tileflow/instr.h"
 
-enum { TF_INSTR_TRIES = 1 << 23 }; /* choices at most, whatever becomes of them */
+enum { TF_INSTR_TRIES = 1 << 23 }; /* most choices tried */
 
 typedef struct {
   const tf_workload *wl;

@@ -4,7 +4,7 @@
 #include "model/instr/match.h"
 
 /* A match gives every loop of the instruction one of the op's. */
-enum { TOO_MANY = 15, MOST = 4096 }; /* past the first, unions are not formed; more are an error */
+enum { TOO_MANY = 15, MOST = 4096 }; /* beyond TOO_MANY, unions are not formed; more than MOST are an error */
 typedef struct {
   tf_instr_match *m;
   int n, n_exact, pick[TF_INSTR_LOOPS];
@@ -31,7 +31,8 @@ static bool same_index(const matches *s, const tf_index *op, const tf_index *in,
   return same && !*none;
 }
 
-/* Every index of the operand that is left stands for one of the instruction's, and all of these are stood for. */
+/* Every index of the operand that is left must correspond to one of the instruction's, and all of these must be
+ * covered. */
 static bool same_operand(const matches *s, int o) {
   const tf_instr_match *m = s->m;
   const tf_op *body = &m->in->body->ops[0];

@@ -1,4 +1,4 @@
-/* The physical mapping: tiles, calls, where tiles lie, and the time. */
+/* The physical mapping: tiles, calls, layout, and time. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -75,7 +75,7 @@ static bool place_operand(const placing *p, int o) {
 }
 
 /* ---- time --------------------------------------------------------------------------------------- */
-/* Instances of a memory; 1 of none. */
+/* Instances of a memory; 1 for none. */
 static double instances(const tf_arch *a, int memory) {
   double n = 1;
   for (int i = 0; a && i <= memory; i++)

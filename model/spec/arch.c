@@ -44,7 +44,7 @@ bool tf_read_energy(tf_arch_reader *r, const tf_ynode *node, const char *what, d
   return true;
 }
 
-/* A quantity per second or in seconds needs a clock; says so once. */
+/* A quantity per second or in seconds needs a clock; reports its absence once. */
 static bool need_clock(tf_arch_reader *r, const tf_ynode *node, const char *what) {
   if (r->have_clock) return true;
   r->have_clock = true;
@@ -85,7 +85,7 @@ bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const cha
   return false;
 }
 
-/* Names that stand in mapping texts must not be words of their syntax. */
+/* Names that occur in mapping texts must not be keywords there. */
 const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what) {
   static const char *const words[] = {"Seq",     "Shar",   "Para", "Pipe",   "op",    "for",
                                       "spatial", "bypass", "keep", "retain", "stream"};

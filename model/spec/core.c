@@ -1,5 +1,4 @@
-/* Reads what kernels cost a core, and what holds of what an architecture does not say; which memory a core's blocks are
- * to stay in. */
+/* Reads what kernels cost a core, with defaults; finds the memory that a core's blocks should stay in. */
 #include "model/spec/arch_read.h"
 
 typedef struct {
@@ -25,7 +24,7 @@ tf_core tf_core_usual(void) {
   return core;
 }
 
-/* Below 1e12, so that no sum of them leaves the numbers. */
+/* Below 1e12, so that no sum of them overflows. */
 static bool read_field(tf_arch_reader *r, const tf_ynode *node, const field *f, double *out) {
   enum { MOST = 1000000000 };
   tf_quantity q = {.unit = NULL};
@@ -56,7 +55,7 @@ static bool is_candidate(const tf_arch *a, int l, bool innermost) {
   return a->memories[l].capacity_words > 0 && (innermost || l < a->n_memories - 1);
 }
 
-/* Whether each of its instances is filled on its own: several there are, or nothing is shared on the way to them. */
+/* Whether its instances are filled independently: there are several, or nothing is shared on the way to them. */
 static bool works_apart(const tf_memory *m) { return m->mesh[0] * m->mesh[1] > 1 || !(m->multicast || m->reduce); }
 
 int tf_arch_close(const tf_arch *a) {

@@ -1,9 +1,9 @@
-/* What a dim is to an op, to an index and to a reference. */
+/* The relation of a dim to an op, an index or a reference. */
 #ifndef MODEL_SPEC_DIMS_H
 #define MODEL_SPEC_DIMS_H
 #include "tileflow/spec.h"
 
-/* Where the dim stands among the op's dims, those of its output first; -1: it is none of them. */
+/* Position of the dim among the op's dims (output dims first); -1: not among them. */
 static inline int tf_op_slot(const tf_op *op, int dim) {
   for (int i = 0; i < op->n_dims; i++)
     if (op->dims[i] == dim) return i;
@@ -23,14 +23,14 @@ static inline bool tf_op_reads(const tf_op *op, int tensor) {
   return false;
 }
 
-/* Elements by which a step of the dim moves the index; 0: the dim is not in it. */
+/* By how many elements a step of the dim moves the index; 0: the dim is not in it. */
 static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
   for (int t = 0; t < ix->n_terms; t++)
     if (ix->terms[t].dim == dim) return ix->terms[t].coef;
   return 0;
 }
 
-/* Whether a step of the dim moves what the reference touches of its tensor, which has so many ranks. */
+/* Whether a step of the dim moves what the reference (to a tensor of `rank` ranks) touches. */
 static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
   for (int r = 0; r < rank; r++)
     if (tf_index_coef(&ref->index[r], dim) != 0) return true;

@@ -32,7 +32,7 @@ static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *
   return tf_lex_fail(x, "',' or ']' after an index");
 }
 
-/* The tensor of a reference; a rank unlike that of its first use is reported. */
+/* The tensor of a reference; reports a rank other than at its first use. */
 static bool find_ref(tf_wl_reader *w, tf_ref *ref, const char *name, size_t len, int rank) {
   ref->tensor = tf_use_tensor(w, name, len, rank, ref->at);
   if (ref->tensor < 0) return false;
@@ -88,8 +88,8 @@ static int append_number(element *e, const tf_lex *at, double f) {
   return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
 }
 
-/* Computes a call of numbers: they are the last nodes, and give way to the result.  Infinite is only what `inf` gives.
- */
+/* Constant folding: replaces the call's arguments, which are the last nodes, by its value.  Infinities may only come
+ * from `inf`. */
 static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *at_arg) {
   double arg[3];
   bool finite = true;
@@ -164,7 +164,7 @@ static int parse_read(element *e, tf_lex *name) {
   return append(e, name, (tf_expr){.what = TF_X_READ, .ref = e->n_reads++});
 }
 
-/* Says what a bare name that is no param could have been. */
+/* Reports what a bare name that is no param might have meant. */
 static void fail_bare_name(element *e, const tf_lex *name) {
   tf_wl_reader *w = e->w;
   const char *text = tf_lex_text(name);
@@ -259,7 +259,7 @@ static int parse_sum(element *e) {
 }
 
 /* ---- conditions --------------------------------------------------------------------- */
-/* Passes the comparison that stands next.  *turned: its sides change places.  -1: none does. */
+/* Reads the comparison that follows.  *turned: its sides are exchanged.  -1: there is none. */
 static int take_comparison(tf_lex *x, bool *turned) {
   static const struct {
     const char *sign;
@@ -300,7 +300,7 @@ static int parse_comparison(element *e) {
   return append_call(e, &here, (tf_kind)kind, 2, turned ? (int[]){arg[1], arg[0]} : arg);
 }
 
-/* The value as a truth: 1 where it is not 0. */
+/* The value as a condition: 1 where it is not 0. */
 static int as_truth(element *e, const tf_lex *at, int root) {
   const tf_expr *x = &e->expr[root];
   if (x->what == TF_X_CALL && x->call >= TF_K_LT) return root;
@@ -325,7 +325,7 @@ static int parse_not(element *e) {
   return append_call(e, &here, TF_K_EQ, 2, arg);
 }
 
-/* Truths joined by a word: all of them, their least; one of them, their greatest. */
+/* Conditions joined by a word: `and` takes the minimum, `or` the maximum. */
 static int parse_joined(element *e, const char *word, tf_kind kind, int (*part)(element *)) {
   int arg[2] = {part(e), 0};
   for (int n = 0; arg[0] >= 0 && tf_lex_word(e->x, word); n++) {

@@ -1,4 +1,4 @@
-/* What follows from the ops: extents of tensors, who reads what, sizes, the order of ops. */
+/* Facts that follow from the ops: extents of tensors, readers, sizes, the order of ops. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -48,8 +48,8 @@ static void each_reading(tf_wl_reader *w, void (*f)(tf_wl_reader *, reading, tf_
     }
 }
 
-/* While ranges are gathered, lo and extent of an input hold its first and last coordinate;
- * an empty range (lo > extent) says that nothing was read so far. */
+/* While ranges are collected, lo and extent of an input hold its first and last coordinate; an empty range (lo >
+ * extent) means that nothing has been read so far. */
 static void widen(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t lo, hi;
   if (tf_is_made(t) || !range_of(w, x, &lo, &hi)) return;
@@ -126,7 +126,7 @@ static int find_named(tf_wl_reader *w, const tf_ynode *key) {
   return -1;
 }
 
-/* Extents outright.  With a pad they are where the reads without it start; else at 0. */
+/* Explicit extents.  With padding they begin where the unpadded reads begin, otherwise at 0. */
 static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, const int64_t *shape) {
   for (int r = 0; r < t->rank; r++) {
     bool made = tf_is_made(t);
@@ -205,7 +205,7 @@ static void check_points(tf_wl_reader *w, const tf_op *op) {
   }
 }
 
-/* Reads must stay in the tensor and its pad; those of an unshaped input do by construction. */
+/* Reads must stay in the tensor and its padding; those of an input without a shape do by construction. */
 static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t lo, hi;
   if (!range_of(w, x, &lo, &hi)) return;

@@ -30,7 +30,7 @@ static tf_diags *diags(const instr_reader *r) { return r->base.base->diags; }
 static const tf_op *op_of(const instr_reader *r) { return &r->w.wl->ops[0]; }
 
 /* ---- names ------------------------------------------------------------------------------------ */
-/* Words by which reports name what belongs to a mapping: a loop may not have them. */
+/* Loops must not have names that reports use for parts of a mapping. */
 static bool check_loop_names(const instr_reader *r) {
   static const char *const taken[] = {"calls", "utilization", "cycles", "executable", "tiles", "operands"};
   bool ok = true;
@@ -42,7 +42,7 @@ static bool check_loop_names(const instr_reader *r) {
   return ok;
 }
 
-/* Index of the memory; *out stays where no architecture says which there are. */
+/* Index of the memory; *out is unchanged if there is no architecture to look it up in. */
 static bool read_memory(instr_reader *r, const tf_ynode *node, int *out) {
   const tf_arch *a = r->base.arch;
   if (!node || !a) return true;
@@ -82,7 +82,7 @@ static bool check_index(const instr_reader *r, const tf_ref *ref, const tf_index
          tf_fail(diags(r), ref->at, TF_E_INDEX, "an operand is indexed by sums of loops, each times a number above 0");
 }
 
-/* What the model of instructions asks of a body beyond what any workload must be. */
+/* Requirements on an instruction's body beyond those on any workload. */
 static bool check_body(const instr_reader *r) {
   const tf_op *op = op_of(r);
   bool ok = true;
@@ -115,7 +115,7 @@ static int tensor_of(const instr_reader *r, int m) {
   return m < op->n_reads ? op->reads[m].tensor : op->out;
 }
 
-/* By rows: the last index fastest. */
+/* Row-major. */
 static bool default_layout(instr_reader *r, int m) {
   const tf_op *op = op_of(r);
   const tf_tensor *t = &r->w.wl->tensors[tensor_of(r, m)];
@@ -155,8 +155,8 @@ static bool read_part(instr_reader *r, const tf_ynode *node, tf_layout *p) {
   return x.tok.kind == TF_T_END || tf_lex_fail(&x, "the end");
 }
 
-/* Whether the parts give every element of the tile a place of its own: each loop of the operand stands there once
- * whole, or once divided and once as the rest, by the same number. */
+/* Whether the parts give every element of the tile an offset of its own: each loop of the operand occurs once whole,
+ * or once divided and once as remainder, by the same number. */
 static bool covers(const instr_reader *r, int m) {
   const tf_operand *o = &r->in->operand[m];
   int64_t quotient[TF_INSTR_LOOPS] = {0}, rest[TF_INSTR_LOOPS] = {0};

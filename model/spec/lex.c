@@ -41,7 +41,7 @@ static size_t number_length(const char *s, bool *integer) {
   return n + 1 + sign + exponent;
 }
 
-/* Whole numbers past 2^63 become real; what a double cannot hold becomes infinite. */
+/* Integers beyond 2^63 become reals; reals beyond the range of a double become infinite. */
 static tf_value number_value(const char *s, bool integer) {
   if (!integer) return tf_real(strtod(s, NULL));
   errno = 0;

@@ -3,7 +3,7 @@
 #define MODEL_SPEC_LEX_H
 #include "model/yaml/node.h"
 
-/* A number: whole ones keep their exact value in i (and f is the same). */
+/* A number: integers keep their exact value in i (and f is the same). */
 typedef struct {
   bool whole;
   int64_t i;
@@ -23,7 +23,7 @@ typedef struct {
   const tf_ynode *node;
   tf_diags *diags;
   size_t start;    /* where the expression starts in the node's text */
-  tf_tok tok;      /* the token that stands next */
+  tf_tok tok;      /* the next token */
   size_t prev_end; /* end of the token before it */
 } tf_lex;
 
@@ -33,8 +33,8 @@ tf_value tf_real(double f); /* whole if it is, and below 2^53 */
 tf_lex tf_lex_start(const tf_ynode *node, size_t off, tf_diags *d);
 void tf_lex_next(tf_lex *x);
 bool tf_lex_is(const tf_lex *x, char punct);
-bool tf_lex_take(tf_lex *x, char punct); /* passes it if it stands next */
-/* Passes punct or reports that it is missing. */
+bool tf_lex_take(tf_lex *x, char punct); /* skips it if it is next */
+/* Skips punct, or reports that it is missing. */
 bool tf_lex_need(tf_lex *x, char punct, const char *after);
 const char *tf_lex_text(const tf_lex *x); /* of the token */
 bool tf_lex_word(const tf_lex *x, const char *word);

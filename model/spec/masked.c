@@ -34,7 +34,7 @@ static bool form_of(const tf_op *op, int i, int64_t by, form *f) {
   }
 }
 
-/* f >= 0 as an end of the band: more - less + c >= 0 of two dims. */
+/* f >= 0 as a bound of the band: more - less + c >= 0 for two dims. */
 static void add_end(const tf_op *op, const form *f, tf_mask *m) {
   int less = -1, more = -1;
   for (int k = 0; k < op->n_dims; k++) {
@@ -57,7 +57,7 @@ static bool is_truth(const tf_op *op, int i) {
   return e->call >= TF_K_LT;
 }
 
-/* The truth that is compared with 0; -1: none is. */
+/* The condition that is compared with 0; -1: none. */
 static int against_zero(const tf_op *op, const tf_expr *e) {
   for (int i = 0; (e->call == TF_K_EQ || e->call == TF_K_NE) && i < 2; i++) {
     const tf_expr *zero = &op->expr[e->arg[i]];
@@ -66,13 +66,14 @@ static int against_zero(const tf_op *op, const tf_expr *e) {
   return -1;
 }
 
-/* a <= b (a < b), or with `no` what is left where that is false. */
+/* a <= b (a < b), or with `no` its negation. */
 static void add_order(const tf_op *op, int a, int b, bool strict, bool no, tf_mask *m) {
   form f = {.c = -(strict != no)};
   if (form_of(op, a, no ? 1 : -1, &f) && form_of(op, b, no ? -1 : 1, &f)) add_end(op, &f, m);
 }
 
-/* All that the condition (no: its opposite) says of the distance of two dims: each of those that it joins by `and`. */
+/* All bounds that the condition (no: its negation) puts on the distance of two dims: those of each part joined by
+ * `and`. */
 static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   const tf_expr *e = &op->expr[i];
   if (!is_truth(op, i)) return;
@@ -90,9 +91,9 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   }
 }
 
-/* ---- what the condition makes void ----------------------------------------------------------------------- */
+/* ---- which outputs the condition makes void --------------------------------------------------------------- */
 
-/* Whether the reference reads what its maker makes at the very point, as far as the mask's dims go. */
+/* Whether the reference reads what its producer computes at the same point, as far as the mask's dims are concerned. */
 static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   if (z->producer < 0 || z->view_of) return false;
@@ -105,7 +106,7 @@ static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m)
   return true;
 }
 
-/* A call of what is a number, or NAN: not known. */
+/* The value of a call if it is known; NAN: not known. */
 static double known_call(tf_kind call, double a, double b) {
   switch (call) {
   case TF_K_ADD: return isinf(a) ? a : isinf(b) ? b : a + b;
@@ -117,7 +118,7 @@ static double known_call(tf_kind call, double a, double b) {
   }
 }
 
-/* The value of the op where the condition is false, with value[tensor]; NAN: nobody knows it, a number. */
+/* The value of the op where the condition is false, given value[tensor]; NAN: not known, or not a number. */
 static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, const double *value) {
   double v[EXPRS];
   if (op->n_expr > EXPRS) return NAN;
@@ -141,7 +142,7 @@ static double identity(tf_reduce r) {
   return r == TF_REDUCE_ADD ? 0 : r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : INFINITY;
 }
 
-/* Whether all that comes of the mask is constant or adds nothing where it is false.  Fills m->in. */
+/* Whether all values computed from the mask are constant, or add nothing, where it is false.  Fills m->in. */
 static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   for (int z = 0; z < wl->n_tensors; z++)
     value[z] = NAN;
@@ -167,7 +168,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   return true;
 }
 
-/* Whether all that op o makes is read at the very point, by ops that are void there. */
+/* Whether all that op o computes is read at the same point, by ops that are void there. */
 static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[op->out];
@@ -185,7 +186,7 @@ static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
   return true;
 }
 
-/* Adds the ops that make, there, what only such ops read. */
+/* Adds the ops whose outputs, at these points, are only read by such ops. */
 static void find_vain(const tf_workload *wl, tf_mask *m) {
   for (int i = wl->n_ops - 1; i >= 0; i--)
     m->vain[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
@@ -226,7 +227,7 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
 
 /* ---- points ------------------------------------------------------------------------------------------------ */
 
-/* The sum of least(x, n) over x = 1 .. last; -1: it passes 2^63 - 1. */
+/* The sum of min(x, n) over x = 1 .. last; -1: it exceeds 2^63 - 1. */
 static int64_t ramp(int64_t last, int64_t n) {
   int64_t up, flat = 0;
   if (last <= 0) return 0;
@@ -237,7 +238,7 @@ static int64_t ramp(int64_t last, int64_t n) {
 
 static int64_t between(int64_t x, int64_t least, int64_t most) { return x < least ? least : x > most ? most : x; }
 
-/* Pairs with l - q <= most: of q so many l as lie in l0 .. q + most, at most nl. */
+/* Pairs with l - q <= most: for each q, those l in l0 .. q + most, at most nl. */
 static int64_t up_to(int64_t most, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
   const int64_t first = between(most, l0 - q0 - nq, l0 - q0 + nl - 1) + q0 - l0 + 1;
   const int64_t all = ramp(first + nq - 1, nl), less = ramp(first - 1, nl);

@@ -1,26 +1,27 @@
-/* Masks of places, T = select(l <= q + c, .., -inf), and the points that they leave nothing of: what a softmax, a
- * maximum or a sum of products makes of -inf there is a constant that adds nothing (docs/SEMANTICS.md section 1). */
+/* Masks by position, T = select(l <= q + c, .., -inf), and the points that they make unnecessary: where a softmax, a
+ * maximum or a sum of products gets -inf, its result is a constant that adds nothing (docs/SEMANTICS.md section 1). */
 #ifndef MODEL_SPEC_MASKED_H
 #define MODEL_SPEC_MASKED_H
 #include "base/arena.h"
 #include "tileflow/spec.h"
 
-/* Two dims, and how far l lies from q where a point counts: lo <= l - q <= hi.  An end that is TF_MASK_FAR or further
- * from 0 is none. */
+/* Two dims, and the band of distances in which a point counts: lo <= l - q <= hi.  A bound of absolute value
+ * TF_MASK_FAR or more means none. */
 #define TF_MASK_FAR (INT64_MAX / 4)
 typedef struct {
-  int op; /* whose value is -inf elsewhere */
+  int op; /* the op whose value is -inf elsewhere */
   int l, q;
   int64_t lo, hi;
-  bool *in;   /* [op] what it makes elsewhere is a constant that nobody needs: no such point need be run */
-  bool *vain; /* [op] the same, or it makes elsewhere what only such ops read, at the very point: nor need those be */
+  bool *in;   /* [op] its values elsewhere are constants that are not needed: no such point has to be run */
+  bool *vain; /* [op] the same, or its values elsewhere are only read, at the same point, by such ops: these points need
+                 not be run either */
 } tf_mask;
 
-/* The mask that op o puts on, if it does, with all that comes of it: every op behind it that reads the constant has l,
- * and q in its output.  False: it puts on none, or the arena has failed. */
+/* The mask that op o applies, if it does, with its consequences: every later op that reads the constant has l, and q
+ * in its output.  False: it applies none, or the arena has failed. */
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
-/* The mask that counts: the first op's that puts one on and leaves something of it. */
+/* The mask in use: that of the first op that applies one which leaves anything out. */
 bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m);
 
 /* Whether every l has a q that counts, and every q an l. */

@@ -14,7 +14,7 @@ static const char *real_result(double f, tf_value *out) {
   return NULL;
 }
 
-/* Whole numbers divide to a whole one where that is exact. */
+/* Integers divide to an integer where that is exact. */
 static const char *divide(tf_value a, tf_value b, tf_value *out) {
   if (b.f == 0) return "division by zero";
   bool exact = a.whole && b.whole && !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
@@ -40,7 +40,7 @@ static bool too_deep(tf_lex *x) {
   return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
 }
 
-/* The operation, told at its operator where it fails. */
+/* Applies an operator; errors are located at it. */
 static bool apply(tf_reader *r, const tf_lex *op, tf_value a, tf_value b, tf_value *out) {
   const char *wrong = tf_value_op(op->tok.punct, a, b, out);
   return !wrong || tf_fail(r->diags, tf_lex_at(op), TF_E_RANGE, "%s", wrong);
@@ -103,7 +103,7 @@ static bool parse_signed(tf_reader *r, tf_lex *x, tf_value *out) {
   return apply(r, &here, tf_whole(0), *out, out);
 }
 
-/* Operands joined by one of two operators of the same rank, from the left. */
+/* Operands joined by one of two operators of the same precedence, left-associative. */
 static bool parse_chain(tf_reader *r, tf_lex *x, const char *ops, tf_value *out) {
   bool sum = ops[0] == '+';
   if (!(sum ? parse_chain(r, x, "*/", out) : parse_signed(r, x, out))) return false;
@@ -122,7 +122,7 @@ static bool parse_sum(tf_reader *r, tf_lex *x, tf_value *out) { return parse_cha
 bool tf_parse_number(tf_reader *r, tf_lex *x, tf_value *out) { return parse_sum(r, x, out); }
 
 /* ---- scalars ------------------------------------------------------------------------ */
-/* Reads the number at the start of a scalar; x is left behind it. */
+/* Reads the number at the start of a scalar; leaves x after it. */
 static bool start_number(tf_reader *r, const tf_ynode *node, const char *what, tf_lex *x, tf_value *out) {
   if (!tf_yschema_kind(node, TF_Y_SCALAR, what, r->diags)) return false;
   if (node->len > TF_MAX_TEXT)

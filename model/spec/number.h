@@ -6,9 +6,8 @@
 #include "model/spec/reader.h"
 
 /* ---- params ------------------------------------------------------------------------- */
-/* The params of all files, and whose they are: those of a file belong to its sections.  A name that a file lacks is
- * that of a file without sections, whose params belong to all; else that of another file; where two of these have it,
- * it is ambiguous. */
+/* The params of all files.  Those of a file belong to its sections.  A name that a file lacks is looked up in files
+ * without sections, whose params belong to all, then in the other files; if two of these have it, it is ambiguous. */
 enum { TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING, TF_OF_INSTR, TF_N_OF };
 typedef struct {
   size_t n;

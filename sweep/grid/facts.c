@@ -1,4 +1,4 @@
-/* What makes a sweep what it is: a store holds it, and no other goes on in it. */
+/* The facts that identify a sweep: a store records them, and cannot be used for a sweep with others. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The files of a sweep, and the grid that they make. */
+/* The files of a sweep, and the grid that they form. */
 #include "sweep/grid/load.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static const tf_ynode *section(const tf_ynode *root, const char *key) {
 
 static void note_sections(sweep_input *in) {
   in->params = section(in->root, "params");
-  if (in->params && in->params->kind != TF_Y_MAP) in->params = NULL; /* told when a point is read */
+  if (in->params && in->params->kind != TF_Y_MAP) in->params = NULL; /* reported when a point is read */
   in->arch = section(in->root, "architecture");
   in->workload = section(in->root, "workload");
   in->mapping = section(in->root, "mapping");
@@ -77,7 +77,7 @@ bool sweep_has_param(const sweep_input *const *files, int n, const char *name) {
 typedef struct {
   tf_sweep *s;
   const char *folder;
-  const char *section; /* that each of them must have */
+  const char *section; /* the section that each of them must have */
   sweep_inputs *out;
   tf_diags *d;
 } list_reader;
@@ -102,7 +102,7 @@ static bool read_listed(list_reader *l, const char *path, const sweep_pattern *f
          tf_fail(l->d, from->at, TF_E_MISSING, "'%.120s' has no section '%s'", path, l->section);
 }
 
-/* One file, or all that a glob gives, in the order of their names. */
+/* One file, or all files that match a glob, sorted by name. */
 static bool read_pattern(list_reader *l, const sweep_pattern *p) {
   sweep_paths paths;
   if (!sweep_paths_of(l->s->arena, l->folder, p->text, &paths)) return no_memory(l->d);
@@ -124,7 +124,7 @@ static bool read_list(list_reader l, const sweep_patterns *patterns) {
   return ok;
 }
 
-/* A section must stand in a file of the list or in one of the command line, not in both. */
+/* A section must be in files of the list or in one of the command line, not in both. */
 static bool check_section(const tf_sweep *s, const char *key, const char *list, const sweep_patterns *patterns,
                           tf_diags *d) {
   const sweep_input *there = NULL;
@@ -162,7 +162,7 @@ static bool load_lists(tf_sweep *s, const char *folder, tf_diags *d) {
 }
 
 /* ---- the grid --------------------------------------------------------------------------------------- */
-/* Titles, where they tell the files apart; else paths. */
+/* Names files by their titles if these are distinct; otherwise by paths. */
 static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, int *n, tf_sweep_file **out) {
   const sweep_inputs *from = list->n ? list : &s->base;
   *out = TF_ARRAY(s->arena, tf_sweep_file, (size_t)from->n + 1);
@@ -182,7 +182,7 @@ static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, i
   return true;
 }
 
-/* Whether every file of the list, with those of the command line, has the param; the first that lacks it. */
+/* The first file of the list that, together with those of the command line, lacks the param; NULL: none. */
 static const sweep_input *lacks(const tf_sweep *s, const sweep_inputs *list, const char *name) {
   const sweep_input **files = TF_ARRAY(s->arena, const sweep_input *, (size_t)s->base.n + 1);
   if (!files) return NULL;
@@ -201,7 +201,7 @@ static bool some_has(const sweep_inputs *list, const char *name) {
   return false;
 }
 
-/* Whether the param is one of workloads: so named, or in files of workloads alone. */
+/* Whether the param belongs to workloads: by its name, or because only files of workloads have it. */
 static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
   bool in_base = false, with_arch = false;
   if (!strncmp(o->name, "workload.", 9)) return true;
@@ -230,7 +230,7 @@ static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_inp
           tf_near_text(&near, hint, sizeof hint));
 }
 
-/* Whose param it is, and that every file it must reach has it. */
+/* Finds out to which files a param belongs, and checks that each of them has it. */
 static bool check_reach(const tf_sweep *s, const sweep_over *o, bool *of_workload, tf_diags *d) {
   *of_workload = is_of_workload(s, o);
   if (!strchr(o->name, '.') && some_has(&s->archs, o->name) && some_has(&s->workloads, o->name))
@@ -282,7 +282,7 @@ static bool make_axes(tf_sweep *s, tf_diags *d) {
   return ok;
 }
 
-/* A condition holds of machines or of cases: else machines would be scored over other workloads each. */
+/* A condition must concern only machines or only cases; otherwise machines would be scored over different workloads. */
 static bool place_conditions(tf_sweep *s, tf_diags *d) {
   const sweep_section *c = &s->section;
   bool ok = true;

@@ -1,13 +1,13 @@
-/* What a glob stands for. */
+/* Expansion of globs. */
 #ifndef SWEEP_GRID_LOAD_H
 #define SWEEP_GRID_LOAD_H
 #include "sweep/grid/grid.h"
 
 typedef struct {
   int n;
-  const char **at; /* from the folder, by name */
+  const char **at; /* relative to the folder, sorted */
 } sweep_paths;
 
-/* A text without * ? [ stands for itself, whether or not there is such a file.  False: out of memory. */
+/* A text without * ? [ is taken literally, whether or not the file exists.  False: out of memory. */
 bool sweep_paths_of(tf_arena *a, const char *folder, const char *text, sweep_paths *out);
 #endif

@@ -1,10 +1,10 @@
-/* Numbers of points, and what they stand for. */
+/* Numbers of points, and their decoding. */
 #include <math.h>
 #include <stdio.h>
 
 #include "sweep/grid/grid.h"
 
-/* Takes the positions on the axes that are a workload's, or are not, off n: the last is the fastest. */
+/* Extracts the positions on the axes of workloads (or of machines) from n; the last axis varies fastest. */
 static int64_t take_axes(const tf_sweep_grid *g, bool of_workload, int64_t n, int at[TF_SWEEP_AXES]) {
   for (int i = g->n_axes - 1; i >= 0; i--) {
     if (g->axes[i].of_workload != of_workload) continue;

@@ -1,4 +1,4 @@
-/* Reads a sweep: its section, its files, and that they make a sound input together. */
+/* Reads a sweep: its section and files, and checks that they form a valid input together. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags 
   return ok;
 }
 
-/* The one that has the section; NULL with an error. */
+/* The file with the section; NULL with an error. */
 static const sweep_input *find_section(const tf_sweep *s, const tf_ynode **node, tf_diags *d) {
   const sweep_input *found = NULL;
   for (int i = 0; i < s->base.n; i++) {
@@ -42,7 +42,7 @@ static const sweep_input *find_section(const tf_sweep *s, const tf_ynode **node,
   return found && tf_yschema_kind(*node, TF_Y_MAP, "sweep", d) ? found : NULL;
 }
 
-/* The first value of a swept param, as text: what the section's own arithmetic sees of it, if it does. */
+/* The first value of a swept param, as text: used if the section's own arithmetic refers to the param. */
 static const char *first_value(const tf_ynode *node) {
   const tf_ynode *one = node->kind == TF_Y_MAP                   ? tf_ymap_get(node, "from")
                         : node->kind == TF_Y_LIST && node->n > 0 ? node->items[0]
@@ -50,7 +50,7 @@ static const char *first_value(const tf_ynode *node) {
   return one && one->kind == TF_Y_SCALAR ? one->text : NULL;
 }
 
-/* Settings for the params of the command line's files: its own, and first values of what is swept. */
+/* Settings for the params of the command line's files: the user's, and first values of swept params. */
 static size_t gather_settings(const tf_sweep *s, const tf_ynode *section, tf_setting *out) {
   const sweep_input *files[1];
   const tf_ynode *over = tf_ymap_get(section, "over");
@@ -89,7 +89,7 @@ static bool read_section(tf_sweep *s, const tf_ynode *node, tf_diags *d) {
   return tf_params_read(&r, &files, set, gather_settings(s, node, set)) && sweep_section_read(&r, node, &s->section);
 }
 
-/* Files that hold the sweep alone join no point. */
+/* Files that contain only the sweep are not part of points. */
 static void drop_section(tf_sweep *s) {
   int n = 0;
   for (int i = 0; i < s->base.n; i++) {
@@ -99,8 +99,8 @@ static void drop_section(tf_sweep *s) {
   s->base.n = n;
 }
 
-/* ---- is it sound? ------------------------------------------------------------------------------------ */
-/* The first machine of an architecture, or the first case of a workload, that the conditions let pass; -1: none. */
+/* ---- validity -------------------------------------------------------------------------------------- */
+/* The first machine of an architecture, or the first case of a workload, that meets the conditions; -1: none. */
 static int64_t first(const tf_sweep *s, bool machine, int of) {
   const tf_sweep_grid *g = &s->grid;
   int64_t all = machine ? g->n_machines : g->n_cases, part = all / (machine ? g->n_archs : g->n_workloads);
@@ -114,7 +114,7 @@ static bool none_passes(const tf_sweep *s, const char *what, tf_diags *d) {
   return tf_fail(d, c->where[0].at, TF_E_RANGE, "no %s passes the conditions", what);
 }
 
-/* A mapping that is given must stand on the one machine and workload there is. */
+/* A given mapping must be legal on the only machine and workload. */
 static bool check_tree(const tf_sweep *s, const tf_spec *p, tf_diags *d) {
   if (!p->mapping_text || s->grid.n_archs > 1 || s->grid.n_workloads > 1) return true;
   tf_tree *t = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, d);
@@ -132,7 +132,7 @@ static bool check_point(const tf_sweep *s, int64_t point, tf_diags *d) {
   return ok;
 }
 
-/* Each file once, beside the first of the others: once these are sound, what is told is the file's own. */
+/* Checks each file once, together with the first of the other lists, so that further errors concern that file. */
 static bool check_files(const tf_sweep *s, tf_diags *d) {
   const tf_sweep_grid *g = &s->grid;
   int64_t machine = -1, point = g->n_works ? g->works[0] : -1;
@@ -154,7 +154,7 @@ static bool check_files(const tf_sweep *s, tf_diags *d) {
   return ok;
 }
 
-/* The folder of a path, with its '/'; "" for the one we are in. */
+/* The folder of a path, with its '/'; "" for the current one. */
 static const char *folder_of(tf_arena *a, const char *path) {
   const char *last = strrchr(path, '/');
   return last ? tf_arena_strndup(a, path, (size_t)(last - path) + 1) : "";

@@ -1,4 +1,4 @@
-/* Conditions as postfix programs: operands before what works on them. */
+/* Conditions as postfix programs: operands before operators. */
 #include "sweep/section/expr.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ typedef struct {
   int depth;
 } parser;
 
-/* What a part of the text gives.  BAD is 0: what reports an error and returns false returns it. */
+/* The type of a part of the text.  BAD is 0, so that functions that report an error can return false. */
 typedef enum { BAD, IS_NUMBER, IS_TEXT, IS_TRUTH } type;
 
 static bool add(parser *p, step s) {
@@ -64,7 +64,7 @@ static bool add(parser *p, step s) {
 
 static type add_op(parser *p, what w, type gives) { return add(p, (step){.what = w}) ? gives : BAD; }
 
-/* A character that the lexer of numbers does not know stands next. */
+/* Whether the next character is c, which the lexer of numbers does not know. */
 static bool at_char(const parser *p, char c) {
   const tf_tok *t = &p->x.tok;
   return (t->kind == TF_T_BAD || t->kind == TF_T_PUNCT) && t->len == 1 && tf_lex_text(&p->x)[0] == c;
@@ -77,7 +77,7 @@ static bool wrong_type(parser *p, size_t from, const char *need) {
 static type parse_or(parser *p);
 static type parse_sum(parser *p);
 
-/* 'text' or "text": the lexer stands at the opening quote. */
+/* 'text' or "text": the lexer is at the opening quote. */
 static type parse_quoted(parser *p) {
   const char *from = tf_lex_text(&p->x) + 1, *end = strchr(from, from[-1]);
   if (!end) return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_SYNTAX, "no second quote ends this text");
@@ -88,7 +88,7 @@ static type parse_quoted(parser *p) {
   return add(p, (step){.what = TEXT, .text = text}) ? IS_TEXT : BAD;
 }
 
-/* Takes arch.NAME as one token. */
+/* Reads arch.NAME as one token. */
 static void join_name(parser *p) {
   const char *text = p->x.node->text;
   size_t end = p->x.tok.at + p->x.tok.len, more = 0;
@@ -108,7 +108,7 @@ static type unknown_name(parser *p, const tf_lex *here) {
   return BAD;
 }
 
-/* ceil floor min max; the lexer stands behind the '('. */
+/* ceil floor min max; the lexer is after the '('. */
 static type parse_call(parser *p, what w) {
   for (int i = 0; i < (w == MIN || w == MAX ? 2 : 1); i++) {
     size_t from = p->x.tok.at;
@@ -155,7 +155,7 @@ static type parse_atom(parser *p) {
   return t != BAD && tf_lex_need(&p->x, ')', "to close '('") ? t : BAD;
 }
 
-/* An operand of arithmetic, behind any number of minus signs. */
+/* An operand of arithmetic, after any number of minus signs. */
 static type parse_signed(parser *p) {
   if (p->depth >= MOST_DEPTH)
     return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_LIMIT, "nested deeper than %d", MOST_DEPTH);
@@ -169,7 +169,7 @@ static type parse_signed(parser *p) {
   return add_op(p, NEG, IS_NUMBER);
 }
 
-/* Operands joined by operators of one rank, from the left. */
+/* Operands joined by operators of one precedence, left-associative. */
 static type parse_chain(parser *p, const char *ops) {
   bool sum = ops[0] == '+';
   size_t from = p->x.tok.at;
@@ -189,7 +189,7 @@ static type parse_chain(parser *p, const char *ops) {
 
 static type parse_sum(parser *p) { return parse_chain(p, "+-"); }
 
-/* < <= > >= == !=; NUMBER: none stands next. */
+/* < <= > >= == !=; NUMBER: none follows. */
 static what take_comparison(parser *p) {
   static const struct {
     const char *text;
@@ -298,7 +298,7 @@ static double of_two(what w, double a, double b) {
   }
 }
 
-/* Nesting is bounded, and each level holds few operands: the stack suffices for any text that was read. */
+/* Nesting is limited, and each level holds few operands: the stack suffices for any text that was read. */
 bool sweep_expr_holds(const sweep_expr *x, const sweep_value *values) {
   sweep_value stack[MOST_STEPS] = {{0, NULL}};
   int n = 0;

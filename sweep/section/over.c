@@ -1,4 +1,4 @@
-/* Params of a sweep: lists, ranges by steps or by factors, and which of them walk together. */
+/* The params of a sweep: lists, ranges by steps or factors, and zipped params. */
 #include "sweep/section/over.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "base/names.h"
 
 enum { FROM, TO, STEP, TIMES, N_RANGE };
-static const double slack = 1e-9; /* of a step: `to` is reached although sums of reals are not exact */
+static const double slack = 1e-9; /* relative to a step: `to` counts as reached despite rounding */
 
 /* NAME, arch.NAME, workload.NAME */
 static bool check_name(tf_reader *r, const tf_ynode *key) {
@@ -36,7 +36,7 @@ static bool read_list(tf_reader *r, const tf_ynode *node, sweep_over *out) {
       ok = false;
       continue;
     }
-    for (int k = 0; k < out->n && out->n < 1000; k++) /* longer ones are made by programs */
+    for (int k = 0; k < out->n && out->n < 1000; k++) /* longer lists are written by programs */
       if (out->values[k] == v.f) ok = tf_fail(r->diags, node->items[i]->at, TF_E_DUP, "value %.17g given twice", v.f);
     out->values[out->n++] = v.f;
   }
@@ -47,7 +47,7 @@ static double at(const tf_value v[N_RANGE], bool times, int64_t i) {
   return times ? v[FROM].f * pow(v[TIMES].f, (double)i) : v[FROM].f + (double)i * v[STEP].f;
 }
 
-/* from .. to by steps or factors: what cannot be is told at the key that makes it so. */
+/* from .. to by steps or factors: errors are reported at the key that causes them. */
 static bool check_range(tf_reader *r, const tf_ynode *const n[N_RANGE], const tf_value v[N_RANGE]) {
   bool ok = true;
   if (n[STEP] && !(v[STEP].f > 0))
@@ -108,7 +108,7 @@ static int find(tf_reader *r, const tf_ynode *node, const sweep_section *s) {
   return -1;
 }
 
-/* Those of one list walk together, where the first of them stands. */
+/* Zips the params of one list, at the position of the first. */
 static bool join(tf_reader *r, const tf_ynode *list, bool *zipped, sweep_section *out) {
   int first = -1;
   bool ok = true;

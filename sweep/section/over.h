@@ -1,4 +1,4 @@
-/* What params walk over. */
+/* The values that params take. */
 #ifndef SWEEP_SECTION_OVER_H
 #define SWEEP_SECTION_OVER_H
 #include "sweep/section/section.h"

@@ -1,4 +1,4 @@
-/* The section `sweep` as it is written, before any file that it names is opened. */
+/* The section `sweep` as written, before any file that it names is opened. */
 #ifndef SWEEP_SECTION_SECTION_H
 #define SWEEP_SECTION_SECTION_H
 #include "sweep/section/expr.h"
@@ -14,20 +14,20 @@ typedef struct {
 typedef struct {
   int n;
   sweep_pattern *at;
-  tf_loc key; /* where the list stands */
+  tf_loc key; /* place of the list */
 } sweep_patterns;
 
-/* A param and what it walks over. */
+/* A param and its values. */
 typedef struct {
   const char *name; /* arch.NAME, workload.NAME, NAME */
   tf_loc at;
   int n;
   double *values;
-  int zip; /* first param of those that walk with it; itself: it walks alone */
+  int zip; /* first param with which it is zipped; itself: none */
 } sweep_over;
 
 typedef struct {
-  sweep_expr *expr; /* over the params of `over`, by their index */
+  sweep_expr *expr; /* over the params of `over`, by index */
   const char *text;
   tf_loc at;
 } sweep_where;
@@ -48,7 +48,7 @@ typedef struct {
   sweep_where *where;
   int64_t evals; /* 0: not given */
   uint64_t seed;
-  bool counts; /* counts by level and tensor are stored, too */
+  bool counts; /* whether counts by level and tensor are stored, too */
 } sweep_section;
 
 enum { SWEEP_MAX_VALUES = 1000000, SWEEP_MAX_POINTS = 1000000000 };

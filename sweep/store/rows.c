@@ -1,4 +1,4 @@
-/* Rows of a store: written, walked, merged. */
+/* Rows of a store: written, read, merged. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
 }
 
 /* ---- merging ---------------------------------------------------------------------------------------- */
-/* Of the attached store: what this one lacks, and has skipped. */
+/* What this store lacks, or has skipped, of the attached store. */
 static const char merge_sql[] =
     "CREATE TEMP TABLE taken AS SELECT o.point FROM other.results o LEFT JOIN main.results r USING (point)"
     " WHERE r.point IS NULL OR (r.state = 'skipped' AND o.state != 'skipped');"
@@ -160,7 +160,7 @@ static const char merge_sql[] =
     "INSERT OR REPLACE INTO main.mappings SELECT o.* FROM other.mappings o JOIN taken USING (point);"
     "INSERT OR REPLACE INTO main.counts SELECT o.* FROM other.counts o JOIN taken USING (point);";
 
-/* Rows of either that the other has not: 0 where both are of one sweep. */
+/* Rows that the two stores do not share: 0 if both are of one sweep. */
 static const char differ_sql[] =
     "SELECT count(*) FROM (SELECT * FROM (SELECT key, value FROM main.facts EXCEPT SELECT key, value FROM other.facts)"
     " UNION ALL SELECT * FROM (SELECT key, value FROM other.facts EXCEPT SELECT key, value FROM main.facts)"
@@ -184,7 +184,7 @@ static bool merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
 
 bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
   *taken = 0;
-  tf_store *other = tf_store_open(path, d); /* its own errors, at its own name */
+  tf_store *other = tf_store_open(path, d); /* with its own errors, at its own name */
   if (!other) return false;
   tf_store_close(other);
   sqlite3_stmt *q = sweep_store_prepare(s, "ATTACH ? AS other", d);

@@ -1,4 +1,4 @@
-/* Whether a store is of a sweep, and what differs where it is not; the grid of a store. */
+/* Whether a store belongs to a sweep, and the differences if not; the grid of a store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@ typedef struct {
   tf_store *s;
   tf_diags *d;
   bool failed;
-  int n; /* differences told */
+  int n; /* differences reported */
 } teller;
 
-/* The first is the error, the others are its notes. */
+/* The first one is the error, the others are its notes. */
 static void differs(teller *t, const char *what) {
   tf_loc nowhere = {0};
   if (t->n == 0)
@@ -64,8 +64,8 @@ static void compare_facts(teller *t, const tf_sweep *w) {
 /* ---- files ------------------------------------------------------------------------------------------ */
 static int line_length(const char *p) { return (int)strcspn(p, "\r\n"); }
 
-/* Says of two texts where they part. */
-static void tell_line(const char *file, const char *old, const char *now, char *out, size_t size) {
+/* Reports where two texts differ first. */
+static void report_line(const char *file, const char *old, const char *now, char *out, size_t size) {
   int line = 1;
   while (*old && *now) {
     int a = line_length(old), b = line_length(now);
@@ -74,7 +74,7 @@ static void tell_line(const char *file, const char *old, const char *now, char *
     now += b + (now[b] != '\0');
     line++;
   }
-  old += strspn(old, " "); /* the indent says little */
+  old += strspn(old, " "); /* indentation says little */
   now += strspn(now, " ");
   int a = line_length(old), b = line_length(now);
   snprintf(out, size, "line %d of '%.60s' is '%.*s' there, '%.*s' here", line, file, a < SHOWN ? a : SHOWN, old,
@@ -96,12 +96,13 @@ static void compare_file(teller *t, const sweep_input *in, const char *file, con
     snprintf(what, sizeof what, "a file is '%.60s' there, '%.60s' here", file, in->path);
     differs(t, what);
   } else if (strcmp(sha, now) != 0) {
-    tell_line(file, old, in->text.text, what, sizeof what);
+    report_line(file, old, in->text.text, what, sizeof what);
     differs(t, what);
   }
 }
 
-/* Files of the command line that have a section are told as such, not again as the architecture that they give. */
+/* Files of the command line that have a section are compared as such, and not again as the architecture that they
+ * give. */
 static void compare_files(teller *t, const tf_sweep *w) {
   const sweep_inputs *lists[] = {&w->base, &w->archs, &w->workloads, &w->mappings};
   static const char *const roles[] = {"common", "architecture", "workload", "mapping"};
@@ -203,7 +204,7 @@ static bool take_files(tf_store *s, const char *role, int *n, tf_sweep_file **ou
   return !failed;
 }
 
-/* One param of an axis, in the order of axis and place. */
+/* One param of an axis; called in the order of axis and position. */
 static bool take_param(tf_store *s, sqlite3_stmt *q) {
   tf_sweep_grid *g = &s->grid;
   int axis = sqlite3_column_int(q, 0), length = sqlite3_column_int(q, 4);

@@ -1,4 +1,4 @@
-/* Tables of a store; what it says of the sweep that it is of. */
+/* The tables of a store, and the facts of its sweep. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const char tables[] =
 _Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables say");
 
 /* ---- rows of a few columns ------------------------------------------------------------------------ */
-/* Binds by letter: t text, i int64_t, r double; runs the statement and makes it ready again. */
+/* Binds by letter: t text, i int64_t, r double; runs the statement and resets it. */
 static bool put(tf_store *s, sqlite3_stmt *q, tf_diags *d, const char *what, ...) {
   va_list args;
   va_start(args, what);
@@ -62,7 +62,7 @@ static bool put_file(writer *w, const char *role, int number, const sweep_input 
                                                    as ? as->name : "", as ? as->weight : 1.0, sha);
 }
 
-/* The file of a list, or that of the command line which has the section. */
+/* The file of a list, or the one of the command line that has the section. */
 static const sweep_input *input_of(const tf_sweep *s, const sweep_inputs *list, const tf_sweep_file *f, int i) {
   if (list->n) return &list->at[i];
   for (int k = 0; k < s->base.n; k++)
@@ -105,7 +105,7 @@ static bool put_facts(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
   return ok;
 }
 
-/* How many machines, or cases, one step of the axis passes. */
+/* The number of machines, or cases, per step of the axis. */
 static int64_t stride_of(const tf_sweep_grid *g, int axis) {
   int64_t stride = g->axes[axis].of_workload && g->n_mappings ? g->n_mappings : 1;
   for (int i = axis + 1; i < g->n_axes; i++)
@@ -164,7 +164,7 @@ static void add_sql(sql *q, const char *fmt, ...) {
   q->len += (size_t)n;
 }
 
-/* The number of the file, out of that of the machine or of the case. */
+/* The number of machines, or cases, per file. */
 static int64_t file_stride(const tf_sweep_grid *g, bool of_workload) {
   return of_workload ? g->n_cases / g->n_workloads : g->n_machines / g->n_archs;
 }

@@ -1,4 +1,4 @@
-/* Opens stores, and says what is wrong with one. */
+/* Opens stores, and reports what is wrong with one. */
 #include "sweep/store/store.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { WAIT_MS = 60000 };
-static const int64_t check_whole_up_to = 1 << 28; /* bytes: larger stores are not read through when they are opened */
+static const int64_t check_whole_up_to = 1 << 28; /* in bytes: larger stores are not checked as a whole when opened */
 
 /* ---- errors -------------------------------------------------------------------------------------- */
 static tf_loc place(const tf_store *s, tf_diags *d) { return (tf_loc){tf_diags_add_file(d, s->path, "", 0), 0, 0, 0}; }
@@ -24,7 +24,7 @@ bool sweep_store_refuse(const tf_store *s, tf_diags *d, const char *fmt, ...) {
   return tf_fail(d, place(s, d), TF_E_STORE, "%s", text);
 }
 
-/* Why there is no file: SQLite, which may not make it, looks for one to read, and says that there is none. */
+/* Why the file cannot be opened: SQLite, if it may not create it, reports only that there is none. */
 static int why_absent(const tf_store *s, int system) {
   const char *slash = strrchr(s->path, '/');
   char *folder = slash ? strndup(s->path, (size_t)(slash - s->path) + 1) : strdup(".");
@@ -112,7 +112,7 @@ void tf_store_close(tf_store *s) {
 
 const tf_sweep_grid *tf_store_grid(const tf_store *s) { return &s->grid; }
 
-/* A folder opens, too, but is no file. */
+/* A folder can be opened, too, but is no file. */
 static bool check_file(const tf_store *s, bool must_be, tf_diags *d) {
   struct stat st;
   if (stat(s->path, &st) != 0) {
@@ -130,12 +130,12 @@ static bool open_file(tf_store *s, int flags, tf_diags *d) {
   return sweep_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL", d);
 }
 
-/* What a file says of itself. */
+/* Identification of a file. */
 typedef struct {
   int64_t id, format, tables;
 } marks;
 
-/* Of one moment: another process may be making the store. */
+/* Read at one moment, as another process may be creating the store. */
 static bool read_marks(tf_store *s, marks *m, tf_diags *d) {
   if (!sweep_store_exec(s, "SAVEPOINT marks", d)) return false;
   bool failed = false;
@@ -146,7 +146,7 @@ static bool read_marks(tf_store *s, marks *m, tf_diags *d) {
   return !failed;
 }
 
-/* 0: nothing is in the file yet; -1 with an error: it is no store that we read. */
+/* 0: the file is empty; -1 with an error: no store that this program reads. */
 static int64_t format_of(tf_store *s, tf_diags *d) {
   marks m;
   if (!read_marks(s, &m, d)) return -1;
@@ -164,7 +164,7 @@ static int64_t format_of(tf_store *s, tf_diags *d) {
   return format;
 }
 
-/* Pages and indices, where that takes no time to speak of. */
+/* Checks pages and indices, if that is fast. */
 static bool check_whole(tf_store *s, tf_diags *d) {
   struct stat st;
   if (stat(s->path, &st) != 0 || st.st_size > check_whole_up_to) return true;
@@ -177,7 +177,7 @@ static bool check_whole(tf_store *s, tf_diags *d) {
   return ok;
 }
 
-/* One process makes it; others that came at the same time find it made. */
+/* One process creates it; others that arrive at the same time find it complete. */
 static bool make(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
   if (!sweep_store_exec(s, "BEGIN IMMEDIATE", d)) return false;
   int64_t format = format_of(s, d);

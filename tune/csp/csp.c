@@ -10,7 +10,7 @@ csp *csp_new(tf_arena *a) {
   return s;
 }
 
-/* Room for one more of n things of that size, in the arena. */
+/* Room for one more after n elements of that size, in the arena. */
 static void *more(tf_arena *a, void *at, int n, int *room, size_t size) {
   if (n < *room) return at;
   int to = *room ? 2 * *room : 32;
@@ -91,7 +91,7 @@ bool csp_in(csp *s, int v, int n, const int64_t *values) {
   x->n = kept;
   x->lo = set[0];
   x->hi = set[kept - 1];
-  x->word = s->n_words; /* the old bits are left unused */
+  x->word = s->n_words; /* the old bits stay unused */
   s->n_words += (kept + 63) / 64;
   return true;
 }

@@ -1,13 +1,13 @@
-/* Systems of constraints over integers, as Heron writes a space of schedules (Bi et al., ASPLOS 2023; levels.md 3.2):
- * variables with domains, some of them knobs, which a schedule chooses, and what holds between them.  A solution gives
- * every variable a value. */
+/* Constraint systems over integers, as Heron describes a space of schedules (Bi et al., ASPLOS 2023; levels.md 3.2):
+ * variables with domains, some of them knobs, which a schedule chooses, and constraints between them.  A solution
+ * gives every variable a value. */
 #ifndef TUNE_CSP_CSP_H
 #define TUNE_CSP_CSP_H
 #include "base/arena.h"
 #include "base/rng.h"
 #include "tileflow/diag.h"
 
-/* What may hold: id, word of the text format, whether it has a result and then a list. */
+/* Kinds of constraints: id, word of the text format, whether it has a result followed by a list. */
 /* clang-format off */
 #define CSP_KINDS(X)                                                        \
   X(PROD, "PROD", "v is the product of the list, all at least 1")           \
@@ -28,16 +28,16 @@ enum {
   CSP_LIST_MAX = 64,  /* variables of one constraint */
   CSP_VARS_MAX = 4096
 };
-#define CSP_MOST (INT64_C(1) << 62) /* no value is larger, and products stop there */
+#define CSP_MOST (INT64_C(1) << 62) /* the greatest value; products saturate there */
 
-/* A set, ascending, or (n = 0) all of lo .. hi; never below 0. */
+/* A set, ascending, or (n = 0) the range lo .. hi; never negative. */
 typedef struct {
   const char *name;
   bool knob, constant;
   int64_t lo, hi;
   int n;
   const int64_t *set;
-  int word; /* of the state: where its bits begin */
+  int word; /* where its bits begin in the state */
 } csp_var;
 
 typedef struct {
@@ -52,28 +52,28 @@ typedef struct {
   csp_var *var;
   csp_rule *rule;
   int n_knobs;
-  int *knob;      /* [n_knobs] in the order in which they were made */
-  int **watchers; /* [n_vars] rules that name the variable, made by csp_ready */
+  int *knob;      /* [n_knobs] in the order of their creation */
+  int **watchers; /* [n_vars] rules that name the variable, filled by csp_ready */
   int *n_watchers;
 } csp;
 
-/* ---- csp.c: building one.  Each returns a variable, -1 where memory runs out or a limit is passed. */
+/* ---- csp.c: building a system.  Each returns a variable; -1 if memory runs out or a limit is exceeded */
 csp *csp_new(tf_arena *a);
-/* lo .. hi; a knob is made a set of these where a set may have so many values. */
+/* The range lo .. hi; a knob becomes a set if its values are few enough. */
 int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi);
-/* values: ascending, of which it keeps a copy. */
+/* values: ascending, copied. */
 int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values);
-int csp_number(csp *s, int64_t value); /* a variable that is that number; asked twice, the same one */
+int csp_number(csp *s, int64_t value); /* a variable with that value; the same one for equal values */
 int csp_find(const csp *s, const char *name, size_t len);
 bool csp_add(csp *s, csp_kind kind, int v, int n, const int *list);
-/* IN: the variable is one of these as well; false: none is left. */
+/* IN: restricts the variable to these values; false: none is left. */
 bool csp_in(csp *s, int v, int n, const int64_t *values);
-/* After the last rule, before anything below. */
+/* To be called after the last rule, before any function below. */
 bool csp_ready(csp *s);
-/* Whether the values [n_vars] keep all domains and rules. */
+/* Whether the values [n_vars] satisfy all domains and rules. */
 bool csp_holds(const csp *s, const int64_t *value);
 
-/* ---- propagate.c: what is left of each domain. */
+/* ---- propagate.c: constraint propagation */
 typedef struct {
   int64_t lo, hi;
 } csp_left;
@@ -82,41 +82,41 @@ typedef struct {
   uint64_t *bits; /* [n_words] of sets: which values are left */
 } csp_state;
 
-bool csp_state_new(const csp *s, tf_arena *a, csp_state *st); /* all domains whole; false: out of memory */
+bool csp_state_new(const csp *s, tf_arena *a, csp_state *st); /* all domains complete; false: out of memory */
 void csp_state_whole(const csp *s, csp_state *st);
 void csp_state_copy(const csp *s, csp_state *to, const csp_state *from);
-/* Each narrows and carries on to a fixed point; false: nothing is left for some variable. */
+/* Each narrows a domain and propagates to a fixed point; false: some variable has no value left. */
 bool csp_settle(const csp *s, csp_state *st);
 bool csp_fix(const csp *s, csp_state *st, int v, int64_t value);
-/* The values that are left of a set, or of a range of at most `most`, ascending; how many.  -1: a wider range. */
+/* The values left of a set, or of a range of at most `most` values, ascending; returns how many.  -1: a wider range. */
 int csp_values(const csp *s, const csp_state *st, int v, int most, int64_t *out);
 bool csp_has(const csp *s, const csp_state *st, int v, int64_t value);
-/* Narrow without carrying on. */
+/* Narrow without propagating. */
 bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi);
 bool csp_drop(const csp *s, csp_state *st, int v, int64_t value); /* of a set */
 
 /* ---- solve.c */
 typedef enum { CSP_FOUND, CSP_NONE, CSP_GAVE_UP, CSP_NO_MEMORY } csp_answer;
-/* A solution by lot: every one may come.  from: what is left to begin with (NULL: all).  It walks back where a choice
- * leads nowhere, so NONE says that there is no solution; GAVE_UP after so many steps. */
+/* A random solution; each has a positive probability.  from: domains to begin with (NULL: all).  By backtracking, so
+ * that NONE proves that there is no solution; GAVE_UP after a limit of steps. */
 csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t *value);
-/* Tells every solution, in order, until `each` says false.  The number told; -1: out of memory. */
+/* Enumerates the solutions in order, until `each` returns false.  Returns how many; -1: out of memory. */
 int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), void *ctx);
-/* A child of two solutions (CGA): each key variable is as one parent has it (of a range: or between both), but for one
- * of them where `mutate`; keys are given up by lot until a solution is left. */
+/* Crossover of two solutions (CGA): each key variable is restricted to a parent's value (a range: to between both),
+ * except for one if `mutate`; random keys are released until a solution exists. */
 typedef struct {
-  const int64_t *a, *b; /* [n_vars], of which only the keys are looked at */
+  const int64_t *a, *b; /* [n_vars], of which only the keys are used */
   int n_keys;
   const int *keys; /* variables */
 } csp_parents;
 csp_answer csp_cross(const csp *s, tf_rng *rng, const csp_parents *p, bool mutate, int64_t *value);
 
 /* ---- text.c */
-/* One line a variable or rule, # begins a comment:
+/* One variable or rule per line; # begins a comment:
  *   knob NAME in {1,2,4}     var NAME in 1..64
  *   PROD v = a b c           SUM v = a b       EQ v = a      LE v <= 48     SELECT v = u : a b c      IN v {8,16}
- * A number stands for itself wherever a name does.  More lines on a system that is there: `s`; NULL: a new one.
- * NULL with every error in d. */
+ * A number may be used in place of any name.  s: adds to an existing system; NULL: a new one.  NULL with every error
+ * in d. */
 csp *csp_read(tf_arena *a, csp *s, uint16_t file, const char *text, size_t len, tf_diags *d);
 /* The text that csp_read reads back.  Malloc'd; NULL: out of memory. */
 char *csp_text(const csp *s);

@@ -1,5 +1,5 @@
-/* What a choice leaves of the other domains: bounds of every variable, and of sets each value that no rule can want.
- * Rules are looked at again as long as something that they name becomes narrower. */
+/* Constraint propagation: narrows the bounds of every variable, and removes values of sets that no rule supports.  A
+ * rule is evaluated again whenever a variable that it names becomes narrower. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool alive(const csp_var *x, const csp_state *st, int i) { return st->bit
 
 static void kill(const csp_var *x, csp_state *st, int i) { st->bits[x->word + i / 64] &= ~(UINT64_C(1) << i % 64); }
 
-/* Bounds of a set are its first and last value that is left. */
+/* The bounds of a set are its first and last value left. */
 static bool tighten(const csp *s, csp_state *st, int v) {
   const csp_var *x = &s->var[v];
   int first = 0, last = x->n - 1;
@@ -102,7 +102,7 @@ static int64_t times(int64_t a, int64_t b) {
 static int64_t plus(int64_t a, int64_t b) { return a > CSP_MOST - b ? CSP_MOST : a + b; }
 static bool fixed(const csp_state *st, int v) { return st->left[v].lo == st->left[v].hi; }
 
-/* Whether v may be x times something of lo .. hi.  other >= 0: that something is the product of `rest` and this
+/* Whether v may be x times some value of lo .. hi.  other >= 0: that value is the product of `rest` and this
  * variable. */
 typedef struct {
   int64_t lo, hi, rest;
@@ -127,7 +127,7 @@ static bool can_be(const csp *s, const csp_state *st, int v, int64_t x, const fa
   return from <= to && to / x * x >= from;
 }
 
-/* What stands beside the k-th factor; k = -1: all of them. */
+/* The product of the factors other than the k-th; k = -1: of all factors. */
 static factor beside(const csp_state *st, const csp_rule *r, int k) {
   factor f = {1, 1, 1, -1};
   int open = 0;
@@ -192,7 +192,7 @@ static bool sum(const csp *s, csp_state *st, const csp_rule *r) {
   return true;
 }
 
-/* Each has of a set only what the other may be. */
+/* Intersects the domains of both. */
 static bool equal(const csp *s, csp_state *st, int a, int b) {
   if (!csp_narrow(s, st, a, st->left[b].lo, st->left[b].hi) || !csp_narrow(s, st, b, st->left[a].lo, st->left[a].hi))
     return false;
@@ -242,7 +242,7 @@ static bool look(const csp *s, csp_state *st, const csp_rule *r) {
 }
 
 /* ---- the fixed point --------------------------------------------------------------------------- */
-/* Something of what the rule names has become narrower: a number that only shrinks. */
+/* The total width of the variables that the rule names: it decreases whenever one becomes narrower. */
 static uint64_t width(const csp *s, const csp_state *st, const csp_rule *r) {
   uint64_t all = 0;
   for (int k = -1; k < r->n; k++) {
@@ -263,8 +263,8 @@ static void wake(const csp *s, const csp_rule *r, bool *waits) {
   }
 }
 
-/* Up to a fixed point, or so many looks: "v is v and 1" would take one off a wide range 2^58 times. What is left by
- * then is not too little, and a solution is held against every rule. */
+/* Propagates to a fixed point, or a limited number of steps: "v is v and 1" would take one off a wide range 2^58
+ * times. Stopping early leaves too many values, never too few, and solutions are checked against every rule. */
 static bool carry_on(const csp *s, csp_state *st, bool *waits) {
   int64_t looks = 2000 + 200 * (int64_t)s->n_rules;
   bool any = true;

@@ -1,5 +1,5 @@
-/* Solutions: by lot, or all of them.  Both choose for one variable after the other, knobs first, and carry on what each
- * choice means; what leads nowhere is taken back. */
+/* Solutions by backtracking: random ones, or all.  Variables are assigned one after the other, knobs first, with
+ * propagation after each choice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,22 +7,22 @@
 
 enum { STEPS_MOST = 20000 };
 
-/* One choice that stands: what is left when it is made, and which alternatives its variable has. */
+/* One level of the search: the state before the choice, and the alternatives of its variable. */
 typedef struct {
   csp_state state;
   int v, n, tried;
-  int64_t *value; /* [n] of v; in a walk by lot the untried ones stand behind the tried ones */
+  int64_t *value; /* [n] of v; in random order, the untried ones are after the tried ones */
   int room;
-  bool wide; /* v has too many values to list: its range is cut in two, and n = 2 */
-  int upper; /* wide: which half comes first, 1: the upper one */
+  bool wide; /* v has too many values to list: its range is split in two, and n = 2 */
+  int upper; /* wide: which half comes first; 1: the upper one */
 } level;
 
 typedef struct {
   const csp *s;
   tf_arena *arena;
-  level *at; /* [room] a stack on the heap: a system that a user wrote may be thousands of choices deep */
+  level *at; /* [room] a stack on the heap, as a user's system may be thousands of choices deep */
   int depth, room;
-  tf_rng *rng; /* NULL: all, in order */
+  tf_rng *rng; /* NULL: enumerate all, in order */
   int64_t steps, told;
   bool (*each)(void *ctx, const int64_t *value);
   void *ctx;
@@ -30,7 +30,7 @@ typedef struct {
   bool stop, no_memory;
 } walk;
 
-/* The variable that is chosen next: the first knob that is open, then the first of the others.  -1: none is. */
+/* The next variable to assign: the first open knob, then the first other open one.  -1: none. */
 static int next_open(const csp *s, const csp_state *st) {
   for (int k = 0; k < s->n_knobs; k++)
     if (st->left[s->knob[k]].lo < st->left[s->knob[k]].hi) return s->knob[k];
@@ -39,7 +39,7 @@ static int next_open(const csp *s, const csp_state *st) {
   return -1;
 }
 
-/* One more level on the stack, its memory kept from the last time; NULL: out of memory.  Moves the others. */
+/* Pushes a level, reusing its memory; NULL: out of memory.  May move the other levels. */
 static level *push(walk *w) {
   if (w->depth == w->room) {
     level *more = TF_ARRAY(w->arena, level, (size_t)w->room * 2 + 16);
@@ -61,12 +61,12 @@ static level *push(walk *w) {
 static void tell(walk *w, const csp_state *st) {
   for (int v = 0; v < w->s->n_vars; v++)
     w->value[v] = st->left[v].lo;
-  if (!csp_holds(w->s, w->value)) return; /* bounds that met, and rules that see more than these */
+  if (!csp_holds(w->s, w->value)) return; /* bounds have met, but rules see more than these */
   w->told++;
   w->stop = w->each ? !w->each(w->ctx, w->value) : true;
 }
 
-/* The alternatives of the level's variable. */
+/* Lists the alternatives of the level's variable. */
 static void list_values(walk *w, level *l) {
   int64_t value[CSP_SET_MAX];
   const int n = csp_values(w->s, &l->state, l->v, CSP_SET_MAX, value);
@@ -84,7 +84,7 @@ static void list_values(walk *w, level *l) {
   if (!w->no_memory) memcpy(l->value, value, (size_t)n * sizeof *value);
 }
 
-/* Chooses the variable of the level on top; a level that leaves none open is a solution. */
+/* Selects the variable of the top level; if none is open, a solution is found. */
 static void enter(walk *w, level *l) {
   l->n = l->tried = 0;
   if (w->rng && ++w->steps > STEPS_MOST) {
@@ -98,7 +98,7 @@ static void enter(walk *w, level *l) {
     list_values(w, l);
 }
 
-/* What the next alternative leaves, into `to`; false: nothing. */
+/* The state after the next alternative, into `to`; false: inconsistent. */
 static bool choose(walk *w, level *l, csp_state *to) {
   const int k = l->tried++;
   csp_state_copy(w->s, to, &l->state);
@@ -152,7 +152,7 @@ int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), vo
 }
 
 /* ---- crossover --------------------------------------------------------------------------------- */
-/* The key is one parent's or the other's. */
+/* Restricts the key to one parent's value. */
 static bool inherit(const csp *s, csp_state *st, int v, int64_t a, int64_t b) {
   const int64_t lo = a < b ? a : b, hi = a < b ? b : a;
   if (!csp_narrow(s, st, v, lo, hi)) return false;

@@ -1,4 +1,4 @@
-/* Systems as text, a line each (csp.h says which). */
+/* Systems as text, one line per variable or rule (see csp.h). */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static tf_loc place(const reader *r, token t) {
 #define FAIL(r, t, code, ...) ((r)->ok = tf_fail((r)->d, place(r, t), code, __VA_ARGS__))
 static bool is(token t, const char *word) { return t.len == strlen(word) && !memcmp(t.text, word, t.len); }
 
-/* What a message calls it. */
+/* The token for messages. */
 static const char *shown(token t, char out[48]) {
   if (t.len == 0) return "the line's end";
   snprintf(out, 48, "'%.*s'", t.len > 40 ? 40 : (int)t.len, t.text);
@@ -112,7 +112,7 @@ static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
   }
 }
 
-/* The place of the word among those that lines begin with; N_WORDS: it is none. */
+/* The index of the word among those that begin lines; N_WORDS: none. */
 static int word_of(token t) {
   int k = 0;
   while (k < N_WORDS && !is(t, words[k]))
@@ -148,7 +148,7 @@ static void declare(reader *r, bool knob) {
     out_of_memory(r, csp_range(r->s, name, knob, lo, hi) >= 0);
 }
 
-/* A variable that is there, or a number; -1 after an error. */
+/* A known variable, or a number; -1 after an error. */
 static int operand(reader *r) {
   char was[48], near_text[160], name[96];
   token t = peek(r);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double decay = 0.95, smallest = 1e-6; /* Zeiler's */
+static const double decay = 0.95, smallest = 1e-6; /* the constants of AdaDelta (Zeiler) */
 
 static size_t cells(const net *n, int l) { return (size_t)n->size[l] * (size_t)n->size[l + 1]; }
 
@@ -28,7 +28,7 @@ net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng) {
   }
   for (int l = 0; ok && l < NET_LAYERS; l++) {
     ok = give_room(n, l, a);
-    const double scale = sqrt(6.0 / n->size[l]); /* He: values keep their size from layer to layer */
+    const double scale = sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
     for (size_t k = 0; ok && k < cells(n, l); k++)
       n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
   }
@@ -55,7 +55,7 @@ static void adapt(double *at, double slope, double *grad2, double *step2) {
   *at += step;
 }
 
-/* Through layer l: what the values before it are to blame for, then its weights and biases move. */
+/* Backpropagation through layer l, then the update of its weights and biases. */
 static void back(net *n, int l) {
   const int in = n->size[l], out = n->size[l + 1];
   memset(n->delta[l], 0, (size_t)in * sizeof *n->delta[l]);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { LEAF_LEAST = 2 };
-static const double rate = 0.3; /* of a tree's word that is taken */
+static const double rate = 0.3; /* learning rate */
 
 trees *trees_new(tf_arena *a, int n_features) {
   trees *t = TF_NEW(a, trees);
@@ -27,11 +27,11 @@ double trees_ask(const trees *t, const double *x) {
   return sum;
 }
 
-/* One tree in the making.  Rows stand in `row`, a node's own side by side. */
+/* One tree being grown.  Rows are in `row`; those of a node are contiguous. */
 typedef struct {
   const trees *t;
   const double *x;
-  const double *left_over; /* [n] what is to be fitted */
+  const double *left_over; /* [n] the residuals */
   int *row, *scratch;
   trees_node *tree;
 } grower;
@@ -43,7 +43,7 @@ typedef struct {
 
 static double x_of(const grower *g, int row, int f) { return g->x[(size_t)row * (size_t)g->t->n_features + (size_t)f]; }
 
-/* By x of feature f, by insertion: rows are few, and equal ones stay in order. */
+/* Sorts by feature f of x, by insertion: rows are few, and equal ones keep their order. */
 static void sort_by(const grower *g, int *row, int n, int f) {
   for (int i = 1; i < n; i++) {
     const int r = row[i];

@@ -1,5 +1,5 @@
-/* Gradient-boosted regression trees (Friedman, 2001): each tree fits what those before it leave of the squares, by
- * exact greedy splits.  For some hundred rows; deterministic. */
+/* Gradient-boosted regression trees (Friedman, 2001): each tree fits the residuals of those before it, by exact greedy
+ * splits.  For some hundred rows; deterministic. */
 #ifndef TUNE_LEARN_TREES_H
 #define TUNE_LEARN_TREES_H
 #include "base/arena.h"
@@ -8,7 +8,7 @@ enum { TREES_MOST = 40, TREES_DEPTH = 4, TREES_NODES = 1 << (TREES_DEPTH + 1) };
 
 typedef struct {
   int feature;  /* -1: a leaf */
-  double at;    /* rows below or at it go left: node 2 k + 1, the others to 2 k + 2 */
+  double at;    /* rows with values <= at go left: node 2 k + 1, the others to 2 k + 2 */
   double value; /* of a leaf */
 } trees_node;
 
@@ -19,7 +19,7 @@ typedef struct {
 } trees;
 
 trees *trees_new(tf_arena *a, int n_features); /* NULL: out of memory */
-/* Learns n rows anew: x[k * n_features ..] has the value y[k].  False: out of memory. */
+/* Fits n rows from scratch: x[k * n_features ..] has the value y[k].  False: out of memory. */
 bool trees_learn(trees *t, int n, const double *x, const double *y);
 double trees_ask(const trees *t, const double *x);
 #endif

@@ -1,4 +1,4 @@
-/* The loop: rows are asked for, emitted, measured by whoever asked for the tuning, stored and told. */
+/* The tuning loop: rows are proposed, emitted, measured by the caller, stored, and told to the strategy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 enum { BATCH = 4, BATCH_MOST = 64 };
 
-/* A candidate of the batch at hand. */
+/* A candidate of the current batch. */
 typedef struct {
-  int32_t *row; /* NULL: the first choice, which is none of the space's */
+  int32_t *row; /* NULL: the first choice, which is not in the space */
   tf_trial trial;
-  tf_emitted *files; /* NULL: it is not to be measured */
-  char kernel[65];   /* digest of its kernel's text */
+  tf_emitted *files; /* NULL: not to be measured */
+  char kernel[65];   /* digest of its kernel's source */
 } candidate;
 
 typedef struct {
@@ -31,7 +31,7 @@ typedef struct {
   tune_store *store;
   int64_t run;
   int batch, n_old, next_old;
-  tf_trial *old; /* [n_old] the store's, replayed before anything is measured */
+  tf_trial *old; /* [n_old] trials of the store, replayed before anything is measured */
   tf_tuned *out;
   int room;
   char (*kernel)[65]; /* [room] digests, of out's trials */
@@ -54,7 +54,7 @@ const char *tf_tune_strategy(int k, const char **about) {
   return w ? w->name : NULL;
 }
 
-/* ---- what the model says ----------------------------------------------------------------------- */
+/* ---- the model's figures -------------------------------------------------------------------------- */
 static double cycles_of(const tf_tree *t) {
   tf_diags *d = tf_diags_new();
   tf_model *m = t && d ? tf_model_new(t, d) : NULL;
@@ -91,7 +91,7 @@ static double kernel(void *ctx, const int32_t *row) {
 }
 
 /* ---- candidates -------------------------------------------------------------------------------- */
-/* The text in the result's memory; frees it. */
+/* A copy of the text in the result's memory; frees the text. */
 static const char *keep(tuner *t, char *text) {
   const char *own = text ? tf_arena_strndup(t->arena, text, strlen(text)) : NULL;
   free(text);
@@ -105,7 +105,7 @@ static const char *kernel_text(const tf_emitted *e) {
   return "";
 }
 
-/* Mapping and kernel of a tree; takes its ownership. */
+/* Fills in the mapping and kernel of a tree; takes it over. */
 static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   tf_diags *d = tf_diags_new();
   const tf_emit_options e = options_of(t, isa);
@@ -119,7 +119,7 @@ static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   tf_diags_free(d);
 }
 
-/* The trial whose kernel is the same; NULL: there is none. */
+/* The trial with the same kernel; NULL: none. */
 static const tf_trial *seen(const tuner *t, const candidate *c) {
   for (int k = 0; k < t->out->n; k++)
     if (c->files && !t->out->trials[k].same && !strcmp(t->kernel[k], c->kernel)) return &t->out->trials[k];
@@ -156,7 +156,7 @@ static void tell(tuner *t, const candidate *c) {
                                        t->out->best < 0 ? INFINITY : t->out->trials[t->out->best].timing.seconds});
 }
 
-/* What the store has of this trial takes the place of a measurement.  False: it is another schedule's. */
+/* Uses the store's measurement of this trial.  False: that trial had another schedule. */
 static bool replay(tuner *t, candidate *c) {
   const tf_trial *old = &t->old[t->next_old++];
   c->trial.timing = old->timing;
@@ -171,7 +171,7 @@ static bool replay(tuner *t, candidate *c) {
                  old->no);
 }
 
-/* Measures those of the batch that the store does not have; its trials stand in the result and the store afterwards. */
+/* Measures the candidates of the batch that the store does not have, and adds all to the result and the store. */
 static bool measure(tuner *t, candidate *c, int n) {
   const tf_emitted *files[BATCH_MOST];
   tf_timing timing[BATCH_MOST];
@@ -180,7 +180,7 @@ static bool measure(tuner *t, candidate *c, int n) {
     if (!replay(t, &c[old])) return false;
   for (int k = old; k < n; k++) {
     const tf_trial *before = seen(t, &c[k]);
-    for (int j = 0; j < k && !before; j++) /* of the same batch */
+    for (int j = 0; j < k && !before; j++) /* in the same batch */
       if (c[j].files && c[k].files && !strcmp(c[j].kernel, c[k].kernel)) before = &c[j].trial;
     c[k].trial.same = before != NULL;
     if (before || !c[k].files) continue;
@@ -196,7 +196,7 @@ static bool measure(tuner *t, candidate *c, int n) {
   for (int k = 0; k < n; k++) {
     c[k].trial.no = t->out->n;
     if (k >= old && c[k].trial.same) {
-      const tf_trial *before = seen(t, &c[k]); /* earlier ones of the batch stand in the result by now */
+      const tf_trial *before = seen(t, &c[k]); /* earlier ones of the batch are in the result by now */
       if (before) c[k].trial.timing = before->timing;
     }
     if (k >= old && !tune_store_add(t->store, t->run, &c[k].trial, t->d)) return false;
@@ -213,7 +213,7 @@ static void drop(candidate *c, int n) {
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
-/* Its place among those to choose among; -1: it is none of them. */
+/* Its index among the allowed instruction sets; -1: not allowed. */
 static int isa_of(const tuner *t, const char *isa) {
   for (int k = 0; k < t->space->n_isas; k++)
     if (!strcmp(t->space->isa[k], isa)) return k;
@@ -327,7 +327,7 @@ tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_
   if (!ok && !t.gave_up && !tf_diags_errors(d)) tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
   if (ok) t.out->drawn = t.world.drawn;
   if (ok) t.out->unfit = t.world.unfit;
-  for (int k = 0; ok && k < t.out->n; k++) /* the space's names go with it */
+  for (int k = 0; ok && k < t.out->n; k++) /* the names are lost with the space */
     t.out->trials[k].isa = tf_arena_strndup(t.arena, t.out->trials[k].isa, strlen(t.out->trials[k].isa));
   tune_store_close(t.store);
   tune_space_free(t.space);

@@ -1,4 +1,4 @@
-/* The row of a mapping that is one of the space: the model's first choice, so that strategies begin with it. */
+/* The row of a mapping that is in the space: for the model's first choice, so that strategies begin with it. */
 #include <string.h>
 
 #include "tune/space/space.h"
@@ -14,7 +14,7 @@ static int64_t trip_of(const tf_node *n, const tf_loop *l) {
   return 1;
 }
 
-/* Whether the node's temporal loops stand as in that order of the form's, those of one trip left out. */
+/* Whether the node's temporal loops are in that order of the form's, without those of one trip. */
 static bool stands(const tf_node *form, const tf_node *n, const int *order) {
   int at = 0;
   for (int i = 0; i < form->n_temporal; i++)

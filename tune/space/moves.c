@@ -1,11 +1,11 @@
-/* Neighbours of a row, so arranged that the next larger divisor of one part is one step away (thesis 4.3.2). */
+/* Neighbours of a row, arranged so that the next larger divisor of one part is one step away (thesis 4.3.2). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tune/space/space.h"
 
 int tune_directions(const tune_space *s) {
-  int n = 4; /* form and instruction set, up and down */
+  int n = 4; /* form and instruction set, one up and one down each */
   for (int k = 0; k < s->n_forms; k++) {
     n += 2 * s->form[k].s->n_knobs;
     for (int i = 0; i < s->form[k].n_splits; i++)
@@ -14,7 +14,7 @@ int tune_directions(const tune_space *s) {
   return n;
 }
 
-/* Whether the row, some of whose choices were changed, is one of the space. */
+/* Whether the row, after some choices were changed, is in the space. */
 static bool is_row(tune_space *s, const int32_t *row) {
   int32_t value[TF_DOMAIN_MAX];
   s->space.kind->begin(&s->space);
@@ -29,7 +29,7 @@ static bool is_row(tune_space *s, const int32_t *row) {
   return !s->dead;
 }
 
-/* Part i becomes the next larger number that divides both parts' product; j what is left. */
+/* Part i becomes the next larger divisor of both parts' product; j the cofactor. */
 static bool move(int32_t *i, int32_t *j) {
   const int64_t both = (int64_t)*i * *j;
   for (int64_t x = *i + INT64_C(1); x <= both; x++)
@@ -41,8 +41,8 @@ static bool move(int32_t *i, int32_t *j) {
   return false;
 }
 
-/* One up or down among the values of the knob's own domain, cyclic. */
-static bool turn(const csp_var *x, bool up, int32_t *value) {
+/* The next or previous value in the knob's own domain, cyclically. */
+static bool next_value(const csp_var *x, bool up, int32_t *value) {
   for (int k = 0; k < x->n; k++)
     if (x->set[k] == *value) {
       *value = (int32_t)x->set[(k + (up ? 1 : x->n - 1)) % x->n];
@@ -58,8 +58,8 @@ static bool in_split(const tune_form *f, int knob) {
   return false;
 }
 
-/* Another form, or another instruction set of this one: of a form, its first row. */
-static bool leave(tune_space *s, int direction, int32_t *to) {
+/* Another form, or another instruction set: the first row of that form. */
+static bool change_form(tune_space *s, int direction, int32_t *to) {
   const int at = direction / 2, of = at == TUNE_FORM ? s->n_forms : s->n_isas;
   if (of < 2) return false;
   to[at] = (to[at] + (direction % 2 ? 1 : of - 1)) % of;
@@ -71,15 +71,15 @@ static bool leave(tune_space *s, int direction, int32_t *to) {
 
 bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
   memcpy(to, row, (size_t)s->space.n * sizeof *to);
-  if (direction < 4) return leave(s, direction, to);
+  if (direction < 4) return change_form(s, direction, to);
   direction -= 4;
   for (int k = 0; k < s->n_forms; k++) {
     const tune_form *f = &s->form[k];
     const bool taken = k == row[TUNE_FORM];
     if (direction < 2 * f->s->n_knobs) {
       const int knob = direction / 2;
-      return taken && !in_split(f, knob) && turn(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) &&
-             is_row(s, to);
+      return taken && !in_split(f, knob) &&
+             next_value(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) && is_row(s, to);
     }
     direction -= 2 * f->s->n_knobs;
     for (int i = 0; i < f->n_splits; i++) {
@@ -94,7 +94,7 @@ bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
   return false;
 }
 
-/* A row's knobs where a system has its variables. */
+/* A row's knobs as values of the system's variables. */
 static void knobs_of(const tune_form *f, const int32_t *row, int64_t *value) {
   for (int k = 0; k < f->s->n_knobs; k++)
     value[f->s->knob[k]] = row[f->first + k];

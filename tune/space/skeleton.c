@@ -1,5 +1,5 @@
-/* From an open tree to its constraints: a knob for each open loop and for each Tile whose loops may change places, a
- * product for each dim of each op, what a memory holds and how many instances and units there are. */
+/* From an open tree to its constraint system: a knob for each open loop and for each Tile with a choice of loop
+ * orders, products for each dim of each op, memory capacities, and numbers of instances and units. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct {
   const tf_tree *t;
   tf_arena *a;
   csp *s;
-  int **var; /* [node][loop] variable of its trip count */
+  int **var; /* [node][loop] the variable of its trip count */
   tune_knob *knob;
   int n_knobs;
   bool bad;
@@ -34,7 +34,7 @@ int tune_orders(int n) {
   return n > TUNE_ORDER_LOOPS ? 1 : n <= 4 ? all[n] : n * (n - 1);
 }
 
-/* Moves one, the others close up. */
+/* Moves one element; the others close the gap. */
 static void to_place(int *order, int from, int to) {
   const int x = order[from];
   if (from < to) memmove(&order[from], &order[from + 1], (size_t)(to - from) * sizeof *order);
@@ -46,7 +46,7 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
   for (int i = 0; i < n; i++)
     order[i] = i;
   if (n < 2) return;
-  if (n <= 4) { /* which of those left comes next */
+  if (n <= 4) { /* which of the remaining loops comes next */
     for (int i = 0, ways = tune_orders(n); i < n - 1; i++) {
       ways /= n - i;
       to_place(order, i + k / ways, i);
@@ -64,7 +64,7 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
 }
 
 /* ---- knobs ------------------------------------------------------------------------------------- */
-/* "L2.m", "L1.n@x"; in a branch "C:L1.m"; a name that another loop has already gets a number. */
+/* "L2.m", "L1.n@x"; in a branch "C:L1.m"; duplicate names get a number. */
 static void name_of(const maker *m, int node, int loop, char out[96]) {
   const tf_node *n = &m->t->nodes[node];
   const char *memory = m->arch->memories[n->level].name;
@@ -85,7 +85,7 @@ static void note_knob(maker *m, int node, int loop) {
   if (!m->bad) m->knob[m->n_knobs++] = (tune_knob){node, loop};
 }
 
-/* The divisors of n, ascending; how many.  Of more than there is room for, the middle ones are left out. */
+/* The divisors of n, ascending; returns how many.  If there are more than fit, the middle ones are left out. */
 static int divisors(int64_t n, int64_t out[TF_DOMAIN_MAX]) {
   int k = 0;
   for (int64_t x = 1; x <= n / x && k < TF_DOMAIN_MAX / 2; x++)
@@ -102,7 +102,7 @@ static bool is_choice(const tf_loop *l, int64_t trip) {
   return any;
 }
 
-/* Divisors of the extent within what is written. */
+/* Divisors of the extent within the written bounds. */
 static void add_loop(maker *m, int node, int loop) {
   const tf_loop *l = &m->t->nodes[node].loops[loop];
   int64_t value[TF_DOMAIN_MAX];
@@ -134,8 +134,8 @@ static void add_tile(maker *m, int node) {
   note_knob(m, node, -1);
 }
 
-/* ---- what divides what -------------------------------------------------------------------------- */
-/* Variables of the loops over a dim from node `from` (not above it) down to the op; how many. */
+/* ---- products of trip counts --------------------------------------------------------------------- */
+/* Variables of the loops over a dim from node `from` down to the op; returns how many. */
 static int loops_over(const maker *m, int o, int dim, int from, int list[CSP_LIST_MAX]) {
   int n = 0;
   for (int i = m->t->op_node[o]; i >= from && i >= 0; i = m->t->nodes[i].parent)
@@ -155,8 +155,8 @@ static bool has_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Dims that an op and the reader of what it makes do not share one to one: loops above both leave a range that is no
- * quotient. */
+/* Dims for which an op and the reader of its output are not related one to one: for loops above both, the range left
+ * is no quotient. */
 static uint64_t loose_dims(const maker *m, const tf_ref *ref) {
   const tf_tensor *z = &m->wl->tensors[ref->tensor];
   uint64_t all = 0;
@@ -178,8 +178,8 @@ static int ops_below(const maker *m, int node) {
   return n;
 }
 
-/* Loops that several ops share, over dims that some of them lack or do not share one to one, do not split. */
-static void hold_shared(maker *m) {
+/* Fixes at 1 the loops that several ops share, over dims that some of them lack or do not share one to one. */
+static void fix_shared(maker *m) {
   uint64_t loose = 0;
   for (int o = 0; o < m->wl->n_ops; o++)
     for (int k = 0; k < m->wl->ops[o].n_reads; k++)
@@ -209,14 +209,14 @@ static void split_dims(maker *m) {
     }
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/* ---- capacities --------------------------------------------------------------------------------- */
 static int derived(maker *m, const char *what, int node, int a, int b) {
   char name[96];
   snprintf(name, sizeof name, "_%s.%d.%d.%d", what, node, a, b);
   return ok(m, csp_range(m->s, name, false, 0, CSP_MOST / 16));
 }
 
-/* The instances or units below a Tile, along an axis. */
+/* The instances or units below a Tile along an axis. */
 static int64_t mesh_of(const maker *m, int node, int axis) {
   const int level = m->t->nodes[node].level;
   int64_t most = 0;
@@ -242,8 +242,8 @@ static void fan_out(maker *m, int node) {
   }
 }
 
-/* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts, so it is what
- * extent + less = 1 + the sum of |coef| * length leaves, less being the sum of |coef|. */
+/* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts, so it is defined by
+ * extent + less = 1 + the sum of |coef| * length, less being the sum of |coef|. */
 static int extent_of(maker *m, int node, int o, const tf_index *x, int at) {
   int sum[CSP_LIST_MAX + 1], n = 0;
   int64_t less = 0;
@@ -265,7 +265,7 @@ static int extent_of(maker *m, int node, int o, const tf_index *x, int at) {
   return extent;
 }
 
-/* Bits of the box of a tensor that an op touches from a Tile on; borders clip nothing. */
+/* Bits of the box of a tensor that an op touches below a Tile; borders are ignored. */
 static int box_of(maker *m, int node, int o, int ref, int64_t bits) {
   const tf_op *op = &m->wl->ops[o];
   const int z = ref < 0 ? op->out : op->reads[ref].tensor;
@@ -280,8 +280,8 @@ static int box_of(maker *m, int node, int o, int ref, int64_t bits) {
   return box;
 }
 
-/* What a Tile above one op holds of what lives further out. */
-static void hold(maker *m, int node) {
+/* What a Tile above one op holds of tensors whose home is further out. */
+static void add_capacity(maker *m, int node) {
   const tf_node *n = &m->t->nodes[node];
   const tf_memory *memory = &m->arch->memories[n->level];
   int list[CSP_LIST_MAX], k = 0, o = -1;
@@ -309,7 +309,7 @@ static int knob_of(const csp *s, int v) {
   return -1;
 }
 
-/* Products of an extent over knobs: where factors can move. */
+/* Finds products of knobs that equal an extent: factors can move between these. */
 static void find_splits(maker *m) {
   tune_form *f = m->f;
   f->split = TF_ARRAY(m->a, tune_split, (size_t)m->s->n_rules + 1);
@@ -336,14 +336,14 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
   if (!m.bad) split_dims(&m);
-  if (!m.bad) hold_shared(&m);
+  if (!m.bad) fix_shared(&m);
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) {
       fan_out(&m, i);
-      hold(&m, i);
+      add_capacity(&m, i);
     }
   if (!m.bad && more->text)
-    m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d); /* which makes it ready */
+    m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d); /* which also calls csp_ready */
   else if (!m.bad)
     m.bad = !csp_ready(m.s);
   m.bad = m.bad || m.s->n_knobs != m.n_knobs;

@@ -1,4 +1,4 @@
-/* The space behind the interface that every strategy knows (search/common/space.h). */
+/* The space of schedules, with the interface that every strategy knows (search/common/space.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return 
 
 static void begin(tf_space *space) { ((tune_space *)space)->dead = false; }
 
-/* The place of decision i among the knobs of the form taken; -1: it is another form's. */
+/* The index of decision i among the knobs of the chosen form; -1: it belongs to another form. */
 static int place(const tune_space *s, int i) {
   const tune_form *f = &s->form[s->space.chosen[TUNE_FORM]];
   return i >= f->first && i < f->first + f->s->n_knobs ? i - f->first : -1;
@@ -47,7 +47,7 @@ static void take(tf_space *space, int i, int32_t choice) {
   s->dead = !csp_fix(f->s, &f->stack[k + 1], f->s->knob[k], choice);
 }
 
-/* A neighbour: a direction by lot. */
+/* A neighbour in a random direction. */
 static void vary(tf_space *space, tf_rng *rng, const uint32_t *order, int32_t *row) {
   enum { TRIES = 64 };
   tune_space *s = (tune_space *)space;
@@ -64,8 +64,8 @@ static void vary(tf_space *space, tf_rng *rng, const uint32_t *order, int32_t *r
 
 static const tf_space_kind kind = {.begin = begin, .domain = domain, .take = take, .vary = vary};
 
-/* Errors of one text, told as of the same text under another number. */
-static void take_over(const tf_diags *from, uint16_t file, tf_diags *to) {
+/* Copies errors of one text to the same text under another file number. */
+static void copy_errors(const tf_diags *from, uint16_t file, tf_diags *to) {
   for (size_t i = 0; i < tf_diags_count(from); i++) {
     const tf_diag *x = tf_diags_at(from, i);
     tf_loc at = x->at;
@@ -84,7 +84,7 @@ static void over_mesh(const tune_space *s, tf_build *b, int level, const tf_op *
       tf_build_loop(b, (tf_loop){.dim = op->dims[op->n_out_dims - 1], .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
 }
 
-/* Of one op, where no template fits: every loop at every memory, spread along the output's last dim. */
+/* The form for a single op that no template fits: every loop at every memory, spread along the output's last dim. */
 static tf_tree *plain(const tune_space *s) {
   const tf_op *op = s->wl->ops;
   tf_build *b = s->wl->n_ops == 1 && s->arch->n_memories > 1 ? tf_build_new(s->arch, s->wl, NULL) : NULL;
@@ -104,13 +104,13 @@ static tf_tree *tree_of(const tune_space *s, int form) {
   return s->n_forms == 0 ? plain(s) : NULL;
 }
 
-/* The forms that suit the workload and the constraints; how many decisions there are with them. */
+/* Finds the forms that suit the workload and the constraints; returns the total number of decisions. */
 static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   int n = TUNE_FIRST;
   const uint16_t file = more ? tf_diags_add_file(d, more->name, more->text, more->len) : 0;
   for (int t = 0; t <= TF_N_TEMPLATES; t++) {
     tune_form *f = &s->form[s->n_forms];
-    tf_diags *aside = tf_diags_new(); /* what is wrong for one form may be right for another */
+    tf_diags *aside = tf_diags_new(); /* an error for one form may be none for another */
     const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
     *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
     const int decisions = f->tree && aside ? tune_form_system(f, s, &(tune_more){more, at, aside}) : -1;
@@ -118,7 +118,7 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
       n += decisions;
       s->n_forms++;
     } else {
-      if (more && aside && tf_diags_errors(d) == 0) take_over(aside, file, d);
+      if (more && aside && tf_diags_errors(d) == 0) copy_errors(aside, file, d);
       tf_tree_free(f->tree);
       f->tree = NULL;
     }
@@ -145,7 +145,7 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
   if (!ok && tf_arena_failed(a))
     tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
   else if (!ok && tf_diags_errors(wrong))
-    take_over(wrong, tf_diags_add_file(d, more->name, more->text, more->len), d);
+    copy_errors(wrong, tf_diags_add_file(d, more->name, more->text, more->len), d);
   else if (!ok)
     tf_fail(
         d, wl->at, TF_E_SHAPE,

@@ -1,11 +1,11 @@
-/* A schedule as text, a line a decision, to be read back whole:
+/* A schedule as text, one decision per line; it can be read back:
  *
  *   form whole
  *   isa avx512
  *   split L2.m 8            the trip count of the loop over m in the Tile of L2
  *   order L2.order k m n    the temporal loops of that Tile, outermost first
  *
- * Splits of 1 and orders as the form has them need no line. */
+ * Splits of 1, and orders as in the form, need no line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* One number for a problem: two files that say the same have the same. */
+/* A digest of a problem: equal for files with the same meaning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

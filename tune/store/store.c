@@ -37,7 +37,7 @@ static sqlite3_stmt *prepare(tune_store *s, const char *sql, tf_diags *d) {
   return q;
 }
 
-/* The number that a pragma or query gives; -1 with an error in d. */
+/* The number that a pragma or query returns; -1 with an error in d. */
 static int64_t number(tune_store *s, const char *sql, tf_diags *d) {
   sqlite3_stmt *q = prepare(s, sql, d);
   int64_t n = -1;
@@ -58,7 +58,7 @@ static bool is_store(tune_store *s, tf_diags *d) {
   return format == TUNE_STORE_FORMAT || refuse(s, "made by another version of tileflow", d);
 }
 
-/* A new file gets its tables at one moment, so that two that come at once find one store. */
+/* Creates the tables of a new file in one transaction, so that of two processes one finds them there. */
 static bool set_up(tune_store *s, tf_diags *d) {
   char mark[96];
   if (!exec(s, "BEGIN IMMEDIATE", d)) return false;

@@ -1,6 +1,5 @@
-/* Simulated annealing over points that were measured (thesis 4.4.1): a walk begins at one of them, the likelier the
- * faster it is, and takes one step.  Which way: by lot, or where a network that learns what directions bring says so.
- */
+/* Simulated annealing over measured points (thesis 4.4.1): a walk begins at one of them, faster ones being more
+ * likely, and takes one step, in a random direction or one that a network has learnt to be promising. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,10 @@
 #include "tune/way/way.h"
 
 enum { WARM = 4, TRIES = 96, TRAIN_EVERY = 5, BATCH = 32, MEMORY = 1000, COPY_EVERY = 4 };
-static const double gamma_start = 10, discount = 0.9; /* a row of 9/10 of the best speed begins a third as often */
-static double chance(int t) { return fmax(0.8 * exp(-0.01 * t), 0.1); } /* of a direction by lot */
+static const double gamma_start = 10, discount = 0.9; /* a row with 9/10 of the best speed is chosen a third as often */
+static double chance(int t) { return fmax(0.8 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 
-/* A step that was taken: from, in which direction, to, and what it brought. */
+/* A step that was taken: from, direction, to, and its reward. */
 typedef struct {
   int32_t *from, *to;
   int direction;
@@ -24,9 +23,9 @@ typedef struct {
   tune_world *w;
   tune_points points;
   int n_told, n_directions;
-  net *x, *y; /* NULL: directions by lot */
+  net *x, *y; /* NULL: random directions */
   int n_steps;
-  step *steps; /* [MEMORY] the latest, in a ring */
+  step *steps; /* [MEMORY] the latest ones, in a ring buffer */
   int32_t *row;
   double *in, *next;
   int trained;
@@ -54,7 +53,7 @@ static void *make(tune_world *w, bool learns) {
 static void *make_plain(tune_world *w) { return make(w, false); }
 static void *make_learning(tune_world *w) { return make(w, true); }
 
-/* Keeps the step, untold until the row that it led to has been measured. */
+/* Stores the step, without a reward until the row that it led to is measured. */
 static void remember(annealer *a, const int32_t *from, int direction, const int32_t *to) {
   const size_t n = (size_t)a->w->s->space.n;
   step *s = &a->steps[a->n_steps++ % MEMORY];
@@ -70,7 +69,7 @@ static void remember(annealer *a, const int32_t *from, int direction, const int3
   s->told = false;
 }
 
-/* One step in the best direction of those that lead to a new row that fits. */
+/* The best direction, by the network, that leads to a new row that fits. */
 static bool learned_step(annealer *a, const int32_t *from, int32_t *to) {
   tune_features(a->w->s, from, a->in);
   const double *q = net_ask(a->x, a->in);
@@ -111,14 +110,14 @@ static bool ask(void *state, int32_t *row) {
   return tune_draw(a->w, row);
 }
 
-/* ---- what is learned --------------------------------------------------------------------------- */
+/* ---- learning ---------------------------------------------------------------------------------- */
 static double seconds_of(const annealer *a, const int32_t *row) {
   for (int k = 0; k < a->points.n; k++)
     if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row)) return a->points.seconds[k];
   return INFINITY;
 }
 
-/* Rewards are shares: by how much faster, at most one; what has no kernel costs one. */
+/* The reward is the relative gain in speed, at most one; without a kernel, minus one. */
 static void reward(annealer *a, const int32_t *row, double seconds) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
   for (int k = 0; k < n; k++) {
@@ -129,7 +128,7 @@ static void reward(annealer *a, const int32_t *row, double seconds) {
   }
 }
 
-/* Some steps by lot: what the direction brought, and what can still be had from there, by the network as it was. */
+/* Trains on random steps: the reward, plus what can still be gained from there by the frozen network. */
 static void train(annealer *a) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
   for (int k = 0; k < BATCH && n > 0; k++) {

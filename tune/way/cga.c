@@ -1,5 +1,5 @@
-/* The constrained genetic algorithm (Heron): rows bred by the system itself, so that no child leaves the space, judged
- * by boosted trees that learn from what was measured; before they have anything, by the model's cycles. */
+/* The constrained genetic algorithm (Heron): crossover by the constraint system itself, so that no child leaves the
+ * space, with boosted trees as the cost model; until they are trained, the model's cycles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tune/way/way.h"
 
 enum { FIRST = 8, POPULATION = 64, GENERATIONS = 4, TOP = 16, SELECT = 8 };
-static const double epsilon = 0.25; /* of the rows asked for, not the best but by lot */
+static const double epsilon = 0.25; /* share of the rows proposed at random */
 
 typedef struct {
   tune_world *w;
@@ -40,13 +40,13 @@ static void *make(tune_world *w) {
 static int32_t *member(int32_t *rows, const cga *g, int k) { return &rows[(size_t)k * (size_t)g->w->s->space.n]; }
 static size_t bytes(const cga *g) { return (size_t)g->w->s->space.n * sizeof(int32_t); }
 
-/* The row's features, and what the model says as one of them. */
+/* The row's features, among them the model's prediction. */
 static void features(const cga *g, const int32_t *row, double *x) {
   tune_features(g->w->s, row, x);
   x[g->w->s->space.n] = log2(g->w->model(g->w->ctx, row));
 }
 
-/* More is better.  -INFINITY: it does not fit. */
+/* Fitness: more is better.  -INFINITY: it does not fit. */
 static double worth(const cga *g, const int32_t *row) {
   features(g, row, g->x);
   const double cycles = g->x[g->w->s->space.n];
@@ -67,7 +67,7 @@ static void learn(cga *g) {
   g->stale = false;
 }
 
-/* Parents by roulette over their ranks. */
+/* Selects a parent by roulette over ranks. */
 static int roulette(cga *g, int n) {
   const uint32_t all = (uint32_t)(n * (n + 1) / 2);
   uint32_t lot = tf_rng_below(&g->w->rng, all);
@@ -78,7 +78,7 @@ static int roulette(cga *g, int n) {
   return n - 1;
 }
 
-/* By worth, best first; equal ones stay in order. */
+/* Sorts by fitness, best first; stable. */
 static void sort(cga *g, int32_t *rows, double *value, int n) {
   int32_t *keep = malloc(bytes(g));
   for (int i = 1; keep && i < n; i++) {
@@ -107,7 +107,7 @@ static int first_population(cga *g) {
   return n;
 }
 
-/* Children take the places of the worse half. */
+/* Children replace the worse half. */
 static void generation(cga *g, int n) {
   const int half = n / 2;
   int made = 0;

@@ -1,4 +1,4 @@
-/* What ways share: rows known, drawn and as numbers. */
+/* What the strategies share: known rows, random rows, and rows as feature vectors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

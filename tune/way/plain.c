@@ -1,4 +1,4 @@
-/* Rows by lot; and rows by what the model says of them, which nothing that is measured changes. */
+/* Random rows; and rows by the model's prediction, unaffected by measurements. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 /* ---- random ------------------------------------------------------------------------------------ */
 static void *make_random(tune_world *w) { return w; }
 static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
-/* That the row is known, the first choice's too, is all that is learned. */
+/* All that is remembered is that the row is known, also the first choice's. */
 static void tell_random(void *state, const int32_t *row, double seconds) {
   (void)seconds;
   tune_note(state, row);
@@ -21,7 +21,7 @@ enum { DRAWN = 300, KEPT = 48, STEPS = 600 };
 
 typedef struct {
   tune_world *w;
-  tune_points pool; /* by cycles, of the model and of the kernel */
+  tune_points pool; /* by cycles of the model and the kernel */
   int next;
   int32_t *row;
 } ranked;
@@ -39,7 +39,7 @@ static bool has(const tune_points *p, const int32_t *row) {
   return false;
 }
 
-/* Rows by lot and neighbours of the best by the model's cycles; of the best of these, those of their kernels. */
+/* Takes random rows and neighbours of the best by the model's cycles; ranks the best of these with their kernels. */
 static bool fill(ranked *r) {
   tune_world *w = r->w;
   tune_points all = {0};

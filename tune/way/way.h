@@ -1,29 +1,29 @@
-/* Ways to walk a space of schedules where each cost is a measurement: they ask and are told, know the space and what
- * the model predicts, and draw from their own random numbers alone, so that a log replays them. */
+/* Strategies over a space of schedules whose costs are measurements, with the ask-and-tell interface.  They know the
+ * space and the model's predictions, and use only their own random numbers, so that a log replays them. */
 #ifndef TUNE_WAY_WAY_H
 #define TUNE_WAY_WAY_H
 #include "tune/space/space.h"
 
-/* What all ways share. */
+/* What all strategies share. */
 typedef struct {
   tune_space *s;
   tf_arena *arena;
   tf_rng rng;
-  /* Cycles of the row's mapping; infinite: it does not fit, or breaks a rule.  And with what the kernel does besides.
-   */
+  /* Cycles of the row's mapping by the model; infinite: it does not fit, or breaks a rule.  Next: plus the kernel's
+   * overheads. */
   double (*model)(void *ctx, const int32_t *row);
   double (*kernel)(void *ctx, const int32_t *row);
   void *ctx;
   int n_asked, room;
-  int32_t *asked;       /* [n_asked][n] rows that were asked for, or told */
-  int64_t drawn, unfit; /* rows that a way has drawn, and those among them that did not fit */
+  int32_t *asked;       /* [n_asked][n] rows that were proposed or told */
+  int64_t drawn, unfit; /* rows that a strategy has drawn; those of them that did not fit */
 } tune_world;
 
 typedef struct {
   const char *name, *about;
   void *(*make)(tune_world *w);           /* NULL: out of memory */
-  bool (*ask)(void *state, int32_t *row); /* a row that fits and was not asked for before; false: none was found */
-  /* seconds: infinite where there is no kernel.  Also of rows that were never asked for: what is known beforehand. */
+  bool (*ask)(void *state, int32_t *row); /* a row that fits and is new; false: none was found */
+  /* seconds: infinite if there is no kernel.  Also called for rows that were not proposed: what is known beforehand. */
   void (*tell)(void *state, const int32_t *row, double seconds);
 } tune_way;
 

@@ -1,4 +1,4 @@
-/* CPUs: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
+/* The CPU target: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
 #include "codegen/target/cpu/cpu.h"
 
 #include "codegen/intrin/micro.h"

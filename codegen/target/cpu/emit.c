@@ -29,7 +29,7 @@ static bool parts_file(FILE *out, c_package *k) {
   return true;
 }
 
-/* Behind the kernels: these find the size of the workspace. */
+/* Printed after the kernels, which determine the size of the workspace. */
 static const file_row rows[] = {
     {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},        {"bench.c", c_bench_c_file},
     {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file}, {"README.md", c_readme_file},
@@ -37,7 +37,7 @@ static const file_row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1, NAME = 40 };
 
-/* The files, and room for their names behind them. */
+/* The files, with room for their names behind them. */
 static tf_emitted *emitted_new(void) {
   tf_emitted *e = calloc(1, sizeof *e);
   if (e) e->file = calloc(1, MOST_FILES * (sizeof *e->file + NAME));
@@ -66,7 +66,7 @@ bool tf_emit_can_name(const char *name, tf_diags *d) {
   return !fault || bad_name(name, fault, d);
 }
 
-/* Puts the kernel's name where it belongs, if it can be one. */
+/* Inserts the kernel's name, if it is a valid one. */
 static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   const char *text[MOST_FILES], *fault;
   int n = 0;
@@ -79,7 +79,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   return c_name_files(e, name);
 }
 
-/* kernel.c and parts.h of one instruction set.  Leaves the program in k->p. */
+/* Prints kernel.c and parts.h for one instruction set.  Leaves the program in k->p. */
 static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data,
                          tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";

@@ -1,4 +1,4 @@
-/* What the computer can run. */
+/* Which instruction sets the computer can run. */
 #define _DEFAULT_SOURCE /* syscall */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx5
 
 static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512bf16"); }
 
-/* The units, and the system's leave to use the tiles. */
+/* AMX needs the units, and the system's permission to use the tiles. */
 static bool has_amx(void) {
 #if defined(__linux__)
   enum { ARCH_PRCTL = 158, REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18, EDX = 3, BF16 = 22, TILE = 24, INT8 = 25 };
@@ -48,7 +48,7 @@ static bool has_amx(void) {
 
 static bool always(void) { return true; }
 
-/* From the plainest to the best; dtypes: those that gain by it. */
+/* In ascending order; dtypes: those for which it is better than the ones before. */
 static const struct {
   const char *isa, *dtypes;
   bool (*has)(void);

@@ -22,11 +22,11 @@ static bool readme(FILE *out, package *p) { return cu_readme(out, &p->k, &p->roo
 static bool emulate(FILE *out, package *p) { return (void)p, fputs(tf_cuda_emulate, out) >= 0; }
 static bool manifest(FILE *out, package *p) { return cu_manifest(out, &p->k, &p->room), true; }
 
-/* The kernel first: it finds how much memory is needed. */
+/* The kernel comes first, as it determines how much memory is needed. */
 static const struct {
   const char *name;
   bool (*print)(FILE *out, package *p);
-  bool code; /* the kernel's name must not be a word of it; kernel.h has fields alone */
+  bool code; /* must not contain the kernel's name as a word; kernel.h has only fields */
 } rows[] = {
     {"kernel.cu", kernel_cu, true},   {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
     {"test.c", test_c, true},         {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
@@ -46,7 +46,7 @@ static char *text_of(int row, package *p) {
   return NULL;
 }
 
-/* Puts the kernel's name where it belongs, if it can be one. */
+/* Inserts the kernel's name, if it is a valid one. */
 static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   const char *text[N_ROWS];
   int n = 0;

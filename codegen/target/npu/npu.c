@@ -1,4 +1,4 @@
-/* The NPU: its programs are made from the mapping itself, step by step; the loop IR shows its loops alone, with
+/* The NPU: its programs are generated from the mapping itself, step by step; the loop IR is only for display, with
  * memories that are filled by copies. */
 #include "codegen/target/npu/npu.h"
 
@@ -18,7 +18,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
 }
 
-/* The model has it all; but not every mapping fits. */
+/* The model covers all costs; but not every mapping fits. */
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   (void)o;
   return npu_fits(tree, d) ? 0 : -1;

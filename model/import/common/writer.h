@@ -1,4 +1,4 @@
-/* Inside the exporters: what all of them write, and where they say what they cannot. */
+/* Internal to the exporters: what all of them write, and how they report what they cannot express. */
 #ifndef MODEL_IMPORT_COMMON_WRITER_H
 #define MODEL_IMPORT_COMMON_WRITER_H
 #include "model/import/common/page.h"
@@ -19,17 +19,17 @@ typedef struct {
 void ex_file(ex_case *x, const char *name, tf_page *page);
 /* The architecture of version `version` with memories down to the one above the unit, as both tools read it. */
 void ex_architecture(ex_case *x, const char *version, tf_page *p);
-/* Absolute instances of memory l, or of the unit (l = number of memories written), along X (or Y, or both: -1). */
+/* Total instances of memory l, or of the unit (l = number of memories written), along X (or Y, or both: -1). */
 int64_t ex_instances(const ex_case *x, int l, int side);
 int ex_n_memories(const ex_case *x);
 /* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant or a
  * negative coefficient, or the tensor is padded. */
 bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent, tf_page *p);
-/* "coefficients:" of what an op multiplies its dims by, each once; nothing where that is 1 throughout. */
+/* "coefficients:" by which an op multiplies its dims, each once; nothing if all are 1. */
 void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_page *p);
-/* Dims of loops, inner to outer, then the others of `dims`: what both call a permutation. */
+/* Dims of loops, inner to outer, then the others of `dims`: the permutation of both formats. */
 void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *dims, int n_dims, tf_page *p);
 
-/* The tag of tiles that TileFlow needs and the tree does not have. */
+/* The tag of tiles that TileFlow requires and the tree lacks. */
 #define EX_NO_TILE "no-tile-here"
 #endif

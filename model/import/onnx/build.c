@@ -1,4 +1,4 @@
-/* Ops: dims, elements that are read, what is made of them. */
+/* Builds ops: dims, the elements they read, and their outputs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ bool ox_open_extent(ox_net *g, ox_axis *axis, int64_t extent) {
   return ox_cut(g, axis, 1) && ox_cut(g, axis, extent) && ox_open(g, axis);
 }
 
-/* A dim of one element, for an axis that has none: the tensor gets a rank for it. */
+/* A dim of one element for an axis without dims, so that the tensor gets a rank for it. */
 static bool open_one(ox_net *g, ox_axis *axis) {
   const int d = take_dim(g, 1);
   axis->dim[axis->n_dims++] = d;
@@ -114,7 +114,7 @@ static void add_term(ox_index *x, int dim, int64_t coef) {
 ox_expr *ox_read(ox_net *g, const ox_value *from, const ox_axis *const *axis) {
   ox_value v = *from;
   if (v.number && ox_size(&v) == 1) return ox_number(g, v.number[0]);
-  if (v.tensor < 0) { /* its tensor stays with the value that has the name */
+  if (v.tensor < 0) { /* the tensor belongs to the value of that name */
     ox_value *named = ox_find(g, v.name);
     if (!named || !ox_place(g, named)) return NULL;
     v = *named;
@@ -139,7 +139,7 @@ ox_expr *ox_read(ox_net *g, const ox_value *from, const ox_axis *const *axis) {
   return e;
 }
 
-/* Whether it is never below 0, whatever the inputs are. */
+/* Whether it is never negative, whatever the inputs are. */
 static bool is_positive(const ox_net *g, const ox_expr *e) {
   static const char *const always[] = {"relu", "exp", "sigmoid", "abs", "sqrt"}, *const kept[] = {"+", "*", "/", "max",
                                                                                                   "min"};
@@ -176,8 +176,8 @@ bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d) {
   return false;
 }
 
-/* A sum over a dim that repeats elements takes each as many times as there are steps: the dim, which nothing reads, is
- * no dim of the op. */
+/* A sum over a dim that repeats elements takes each of them as often as there are steps: multiplies, and drops the
+ * dim, which nothing reads. */
 static ox_expr *repeated(ox_net *g, const ox_op *op, ox_expr *value) {
   double times = 1;
   for (int d = 0; d < g->n_dims; d++) {
@@ -221,7 +221,7 @@ bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, co
     }
   }
   if (!ox_fits(g, out)) return false;
-  if (op->n_out == 0) { /* a tensor has a rank at least */
+  if (op->n_out == 0) { /* a tensor has at least one rank */
     const int d = take_dim(g, 1);
     if (d < 0) return false;
     made->shape[0] = 1;

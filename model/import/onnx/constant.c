@@ -1,4 +1,4 @@
-/* Numbers that are known without data: shapes, and what is computed of them. */
+/* Constants that are known without data: shapes, and what is computed from them. */
 #include <math.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ static double compute(sum what, const double *x, bool whole) {
   return NAN;
 }
 
-/* The place of element `at` of a result of `shape` in an operand that is broadcast to it. */
+/* The offset, in an operand that is broadcast to `shape`, of element `at` of the result. */
 static int64_t place(const ox_value *v, int rank, const int64_t *shape, int64_t at) {
   int64_t from = 0, step = 1;
   for (int k = rank - 1, j = v->rank - 1; j >= 0; k--, j--) {

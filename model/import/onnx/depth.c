@@ -1,4 +1,4 @@
-/* Messages in messages: the reader calls itself for each, so a hostile file could ask for any stack. */
+/* Limits the nesting of messages, as the protobuf reader is recursive and a hostile file could exhaust the stack. */
 #include "model/import/onnx/onnx.h"
 
 enum { DEEPEST = 64, VARINT = 0, EIGHT = 1, LENGTH = 2, FOUR = 5 };
@@ -13,7 +13,7 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *out) {
   return false;
 }
 
-/* What is malformed is left to the reader, which says so. */
+/* Malformed data is left to the reader, which reports it. */
 static bool is_shallow(const ProtobufCMessageDescriptor *what, const uint8_t *p, const uint8_t *end, int depth) {
   uint64_t tag, n;
   if (depth > DEEPEST) return false;

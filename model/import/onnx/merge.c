@@ -1,5 +1,5 @@
-/* What the graph says in many small nodes: elementwise nodes with one reader become part of it, GELU spelled out is
- * gelu, what nothing reads goes. */
+/* Simplifies the graph: elementwise ops with a single reader are merged into it, GELU in several nodes becomes gelu,
+ * unread ops are dropped. */
 #include <math.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b) {
   return can;
 }
 
-/* Whether the read stands at another place of its tensor than some read of it in e. */
+/* Whether the read accesses its tensor elsewhere than some read of it in e. */
 static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr *e) {
   if (e->what == OX_READ && e->tensor == read->tensor && !same(g, e, read)) return true;
   for (int i = 0; i < e->n_args; i++)
@@ -135,8 +135,8 @@ static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr 
   return false;
 }
 
-/* Whether a reads some tensor that b reads at another place: one op of both would have to hold two parts of it (the
- * gates of an LSTM lie 512 elements apart), which no small memory does. */
+/* Whether a reads some tensor that b reads elsewhere: a merged op would have to hold two parts of it (the gates of an
+ * LSTM are 512 elements apart), which no small memory can. */
 static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   if (a->what == OX_READ && reads_elsewhere(g, a, b)) return true;
   for (int i = 0; i < a->n_args; i++)
@@ -171,7 +171,7 @@ static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
 static bool near(double a, double b) { return fabs(a - b) < 1e-4 * b; }
 static bool is_call(const ox_expr *e, const char *call) { return e->what == OX_CALL && !strcmp(e->call, call); }
 
-/* x of 1 + erf(x / sqrt(2)); NULL: something else. */
+/* x of 1 + erf(x / sqrt(2)); NULL: another form. */
 static ox_expr *in_erf(ox_expr *e) {
   if (!is_call(e, "+")) return NULL;
   for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
 
 /* ---- all of them ---------------------------------------------------------------------------------------------- */
 
-/* Views of the tensor that some op reads; all of them come after the op that makes it. */
+/* The number of views of the tensor that some op reads; all of them come after the op that produces it. */
 static int views_read(const ox_net *g, int tensor) {
   int n = 0;
   for (int z = 0; z < g->n_tensors; z++)

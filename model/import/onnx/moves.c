@@ -1,4 +1,4 @@
-/* Nodes that move elements: all but Concat and Pad are views. */
+/* Nodes that move elements: all except Concat and Pad become views. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -11,7 +11,7 @@ static bool same(ox_net *g) {
 
 /* ---- shapes --------------------------------------------------------------------------------------------------- */
 
-/* Numbers that are known stay known. */
+/* Known constants stay known. */
 static bool shaped(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   const double *number = v->number;
   if (!ox_reshape(g, v, rank, shape)) return false;
@@ -192,7 +192,7 @@ static bool split(ox_net *g) {
   return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld", (long long)at, (long long)all);
 }
 
-/* Indices that are known and follow each other are a slice; what data choose is an input of the workload. */
+/* Known consecutive indices are a slice; data-dependent ones make the result an input of the workload. */
 static bool gather(ox_net *g) {
   ox_value v;
   int axis;
@@ -224,15 +224,15 @@ static bool gather(ox_net *g) {
          ox_give(g, 0, &v);
 }
 
-/* ---- beside each other ---------------------------------------------------------------------------------------- */
+/* ---- concatenation ---------------------------------------------------------------------------------------------- */
 
-/* An axis along which parts stand beside each other: blocks as long as what reshapes put together within any part. */
+/* An axis along which parts are concatenated, in blocks as long as what reshapes have merged within any part. */
 typedef struct {
   int64_t whole, block;
   ox_axis outer, inside, all;
 } parts;
 
-/* The blocks of part v begin at whole ones. */
+/* Checks that part v begins at a block boundary. */
 static bool add_part(ox_net *g, parts *r, const ox_value *v, int axis) {
   const ox_factor *f = ox_factors(v, axis);
   int64_t inner = 1;
@@ -253,7 +253,7 @@ static bool open_row(ox_net *g, parts *r, int64_t whole) {
          ox_combine(g, &r->outer, &r->inside, &r->all);
 }
 
-/* The rank that the axis's outermost factor runs along from end to end, so that beside it is padding; -1: none. */
+/* The rank that the axis's outermost factor covers completely, so that its neighbours are padding; -1: none. */
 static int outer_rank(const ox_net *g, const ox_value *v, int axis) {
   const ox_factor *f = ox_factors(v, axis);
   const ox_tensor *t = &g->tensor[v->tensor];
@@ -263,12 +263,12 @@ static int outer_rank(const ox_net *g, const ox_value *v, int axis) {
   return found >= 0 && !v->at[found] && t->shape[found] == f->step[found] * f->extent ? found : -1;
 }
 
-/* v, copied where its axis has no such rank. */
+/* Copies v if its axis has no such rank. */
 static bool make_part(ox_net *g, ox_value *v, int axis) {
   return outer_rank(g, v, axis) >= 0 || ox_copy(g, v, v->name);
 }
 
-/* Element `place - from` of v along the axis; 0 outside of it. */
+/* Element `place - from` of v along the axis; 0 outside. */
 static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis *const *all, const parts *row,
                           int64_t from) {
   const int64_t size = ox_extent(v, axis), behind = row->whole - from - size;
@@ -339,7 +339,7 @@ static bool concat(ox_net *g) {
   return ox_make(g, g->node->output[0], "=", e, all, first.rank, &out) && ox_give(g, 0, &out);
 }
 
-/* Zeros around: the same as one part of a larger whole, along each axis in turn. */
+/* Zero padding: like concatenation with a larger whole, along each axis in turn. */
 static bool pad(ox_net *g) {
   ox_value v;
   size_t have;
@@ -371,7 +371,7 @@ static bool pad(ox_net *g) {
 
 /* ---- resampling ----------------------------------------------------------------------------------------------- */
 
-/* Each element `times` over along each axis. */
+/* Repeats each element `times` times along each axis. */
 static bool repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
   int64_t apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
   const int rank = v->rank;
@@ -385,7 +385,7 @@ static bool repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
   return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
 }
 
-/* To whole multiples, the nearest element: where the index of the result, divided, is rounded down. */
+/* Nearest-neighbour resizing by integer factors, if the index of the result, divided, is rounded down. */
 static bool resize(ox_net *g) {
   ox_value v;
   int64_t times[OX_RANK];
@@ -399,7 +399,7 @@ static bool resize(ox_net *g) {
   if (!by || !by->number || ox_size(by) != v.rank) return ox_fail(g, TF_E_OPEN, "neither scales nor sizes are known");
   if (strcmp(ox_text(g, "mode", "nearest"), "nearest") != 0)
     return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: nearest", ox_text(g, "mode", ""));
-  /* half_pixel with round_prefer_floor and asymmetric with floor take the same elements where the scale is whole */
+  /* half_pixel with round_prefer_floor and asymmetric with floor select the same elements if the scale is an integer */
   const bool down =
       old || (!strcmp(where, "asymmetric") && !strcmp(round, "floor")) ||
       ((!strcmp(where, "half_pixel") || !strcmp(where, "pytorch_half_pixel")) && !strncmp(round, "round_prefer", 12));
@@ -412,7 +412,7 @@ static bool resize(ox_net *g) {
   return repeat_each(g, &v, times) && ox_give(g, 0, &v);
 }
 
-/* Channels to places and back: shapes and transpositions. */
+/* DepthToSpace and SpaceToDepth: shapes and transpositions. */
 static bool blocks(ox_net *g) {
   ox_value v;
   const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"), crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");

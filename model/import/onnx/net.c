@@ -8,7 +8,7 @@
 
 enum { SHOWN = 60, SAID = 400 };
 
-/* The message, behind the node that is at hand. */
+/* Prefixes the message with the current node. */
 static void about_node(const ox_net *g, char *buf, size_t size, const char *fmt, va_list ap) {
   const Onnx__NodeProto *n = g->node;
   int len = 0;
@@ -147,7 +147,7 @@ const int64_t *ox_ints(const ox_net *g, const char *name, size_t *n) {
   return a && a->n_ints ? a->ints : NULL;
 }
 
-/* Ends of slices are often the largest number there is. */
+/* Ends of slices are often the largest integer. */
 static int64_t whole(double x) {
   return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
 }

@@ -12,31 +12,31 @@
 #include "model/import/common/page.h"
 #include "tileflow/spec.h"
 
-/* Ranks and factors of a value, elements whose numbers are kept, words of an op's expression. */
+/* Limits: ranks and factors of a value, elements whose values are kept, nodes of an op's expression. */
 enum { OX_RANK = 16, OX_FACTORS = 16, OX_NUMBERS = 1 << 12, OX_NODES = 64, OX_DIMS = 64, OX_MOST_EXTENT = 1 << 30 };
-#define OX_MOST_SIZE (INT64_C(1) << 48) /* elements of a value */
+#define OX_MOST_SIZE (INT64_C(1) << 48) /* most elements of a value */
 
 typedef struct {
   int64_t extent;
-  int64_t step[OX_RANK]; /* of the tensor's ranks; all 0: the same element again */
+  int64_t step[OX_RANK]; /* by how much a step moves along each of the tensor's ranks; all 0: the same element again */
 } ox_factor;
 
-/* Where a value's elements stand.  tensor -1: nowhere yet; its numbers alone are known, or it is an initializer that no
+/* A value as a view of a tensor.  tensor -1: none yet; only its constants are known, or it is an initializer that no
  * op has read. */
 typedef struct {
   const char *name;
   int tensor, rank, n_factors;
-  int n[OX_RANK];                /* factors of each axis; an axis of one element has none */
-  ox_factor f[OX_FACTORS];       /* of all axes, in their order */
-  int64_t at[OX_RANK];           /* coordinates of the first element */
-  const double *number;          /* the elements in order; NULL: not known */
-  bool whole;                    /* they are integers */
-  const Onnx__TensorProto *data; /* of the file, where it is one of its tensors */
-  bool bad, empty;               /* its node failed and said why; it has no element */
+  int n[OX_RANK];                /* number of factors of each axis; an axis of one element has none */
+  ox_factor f[OX_FACTORS];       /* of all axes, in order */
+  int64_t at[OX_RANK];           /* coordinates of the first element in the tensor */
+  const double *number;          /* the elements in order; NULL: not constant */
+  bool whole;                    /* the constants are integers */
+  const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
+  bool bad, empty;               /* its node failed and reported it; it has no elements */
 } ox_value;
 
-/* What a tensor holds that no op makes and no caller gives: of the file, or numbers that were computed here, or scale
- * or shift of a BatchNormalization (its scale, shift, mean, variance). */
+/* The data of a tensor that neither an op produces nor the caller gives: from the file, computed here, or scale or
+ * shift of a BatchNormalization (from its scale, shift, mean, variance). */
 typedef struct {
   const Onnx__TensorProto *data, *batch[4];
   const double *number;
@@ -47,11 +47,11 @@ typedef struct {
 typedef struct {
   const char *name, *from; /* in the workload; in the graph */
   int rank;
-  int64_t shape[OX_RANK], pad[OX_RANK], before[OX_RANK]; /* pad: the longer of what is read before and behind */
-  int op;                                                /* that makes it; -1: an input, or a view */
-  int view_of; /* tensor + 1 whose elements these are, in their order, along other ranks; 0: none */
+  int64_t shape[OX_RANK], pad[OX_RANK], before[OX_RANK]; /* pad: the larger of what is read before and after */
+  int op;                                                /* its producer; -1: an input, or a view */
+  int view_of; /* 1 + the tensor whose elements it shows, in the same order, along other ranks; 0: none */
   int reads;
-  bool result, positive; /* the graph's; nothing in it is below 0 */
+  bool result, positive; /* an output of the graph; never negative */
   ox_source source;
 } ox_tensor;
 
@@ -66,20 +66,20 @@ typedef struct ox_expr {
   double number;
   int tensor;
   ox_index *index;  /* OX_READ: [rank of tensor]; OX_PLACE: one, whose value it is */
-  const char *call; /* "+ - * /", or a function of the language */
+  const char *call; /* "+ - * /", or a function of the workload language */
   int n_args;
   struct ox_expr *arg[3];
 } ox_expr;
 
 typedef struct {
-  const char *node; /* that it comes from */
+  const char *node; /* the node that it stems from */
   int out, n_out, dim[OX_RANK];
   const char *reduce; /* "=", "+=", "max=", .. */
   ox_expr *value;
   bool gone; /* merged into its reader */
 } ox_op;
 
-/* An axis of the op that is being made: where its factors end, as products from the innermost. */
+/* An axis of the op being built: where its factors end, as products from the innermost. */
 typedef struct {
   int n;
   int64_t cut[OX_FACTORS + 1]; /* 1 .. extent */
@@ -96,76 +96,76 @@ typedef struct {
   int64_t opset;
   int n_values, room_values;
   ox_value *value;
-  int *chain, *bucket, n_buckets; /* values by name */
+  int *chain, *bucket, n_buckets; /* hash table of values by name */
   int n_tensors, n_ops, room_tensors, room_ops;
   ox_tensor *tensor;
   ox_op *op;
   int n_dims;
   struct {
     int64_t extent;
-    int nth; /* of this extent in an op */
+    int nth; /* number of dims of this extent in an op */
   } dim[OX_DIMS];
-  uint64_t used; /* dims of the op that is being made */
+  uint64_t used; /* dims that the op being built uses */
   const Onnx__NodeProto *node;
   int at_node;
-  bool *needed;          /* nodes that some result needs */
-  bool again, regrouped; /* the node is tried anew, with axes of one factor; it failed for axes of several */
+  bool *needed;          /* nodes on which some result depends */
+  bool again, regrouped; /* the node is being tried again with axes of one factor; it failed with axes of several */
   int *reads_before;     /* [room_tensors] */
   tf_page notes;
   bool oom;
 } ox_net;
 
 /* ---- net.c ---------------------------------------------------------------------------------------------------- */
-/* An error about the node at hand; false. */
+/* Reports an error about the current node; always false. */
 bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
-/* The same where axes of one factor might do: told if the node has been given such. */
+/* The same if axes of one factor might help: reported only once the node has been given such. */
 bool ox_regroup(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 void ox_warn(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
 ox_value *ox_find(ox_net *g, const char *name); /* NULL: none */
-/* The value of that name is this one; NULL: out of memory, or too many. */
+/* Defines the value of that name; NULL: out of memory, or too many. */
 ox_value *ox_define(ox_net *g, const char *name, const ox_value *v);
-void ox_undefine(ox_net *g, int n); /* all but the first n */
-/* The node's k-th input; NULL: left out, or an error that was told. */
+void ox_undefine(ox_net *g, int n); /* removes all but the first n */
+/* The node's k-th input; NULL: omitted, or an error was reported. */
 const ox_value *ox_input(ox_net *g, size_t k);
 bool ox_has(const ox_net *g, size_t k);
-/* The node's k-th output is this value. */
+/* Sets the node's k-th output. */
 bool ox_give(ox_net *g, size_t k, const ox_value *v);
 int ox_new_tensor(ox_net *g, const char *from);
 
-/* Attributes of the node; `otherwise` where it lacks them. */
+/* An attribute of the node; `otherwise` if it lacks it. */
 int64_t ox_int(const ox_net *g, const char *name, int64_t otherwise);
 double ox_float(const ox_net *g, const char *name, double otherwise);
 const char *ox_text(const ox_net *g, const char *name, const char *otherwise);
 const Onnx__AttributeProto *ox_attribute(const ox_net *g, const char *name);
 /* The attribute's integers, n of them; NULL: none. */
 const int64_t *ox_ints(const ox_net *g, const char *name, size_t *n);
-/* Numbers of the k-th input, as integers in the arena; NULL with n 0: left out; false: they are not known. */
+/* The constants of the k-th input, as integers in the arena; NULL with n 0: omitted; false: not constant. */
 bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n);
-/* axis counted from the end where negative; false with an error. */
+/* Resolves an axis that is counted from the end if negative; false with an error. */
 bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out);
 
 /* ---- view.c --------------------------------------------------------------------------------------------------- */
 int64_t ox_extent(const ox_value *v, int axis);
-int64_t ox_size(const ox_value *v); /* INT64_MAX: or more */
+int64_t ox_size(const ox_value *v); /* INT64_MAX: at least that */
 /* Whether it has no more than OX_MOST_SIZE elements; an error if not. */
 bool ox_fits(ox_net *g, const ox_value *v);
 const ox_factor *ox_factors(const ox_value *v, int axis);
-/* A value that stands alone in a tensor of these extents. */
+/* A value that is a whole tensor of these extents. */
 void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape);
 bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape);
 void ox_permute(ox_value *v, const int *axis);
 bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t step);
-/* Extents of 1 become n, the same element again; new axes stand in front. */
+/* Broadcasts: extents of 1 become n, the same element again; new axes come first. */
 bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape);
-/* Whether its elements are the tensor's, all of them in their order. */
+/* Whether its elements are all of the tensor's, in the same order. */
 bool ox_is_whole(const ox_net *g, const ox_value *v);
-/* The one rank of the tensor that an axis of one factor runs along; -1: there is none. */
+/* The only rank of the tensor that an axis of one factor moves along; -1: none. */
 int ox_rank_along(const ox_net *g, const ox_value *v, int axis);
-/* The same, step by step and from end to end: what is beside it is the tensor's padding. */
+/* The same, if it covers the rank step by step from end to end, so that its neighbours are the tensor's padding. */
 int ox_rank_of(const ox_net *g, const ox_value *v, int axis);
-/* The factors of an axis end at these cuts. */
+/* Splits the factors of an axis at these cuts. */
 bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts);
-/* The axis is cut where the value's is, too; false with an error: the two do not fit. */
+/* Adds the cuts of the value's axis; false with an error: they are incompatible. */
 bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at);
 bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent);
 
@@ -174,31 +174,32 @@ bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent);
 void ox_begin(ox_net *g);
 /* Gives each factor of the axis a dim. */
 bool ox_open(ox_net *g, ox_axis *axis);
-/* A dim of its own, as an axis. */
+/* An axis with a dim of its own. */
 bool ox_open_extent(ox_net *g, ox_axis *axis, int64_t extent);
-/* The axis of `outer` times `inner` elements, both open. */
+/* The axis of `outer` times `inner` elements, both with dims. */
 bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all);
-/* The element of the value at the op's axes; axis[k] NULL: the value's k-th axis has one element, which is read again.
- */
+/* The element of the value at the op's axes; axis[k] NULL: the value's k-th axis has one element, which is repeated. */
 ox_expr *ox_read(ox_net *g, const ox_value *v, const ox_axis *const *axis);
 ox_expr *ox_number(ox_net *g, double number);
 ox_expr *ox_index_value(ox_net *g, const ox_index *x); /* the index itself, as a number */
 ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c);
-/* Whether some read of it moves with the dim. */
+/* Whether some read in it moves with the dim. */
 bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d);
-/* The name of what the node makes on its way to its result. */
+/* A name for an intermediate of the node. */
 const char *ox_part(ox_net *g, const char *what);
-/* Ends the op: a tensor of these axes is made of the expression; its value.  False: out of memory. */
+/* Ends the op: its output is a tensor with these axes, computed by the expression; returns its value.  False: out of
+ * memory. */
 bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, const ox_axis *const *axis, int n,
              ox_value *out);
-/* The value in a tensor of its own, with ranks for its axes, those of one element among them. */
+/* Copies the value into a tensor of its own, with ranks for its axes, also for those of one element. */
 bool ox_copy(ox_net *g, ox_value *v, const char *name);
-/* The value's elements, in their order, in a tensor of these extents, a rank each: a view of its own tensor where that
- * holds just them, else of a copy.  Such a view stands between groups of the network alone. */
+/* The value's elements, in order, in a tensor of these extents: a view of its own tensor if that holds just them,
+ * otherwise of a copy.  Such a view is only allowed between groups of the network. */
 bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape);
-/* Gives the node's inputs that have axes of several factors tensors with a rank for each; *any: there was one. */
+/* Replaces the node's inputs that have axes of several factors by tensors with a rank for each; *any: whether there
+ * were any. */
 bool ox_flatten_inputs(ox_net *g, bool *any);
-/* A tensor for a value that has none yet: an input of the workload. */
+/* Gives a value without a tensor one: an input of the workload. */
 bool ox_place(ox_net *g, ox_value *v);
 /* The node's k-th input, in a tensor. */
 bool ox_placed(ox_net *g, size_t k, ox_value *v);
@@ -207,22 +208,22 @@ bool ox_placed(ox_net *g, size_t k, ox_value *v);
 typedef struct {
   const char *type;
   bool (*make)(ox_net *g);
-  const char *call; /* of the language, for those that compute at each element */
+  const char *call; /* of the workload language, for elementwise nodes */
 } ox_kind;
-const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: not known */
-bool ox_known(ox_net *g, bool *done);        /* constant.c: computes a node whose inputs' numbers are known */
-extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[]; /* ended by {0} */
+const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: unknown */
+bool ox_known(ox_net *g, bool *done);        /* constant.c: evaluates a node whose inputs are constant */
+extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[]; /* terminated by {0} */
 
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
-bool ox_even_pads(ox_net *g); /* inputs are padded as far before as behind; where reads are not, a copy of it is read */
-void ox_merge(ox_net *g);     /* ops that only their one reader needs, both elementwise, become one */
-bool ox_name_tensors(ox_net *g); /* done with the names of values */
+bool ox_even_pads(ox_net *g);    /* inputs are padded equally before and after; if reads are not, a copy is read */
+void ox_merge(ox_net *g);        /* merges elementwise ops into their only reader, if that is elementwise */
+bool ox_name_tensors(ox_net *g); /* after this, names of values are no longer needed */
 bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);
 
-/* weights.c: the tensors of the workload whose numbers the model has, as a file of weights; false after an error.
- * path: of the model, beside which data of its own files lie. */
+/* weights.c: writes the tensors of the workload whose data the model has as a file of weights; false after an error.
+ * path: of the model, next to which external data lies. */
 bool ox_write_weights(ox_net *g, const char *path, FILE *out);
 
-/* depth.c: whether messages stand in each other no deeper than the reader's stack bears. */
+/* depth.c: whether messages are nested no deeper than the reader's stack allows. */
 bool ox_is_shallow(const char *text, size_t len);
 #endif

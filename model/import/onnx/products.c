@@ -1,7 +1,7 @@
-/* Products of matrices. */
+/* Matrix products. */
 #include "model/import/onnx/onnx.h"
 
-/* The axis is cut as both values' are, and has dims; false: their extents differ. */
+/* Cuts the axis like both values', and gives it dims; false: their extents differ. */
 static bool common(ox_net *g, ox_axis *axis, const ox_value *a, int i, const ox_value *b, int k) {
   const int64_t m = ox_extent(a, i), n = ox_extent(b, k);
   if (m != n && m != 1 && n != 1)
@@ -15,7 +15,7 @@ static bool alone(ox_net *g, ox_axis *axis, const ox_value *v, int k) {
   return ox_join(g, axis, v, k) && ox_open(g, axis);
 }
 
-/* A list counts as a matrix of one row (a) or one column (b), and the result lacks that axis. */
+/* A vector counts as a matrix of one row (a) or one column (b), and the result lacks that axis. */
 static bool as_matrix(ox_net *g, ox_value *v, bool row) {
   if (v->rank != 1) return v->rank > 1 || ox_fail(g, TF_E_RANK, "'%.60s' has no axis", v->name);
   v->rank = 2;
@@ -28,7 +28,8 @@ static bool matmul(ox_net *g) {
   ox_value a, b, out;
   if (!ox_placed(g, 0, &a) || !ox_placed(g, 1, &b)) return false;
   const bool row = a.rank == 1, column = b.rank == 1;
-  if (a.tensor == b.tensor && !ox_copy(g, &b, ox_part(g, "right"))) return false; /* two parts of one: each its own */
+  if (a.tensor == b.tensor && !ox_copy(g, &b, ox_part(g, "right")))
+    return false; /* two parts of one tensor: each gets its own */
   if (!as_matrix(g, &a, true) || !as_matrix(g, &b, false)) return false;
   ox_axis axis[OX_RANK] = {0}, k = {0};
   const ox_axis *in[2][OX_RANK], *made[OX_RANK];

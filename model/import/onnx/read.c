@@ -1,4 +1,4 @@
-/* The graph: what is given, which nodes count, one after the other. */
+/* Reads the graph: its inputs, the needed nodes, one after the other. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool find_needed(ox_net *g) {
   return ok;
 }
 
-/* ---- what is given -------------------------------------------------------------------------------------------- */
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
 static bool give_initializers(ox_net *g) {
   bool ok = true;
@@ -80,7 +80,7 @@ static bool give_initializers(ox_net *g) {
   return ok;
 }
 
-/* The extent that a setting gives an axis of that name; 0: none does. */
+/* The extent that a setting gives an axis of that name; 0: none. */
 static int64_t set_extent(ox_net *g, const char *name, bool *used) {
   for (size_t i = 0; i < g->n_set; i++) {
     if (strcmp(g->set[i].name, name) != 0) continue;
@@ -117,7 +117,7 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
   int64_t shape[OX_RANK];
   bool ok = true;
   if (!in->name || !*in->name) return ox_fail(g, TF_E_MISSING, "an input without a name");
-  if (ox_find(g, in->name)) return true; /* an initializer: older files name them twice */
+  if (ox_find(g, in->name)) return true; /* an initializer: older files list these as inputs, too */
   if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type ||
       !type->tensor_type->shape)
     return ox_fail(g, TF_E_TYPE, "input '%.60s' is no tensor with a shape", in->name);
@@ -166,7 +166,7 @@ static void suggest(const char *type, char *buf, size_t size) {
   if (near.best) tf_near_text(&near, buf, size);
 }
 
-/* Every operator that is not known, once, with its nodes. */
+/* Reports every unknown operator once, with its nodes. */
 static bool tell_unknown(ox_net *g) {
   bool ok = true;
   for (size_t i = 0; i < g->graph->n_node; i++) {
@@ -193,15 +193,14 @@ static bool tell_unknown(ox_net *g) {
   return ok;
 }
 
-/* What the node makes is not known, of which it has told. */
+/* Marks the node's outputs as unknown, after its error was reported. */
 static void mark_bad(ox_net *g) {
   const ox_value bad = {.tensor = -1, .bad = true};
   for (size_t k = 0; k < g->node->n_output; k++)
     if (*g->node->output[k] && !ox_find(g, g->node->output[k])) ox_define(g, g->node->output[k], &bad);
 }
 
-/* Makes the node; where axes that reshapes put together are in its way, once more of inputs that have a rank for each.
- */
+/* Imports the node; if axes merged by reshapes prevent it, tries again with inputs that have a rank for each. */
 static bool make_node(ox_net *g, const ox_kind *kind) {
   const int n_values = g->n_values, n_tensors = g->n_tensors;
   bool any = false;
@@ -270,7 +269,7 @@ static bool take_results(ox_net *g) {
 
 static bool is_text(const char *s) { return s && *s; }
 
-/* Names that the rest takes for granted. */
+/* Checks names on which the rest relies. */
 static bool check_graph(ox_net *g) {
   bool ok = true;
   for (size_t i = 0; i < g->graph->n_node; i++) {
@@ -302,7 +301,7 @@ static bool take_graph(ox_net *g) {
 
 bool tf_import_is_onnx(const tf_text *t) { return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32; }
 
-/* The workload as text, or, where `weights` is no NULL, what the model holds for it, in that file. */
+/* Writes the workload as text; or, if `weights` is not NULL, the model's data for it to that file. */
 static void take_model(ox_net *g, const tf_text *t, const Onnx__ModelProto *m, tf_page *page, FILE *weights) {
   g->graph = m->graph;
   g->opset = opset_of(m);

@@ -1,15 +1,15 @@
-/* Nodes that reduce axes, and those made of such sums: softmax and normalisations. */
+/* Nodes that reduce axes, and those composed of such sums: softmax and normalisations. */
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
 
-/* A value whose axes are all open; which of them are reduced. */
+/* A value whose axes all have dims; which of them are reduced. */
 typedef struct {
   ox_value x;
   ox_axis axis[OX_RANK];
   const ox_axis *all[OX_RANK];
   bool over[OX_RANK];
-  double many; /* elements that are reduced to one */
+  double many; /* number of elements reduced to one */
 } open_value;
 
 static bool begin(ox_net *g, open_value *v) {
@@ -24,10 +24,10 @@ static bool begin(ox_net *g, open_value *v) {
   return true;
 }
 
-/* The name of a part of the result; NULL: the result itself. */
+/* The name of an intermediate of the node; NULL: the result itself. */
 static const char *name_of(ox_net *g, const char *part) { return part ? ox_part(g, part) : g->node->output[0]; }
 
-/* What is made of e along the axes that stay; it has an axis of one element for each that does not. */
+/* Reduces e; the result has an axis of one element for each reduced axis. */
 static bool sum(ox_net *g, const open_value *v, const char *part, const char *reduce, ox_expr *e, ox_value *out) {
   const ox_axis *made[OX_RANK];
   for (int k = 0; k < v->x.rank; k++)
@@ -41,7 +41,7 @@ static bool each(ox_net *g, const open_value *v, const char *part, ox_expr *e, o
 
 static ox_expr *at(ox_net *g, const open_value *v, const ox_value *x) { return ox_read(g, x, v->all); }
 
-/* A list of weights, one for each element of the last axes of v, from axis `first` on, or of axis `first` alone. */
+/* Weights, one for each element of the last axes of v, from axis `first` on, or of axis `first` only. */
 static ox_expr *weight(ox_net *g, const open_value *v, size_t k, int first, bool one) {
   ox_value w;
   if (!ox_placed(g, k, &w)) return NULL;
@@ -68,7 +68,7 @@ static bool axes_of(ox_net *g, open_value *v) {
   const int64_t *in = NULL;
   if (!axes && !ox_numbers(g, 1, &in, &n_in)) return false;
   if (in) axes = in, n = (size_t)n_in;
-  const bool global = !strncmp(g->node->op_type, "Global", 6); /* all but batch and channels */
+  const bool global = !strncmp(g->node->op_type, "Global", 6); /* all except batch and channels */
   for (int k = 0; k < v->x.rank; k++)
     v->over[k] = global ? k > 1 : n == 0;
   for (size_t i = 0; i < n && axes; i++) {
@@ -182,7 +182,7 @@ static bool instance_norm(ox_net *g) {
   return begin(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
 }
 
-/* The tensor of the file that the value is, all of it; NULL: it is none. */
+/* The file's tensor if the value is all of it; NULL otherwise. */
 static const Onnx__TensorProto *file_tensor(const ox_net *g, const ox_value *v) {
   if (v->tensor < 0) return v->data;
   return ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
@@ -208,7 +208,7 @@ static bool fold_weights(ox_net *g, int i, int64_t channels, ox_value *factor) {
   return true;
 }
 
-/* Inference: mean and variance are weights, so it is a scale and a shift of each channel, which are made once. */
+/* In inference mean and variance are weights: it becomes a scale and a shift of each channel, computed once. */
 static bool batch_norm(ox_net *g) {
   open_value v = {0};
   ox_value out, factor[2] = {0};

@@ -1,4 +1,4 @@
-/* Tensors that stand in the file. */
+/* Tensors in the file. */
 #include "model/import/onnx/tensor.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-/* The types of data of onnx.proto that are read; how many bytes one takes. */
+/* Supported data types of onnx.proto, and their sizes in bytes. */
 enum {
   T_FLOAT = 1,
   T_UINT8,
@@ -84,7 +84,7 @@ double ox_listed(const Onnx__TensorProto *t, int64_t i) {
                             : (double)t->int32_data[i];
 }
 
-/* Numbers in fields of their own instead of bytes. */
+/* Values in typed fields instead of raw bytes. */
 static bool listed(const Onnx__TensorProto *t, int64_t n, double *x) {
   if (!ox_is_listed(t, n)) return false;
   for (int64_t i = 0; i < n; i++)
@@ -121,5 +121,5 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
     return true; /* its shape is enough */
   const bool none = (!t->has_raw_data || !t->raw_data.len) && !t->n_float_data && !t->n_int64_data &&
                     !t->n_int32_data && !t->n_double_data;
-  return none || numbers(g, t, n, out); /* weights may have been taken out of the file */
+  return none || numbers(g, t, n, out); /* weights may have been removed from the file */
 }

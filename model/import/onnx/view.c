@@ -1,4 +1,4 @@
-/* Views: what moves nothing. */
+/* Operations on views, which move no data. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -58,8 +58,8 @@ void ox_permute(ox_value *v, const int *axis) {
   v->number = NULL;
 }
 
-/* Cuts `f` so that its factors end at each cut that lies in it; `inner` elements of the axis stand below it.  How many
- * it becomes, outermost first. */
+/* Splits `f` so that its factors end at each cut inside it; `inner`: elements of the axis below it.  Returns the
+ * number of factors, outermost first. */
 static int cut_factor(const ox_factor *f, int64_t inner, const ox_axis *cuts, ox_factor *out) {
   int n = 0, made = 0;
   int64_t at[OX_FACTORS + 2];
@@ -77,11 +77,11 @@ static int cut_factor(const ox_factor *f, int64_t inner, const ox_axis *cuts, ox
   return made;
 }
 
-/* The factors f, n of them, cut; how many there are now, or -1: too many. */
+/* Splits the n factors f; returns their new number, or -1: too many. */
 static int cut_factors(const ox_factor *f, int n, const ox_axis *cuts, ox_factor *out, int room) {
   ox_factor part[OX_FACTORS + 2], all[OX_FACTORS];
   int64_t inner = 1;
-  int at = OX_FACTORS; /* filled from behind */
+  int at = OX_FACTORS; /* filled from the end */
   for (int i = n - 1; i >= 0; i--) {
     const int made = cut_factor(&f[i], inner, cuts, part);
     if (made > at) return -1;
@@ -140,7 +140,7 @@ bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at) {
   return join_factors(g, axis, ox_factors(v, at), v->n[at]);
 }
 
-/* Whether the extents end where factors can be cut; then all the cuts there are. */
+/* Whether the extents end where factors can be split; then all cuts. */
 static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *all) {
   int64_t inner = 1, have = 1;
   int i = v->n_factors - 1, k = rank - 1;
@@ -182,7 +182,7 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
   if (v->n[axis] > 1 && (from % inner || n % inner || step != 1))
     return ox_regroup(g, TF_E_SHAPE, "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
                       (long long)(ox_extent(v, axis) / inner), (long long)inner);
-  if (v->n[axis] == 0) return true; /* one element of one */
+  if (v->n[axis] == 0) return true; /* a single element */
   for (int r = 0; r < OX_RANK; r++) {
     v->at[r] += f->step[r] * (from / inner);
     f->step[r] *= step;

@@ -1,4 +1,4 @@
-/* Nodes whose windows slide over axes: convolutions and pooling. */
+/* Nodes with sliding windows: convolutions and pooling. */
 #include <math.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 
 enum { MOST_SLID = 4 };
 
-/* One axis that windows slide along. */
+/* One axis along which windows slide. */
 typedef struct {
   int64_t in, kernel, stride, dilation, before, after, out;
-  ox_axis at, tap; /* the window's place, the element in it; a window of one element that goes step by step has no tap,
-                    * and its place is cut as the value is */
+  ox_axis at, tap; /* position of the window, element in it; a window of one element with stride 1 has no tap, and its
+                      position is cut like the value */
 } slide;
 typedef struct {
   int n;
@@ -74,13 +74,13 @@ static bool read_slides(ox_net *g, const ox_value *v, const int64_t *kernel, sli
 
 static bool is_plain(const slide *s) { return s->kernel == 1 && s->stride == 1 && !s->before && !s->after; }
 
-/* Elements behind the last that windows read. */
+/* Elements after the last one that windows read. */
 static int64_t beyond(const slide *s) {
   return (s->out - 1) * s->stride + s->dilation * (s->kernel - 1) - s->before - (s->in - 1);
 }
 static bool is_padded(const slide *s) { return s->before > 0 || beyond(s) > 0; }
 
-/* Axes that windows go along are ranks: places of one dim are what kernels have forms for. */
+/* Makes axes along which windows slide ranks: kernels exist for positions along a single dim. */
 static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
   for (int i = 0; i < all->n; i++) {
     slide *s = &all->s[i];
@@ -99,7 +99,7 @@ static void term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
   x->coef[x->n++] = step * times;
 }
 
-/* What padded windows slide over is a rank of its tensor: a slice is copied. */
+/* Padded windows need a rank of their own to slide along: a slice is copied. */
 static bool make_room(ox_net *g, ox_value *v, const slides *all) {
   bool fits = true;
   for (int i = 0; i < all->n; i++)
@@ -107,10 +107,10 @@ static bool make_room(ox_net *g, ox_value *v, const slides *all) {
   return fits || ox_copy(g, v, v->name);
 }
 
-/* The window's element, in place of axis `axis` of what is read. */
+/* Adds the window's element to the index of axis `axis`. */
 static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const slide *s) {
   ox_tensor *t = &g->tensor[e->tensor];
-  if (v->n[axis] == 0) return true; /* one element, which is read once */
+  if (v->n[axis] == 0) return true; /* one element, read once */
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
   if (r < 0) return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
@@ -125,7 +125,7 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   return true;
 }
 
-/* v at the places of two axes and of the windows. */
+/* Reads v at two axes and the windows' elements. */
 static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch, const ox_axis *channel,
                           const slides *all) {
   const ox_axis *at[OX_RANK] = {batch, channel};
@@ -137,7 +137,7 @@ static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch, co
   return e;
 }
 
-/* Axes of the result: batch, channels, places. */
+/* Axes of the result: batch, channels, positions. */
 static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides *all, const ox_axis **out) {
   out[0] = batch, out[1] = channel;
   for (int i = 0; i < all->n; i++)
@@ -147,12 +147,12 @@ static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides 
 
 /* ---- convolutions --------------------------------------------------------------------------------------------- */
 
-/* Channels: `groups` of `in` that are read and `out` that are made. */
+/* Channels: `groups` groups of `in` input and `out` output channels. */
 typedef struct {
   ox_axis group, in, out, read, made;
 } channels;
 
-/* Cuts of an axis of `outer` groups of `n` elements go to both. */
+/* Adds the cuts of an axis of `outer` groups of `n` elements to both axes. */
 static bool part(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
   ox_axis all = {0};
   bool ok = ox_join(g, &all, v, axis) && ox_cut(g, &all, n) && ox_cut(g, outer, 1) && ox_cut(g, inner, 1);
@@ -183,7 +183,7 @@ static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis 
   return y && ox_make(g, g->node->output[0], "=", ox_call(g, "+", x, y, NULL), made, n, out);
 }
 
-/* What the bias is added to. */
+/* The tensor to which the bias is added. */
 static const char *sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
 
 static bool kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
@@ -217,7 +217,7 @@ static bool conv(ox_net *g) {
          add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
 }
 
-/* Where windows do not overlap each place of the result is one tap of one place. */
+/* If windows do not overlap, each element of the result is one tap at one position. */
 static bool conv_transposed(ox_net *g) {
   ox_value x, w, out;
   int64_t kernel[OX_RANK];
@@ -258,7 +258,7 @@ static bool conv_transposed(ox_net *g) {
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
 
-/* Whether the window's element lies within the axis; NULL where all do, or out of memory. */
+/* Whether the window's element is inside the axis; NULL if all are, or out of memory. */
 static ox_expr *within(ox_net *g, const slide *s) {
   ox_index at = {.c = -s->before};
   ox_expr *low = NULL, *high = NULL;
@@ -269,7 +269,7 @@ static ox_expr *within(ox_net *g, const slide *s) {
   return low && high ? ox_call(g, "and", low, high, NULL) : low ? low : high;
 }
 
-/* The least number there is where a window's element lies outside. */
+/* The lowest number where the window's element is outside. */
 static ox_expr *least_outside(ox_net *g, ox_expr *e, const slides *all) {
   ox_expr *in = NULL;
   for (int i = 0; i < all->n; i++) {

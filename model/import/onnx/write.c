@@ -1,4 +1,4 @@
-/* The workload, as text. */
+/* Prints the workload. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "model/import/onnx/onnx.h"
 
-enum { LONGEST = 80 }; /* of a name, with its end */
+enum { LONGEST = 80 }; /* longest name, including the end */
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static bool is_function(const char *name) {
   return false;
 }
 
-/* What exporters put around a name says nothing. */
+/* Removes what exporters add around a name. */
 static void clean(const char *from, char *out, size_t size) {
   size_t n = 0;
   while (*from && !isalnum((unsigned char)*from))
@@ -37,13 +37,13 @@ static void clean(const char *from, char *out, size_t size) {
   if (!strcmp(end, "_output_0")) *end = '\0';
 }
 
-/* Dims are called d and their extent. */
+/* Dims are named d and their extent. */
 static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name + 1, "0123456789_") + 1] == '\0'; }
 
 static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
 
 bool ox_name_tensors(ox_net *g) {
-  g->n_values = 0; /* names of values are done with: their table holds those of tensors */
+  g->n_values = 0; /* from here on the table holds names of tensors */
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->n_tensors + 1);
   g->chain = TF_ARRAY(g->arena, int, (size_t)g->n_tensors + 1);
@@ -87,7 +87,8 @@ static void index_of(const ox_net *g, tf_page *p, const ox_index *x) {
 
 static void number(tf_page *p, double x) {
   char text[40];
-  for (int digits = 6; digits <= 17; digits++) { /* as few as give the number again, as float32 or outright */
+  for (int digits = 6; digits <= 17;
+       digits++) { /* the fewest digits that give the same number, as float32 or exactly */
     snprintf(text, sizeof text, "%.*g", digits, fabs(x));
     if (strtod(text, NULL) == fabs(x) ||
         (digits >= 9 && (float)strtod(text, NULL) == (float)fabs(x) && (double)(float)x == x))
@@ -101,7 +102,7 @@ static int level(const ox_expr *e) {
   return *e->call == '+' || *e->call == '-' ? 1 : 2;
 }
 
-/* Comparisons and what joins them, which bind less than all else: in brackets. */
+/* Comparisons and what joins them bind weakest: in parentheses. */
 static bool is_condition(const ox_expr *e) {
   return e->what == OX_CALL && (!strcmp(e->call, "<=") || !strcmp(e->call, "and"));
 }
@@ -222,7 +223,7 @@ static void op(const ox_net *g, const ox_op *o, tf_page *p) {
   tf_page_add(p, "\n");
 }
 
-/* A line of a comment can hold no other line. */
+/* A comment must stay on one line. */
 static void printable(tf_page *p, const char *s) {
   for (int n = 0; s && *s && n < 100; s++, n++)
     tf_page_add(p, "%c", (unsigned char)*s < 32 || (unsigned char)*s > 126 ? '?' : *s);

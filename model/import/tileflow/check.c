@@ -1,4 +1,4 @@
-/* Holds the native text against the native rules, and tells what they say at the foreign places. */
+/* Checks the native text by the native rules, and reports errors at the foreign places. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "model/import/tileflow/tileflow.h"
 
-/* Sizes that no file gives: the largest product of given factors, so that all of them fit. */
+/* A placeholder for sizes that no file gives: the largest product of given factors, so that all of them fit. */
 static int64_t stand_in(const ti_case *c, int dim) {
   int64_t most = 1;
   for (int o = 0; o < c->n_ops; o++) {
@@ -39,7 +39,7 @@ static bool set_sizes(ti_case *c, tf_setting *set, size_t *n_set) {
   return true;
 }
 
-/* The mark of what stands at a place of the native text. */
+/* The mark for a place of the native text. */
 static const ti_mark *mark_of(const ti_out *out, tf_loc at) {
   const char *text = out->page.text, *line = text;
   for (uint32_t l = 1; l < at.line && line; l++) {
@@ -60,14 +60,14 @@ static bool take_back(ti_case *c, const ti_mark *m, const tf_diag *e) {
   return true;
 }
 
-/* Tells the errors of the native readers; what cannot be kept is taken back instead. */
+/* Reports the errors of the native readers; tensors that cannot be kept are not kept in the next attempt. */
 static bool tell(ti_case *c, const ti_out *out, const tf_diags *native, bool *again) {
   bool ok = true, told = false;
   for (size_t i = 0; i < tf_diags_count(native); i++) {
     const tf_diag *e = tf_diags_at(native, i);
     const ti_mark *m = mark_of(out, e->at);
     tf_loc at = m ? m->at : (tf_loc){0, 0, 0, 0};
-    if (e->warning) continue; /* of sizes that stand in: who reads the result is warned */
+    if (e->warning) continue; /* on placeholder sizes, of which the user is warned otherwise */
     if (e->note) {
       if (told) tf_note(c->diags, at, "%s", e->msg);
       continue;

@@ -1,5 +1,5 @@
-/* Panels that the loops around come back to, box after box, as every block of queries does to all keys: the pack has a
- * place for each of the boxes, which is then filled once. */
+/* Panels that surrounding loops use again, box after box, as every block of queries uses all keys: the pack gets a
+ * slot for each box, which is then packed once. */
 #include <string.h>
 
 #include "codegen/target/cpu/pass/loops.h"
@@ -8,10 +8,10 @@ enum { LINE = 64 };
 
 typedef struct {
   int instances;
-  int64_t most; /* bytes that a core may have for such panels */
+  int64_t most; /* bytes per core for such panels */
 } cores;
 
-/* Whether one core goes through more than one step of loop i. */
+/* Whether one core runs more than one step of loop i. */
 static bool goes_on(const low_loops_around *w, int i) {
   return w->loop[i]->loop.trip > (ir_is_aside(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
 }
@@ -22,7 +22,7 @@ static bool moves_b(const low_loops_around *w, const ir_stmt *s, int k) {
   return low_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
 }
 
-/* Places along each dim, where those loops go on; how many in all, 0: too many to count. */
+/* The number of boxes along each dim in those loops; returns the product, 0: too large. */
 static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
@@ -36,7 +36,7 @@ static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops
   return all;
 }
 
-/* The outermost loop that comes back to the same boxes has all of them kept, if there is room. */
+/* Keeps all boxes for the outermost loop that uses them again, if there is room. */
 static void spread(low_loops_around *w, ir_stmt *s) {
   const tf_op *op = &w->w->plan->wl->ops[s->op];
   ir_buffer *pack = &w->w->p->buffers[s->nest.product->pack];
@@ -66,7 +66,7 @@ static void product(low_loops_around *w, ir_stmt *s) {
   if (p->way == IR_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
 
-/* Half of what is nearest to all cores on the chip, shared out among them. */
+/* Half of the memory that is nearest to all cores together, divided among them. */
 static int64_t room(const tf_arch *a, int instances) {
   double most = 0;
   int64_t sharing = instances;

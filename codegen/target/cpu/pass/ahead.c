@@ -1,6 +1,6 @@
-/* Rows that a product reads as `a` and that maps make just before it: made a tile ahead, while the product multiplies.
- * A product keeps the machine's multipliers busy and little else; what maps of a row wait for and most of what they do
- * comes free beside it. */
+/* Rows that a product reads as `a` and that maps compute just before it are computed one tile ahead, while the product
+ * multiplies.  A product keeps the multipliers busy and little else, so that most work of the maps is free beside
+ * it. */
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -13,14 +13,14 @@ static int place_of(const lowering *w, int z) {
   return b;
 }
 
-/* The first n nests of a TOGETHER at hand, whose rows run along dim. */
+/* The first n nests of a TOGETHER, whose rows run along dim. */
 typedef struct {
   const lowering *w;
   ir_stmt *const *nest;
   int n, common, dim;
 } rows;
 
-/* The last of the rows' nests that makes tensor z; -1: none. */
+/* The last of the rows' nests that produces tensor z; -1: none. */
 static int maker_in(const rows *r, int z) {
   int at = -1;
   for (int i = 0; i < r->n; i++)
@@ -28,8 +28,8 @@ static int maker_in(const rows *r, int z) {
   return at;
 }
 
-/* Whether every read is of float32 or int32, stays away from borders, and moves with the row by one element or not at
- * all; what the rows' nests before nest k make, maps of it, it reads at its very element. */
+/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one element or not at all;
+ * and outputs of the rows' nests before k are read at the same element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -48,7 +48,7 @@ static bool reads_rows(const rows *r, int k) {
   return can;
 }
 
-/* Whether nest k, and all before it that go on with sums, start over together. */
+/* Whether nest k, and all nests before it that continue sums, start over at the same time. */
 static bool starts_with_others(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   bool same = true;
@@ -79,7 +79,7 @@ static bool is_sum(const rows *r, int k) {
          low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
-/* The rows are made by a function that knows places and not dims: a map of dims' values is none of them. */
+/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded. */
 static bool is_map(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
@@ -90,7 +90,7 @@ static bool is_map(const rows *r, int k) {
   return can;
 }
 
-/* Whether the map is a quotient that waits, of what stands where it would. */
+/* Whether the map is a deferred quotient, stored in place of its operand: nothing to do. */
 static bool is_nothing(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
@@ -99,7 +99,8 @@ static bool is_nothing(const rows *r, int k) {
   return place_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == place_of(r->w, op->out);
 }
 
-/* Whether nest k reads what a sum from nest `from` on makes: it is not there before the row ends. */
+/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not ready before the row
+ * ends. */
 static bool reads_late(const rows *r, int from, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool any = false;
@@ -110,8 +111,8 @@ static bool reads_late(const rows *r, int from, int k) {
   return any;
 }
 
-/* A sum of what is there, or none; maps, and sums of what they make; and quotients that wait.  Then the rows can be
- * made in two passes, the second beside the first of the row behind. */
+/* Requires at most one sum over existing data first, then maps and sums of their outputs, and deferred quotients.
+ * Then rows can be computed in two passes, the second one beside the next row's first. */
 static bool two_passes(rows *r) {
   const int n = r->n;
   int k = 0, maps = 0;
@@ -130,12 +131,12 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
-/* Whether rows are copied only to be rounded; where the kernel takes more rows than there are, those may hold anything.
- */
+/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the additional ones may
+ * hold anything. */
 static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
 
-/* Whether sums of the rows go on with what they had: rows are in steps then, and those that are not rounded on the way
- * are no faster ahead (2 % slower, seen with float32). */
+/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that are not rounded
+ * ahead is no faster (2 % slower with float32). */
 static bool goes_on(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
@@ -143,8 +144,7 @@ static bool goes_on(const rows *r) {
   return any;
 }
 
-/* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of
- * each. */
+/* Whether product s covers the same rows and outer dims, and sums over all of each row. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
@@ -167,7 +167,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
   return same;
 }
 
-/* Whether the product keeps clear of what the rows' nests read and write, but for its a. */
+/* Whether the product's other operands do not overlap with what the rows' nests read and write. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
   const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[s->nest.product->b].tensor);
@@ -181,12 +181,10 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* Half of a core's registers are left to nobody's sums where there are 16; and a row of vectors must outlast the rows
- * of a tile. */
+/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the rows of a tile. */
 static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
-/* The nests of the rows that statement s goes over, a map by itself as those of one; NULL: it is neither, or there is
- * no memory. */
+/* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
   if (s->kind != IR_NEST || s->nest.product || s->nest.done || op_of(w, s)->reduce != TF_ASSIGN ||
@@ -199,7 +197,7 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   return all;
 }
 
-/* Statement at + 1 of the body makes the rows of the one at `at`, where it can. */
+/* Lets the product in statement at + 1 compute the rows of the statement at `at`, if possible. */
 static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
   if (product->kind != IR_NEST || !product->nest.product || !has_room(&w->p->machine)) return;

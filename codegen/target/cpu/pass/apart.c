@@ -1,16 +1,16 @@
-/* Rows of sums that tiles of rows are stored to: a tile is as many rows, stored one after the other, and rows an even
- * number of cache lines apart fall into few of a cache's sets (measured with 512 float32 a row: a third of the whole
- * product on Sapphire Rapids).  A line between them mends that. */
+/* Row pitch of sums to which tiles of several rows are stored: rows an even number of cache lines apart fall into few
+ * sets of a cache (measured with 512 float32 a row: a third of the whole product's time on Sapphire Rapids).  An
+ * additional line between rows avoids that. */
 #include "codegen/target/cpu/pass/pass.h"
 
 enum { TILE_LINES = 4 };
 
-/* The buffer whose place it takes, or itself. */
+/* The buffer whose memory it uses. */
 static int root(const ir_program *p, int buffer) {
   return p->buffers[buffer].shares >= 0 ? p->buffers[buffer].shares : buffer;
 }
 
-/* Those in one place have one box (low_share), and keep one layout. */
+/* Buffers in one memory have one box (low_share), and keep one layout. */
 static void space_out(lowering *w, int place) {
   for (int i = 0; i < w->p->n_buffers; i++) {
     ir_buffer *b = &w->p->buffers[i];

@@ -1,18 +1,19 @@
-/* Products with lanes along channels, in the loops around them: boxes with their borders that steps come back to are
- * laid out once, as wide as those steps go; panels that come from afar are asked for a nest ahead. */
+/* Products with lanes along channels, seen in their surrounding loops: boxes (with borders) that steps use again are
+ * packed once, widened to cover these steps; panels from memory are prefetched one nest ahead. */
 #include "codegen/target/cpu/pass/loops.h"
 
-/* A wider box must spare so many words for each that it holds: it is further away, and lies in more places (measured on
- * layers of YOLO: 2 to 7 % of all faster where the box was filled 8 times and more, even where rows of steps only
+/* A wider box must save so many words for each that it holds, as it is farther away and more spread out (measured on
+ * layers of YOLO: 2 to 7 % of the total where the box was filled 8 times or more, even where rows of steps only
  * overlap). */
 enum { SPARES = 2 };
 
-/* Panels that take more than one part in so many of what stays close to a core do not stay there for all of a run
- * (measured on layers of YOLO with maps of 7 x 7, whose weights are used 49 times each: 1.2 to 1.4 times as fast; where
- * they would stay, no slower). */
+/* Panels that need more than one part in so many of the close memory do not stay there for a whole run (measured on
+ * layers of YOLO with maps of 7 x 7, whose weights are used 49 times each: 1.2 to 1.4 times as fast with prefetching;
+ * where they would stay, no slower). */
 enum { SHARE = 4 };
 
-/* How often a core fills a box that hangs on those loops: once for each step of all loops down to the last of them. */
+/* How often a core fills a box that depends on those loops: once for each step of all loops down to the last of
+ * them. */
 static double fills(const low_loops_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
@@ -23,7 +24,7 @@ static double fills(const low_loops_around *w, uint64_t mask) {
   return n;
 }
 
-/* All that the index reads. */
+/* The range of the index over all settings. */
 static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
   ir_range v = {.lo = ir_number(ix->c), .most = 1, .some = true, .exact = true};
   for (int t = 0; t < ix->n_terms; t++) {
@@ -35,7 +36,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
   return v;
 }
 
-/* The loops inside of one that comes back to the same box. */
+/* The loops inside of one that uses the same box again. */
 static uint64_t come_back(const low_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
     if (!(mask >> i & 1) && !ir_is_aside(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
@@ -56,7 +57,7 @@ static uint64_t box_moves(const low_loops_around *w, const ir_range *r, int rank
   return mask;
 }
 
-/* Takes the ranks that change where control comes back whole, if that spares copies. */
+/* Extends to their whole length the ranks that change where control returns, if that saves copies. */
 static void widen(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_workload *wl = w->w->plan->wl;
@@ -78,7 +79,7 @@ static void widen(low_loops_around *w, ir_stmt *s) {
   s->nest.product = product;
 }
 
-/* Which panels the nest wants that runs next: as the innermost loop moves them. */
+/* Which panels the nest that runs next needs: depends on how the innermost loop moves them. */
 static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)

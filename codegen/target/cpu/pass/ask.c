@@ -1,22 +1,22 @@
-/* What products ask for while they multiply: a product asks for the operands of the one behind it in the same loop, the
- * last one for those of the first as they will be when loops have gone on; where these are arguments, and small enough
- * to be still near by then. */
+/* What products prefetch while they multiply: the operands of the following product in the same loop; the last
+ * product, those of the first one in the next iteration.  Only arguments, and only if they are small enough to be
+ * still in cache by then. */
 #include "codegen/target/cpu/pass/pass.h"
 
 enum {
   MOST_PRODUCTS = 16, /* of a loop */
-  MOST_LOOPS = 64,    /* around it */
-  SHARE = 2           /* of what stays close to a core, what is asked for may take one part in so many */
+  MOST_LOOPS = 64,    /* surrounding it */
+  SHARE = 2           /* prefetched data may take one part in so many of the close memory */
 };
 
 typedef struct {
   lowering *w;
-  const ir_stmt **let;  /* [var] that sets it; NULL: something else does */
-  int loop[MOST_LOOPS]; /* variables of the loops around, from the outside */
+  const ir_stmt **let;  /* [var] the let that sets it; NULL: another statement */
+  int loop[MOST_LOOPS]; /* variables of the surrounding loops, outermost first */
   int n_loops;
 } asking;
 
-/* A product of one pair of matrices, in a kernel that goes step by step. */
+/* A product of one pair of matrices in a register-tile kernel. */
 static bool may_ask(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
   if (!p || p->way != IR_PAIRS || p->slab || p->kernel->m_round > 1) return false;
@@ -26,7 +26,7 @@ static bool may_ask(const lowering *w, const ir_stmt *s) {
   return one;
 }
 
-/* The product's dim that moves rank r of the operand; -1: none, -2: it is not one alone, step by step. */
+/* The product's dim that moves rank r of the operand; -1: none, -2: several, or not by one per step. */
 static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
   int found = -1;
   if (read < 0) return ir_is_matrix(p, r) ? r : -1;
@@ -37,7 +37,7 @@ static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
   return found;
 }
 
-/* Whether what the product touches of the operand is rows of neighbours in an argument, and not too many of them. */
+/* Whether the operand's box consists of contiguous rows of an argument, and not too many of them. */
 static bool is_far(const lowering *w, const ir_stmt *s, int read) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
@@ -58,7 +58,7 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
   return matrix == 2;
 }
 
-/* How far a step of the loop moves the value; false: nobody knows. */
+/* How far a step of the loop moves the value; false: not known. */
 static bool moves(const asking *a, ir_atom v, int loop, int64_t *by) {
   *by = v.var == loop;
   const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
@@ -74,7 +74,7 @@ static bool holds(const tf_op *op, int read, int rank, int k) {
   return read < 0 ? k < op->n_out_dims : low_reads_dim(&op->reads[read], rank, op->dims[k]);
 }
 
-/* How the operand's box moves with the innermost loop that moves it; NULL: with none, or nobody knows. */
+/* How the operand's box moves with the innermost loop that moves it; NULL: none, or not known. */
 static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
@@ -92,7 +92,7 @@ static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
   return NULL;
 }
 
-/* Whether the ranges of statement `to` of the body are known at `at`, which is before. */
+/* Whether the ranges of statement `to` of the body are known earlier, at `at`. */
 static bool known(const asking *a, const ir_body *b, int at, int to) {
   const ir_stmt *s = b->s[to];
   bool all = true;
@@ -103,7 +103,7 @@ static bool known(const asking *a, const ir_body *b, int at, int to) {
   return all;
 }
 
-/* Statement `from` asks for what `to` needs, later in the same step if it comes behind. */
+/* Lets statement `from` prefetch what `to` needs: in the same iteration if it is later, else in the next. */
 static void ask(const asking *a, const ir_body *b, int from, int to) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from], *next = b->s[to];

@@ -1,16 +1,17 @@
-/* Intermediates between products whose lanes run along channels: channels innermost, in blocks as wide as the maker's
- * panels.  Tiles are then stored as they are, and readers broadcast elements from wherever these stand. */
+/* Blocked layouts of intermediates between products whose lanes run along channels: channels innermost, in blocks as
+ * wide as the producer's panels.  Tiles are then stored without transposition, and readers broadcast elements from any
+ * address. */
 #include "codegen/target/cpu/pass/pass.h"
 
 typedef struct {
   const lowering *w;
   int buffer, tensor;
-  int64_t block; /* 0: nobody has made it yet */
+  int64_t block; /* 0: not produced yet */
   int rank;
   bool ok;
 } blocks;
 
-/* Whether a range of channels begins with a block, always. */
+/* Whether a range of channels always begins with a block. */
 static bool begins_block(const ir_range *r, int64_t block) {
   return r->lo.var < 0 ? r->lo.off % block == 0 : r->exact && r->most % block == 0;
 }
@@ -24,7 +25,7 @@ static void makes(blocks *b, const ir_stmt *s) {
   b->rank = p->n;
 }
 
-/* Elements are read in place, and blocks along one dim that is reduced.  Makers come first. */
+/* Elements must be read in place, and blocks be along one reduced dim.  Producers come first. */
 static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const ir_product *p = s->nest.product;
@@ -68,9 +69,9 @@ static bool stands_alone(const ir_program *p, int buffer) {
   return alone;
 }
 
-/* What is larger than what stays close comes faster row by row, since a new block is a new line for each element of a
- * tile at once (measured with a second cache of 1 MiB on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3 %
- * faster). */
+/* What is larger than the close memory is faster row by row, as a new block means a new line for each element of a
+ * tile at once (measured with a second-level cache of 1 MiB on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600:
+ * 3 % faster). */
 void low_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];

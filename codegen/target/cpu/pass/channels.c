@@ -1,16 +1,16 @@
-/* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units.
- */
+/* Products whose lanes run along channels, with the output's rows down the tile: where the mapping spreads channels
+ * over the units. */
 #include "codegen/target/cpu/pass/cost.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands,
- * and its rows must fill a line for that (measured on layers of 1 x 1: 3 to 20 % faster than from a copy;
- * with rows shorter than a line, 6 % slower). */
+/* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in place, if its rows
+ * fill a cache line (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6
+ * % slower). */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
+/* The best panel width for rows of m and n columns; `part`: the columns must end with a panel. */
 static int panel_of(const lowering *w, int64_t m, int64_t n, bool part) {
   const ir_machine *t = &w->p->machine;
   const tf_core *core = &w->plan->arch->core;
@@ -23,8 +23,8 @@ static int panel_of(const lowering *w, int64_t m, int64_t n, bool part) {
   return best * t->lanes;
 }
 
-/* Whether rows are so short that a tile has room for two, and the nest has few enough of them to say each tile by
- * itself. */
+/* Whether rows are so short that a tile has room for two, and so few in the nest that each tile can be printed
+ * separately. */
 static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -35,7 +35,7 @@ static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
 }
 
-/* Over how many units the mapping spreads a dim of op o. */
+/* The number of units over which the mapping spreads a dim of op o. */
 static int64_t over_units(const lowering *w, int o, int dim) {
   const tf_plan *p = w->plan;
   int64_t n = 1;
@@ -54,7 +54,7 @@ static bool in_read(const lowering *w, const tf_op *op, int read, int k) {
   return low_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank, op->dims[k]);
 }
 
-/* Rows: along the last rank of a, and nowhere else in it. */
+/* The rows' dim must be along the last rank of a, and nowhere else in it. */
 static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
@@ -64,7 +64,7 @@ static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
   return p->channels.row_step > 0;
 }
 
-/* The one dim of the output in b, if that is what its lanes are to run along; all that is reduced must be in b too. */
+/* The output's only dim in b, if lanes shall run along it; all reduced dims must be in b, too. */
 static bool channels_of(const lowering *w, int o, ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[o];
   p->n = -1;
@@ -78,8 +78,8 @@ static bool channels_of(const lowering *w, int o, ir_product *p) {
   return p->n >= 0 && over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]);
 }
 
-/* Whether the nest's part of b lies in one piece of each panel: all that is reduced is whole but the outermost, and n
- * begins with a panel.  *places: how many settings of what is reduced there are at most. */
+/* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are whole, and n begins
+ * with a panel.  *places: the most settings of the reduced dims. */
 static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *p, int64_t *places) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *n = &nest->range[p->n];
@@ -110,8 +110,8 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   return true;
 }
 
-/* Whether an argument's elements are read so seldom (about once for each panel and setting of the windows), and in rows
- * so long, that a copy is not worth its making. */
+/* Whether an argument's elements are read so seldom (about once for each panel and window position), and in rows so
+ * long, that copying does not pay. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   int64_t uses = parts(nest->range[p->n].most, p->channels.panel);
@@ -121,7 +121,7 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p
          (double)(nest->range[p->m].most * p->channels.row_step) >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
-/* a as it stands, where it has no borders and is near or seldom read; else its box with them. */
+/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with borders. */
 static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];

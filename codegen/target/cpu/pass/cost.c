@@ -1,6 +1,5 @@
-/* What the kernel of a mapping costs a core, besides the words that the model counts: tiles as the micro-kernels cut
- * them, what is laid out anew, calls.  An estimate to rank mappings by that the model finds alike; the figures are
- * the architecture's (`core`). */
+/* What the kernel of a mapping costs a core in addition to the words that the model counts: register tiles, packing,
+ * calls. An estimate to rank mappings with equal figures; its constants are the architecture's (`core`). */
 #include "codegen/target/cpu/pass/cost.h"
 
 #include <math.h>
@@ -14,10 +13,10 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_core *core;
   int depth, instances;
-  double near;                              /* words that stay in a core's near cache where nothing else is in it */
-  double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
+  double near;                              /* words that stay in a core's close memory if it holds nothing else */
+  double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
   const ir_stmt *loop[MAX_DEPTH];
-  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
+  uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
   double cycles;
 } walk;
 
@@ -26,7 +25,7 @@ static double parts(double n, double by) {
   return (double)((whole + step - 1) / step);
 }
 
-/* Cycles of one step of k: multiply-adds and loads, and sums that wait for their last multiply-add. */
+/* Cycles of one step of k: multiply-adds, loads, and the latency of dependent multiply-adds. */
 static double step(const tf_core *core, double rows, double across) {
   const double busy = rows * across > rows + across ? rows * across : rows + across;
   return (busy > core->ports * core->latency ? busy : core->ports * core->latency) / core->ports;
@@ -52,8 +51,7 @@ double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, do
          parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
 }
 
-/* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes.
- */
+/* How often a statement runs on each of the cores that work at once; `kept`: how often its data change. */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
   int last = w->depth;
@@ -64,7 +62,7 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
   return n;
 }
 
-/* How often a core fills what has a place for each of its boxes. */
+/* How often a core packs what has a slot for each of its boxes. */
 static double places(const walk *w, uint64_t mask) {
   double n = 1;
   for (int i = 0; i < w->depth; i++)
@@ -81,7 +79,7 @@ static double words_of(const ir_range *r, int n, const bool *in) {
   return words;
 }
 
-/* Which dims of the op a read moves with, and the loops on which their ranges hang. */
+/* The dims of the op with which a read moves, and the loops on which their ranges depend. */
 static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const tf_ref *ref = &op->reads[read];
@@ -108,7 +106,7 @@ static void slab(walk *w, const ir_stmt *s) {
                (w->core->row * (double)p->stride + (double)p->slab[rank - 1].most / w->core->copy);
 }
 
-/* Whether the op's k-th dim is one of the matrices', or of the rows by channels. */
+/* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
 static bool stands_inside(const tf_op *op, const ir_product *p, int k) {
   if (k == p->m || k == p->n) return true;
   return p->way == IR_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
@@ -122,7 +120,7 @@ static double outside(const walk *w, const ir_stmt *s) {
   return n;
 }
 
-/* Words of a that the nest reads, borders and all. */
+/* Words of a that the nest reads, borders included. */
 static double read_box(const walk *w, const ir_stmt *s, int read) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const tf_ref *ref = &op->reads[read];
@@ -138,7 +136,7 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
   return words;
 }
 
-/* What the nest reads of a slab that stays in no near cache beside the nest's panels comes from further out. */
+/* Words of a slab that must come from further out, as it does not fit in the close memory beside the nest's panels. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
   const ir_product *p = s->nest.product;
   if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= w->near) return 0;
@@ -176,8 +174,8 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
   return mask;
 }
 
-/* In AMX's tiles, of 16 rows by 16 sums: so many multiplications one after the other, and sums that are stored, and
- * fetched before where a block of k is not the first. */
+/* With AMX tiles of 16 rows by 16 sums: the number of multiplications, plus storing sums, and loading them where a
+ * block of k is not the first. */
 static double tiles(const walk *w, const ir_stmt *s, double n) {
   enum { SIDE = 16 };
   const ir_product *p = s->nest.product;
@@ -187,7 +185,7 @@ static double tiles(const walk *w, const ir_stmt *s, double n) {
          parts(all, 4) * w->core->tile;
 }
 
-/* Bytes from row to row of b where the nest takes a part of each; 0: they are no such rows of an argument. */
+/* Row pitch of b in bytes, if the nest takes a part of each row; 0: it is not such an argument. */
 static double row_bytes(const walk *w, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_workload *wl = w->p->tree->workload;
@@ -197,8 +195,8 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
   return (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
 }
 
-/* To begin each such row: nothing is asked for ahead across the end of a page, and where there are more pages than a
- * core knows the places of, each is looked up. */
+/* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with more pages than TLB
+ * entries each access misses. */
 static double jumps(const walk *w, const ir_stmt *s) {
   const double k = (double)s->range[s->nest.product->k].most, row = row_bytes(w, s), page = w->core->page;
   const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
@@ -217,7 +215,7 @@ static void product(walk *w, const ir_stmt *s) {
   if (op->n_dims > MAX_DIMS) return;
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
-  /* sums go to memory and come back for each block of k */
+  /* sums are stored and loaded again for each block of k */
   const bool amx = p->kernel->m_round > 1;
   w->cycles += once * calls *
                (amx ? tiles(w, s, n)
@@ -233,7 +231,7 @@ static void product(walk *w, const ir_stmt *s) {
     const uint64_t mask = dims_of(w, s, p->b, in);
     w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
                  (n * k / (p->stride == 1 ? w->core->copy : w->core->turn) + jumps(w, s) +
-                  (p->pairs.places ? n * k / w->core->stream : 0)); /* what is kept leaves the near caches */
+                  (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
@@ -245,8 +243,8 @@ static void product(walk *w, const ir_stmt *s) {
   }
 }
 
-/* What few rows make of a large operand: as many multiply-adds as there are, the lanes of each sum put together, or
- * rows of c there and back for some rows of b; and what begins wherever b's neighbours end, far away. */
+/* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing and loading rows of
+ * c; plus a jump wherever contiguous elements of b end. */
 static void few(walk *w, const ir_stmt *s) {
   enum { STEPS = 8 };
   const ir_product *p = s->nest.product;
@@ -256,7 +254,7 @@ static void few(walk *w, const ir_stmt *s) {
                                        : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
 
-/* Rows of vectors along the last dim of the output, or of what is reduced, whichever is longer. */
+/* Rows of vectors along the last dim of the output, or of the reduction, whichever is longer. */
 static void elements(walk *w, const ir_stmt *s, const tf_op *op) {
   const double across = op->n_out_dims > 0 ? (double)s->range[op->n_out_dims - 1].most : 1,
                along = op->n_dims > op->n_out_dims ? (double)s->range[op->n_dims - 1].most : 1,
@@ -277,7 +275,7 @@ static void nest(walk *w, const ir_stmt *s) {
     elements(w, s, op);
 }
 
-/* A factor for each row, and all of its elements through the core. */
+/* A factor for each row, and passing all elements through the core. */
 static void over(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),

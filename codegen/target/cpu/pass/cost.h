@@ -1,15 +1,15 @@
-/* What the micro-kernels of a program and what they have laid out cost. */
+/* The cost of a program's micro-kernels and their packing. */
 #ifndef CODEGEN_TARGET_CPU_PASS_COST_H
 #define CODEGEN_TARGET_CPU_PASS_COST_H
 #include "codegen/intrin/micro.h"
 #include "codegen/ir/ir.h"
 
-/* Cycles, of cores that work at once those of one.  Negative: out of memory. */
+/* In cycles; cores that work at once count once.  Negative: out of memory. */
 double tf_cost(const ir_program *p, const tf_micro_isa *isa);
 
-/* Cycles of m rows by that many vectors in tiles `across` vectors wide: for each step of k; and in all, k deep. */
+/* Cycles of m rows by that many vectors in tiles `across` vectors wide: for each step of k; and in total, k deep. */
 double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across);
-/* The same where the last tiles are as narrow as what is left. */
+/* The same if the last tiles are as narrow as what is left. */
 double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across);
 double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
 #endif

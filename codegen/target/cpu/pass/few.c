@@ -1,5 +1,5 @@
-/* Products of few rows over a large operand, as in decoding: b is read once and where it stands.  To lay it out anew
- * would take longer than to multiply it, and each word of it comes from far away but once. */
+/* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing it would take longer
+ * than the multiplication, which is limited by memory bandwidth. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -8,7 +8,7 @@ static bool reads(const lowering *w, const tf_op *op, int read, int k) {
   return low_reads_dim(ref, w->plan->wl->tensors[ref->tensor].rank, op->dims[k]);
 }
 
-/* How often the whole workload multiplies a word of b. */
+/* How often the whole workload uses a word of b. */
 static int64_t uses(const lowering *w, const tf_op *op, int b) {
   int64_t n = 1;
   for (int k = 0; k < op->n_dims; k++)
@@ -23,7 +23,7 @@ static int64_t words_of(const tf_tensor *z) {
   return words;
 }
 
-/* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
+/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
 static bool runs(const lowering *w, const tf_op *op, int read, int k) {
   const tf_ref *ref = &op->reads[read];
   const int last = w->plan->wl->tensors[ref->tensor].rank - 1;
@@ -33,14 +33,14 @@ static bool runs(const lowering *w, const tf_op *op, int read, int k) {
   return false;
 }
 
-/* Sums that leave as bfloat16 are made in a buffer of float32. */
+/* Sums that are stored as bfloat16 are computed in a float32 buffer. */
 static bool is_real(const lowering *w, int z) {
   const ir_type type = w->p->buffers[w->p->buffer_of[z]].type;
   return (type == IR_F32 || type == IR_BF16) && !low_padded(&w->plan->wl->tensors[z]);
 }
 
-/* Whether the op, whose output's last dim moves read b alone, is such a product, over one dim; k: that dim's position.
- */
+/* Whether the op, whose output's last dim moves read b only, is such a product, over one dim; k: that dim's
+ * position. */
 static bool is_few(const lowering *w, int o, int b, int *k) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t most = tf_micro_few_rows(w->p->machine.registers);

@@ -1,4 +1,4 @@
-/* Walks the statements with the loops around them. */
+/* Visits the statements with the loops around them. */
 #include "codegen/target/cpu/pass/loops.h"
 
 uint64_t low_hangs_on(const low_loops_around *at, ir_atom a) { return a.var < 0 ? 0 : at->moves[a.var]; }

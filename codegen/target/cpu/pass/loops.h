@@ -1,23 +1,23 @@
-/* Walks the statements with the loops around them. */
+/* Visits the statements with the loops around them. */
 #ifndef CODEGEN_TARGET_CPU_PASS_LOOPS_H
 #define CODEGEN_TARGET_CPU_PASS_LOOPS_H
 #include "codegen/target/cpu/pass/pass.h"
 
-enum { AROUND_MOST = 64 }; /* loops in each other; what stands deeper is left as it is */
+enum { AROUND_MOST = 64 }; /* nested loops; deeper statements are not visited */
 
 typedef struct low_loops_around {
   lowering *w;
   void (*product)(struct low_loops_around *at, ir_stmt *s); /* called for each product */
   bool together;                                            /* for those in IR_TOGETHER, too */
-  const void *what;                                         /* of whoever walks */
+  const void *what;                                         /* the visitor's own data */
   int depth;
   const ir_stmt *loop[AROUND_MOST];
-  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
+  uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
 } low_loops_around;
 
-/* Loops on which the value, or the range, hangs. */
+/* The loops on which the value, or the range, depends. */
 uint64_t low_hangs_on(const low_loops_around *at, ir_atom a);
 uint64_t low_range_hangs_on(const low_loops_around *at, const ir_range *r);
-/* Walks all of the program; at's w, product, together, what are set. */
+/* Visits the whole program; w, product, together and what of `at` must be set. */
 void low_walk_loops(low_loops_around *at);
 #endif

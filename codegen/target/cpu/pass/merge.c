@@ -1,6 +1,6 @@
-/* Rows of an image that stand one behind the other: where a product goes over whole rows of its output and of b, and
- * nothing lies between them, all of a nest's rows are one row to it.  Panels are then full where rows of 7, 14 or 28
- * would leave lanes idle in each. */
+/* Rows of an image that are contiguous: if a product covers whole rows of its output and of b, without gaps between
+ * them, all rows of a nest are treated as one.  Panels are then full where rows of 7, 14 or 28 would each leave lanes
+ * idle. */
 #include "codegen/target/cpu/pass/pass.h"
 
 static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {

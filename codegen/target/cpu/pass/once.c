@@ -1,5 +1,5 @@
-/* Rows of an intermediate that a product reads in another form are copied once for all steps of the loops around that
- * leave the intermediate as it is: a block of rows for all panels of columns, and not again for each of them. */
+/* Rows of an intermediate that a product needs in another layout are copied once for all steps of surrounding loops
+ * that do not change the intermediate: a block of rows for all panels of columns, instead of for each of them. */
 #include "codegen/ir/machine.h"
 #include "codegen/target/cpu/pass/loops.h"
 

@@ -1,4 +1,4 @@
-/* What programs may use of a CPU: caches fill themselves, and each thread has a part of the workspace of its own. */
+/* What programs may use of a CPU: caches fill themselves, and each thread has its own part of the workspace. */
 #include "codegen/target/cpu/pass/pass.h"
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"own", IR_THREAD, false}};

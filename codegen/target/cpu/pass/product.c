@@ -1,10 +1,10 @@
-/* Nests that are products of matrices, and where an op's own loops may end. */
+/* Recognises nests that are matrix products, and decides where an op's own loops may end. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Weights are laid out anew, word by word, up to so many words (64 MiB of workspace); past so many times what stays
- * close to a core only where each is then used so often that it pays (measured on layers of YOLO: 196 times is even,
- * 784 a gain of three). */
+/* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close
+ * memory only if each is used often enough (measured on layers of YOLO: break-even at 196 uses, at 784 three times as
+ * fast). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
 int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
@@ -33,13 +33,13 @@ static int64_t box_words(const lowering *w, int o, int ref) {
   return words;
 }
 
-/* The operand of a product that the output's last dim moves; -1: it is none. */
+/* The operand of a product that the output's last dim moves; -1: none. */
 static int panel_read(const lowering *w, int o);
 
 bool low_close_by(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
-  /* Of a product the panel has to stay; the rest streams past it.  Where rows are few, the panel does. */
+  /* the panel of a product has to stay close, the rest streams past; with few rows the panel streams */
   if (panel >= 0 && low_few_streams(w, o, panel))
     return words + box_words(w, o, 1 - panel) <= low_close_words(w->plan->arch);
   if (panel >= 0) return box_words(w, o, panel) <= low_close_words(w->plan->arch);
@@ -80,7 +80,7 @@ static bool longer(const finder *f, int k, int best) {
   return best < 0 || f->nest->range[k].most > f->nest->range[best].most;
 }
 
-/* The longest dim of the output that a has and b has not. */
+/* The longest dim of the output that a has and b lacks. */
 static int rows_of(const finder *f, const ir_product *p) {
   int best = -1;
   for (int k = 0; k < p->n; k++)
@@ -94,7 +94,7 @@ bool low_padded(const tf_tensor *z) {
   return false;
 }
 
-/* The stride at which n of b runs along the last rank; 0: n moves another rank, or none. */
+/* The stride of n along b's last rank; 0: n moves another rank, or none. */
 static int64_t stride_of(const finder *f, const ir_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
@@ -134,7 +134,7 @@ void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_produc
   p->pack = low_scratch(w, p->kernel->b, words, z->name, w->p->tensor_id[ref->tensor]);
 }
 
-/* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
+/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
   if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
@@ -144,7 +144,7 @@ static bool runs(const finder *f, const tf_ref *ref, int k) {
   return false;
 }
 
-/* Whether a can stay where it stands. */
+/* Whether a can be read in place. */
 static bool as_it_is(const finder *f, const ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
@@ -154,7 +154,7 @@ static bool as_it_is(const finder *f, const ir_product *p) {
          k->most % p->kernel->k_round == 0;
 }
 
-/* How often a word of a is used while the nest's box of it stays: the box of everything stays for the whole run. */
+/* How often a word of a is used while the nest's box of it stays; a box of the whole tensor stays for the whole run. */
 static int64_t uses(const finder *f, const ir_product *p) {
   const tf_workload *wl = f->w->plan->wl;
   int64_t n = 1;
@@ -168,8 +168,8 @@ static int64_t uses(const finder *f, const ir_product *p) {
   return n;
 }
 
-/* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a
- * cache line for each row.  So are those that the kernel wants otherwise. */
+/* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of k would touch a
+ * cache line for each row.  So are those that the kernel wants in another layout. */
 static void turn(const finder *f, ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
@@ -187,7 +187,7 @@ static void turn(const finder *f, ir_product *p) {
   p->pairs.turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
-/* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
+/* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
 static void copy(const finder *f, ir_product *p) {
   if (p->pairs.turned >= 0 || as_it_is(f, p)) return;
   int64_t words =
@@ -203,8 +203,8 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
   return false;
 }
 
-/* The longest dim of which both are summed; where b is copied in phases, of those that stay in one: along others no two
- * steps need be alike. */
+/* The longest dim over which both are summed; where b is packed in phases, only dims that stay within one, as steps
+ * along others may differ. */
 static int sums_of(const finder *f, const ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
@@ -223,11 +223,11 @@ static bool windows(const tf_ref *ref, int rank) {
   return false;
 }
 
-/* Words of float32 in a page. */
+/* float32 words in a page. */
 static double page_words(const finder *f) { return f->w->plan->arch->core.page / (double)sizeof(float); }
 
-/* Whether rows of b lie a page or more apart: each is in a page of its own, and they meet in a few sets of the caches.
- */
+/* Whether rows of b are a page or more apart: then each is in a page of its own, and they share few sets of the
+ * caches. */
 static bool far_apart(const finder *f, const ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
@@ -239,8 +239,8 @@ static bool far_apart(const finder *f, const ir_product *p) {
   return p->stride == 1 && z->producer < 0 && (double)words >= page_words(f);
 }
 
-/* Side by side such rows are worth their copying where enough tiles of rows of a go down them, each of which would wait
- * for them, if they are then closer (measured with 64 rows of a on 2048 x 8192: half as long again without). */
+/* Copying such rows side by side pays if enough tiles of rows of a use them, each of which would wait for them, and if
+ * they are then closer (measured with 64 rows of a by 2048 x 8192: half as long again without). */
 static bool worth_copying(const finder *f, const ir_product *p) {
   enum { WIDE = 4 };
   const tf_core *core = &f->w->plan->arch->core;
@@ -251,8 +251,8 @@ static bool worth_copying(const finder *f, const ir_product *p) {
   return n < page_words(f) && (double)tiles * core->far / t->lanes > 1 / core->copy + core->jump / n;
 }
 
-/* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a
- * few of them, and with rows an even number of lines apart these fall into few sets of a cache. */
+/* The row pitch of a panel: an odd number of cache lines if there are several tiles side by side.  A tile walks down a
+ * few rows, and rows an even number of lines apart share few sets of a cache. */
 static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
   enum { TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b),
@@ -261,7 +261,7 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
                                                               : wide;
 }
 
-/* What of b has to be laid out anew. */
+/* Decides what of b is packed. */
 static void panels(const finder *f, ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
@@ -280,8 +280,8 @@ static void panels(const finder *f, ir_product *p) {
   }
 }
 
-/* Panels of all of b, which the caller may lay out for many calls: of an argument that n and k alone move, in blocks of
- * as many columns as nests have. */
+/* Panels of all of b, which the caller may pack once for many calls: of an argument that only n and k move, in blocks
+ * of as many columns as nests have. */
 static void offer_panels(const finder *f, ir_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];

@@ -1,10 +1,10 @@
-/* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that
- * another product reads, or into an output, its tiles put it there at once, and it never stands as it was summed. */
+/* Sums that leave the registers rounded: if a product's output is next copied, as another type, into the rows that
+ * another product reads, or into an output, its tiles store it there directly, and it is never stored unrounded. */
 #include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
-/* A product of one pair of matrices at a time whose sums are whole when a tile is done. */
+/* A product of one pair of matrices whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
   if (!p || p->kernel->leaves == p->kernel->c || p->way != IR_PAIRS || s->nest.n_fresh > 0) return false;
@@ -20,7 +20,7 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all;
 }
 
-/* Whether next copies rows of a that are the rows of s, all of them, as its kernel wants them. */
+/* Whether `next` copies rows of a that are exactly the rows of s, in the layout that its kernel wants. */
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const ir_product *p = s->nest.product, *q = ir_product_of(next);
@@ -39,8 +39,8 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
     all = low_is_dim(ix, op->dims[r]) && k >= 0 && low_same_range(&s->range[r], &next->range[k]) &&
           (matrix ? s->range[r].exact : s->range[r].most == 1);
   }
-  /* What rows are filled up with: a kernel of whole tiles puts zeros there; rows behind the last may hold
-   * anything, for nobody takes their sums. */
+  /* padding of rows: a kernel of whole tiles stores zeros; rows after the last may hold anything, as their sums are
+   * not used */
   return all && (p->kernel->m_round > 1 || s->range[p->n].most % q->kernel->k_round == 0);
 }
 

@@ -1,10 +1,9 @@
-/* Sums and maxima over small windows, where nothing is a product of matrices: depthwise convolution, pooling.  Lanes
- * run along the output's last dim, columns or channels; maps of what they make are taken along while it is in
- * registers. */
+/* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.  Lanes run along the
+ * output's last dim, columns or channels; following maps are fused while the sums are in registers. */
 #include "codegen/ir/window.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-/* A window has at most so many elements: each is printed. */
+/* limits: window elements, as each is printed; fused maps */
 enum { TAPS_MOST = 81, MAPS_MOST = 4 };
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
@@ -12,7 +11,7 @@ static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buff
 
 static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
 
-/* Which columns of a padded last rank are there is asked once for all rows, and so may hang on the lanes alone. */
+/* Which columns of a padded last rank exist is tested once for all rows, so it may depend on the lanes only. */
 static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[i].tensor];
   const tf_index *last = &op->reads[i].index[z->rank - 1];
@@ -34,7 +33,7 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   return step == 0 && !ir_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
-/* Whether the op reduces sums, differences and products of what it reads. */
+/* Whether the op sums sums, differences and products of what it reads. */
 static bool is_sum_of_products(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
@@ -43,7 +42,7 @@ static bool is_sum_of_products(const tf_op *op) {
   return can;
 }
 
-/* How many settings of what is reduced there are; 0: too many, or not always the same. */
+/* The number of settings of the reduced dims; 0: too many, or not constant. */
 static int taps_of(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -83,7 +82,7 @@ static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int
   return *maker;
 }
 
-/* Whether the map goes over the very points of s's output, and over neighbours of what else it reads. */
+/* Whether the map covers exactly the points of s's output, and its other reads are contiguous. */
 static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, const ir_stmt *map) {
   if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
   static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
@@ -109,7 +108,7 @@ static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, con
   return can && any;
 }
 
-/* Statement `at` of the body becomes a window, with the maps behind it. */
+/* Turns statement `at` of the body into a window, fused with the maps after it. */
 static void make(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
   ir_window *v = TF_NEW(w->p->arena, ir_window);

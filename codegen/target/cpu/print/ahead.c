@@ -1,19 +1,19 @@
-/* A product whose kernel makes the rows of its a while it multiplies: what is done for a row, as functions of places
- * that the call hands over. */
+/* A product whose kernel computes the rows of its a while it multiplies: the work of a row as functions of addresses
+ * that the caller passes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "codegen/target/cpu/print/rows.h"
 
-/* The nests of the rows: first the sum that is a row ahead of the others (0 or 1 of them), then these. */
+/* The nests of the rows: first the sum that is one row ahead of the others (0 or 1 of them), then the others. */
 typedef struct {
   const ir_stmt *const *all;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
   int64_t words;
-  int rounded; /* tensor that the product wants as bfloat16, in rows of its own; -1: it takes them as they are */
+  int rounded; /* tensor that the product wants as bfloat16, in rows of its own; -1: none */
 } rows;
 
-/* Of the rows' tensors the one that the product reads, or would if no quotient waited. */
+/* The tensor of the rows that the product reads, or would read without deferred quotients. */
 static int read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
   int z = c->wl->ops[s->op].reads[s->nest.product->a].tensor;
   for (int k = s->nest.rows->body.n - 1; k >= r->n; k--) {
@@ -23,7 +23,7 @@ static int read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
   return z;
 }
 
-/* Whether nobody reads z but the rows' nests and the product. */
+/* Whether only the rows' nests and the product read z. */
 static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   const tf_tensor *t = &c->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++) {
@@ -35,7 +35,7 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   return true;
 }
 
-/* Whether z, rounded for the product, needs to stand nowhere else: what quotients that wait make of it neither. */
+/* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it. */
 static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
   bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
   for (int k = r->n; only && k < s->nest.rows->body.n; k++)
@@ -59,14 +59,14 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
   return r;
 }
 
-/* A nest whose sums begin anew or go on, as those of all others do; NULL: there is none. */
+/* A nest whose sums start over or continue, as do those of all others; NULL: none. */
 static const ir_stmt *goes_on(const rows *r) {
   for (int k = 0; k < r->n; k++)
     if (r->all[k]->nest.n_fresh) return r->all[k];
   return NULL;
 }
 
-/* All that they read and make. */
+/* Lists all that they read and write. */
 static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
   int n = 0;
   for (int k = 0; k < r->n; k++) {
@@ -83,7 +83,7 @@ static void type_of(c_printer *c, const c_row_at *at) {
   fprintf(c->out, "%s%s *", at->ref < 0 ? "" : "const ", c_type(c_buffer(c, at->op, at->ref)->type));
 }
 
-/* Where those of the lead, or of the others, stand in the row. */
+/* Prints the addresses in the row of the lead, or of the others. */
 static void places(c_printer *c, bool lead, const char *row) {
   for (int i = 0; i < c->n_row_at; i++) {
     if (c->row_at[i].lead != lead) continue;
@@ -136,7 +136,7 @@ static void open_rest(c_printer *c, const rows *r) {
   fprintf(c->out, "const int rest = %d;\n", (int)rest_of(c, r));
 }
 
-/* The lead's row, or that of the others, by itself. */
+/* Prints a whole row of the lead, or of the others. */
 static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
   const char *name = c->p->dim_id[r->dim];
   c_line(c, "{\n");
@@ -167,7 +167,7 @@ static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
   c->depth++;
   for (int lead = r->lead; lead >= 0;
-       lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
+       lead--) { /* first the leads of all rows: several overlap, where one waits for its own row's end */
     c_line(c, "for (int64_t i = from; i < to; i++) {\n");
     c->depth++;
     whole_row(c, r, lead, "i");
@@ -202,7 +202,7 @@ static void print_text(c_printer *c, const rows *r, int which) {
   c_close(c, 1);
 }
 
-/* The places at the first row, and the steps from row to row: as the kernel stands there. */
+/* Prints the addresses at the first row, and the steps from row to row, where the kernel is called. */
 static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n, const char *name) {
   c_indent(c);
   fprintf(c->out, "const %s of = {", name);
@@ -231,7 +231,7 @@ void c_ahead_free(c_ahead *h) {
   free(h);
 }
 
-/* With c's places set: all that comes before the kernel, in its own depth. */
+/* With c's places set: prints all that comes before the kernel, at its own depth. */
 static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
   FILE *const out = c->out;
   const int depth = c->depth;

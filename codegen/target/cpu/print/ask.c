@@ -1,4 +1,4 @@
-/* What a product asks for while it multiplies (codegen/intrin/ask.c). */
+/* Prefetching by a product while it multiplies (codegen/intrin/ask.c). */
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/print.h"
@@ -27,7 +27,7 @@ static void origin(c_printer *c, const tf_op *op, const ir_ask *a) {
     if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
 }
 
-/* How much further the box will lie, in bytes. */
+/* How much further the box will be, in bytes. */
 static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
@@ -37,7 +37,7 @@ static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
   }
 }
 
-/* What is packed by then, and stays. */
+/* For what is packed by then, and kept. */
 static void packed(c_printer *c, int i, const ir_ask *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = &c->p->buffers[a->nest->nest.product->pack];

@@ -28,7 +28,7 @@ const char *c_type_name(ir_type t) {
   return name[t];
 }
 
-/* What the arrays hold, and how well. */
+/* What the arrays hold, and the accuracy of results. */
 static const struct {
   const char *hold, *accuracy;
 } said[] = {
@@ -48,7 +48,7 @@ static const struct {
          " * the outputs (test.c holds it against double)."},
 };
 
-/* The coordinates of element 0, where it is not the origin. */
+/* The coordinates of element 0, if it is not the origin. */
 static void begins(FILE *out, const tf_tensor *t) {
   bool origin = true;
   for (int r = 0; r < t->rank; r++)
@@ -133,7 +133,7 @@ static bool has_exp(const tf_workload *wl) {
   return any;
 }
 
-/* What becomes of numbers that are infinite, none at all, or all but 0. */
+/* How infinities, NaN and subnormal numbers are treated. */
 static void ends_of_range(FILE *out, const c_package *k) {
   fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max and min, max= and min= "
         "and relu are C's fmax\n"
@@ -210,7 +210,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
   c_kernel_h_end(out);
 }
 
-/* One rule for each instruction set, and the objects' names. */
+/* One rule for each instruction set, and the names of the objects. */
 static void objects(FILE *out, const c_package *k, bool rules) {
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;

@@ -10,30 +10,29 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_micro_source *source;
   const char *name;
-  const char
-      *entry; /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
+  const char *entry; /* current function of kernel.c: its name, and the instruction set appended if there are several */
   const char *parts; /* its header */
-  int n_isas;        /* several, best first, one of which is chosen at run time; 0: isa alone */
+  int n_isas;        /* several, best first, selected at run time; 0: isa only */
   const tf_micro_isa *const *isas;
-  const char *within;   /* of the norm: what outputs of float32 are held within; NULL: 1e-5 */
-  bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test has both */
-  bool on_threads;      /* NAME_on has the threads of a call: the test holds one against two, bit for bit */
-  bool tiles;           /* a kernel asks for AMX's tiles */
-  int64_t shared, each; /* words of the workspace: in common, for each thread */
-  int64_t packed, must; /* words of panels that may be laid out beforehand; of those, that each call needs */
+  const char *within;   /* relative to the norm: tolerance for float32 outputs; NULL: 1e-5 */
+  bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
+  bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
+  bool tiles;           /* a kernel uses AMX tiles */
+  int64_t shared, each; /* words of the workspace: common, and for each thread */
+  int64_t packed, must; /* words of panels that may be packed beforehand; of those, that each call needs */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);
-void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations, behind which others may stand */
+void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations, after which others may follow */
 void c_kernel_h_end(FILE *out);
 /* Fills shared and each.  False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);
-/* multi.c: the kernel.c that chooses among several. */
+/* multi.c: the kernel.c that selects one of several. */
 bool c_chooser_c(FILE *out, c_package *k);
 void c_chooser_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
-/* For tests of other targets: includes and functions, number(i, tensor) and room(n, size) among them; then, within a
+/* For tests of other targets: includes and functions, among them number(i, tensor) and room(n, size); then, inside a
  * function, statements that fill r_TENSOR, arrays of doubles, for each op. */
 void c_reference_head(FILE *out, const tf_workload *wl);
 void c_reference_ops(FILE *out, const tf_workload *wl);
@@ -42,24 +41,23 @@ void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
-/* What the manifest of every target begins and ends with: names; tensors, the mapping, what is predicted and measured.
- */
+/* Beginning and end of every target's manifest: names; tensors, the mapping, predictions and measurements. */
 void c_manifest_begin(FILE *out, const c_package *k, const char *target);
 void c_manifest_end(FILE *out, const c_package *k);
 
-/* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
+/* Whether the caller may pack panels beforehand: not with several instruction sets, as their layouts differ. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
-/* The i-th argument of which panels are laid out. */
+/* The i-th argument with panels to be packed. */
 static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   const tf_workload *wl = k->p->tree->workload;
   const ir_pack *pack = &k->p->packs[i];
   return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
 }
 
-/* Whether the kernel's entry asks if the computer can run it. */
+/* Whether the kernel's entry checks that the computer can run it. */
 static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
-/* `leaf7`, which the conditions of instruction sets stand on; with what it includes. */
+/* The function `leaf7`, used by the conditions of instruction sets, and its includes. */
 void c_leaf7(FILE *out);
 
 /* The type of an argument's elements. */

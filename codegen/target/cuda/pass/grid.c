@@ -1,8 +1,8 @@
-/* Blocks: the outermost loops whose steps write nothing in common, as one loop; else pieces of an output; else one
- * block. */
+/* Maps work to blocks of the grid: the outermost loops whose steps write disjoint data, merged into one loop;
+ * otherwise tiles of an output; otherwise a single block. */
 #include "codegen/target/cuda/pass/pass.h"
 
-/* The loop of the tree that an IR_FOR is; -1: none. */
+/* The loop of the tree that an IR_FOR stems from; -1: none. */
 static int loop_of(const lowering *w, const ir_stmt *s) {
   for (int l = 0; s->kind == IR_FOR && l < w->plan->n_loops; l++)
     if (w->var_of[l] == s->loop.var) return l;
@@ -14,20 +14,20 @@ static bool can_spread(const lowering *w, const ir_stmt *s) {
   return l >= 0 && low_independent(w, w->plan->loops[l].node, l);
 }
 
-/* The only loop of a body, which may have values before it; NULL: it is otherwise. */
+/* The only loop of a body, which may have lets before it; NULL: there is no such loop. */
 static ir_stmt *only_loop(const ir_body *b) {
   for (int i = 0; i < b->n; i++)
     if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
   return NULL;
 }
 
-/* The step of a loop whose `trip` steps stand, in the number of the block, before `inner` of others. */
+/* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops inside it. */
 static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
   ir_atom step = inner == 1 ? block : low_by(w, "block", IR_DIV, block, inner);
   return outermost ? step : low_by(w, "block", IR_MOD, step, trip);
 }
 
-/* The variable of a loop that is one no more is a value. */
+/* The variable of a removed loop becomes a value. */
 static void set_var(lowering *w, int var, ir_atom value) {
   ir_stmt *s = low_add(w, IR_LET);
   ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
@@ -39,7 +39,7 @@ static void set_var(lowering *w, int var, ir_atom value) {
   s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
 }
 
-/* Loops inside each other whose steps are independent. */
+/* Nested loops whose steps are independent. */
 static void spread_loops(lowering *w, ir_stmt *s) {
   ir_stmt *chain[64];
   int64_t inner = 1, all = 1;
@@ -58,7 +58,7 @@ static void spread_loops(lowering *w, ir_stmt *s) {
   low_close(w, mark);
 }
 
-/* Pieces of an output, and of what copies it. */
+/* Tiles of an output, and of the statement that copies it. */
 static void spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   int64_t trip[256], inner = 1;
@@ -67,7 +67,7 @@ static void spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t piece = cu_piece(w->p, s, k);
     trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
-    inner *= trip[k]; /* no more than points of the output */
+    inner *= trip[k]; /* at most as many as points of the output */
   }
   const ir_atom block = cu_open_for(w, IR_BLOCK, op->n_dims ? op->dims[0] : 0, inner, &mark);
   bool outermost = true;

@@ -1,4 +1,4 @@
-/* What tensor cores multiply, and how its matrices stand in shared memory. */
+/* Which products tensor cores compute, and the layout of their matrices in shared memory. */
 #include "codegen/target/cuda/pass/pass.h"
 
 /* Whether an index of the read moves with the dim. */
@@ -23,7 +23,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   return best;
 }
 
-/* Columns are the output's neighbours where these are one operand's alone. */
+/* Columns are the output's innermost dim if that belongs to one operand only. */
 static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
   for (t->b = 0; t->b < 2; t->b++)
@@ -37,7 +37,7 @@ int64_t cu_sums_up(const ir_program *p, int64_t n) {
   return (n + by - 1) / by * by;
 }
 
-/* Whole numbers are multiplied where their sums are whole, too. */
+/* Integers are multiplied only if their sums are integers, too. */
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }

@@ -61,6 +61,10 @@ typedef struct {
   int lanes, rows;
 } cu_sides;
 cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s);
+/* The longest dim that a nest sums over, by position; -1: none.  Whether a warp's lanes share each of its sums: they
+ * have not enough of its points, and the sum is long. */
+int cu_longest_sum(const ir_program *p, const ir_stmt *s);
+bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
 /* Appends a loop, and opens its body: the step. */

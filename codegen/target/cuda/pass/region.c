@@ -1,14 +1,14 @@
-/* What can be a region: all of its statements have the rows in common, and of what they make only the lanes of one warp
- * touch an element. */
+/* Which statements can form a region: all have the rows in common, and elements that they compute are only touched by
+ * lanes of one warp. */
 #include "codegen/target/cuda/pass/region.h"
 
 #include <string.h>
 
-enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* of a lane: of one buffer, of all that products make */
+enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* floats per lane: for one buffer; for the sums of all products */
 
 static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->tree->workload->ops[s->op]; }
 
-/* Statements that can be there, and the variables that they set. */
+/* Collects the statements that may be part of it, and the variables that they set. */
 static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
   for (int i = 0; i < n; i++) {
     ir_fragments t;
@@ -38,7 +38,7 @@ static int position(const cu_region *g, const ir_stmt *s, int dim) {
   return k < ir_n_ranges(g->p, s) ? k : -1;
 }
 
-/* Whether the dim is of every output, over the same range, which is set outside. */
+/* Whether every output has the dim, with the same range, which is set outside. */
 static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   bool ok = is_outside(g, r->lo) && is_outside(g, r->hi);
   for (int i = 0; i < g->n_points && ok; i++) {
@@ -48,7 +48,7 @@ static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   return ok;
 }
 
-/* Whether all dims of a product but its matrices' have one setting, and its sums start in here. */
+/* Whether all dims of a product other than m, n and k have one setting, and its sums start inside. */
 static bool is_plain(const cu_region *g, const cu_work *t) {
   bool ok = true;
   for (int k = 0; k < op_of(g, t->s)->n_dims; k++)
@@ -61,7 +61,7 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
 /* ---- fragments ------------------------------------------------------------------------------------------------------
  */
 
-/* What nobody outside touches. */
+/* Finds the buffers that are not touched outside. */
 static void find_own(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
@@ -78,8 +78,8 @@ static int dim_at(const cu_region *g, const cu_access *a, int r) {
   return cu_alone(&a->ref->index[r]);
 }
 
-/* Whether the access finds rows along one rank and at most one other of more than one element, from its start on; sets
- * the form of the buffer, or finds it set alike. */
+/* Whether the access has rows along one rank, at most one other rank of more than one element, and begins at the
+ * buffer's start; sets the form of the buffer, or checks that it is the same. */
 static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   ir_buffer *b = &g->p->buffers[a->buffer];
   int rows = -1, columns = -1;
@@ -98,7 +98,7 @@ static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   return true;
 }
 
-/* Statements but products go along one dim beside the rows at most. */
+/* Statements other than products have at most one dim besides the rows. */
 static bool is_row_work(const cu_region *g, const ir_stmt *s) {
   int long_dims = 0;
   for (int k = 0; k < ir_n_ranges(g->p, s); k++)
@@ -106,8 +106,7 @@ static bool is_row_work(const cu_region *g, const ir_stmt *s) {
   return long_dims <= 1;
 }
 
-/* Whether the buffer, which others touch too, may be written like that: an element by one lane, which nobody here
- * reads. */
+/* Whether a buffer that others touch, too, may be written: each element by one lane, and not read here. */
 static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
   bool ok = s->kind == IR_SAVE || (s->kind == IR_NEST && op_of(g, s)->reduce == TF_ASSIGN);
   for (int i = 0; i < g->n_points && ok; i++) {
@@ -128,12 +127,12 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
   for (int i = 0; i < n; i++) {
     if (g->own[a[i].buffer] ? !set_form(g, s, &a[i]) : a[i].writes && !may_write(g, s, a[i].buffer)) return false;
     const tf_op *op = op_of(g, s);
-    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b]) return false; /* other lanes have it */
+    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b]) return false; /* it would be in other lanes */
   }
   return true;
 }
 
-/* The one dim along which each lane has elements in a matrix that a statement touches must be the same in all. */
+/* The dim along which a lane holds several elements must be the same in all matrices that a statement touches. */
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   ir_fragments t;
@@ -149,7 +148,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   }
   int dim = -1;
   const int n = cu_accesses(g->p, s, a), out = g->p->buffer_of[op_of(g, s)->out];
-  /* what sums a row is a column */
+  /* a row sum is a column vector */
   if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] && g->p->buffers[out].columns >= 0)
     return false;
   for (int i = 0; i < n; i++) {
@@ -169,8 +168,8 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
 
 static int64_t split(int64_t length, int warps) { return cu_sides_up((length + warps - 1) / warps); }
 
-/* Rows alone; or rows and columns, where no row is needed as a whole: least is multiplied in vain, then least is loaded
- * again. */
+/* Divides rows, or rows and columns if no row is needed as a whole, among warps: minimises wasted multiplications,
+ * then repeated loads. */
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   g->warps_m = CU_WARPS, g->warps_n = 1;
@@ -185,7 +184,7 @@ static void share_out(cu_region *g) {
   }
 }
 
-/* Whether no statement needs more of a row than an element: all have columns of one dim, and sum over others. */
+/* Whether no statement needs more than one element of a row: all have columns of one dim, and sum over others. */
 static bool find_columns(cu_region *g) {
   const cu_work *first = &g->work[0];
   g->dim_n = op_of(g, first->s)->dims[first->roles.n];
@@ -206,7 +205,7 @@ static bool find_columns(cu_region *g) {
   return ok;
 }
 
-/* Whether fragments are few enough for the registers. */
+/* Whether the fragments fit in registers. */
 static bool has_registers(const cu_region *g) {
   int64_t sums = 0;
   bool ok = true;

@@ -53,6 +53,24 @@ cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
   return at;
 }
 
+int cu_longest_sum(const ir_program *p, const ir_stmt *s) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int best = -1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (best < 0 || s->range[k].most > s->range[best].most) best = k;
+  return best;
+}
+
+bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN ? cu_longest_sum(p, s) : -1;
+  const cu_sides at = cu_sides_of(p, s);
+  int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
+  if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */
+  return longest >= 0 && s->range[longest].most >= CU_LANES && lanes <= CU_LANES / 4 &&
+         p->buffers[p->buffer_of[op->out]].type != IR_I32;
+}
+
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   ir_fragments t;

@@ -1,5 +1,5 @@
-/* Where buffers are: what one loop over blocks alone touches is each block's own, in shared memory as far as there is
- * room, the smallest first. */
+/* Placement of buffers: one that only a single loop over blocks touches is private to each block, in shared memory as
+ * far as there is room, smallest first. */
 #include "codegen/target/cuda/pass/pass.h"
 
 static bool is_blocks_own(const ir_program *p, int buffer) {

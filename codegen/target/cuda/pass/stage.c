@@ -1,5 +1,5 @@
-/* Tiles of arguments in shared memory: a sum is cut along its longest dim, and the boxes that a piece reads are copied
- * while the piece before is summed. */
+/* Tiles of arguments in shared memory: a sum is divided along its longest dim, and the boxes that a piece reads are
+ * copied while the previous piece is summed. */
 #include "codegen/target/cuda/pass/pass.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ enum { LONGEST = 32, SHORTEST = 4, MOST_WORDS = 4096, LEAST_REUSE = 8, MOST_READ
 typedef struct {
   const ir_stmt *s;
   const tf_op *op;
-  int k;              /* dim of the op, by position, that is cut ... */
-  int64_t step, trip; /* ... into so many pieces of so many */
+  int k;              /* position of the op's dim that is divided ... */
+  int64_t step, trip; /* ... into `trip` pieces of `step` */
   int n;
   int read[MOST_READS], buffer[MOST_READS];
 } plan;
@@ -36,7 +36,7 @@ static int64_t box_words(const lowering *w, const plan *t, const tf_ref *ref) {
   return words;
 }
 
-/* Whether tiles of the read are boxes of an argument: no padding, no index that falls. */
+/* Whether the read accesses boxes of an argument: no padding, no negative coefficient. */
 static bool has_boxes(const lowering *w, const plan *t, int i) {
   const tf_ref *ref = &t->op->reads[i];
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
@@ -51,7 +51,7 @@ static bool has_boxes(const lowering *w, const plan *t, int i) {
   return can;
 }
 
-/* Whether the nest reads enough of it again and again. */
+/* Whether the nest reads its elements often enough for staging to pay. */
 static bool is_worth(const lowering *w, const plan *t, int i) {
   int64_t points = t->step;
   for (int k = 0; k < t->op->n_dims; k++)
@@ -89,7 +89,7 @@ static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
     if (low_failed(w)) return;
     for (int d = 0; d < rank; d++)
       box[d] = low_index(w, t->s->op, &ref->index[d]);
-    box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing behind the last piece */
+    box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing after the last piece */
     box[0].exact = box[0].some = false;
     ir_stmt *s = low_add(w, IR_COPY);
     if (!s) return;
@@ -116,7 +116,7 @@ static void open_tiles(lowering *w, plan *t) {
   }
 }
 
-/* The piece of the sum that is at hand reads the tiles. */
+/* Sums the current piece, reading the tiles. */
 static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)t->op->n_reads + 1);

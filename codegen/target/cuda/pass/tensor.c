@@ -1,9 +1,9 @@
-/* Products on tensor cores: finds the regions. */
+/* Maps products to tensor cores: finds the regions. */
 #include <string.h>
 
 #include "codegen/target/cuda/pass/region.h"
 
-/* Every nest says where it reads, so that what it reads may be made elsewhere. */
+/* Gives every nest explicit source buffers, so that these can be replaced. */
 static void name_reads(lowering *w, const ir_body *b) {
   for (int i = 0; i < b->n && !low_failed(w); i++) {
     ir_stmt *s = b->s[i];
@@ -25,7 +25,7 @@ static void grow(lowering *w) {
   if (more) w->p->buffers = more;
 }
 
-/* The region of n statements, in their place. */
+/* Replaces n statements by the region. */
 static bool put(lowering *w, ir_stmt *const *s, int n) {
   cu_region g;
   if (low_failed(w) || !cu_region_of(w, s, n, &g)) return false;
@@ -36,7 +36,7 @@ static bool put(lowering *w, ir_stmt *const *s, int n) {
 static void whole(lowering *w, ir_body *b, bool top) {
   ir_body new = {0, NULL};
   const low_mark mark = low_open(w, &new);
-  int first = 0; /* values are the block's */
+  int first = 0; /* lets belong to the block */
   while (!low_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
     cu_again(w, b->s[first++], NULL);
   if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
@@ -64,7 +64,7 @@ static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s)
   return s->kind == IR_SAVE && s->op == nest->op && s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];
 }
 
-/* Whether anything but nests and copies of it touches what the op makes. */
+/* Whether anything but nests and copies touches the op's output. */
 static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
@@ -74,7 +74,7 @@ static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
   return any;
 }
 
-/* The nest makes fragments, which are copied to where it made its sums before. */
+/* Makes the nest compute fragments, which are then copied to the old buffer of its sums. */
 static bool apart(lowering *w, ir_stmt *s) {
   const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
   if (is_corrected(w->p, &w->p->body, s->op)) return false;
@@ -97,7 +97,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   ir_body *const in = w->into;
   const int before = in->n;
   if (low_failed(w)) return false;
-  /* it must be seen to be nobody else's: the statements stand in the program while it is asked */
+  /* the statements must be in the program while region checks look for other users */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
   const bool ok = put(w, two.s, two.n);

@@ -1,8 +1,8 @@
-/* Points go to threads: neighbours along the output's last dim to those of a row, the longest other dim to rows.  Where
- * the loop over rows ends, threads meet. */
+/* Maps points to threads: the output's last dim to the lanes of a row, its longest other dim to rows.  Threads
+ * synchronise at the end of the loop over rows. */
 #include "codegen/target/cuda/pass/pass.h"
 
-/* The piece of a range that a step of `most` threads has. */
+/* The part of a range that one of `most` threads gets. */
 static ir_range cut(lowering *w, ir_map map, int dim, ir_range r, int64_t most) {
   const int64_t step = r.most > most ? (r.most + most - 1) / most : 1;
   const int64_t trip = r.most > step ? (r.most + step - 1) / step : 1;
@@ -21,7 +21,7 @@ static void make(lowering *w, const ir_stmt *s) {
   if (low_failed(w)) return;
   ir_range *const y = rows >= 0 ? &r[rows] : &alone, *const x = at.lanes >= 0 ? &r[at.lanes] : &alone;
   *y = cut(w, IR_WARP, rows >= 0 ? op->dims[rows] : dim, *y, CU_ROWS);
-  *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
+  if (!cu_lanes_share(w->p, s)) *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
   cu_again(w, s, r);
   low_close(w, outside);
 }

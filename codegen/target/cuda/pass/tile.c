@@ -1,4 +1,4 @@
-/* Pieces of outputs, one after the other, where a nest has more than a block does at a time. */
+/* Tiles of outputs, one after the other, where a nest is larger than what a block computes at a time. */
 #include "codegen/target/cuda/pass/pass.h"
 
 static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {

@@ -20,6 +20,8 @@ void cu_points(c_printer *c, const ir_stmt *s);
 void cu_fragments(c_printer *c, const ir_stmt *warps);
 void cu_fragment_points(c_printer *c, const ir_stmt *s);
 bool cu_fragment_element(c_printer *c, const ir_buffer *b);
+/* "a + b", "greater(a, b)". */
+void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b);
 /* mma.c: a product of fragments. */
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */

@@ -176,7 +176,7 @@ static void save_pairs(c_printer *c, const shape *t) {
   c_close(c, opened + 1);
 }
 
-static void combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
+void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
   const bool sign = r == TF_REDUCE_ADD || r == TF_REDUCE_MUL;
   fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r), sign ? c_combine(r) : a, b);
 }
@@ -197,13 +197,13 @@ static void reduce(c_printer *c, const shape *t) {
   for (int lane = 1; lane <= 2; lane++) {
     char other[48];
     snprintf(other, sizeof other, "of_lane(sum, LANE ^ %d)", lane);
-    c_line(c, "sum = "), combine(c, r, "sum", other), fputs(";\n", c->out);
+    c_line(c, "sum = "), cu_combine(c, r, "sum", other), fputs(";\n", c->out);
   }
   char old[96];
   snprintf(old, sizeof old, "%.80s[tm][th]", out);
   c_indent(c), fprintf(c->out, "%s = %s", old, t->s->nest.n_fresh ? "fresh ? sum : " : "");
   if (t->s->nest.n_fresh)
-    combine(c, r, "sum", old);
+    cu_combine(c, r, "sum", old);
   else
     fputs("sum", c->out);
   fputs(";\n", c->out);

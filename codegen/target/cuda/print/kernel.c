@@ -117,6 +117,14 @@ static void opened_body(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
+/* Whether the steps of a loop over warps do points as a whole: their lanes have none of their own. */
+static bool shares_points(const ir_stmt *s) {
+  bool any = false;
+  for (int i = 0; i < s->body.n; i++)
+    any |= ir_facts_of(s->body.s[i])->points;
+  return any && s->loop.map == IR_WARP;
+}
+
 static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
@@ -142,8 +150,10 @@ static void loop(c_printer *c, const ir_stmt *s) {
   }
   const bool region = cu_is_region(c->p, s);
   if (region) c->own = cu_fragment_element;
+  c->lanes = !region && shares_points(s);
   opened_body(c, s);
   if (region) c->own = NULL;
+  c->lanes = false;
   if (s->loop.map == IR_WARP) c_line(c, "__syncthreads();\n");
 }
 
@@ -248,6 +258,7 @@ static void kernels(c_printer *c, const cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
+    fprintf(c->out, "\n/* Some %.0f registers are expected. */", cu_registers(c->p, s));
     fprintf(c->out,
             "\nstatic __global__ void __launch_bounds__(THREADS%s) part%d(const %s_args args, unsigned char *const "
             "workspace) {\n"

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
 enum { MOST_SUMS = 32, LONGEST = 8 };
@@ -69,6 +70,15 @@ static int open_loops(c_printer *c, const sums *t, int from, int to) {
 
 static const char *const acc[] = {"sum", "sum[t0]", "sum[t1][t0]"};
 
+/* The sum at hand with the element that has been made before. */
+static void combine_old(c_printer *c, const tf_op *op) {
+  const bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
+  if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce));
+  fputs("sum", c->out), sign ? fprintf(c->out, " %s ", c_combine(op->reduce)) : fputs(", ", c->out),
+      c_element(c, op, -1);
+  if (!sign) fputc(')', c->out);
+}
+
 static void start(c_printer *c, const sums *t) {
   c_indent(c);
   fputs(c->whole ? "int32_t sum" : "float sum", c->out);
@@ -113,8 +123,44 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c->whole = false;
 }
 
+/* Of the loop over the longest dim that is summed lanes take steps in turn, and put together what they have. */
+static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
+  const sums t = {.s = s, .op = &c->wl->ops[s->op]};
+  const tf_reduce r = t.op->reduce;
+  const int longest = cu_longest_sum(c->p, s);
+  c_fresh_flag(c, s);
+  const int opened = open_loops(c, &t, 0, t.op->n_out_dims);
+  c_indent(c), fprintf(c->out, "float sum = %s;\n", c_start(s, r));
+  for (int k = t.op->n_out_dims; k < t.op->n_dims; k++) {
+    if (k != longest) {
+      c_loop(c, t.op, s, k);
+      continue;
+    }
+    const char *dim = c_dim_name(c, t.op, k);
+    c_indent(c), fprintf(c->out, "for (int64_t d_%s = LANE + ", dim), c_atom(c->out, c->p, s->range[k].lo);
+    fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, s->range[k].hi), fprintf(c->out, "; d_%s += 32) {\n", dim);
+    c->depth++;
+  }
+  c_accumulate(c, t.op, "sum", s->nest.divides);
+  c_close(c, t.op->n_dims - t.op->n_out_dims);
+  for (int lane = CU_LANES / 2; lane; lane /= 2) {
+    char other[48];
+    snprintf(other, sizeof other, "of_lane(sum, LANE ^ %d)", lane);
+    c_line(c, "sum = "), cu_combine(c, r, "sum", other), fputs(";\n", c->out);
+  }
+  c_line(c, "if (LANE == 0) {\n");
+  c->depth++;
+  if (s->nest.n_fresh) c_line(c, "if (!fresh) sum = "), combine_old(c, t.op), fputs(";\n", c->out);
+  c_indent(c), c_element(c, t.op, -1), fputs(" = sum;\n", c->out);
+  c_close(c, 1 + opened);
+}
+
 static void nest(c_printer *c, const ir_stmt *s) {
   const sums none = {.s = s, .op = &c->wl->ops[s->op]};
+  if (none.op->reduce != TF_ASSIGN && c->lanes) {
+    sum_by_lanes(c, s);
+    return;
+  }
   if (none.op->reduce != TF_ASSIGN) {
     sum(c, s);
     return;

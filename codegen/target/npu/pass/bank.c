@@ -1,11 +1,11 @@
-/* Where tensors are in the machine's memories. */
+/* Placement of tensors in the machine's memories. */
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
 
 static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) { return &b->t.machine.memory[k->memory]; }
 
-/* Global memory holds tensors as they are. */
+/* Global memory holds tensors in row-major order. */
 static void be_global(npu_build *b, npu_bank *k) {
   const tf_tensor *z = &b->p->wl->tensors[k->tensor];
   int64_t step = 1;
@@ -50,7 +50,8 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
   k->dirty = false;
 }
 
-/* Rows begin where operands may; not short ones that only transfers read, which may go element by element. */
+/* Aligns rows so that operands may begin there; except short rows that only transfers read, which may go element by
+ * element. */
 static void lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
   int64_t step = 1;
@@ -68,8 +69,8 @@ static void lay_out(const npu_build *b, npu_bank *k) {
 }
 
 /* ---- places ---------------------------------------------------------------------------------------------------- */
-/* The children of the outermost Seq that touch the bank's tensor: behind the last of them its bytes serve others.  The
- * flags see to it that these wait. */
+/* The live range of the bank: the children of the outermost Seq that touch its tensor.  After the last of them its
+ * bytes are reused; flags make later users wait. */
 static void find_life(const npu_build *b, npu_bank *k) {
   const tf_node *nodes = b->p->tree->nodes;
   int n = 0;
@@ -87,7 +88,7 @@ static void find_life(const npu_build *b, npu_bank *k) {
 
 static bool live_together(const npu_bank *a, const npu_bank *c) { return a->first <= c->last && c->first <= a->last; }
 
-/* The i-th bank comes to the first place that no earlier one takes while it lives. */
+/* First fit: puts the i-th bank at the first place that is free during its live range. */
 static void first_fit(npu_build *b, int i) {
   npu_bank *k = &b->bank[i];
   k->at = 0;
@@ -97,11 +98,11 @@ static void first_fit(npu_build *b, int i) {
                        q->at < k->at + k->slots * k->bytes;
     if (!meets) continue;
     k->at = q->at + q->slots * q->bytes;
-    j = -1; /* which may meet one before */
+    j = -1; /* which may overlap an earlier one */
   }
 }
 
-/* Bytes that all banks of the memory take. */
+/* Bytes needed for all banks of the memory. */
 static int64_t pack(npu_build *b, int memory) {
   int64_t end = 0;
   for (int i = 0; i < b->n_banks; i++) {

@@ -1,6 +1,6 @@
-/* The machine that an architecture describes.  A line of memories says one core: of Ascend's kind where they are called
- * L1, UB and L0, of which L0A and L0B are a sixth each and L0C is the rest; else outermost memory, one buffer and the
- * array's registers, whose cube works on rows of the buffer. */
+/* The machine that an architecture describes.  A chain of memories describes one core: of Ascend's kind if they are
+ * called L1, UB and L0, where L0A and L0B are a sixth of L0 each and L0C is the rest; otherwise outermost memory, one
+ * buffer and the array's registers, where the cube reads rows of the buffer. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool add_memory(npu_machine *m, const char *name, int64_t bytes, int64_t 
 
 static int64_t bytes_of(const tf_memory *m) { return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8; }
 
-/* The units that multiply, and the others; -1: there are none. */
+/* The units that multiply, and the other ones; -1: none. */
 static int unit_of(const tf_arch *a, bool mac) {
   for (int i = 0; i < a->n_units; i++)
     if ((a->units[i].kinds >> TF_K_MAC & 1) == mac) return i;
@@ -79,8 +79,8 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
 
 /* ---- a buffer and an array -----------------------------------------------------------------------------------------
  */
-/* The array holds a block of the left operand, which comes through the buffer's port; a column of the right one and of
- * the sums pass that port for each column of the product. */
+/* The array holds a block of the left operand, which is loaded through the buffer's port; a column of the right
+ * operand and of the sums pass that port for each column of the product. */
 static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const tf_memory *g = &a->memories[0], *buffer = &a->memories[1], *reg = &a->memories[2];
   const tf_unit *mac = &a->units[unit_of(a, true)];

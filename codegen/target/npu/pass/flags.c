@@ -1,6 +1,7 @@
-/* Sets and waits: before each instruction that meets an earlier one of another queue, where no other way leads from
- * that one to it (vector clocks, over every two bytes).  A wait is for one instruction, set right behind it, so that
- * none waits longer than it must; each is needed: without it nothing orders the two. */
+/* Inserts sets and waits of flags: before each instruction that touches what an earlier one of another queue touched,
+ * unless the order follows from other flags (vector clocks, one for every two bytes).  A wait refers to one
+ * instruction, and its flag is set right after that, so that nobody waits longer than necessary; each is needed:
+ * without it nothing orders the two. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +16,10 @@ typedef struct {
 typedef struct {
   tf_npu *p;
   cell *cells[NPU_MEMORIES];
-  uint32_t (*clock)[NPU_QUEUES];            /* [instruction] what has surely ended when it has */
+  uint32_t (*clock)[NPU_QUEUES];            /* [instruction] what is known to have ended when it ends */
   uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* instructions of a queue */
   uint32_t seen[NPU_QUEUES][NPU_QUEUES];
-  uint32_t need[NPU_QUEUES]; /* of the instruction at hand */
+  uint32_t need[NPU_QUEUES]; /* of the current instruction */
   uint64_t *waits, *sets;    /* [instruction] bit for each other queue, 8 a queue */
 } flagger;
 
@@ -53,7 +54,7 @@ static void mark(void *ctx, const npu_instr *i, int operand, int64_t byte) {
   }
 }
 
-/* Whether the need from queue q follows from that of another one. */
+/* Whether the order after queue q follows from that after another queue. */
 static bool follows(const flagger *f, int q) {
   bool any = false;
   for (int k = 0; k < NPU_QUEUES; k++)
@@ -84,7 +85,7 @@ static void order(flagger *f, size_t at) {
   npu_touch(f->p, i, mark, f);
 }
 
-/* The program again, with them. */
+/* Builds the program again with flags. */
 static bool put_flags(flagger *f, const npu_instr *old, size_t n) {
   for (size_t k = 0; k < n; k++) {
     for (int q = 0; q < NPU_QUEUES; q++) {

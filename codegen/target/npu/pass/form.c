@@ -1,6 +1,6 @@
-/* The mappings that an NPU takes, with every trip count open: what the planner searches where no mapping is given.
- * First all ops fused under the loops that they share, intermediates in UB, or in L1 where the cube reads them; then
- * each op for itself, with intermediates in global memory. */
+/* The open mappings that an NPU supports, for the planner to search if no mapping is given.  First all ops fused below
+ * the loops that they share, with intermediates in UB, or in L1 if the cube reads them; then each op separately, with
+ * intermediates in global memory. */
 #include <math.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -34,7 +34,7 @@ static bool is_window(const tf_workload *wl, const tf_op *op, int dim) {
 /* ---- loops ---------------------------------------------------------------------------------------------------- */
 static void open_loop(const former *f, int dim) { tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL}); }
 
-/* What is summed is innermost, so that sums stay; windows only near the cube. */
+/* Reduced dims are innermost, so that sums stay in place; windows only near the cube. */
 static void open_loops(const former *f, const tf_op *op, bool windows) {
   for (int k = 0; k < op->n_dims; k++)
     if (windows || !is_window(f->wl, op, k)) open_loop(f, op->dims[k]);
@@ -73,7 +73,7 @@ static int home_of(const former *f, int z) {
   return cube ? f->near : f->unit;
 }
 
-/* What does not stand in that memory passes it by. */
+/* Bypasses the memory with what it does not hold. */
 static void bypass(const former *f, const tf_op *op, int level, bool reads, bool result) {
   for (int i = 0; reads && i < op->n_reads; i++) {
     bool again = false;
@@ -85,7 +85,7 @@ static void bypass(const former *f, const tf_op *op, int level, bool reads, bool
   if (result && home_of(f, op->out) != level) tf_build_bypass(f->out, (tf_named){.tensor = op->out});
 }
 
-/* Blocks of one side, a power of two of them: as many as the extent takes, and the memory. */
+/* Chooses a power of two of blocks on one side, as many as the extent and the memory allow. */
 static void blocks(const former *f, int dim, int64_t side, int64_t most) {
   int64_t counts[16];
   int n = 0;
@@ -96,7 +96,7 @@ static void blocks(const former *f, int dim, int64_t side, int64_t most) {
     tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* A square of sums that fills L0C at most, and of what is summed as much as L0A and L0B then take. */
+/* A square of sums that fits in L0C, and the longest part of the sum for which L0A and L0B then have room. */
 static void on_cube(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const npu_machine *m = &f->t.machine;
@@ -114,7 +114,7 @@ static void on_cube(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-/* Of an array's mesh both ways, in a tile of the buffer whose loops stream. */
+/* A block of the array's mesh in both directions, in a tile of the buffer whose loops stream. */
 static void on_array(const former *f, const tf_op *op, int parent) {
   const int64_t *mesh = f->arch->memories[f->cube].mesh;
   parent = tf_build_tile(f->out, parent, f->near);
@@ -157,7 +157,7 @@ static void vector(const former *f, const tf_op *op, int parent) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
-/* Dims that every op has in its output: loops over them may stand above all. */
+/* Dims that every op has in its output: loops over them may be above all ops. */
 static bool is_shared(const tf_workload *wl, int dim) {
   bool all = true;
   for (int o = 0; o < wl->n_ops; o++) {

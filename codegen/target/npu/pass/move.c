@@ -63,13 +63,13 @@ static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, con
     npu_dim_add(b, i, (npu_dim){box[r].len, {to->stride[r], from->stride[r]}, 0, 0});
 }
 
-/* Elements of v from its begin on up to the seam of the bank. */
+/* The elements of v from its beginning up to the bank's seam (where its ring buffer wraps around). */
 static int64_t before_seam(const npu_bank *k, int r, tf_ival v) {
   const int64_t off = ((v.lo - k->org[r]) % k->ext[r] + k->ext[r]) % k->ext[r];
   return v.len < k->ext[r] - off ? v.len : k->ext[r] - off;
 }
 
-/* Cuts the box at seams of both banks, rank by rank. */
+/* Divides the box at seams of both banks, rank by rank. */
 static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, tf_ival *box, int r) {
   if (r == from->rank) {
     copy_box(b, from, to, box);
@@ -96,7 +96,7 @@ static void move_direct(npu_build *b, npu_bank *from, npu_bank *to, const tf_iva
   copy_pieces(b, from, to, part, 0);
 }
 
-/* The memory that fills that one; the outermost where none does. */
+/* The memory from which that one can be filled; the outermost if there is none. */
 static const char *source_of(const npu_machine *m, int memory) {
   int from = 0;
   for (int i = m->n_paths - 1; i >= 0; i--)
@@ -104,7 +104,7 @@ static const char *source_of(const npu_machine *m, int memory) {
   return m->memory[from].name;
 }
 
-/* By the vector unit's memory, where no path is direct and the way is not to the cube. */
+/* Moves via the vector unit's memory if there is no direct path, unless the target is the cube. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   const npu_machine *m = &b->t.machine;
   if (npu_path_of(m, from->memory, to->memory) >= 0 || m->vector.queue < 0 || from->memory == to->memory) {

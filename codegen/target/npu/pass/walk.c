@@ -1,5 +1,5 @@
-/* The execution of the mapping, as docs/SEMANTICS.md has it, step by step: entering a tile loads what it lacks, leaving
- * it stores what it made, and an op is done for all of its innermost tile at once. */
+/* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what it lacks, leaving it
+ * stores its results, and an op is computed for all of its innermost tile at once. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
 
 static const tf_workload *workload(const npu_build *b) { return b->p->wl; }
 
-/* Whether some op below node n has work. */
+/* Whether some op below node n has points. */
 static bool busy(const npu_build *b, int n) {
   for (int i = n; i < b->p->tree->nodes[n].end; i++)
     if (b->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(&b->ev, b->p->tree->nodes[i].op, n, b->cur)) return true;
@@ -33,7 +33,7 @@ static int alone(const npu_build *b, int n) {
   return nodes[n].kind == TF_OP ? nodes[n].op : -1;
 }
 
-/* ---- results go out ---------------------------------------------------------------------------------------- */
+/* ---- storing results --------------------------------------------------------------------------------------- */
 static npu_bank *above(npu_build *b, const tf_slice *s) {
   const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
   return k < 0 ? NULL : &b->bank[k];
@@ -64,7 +64,7 @@ static int64_t volume(const tf_ival *box, int rank) {
   return v;
 }
 
-/* Loads what of the box is not in `old`: rank by rank what lies before and behind it. */
+/* Loads the part of the box that is not in `old`: rank by rank, what is before and after it. */
 static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, tf_ival *box, const tf_ival *old) {
   tf_ival rest[TF_MAX_RANK];
   memcpy(rest, box, sizeof *box * (size_t)to->rank);
@@ -177,7 +177,7 @@ static void enter(npu_build *b, int i) {
 
 /* ---- ops ----------------------------------------------------------------------------------------------------------
  */
-/* Where op o finds the tensor: in its innermost tile, or at its home; -1: not at that level. */
+/* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that level. */
 static int at_hand(npu_build *b, int o, int tensor, int level) {
   const int leaf = b->p->tree->op_node[o];
   for (int i = 0; i < b->p->n_tile_slices; i++) {
@@ -288,7 +288,7 @@ static void loops(npu_build *b, int n, int k) {
     return;
   }
   const int64_t last = b->ev.trip[l] - 1;
-  const bool skips = b->dry && !b->p->clips; /* then no box is larger than in the first step, the second or the last */
+  const bool skips = b->dry && !b->p->clips; /* then the first, second and last steps have the largest boxes */
   for (int64_t i = 0; i <= last && b->ok; i = skips && i == 1 && last > 1 ? last : i + 1) {
     b->cur[l] = i;
     loops(b, n, k + 1);
@@ -309,7 +309,7 @@ static void tile(npu_build *b, int n) {
   if (b->ok) loops(b, n, 0);
 }
 
-/* A run of the scope begins: what lives in it is made anew. */
+/* Begins a run of the scope: tensors that live in it are recomputed. */
 static void begin_scope(npu_build *b, int n) {
   for (int z = 0; z < workload(b)->n_tensors; z++) {
     const int o = workload(b)->tensors[z].producer, level = b->p->home_level[z];
@@ -327,7 +327,7 @@ static void begin_scope(npu_build *b, int n) {
   }
 }
 
-/* Seq n passes to the child: the memories further in give up what it does not touch. */
+/* Seq n passes to the child: inner memories drop what it does not touch. */
 static void pass(npu_build *b, int n, int child) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
