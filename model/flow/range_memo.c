@@ -19,10 +19,7 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
 
 /* The nodes of one question lie on one path from the root, so that each depth gets entries of its own, as far as
  * memory allows. */
-bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
-  int *ways = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
-  if (!ways) return false;
-  if (!has_many_ways(p->wl, ways)) return true;
+static bool make(tf_arena *a, tf_plan *p) {
   int deep = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
     deep = p->depth[n] > deep ? p->depth[n] : deep;
@@ -34,6 +31,13 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   p->memo->found = TF_ARRAY(a, tf_range_found, p->memo->n);
   return p->memo->found != NULL;
 }
+
+bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
+  int *ways = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
+  return ways && (!has_many_ways(p->wl, ways) || make(a, p));
+}
+
+bool tf_range_memo_exact(tf_arena *a, tf_plan *p) { return p->memo || p->wl->n_ops == 1 || make(a, p); }
 
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known) {
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,

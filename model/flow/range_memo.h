@@ -24,6 +24,9 @@ typedef struct tf_range_memo {
 /* Creates the plan's memo; none (NULL in the plan) where there are so few paths that following them is faster.  False:
  * out of memory. */
 bool tf_range_memo_new(tf_arena *a, tf_plan *p);
+/* The same for who asks with tf_eval.exact: each range then asks of all dims of the op whether it has work, so that
+ * already short chains of ops have many ways. */
+bool tf_range_memo_exact(tf_arena *a, tf_plan *p);
 
 /* Begins a new question: all answers are invalid. */
 static inline void tf_memo_begin(const tf_plan *p) {

@@ -1,6 +1,6 @@
 /* The fused products that were measured in RTL, emitted for the NPU that rtl-core.yaml describes and simulated: DRAM
  * words exact, cycles beside the RTL's.
- *   npu_rtl [N]     every N-th of the 66; 22 if not given, which is what CI has time for */
+ *   npu_rtl [N]     every N-th of the 66; 6 if not given, which is what CI has time for */
 #include <stdlib.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   size_t len;
   char *csv = case_file("tests/data/rtl/fused_gemm.csv", &len), *yaml = case_file("arch-specs/rtl-core.yaml", &len);
   const tf_text arch = {"rtl-core.yaml", yaml, len};
-  const int every = argc > 1 ? atoi(argv[1]) : 22;
+  const int every = argc > 1 ? atoi(argv[1]) : 6;
   double sum = 0, worst = 0;
   int rows = 0, read = 0;
   for (char *line = csv; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -61,11 +61,12 @@ int main(int argc, char **argv) {
     const double error = check_row(&arch, r);
     sum += fabs(error);
     worst = fabs(error) > fabs(worst) ? error : worst;
+    if (r[TILE_M] <= 32 && r[TILE_K2] >= 64) CHECK(fabs(error) < 0.004); /* the array never waits: loads decide */
     rows++;
     printf("%ld,%ld,%ld,%ld,%ld,%ld,%.2f %%\n", r[M], r[L], r[K], r[TILE_M], r[TILE_K1], r[TILE_K2], 100 * error);
   }
   printf("%d rows: %.2f %% on average, %.2f %% at worst\n", rows, 100 * sum / rows, 100 * worst);
-  CHECK(rows > 0 && sum / rows < 0.025); /* docs/NPU.md publishes what all 66 come to */
+  CHECK(rows > 0 && sum / rows < 0.02); /* docs/NPU.md publishes what all 66 come to */
   free(csv);
   free(yaml);
   return check_report();

@@ -53,7 +53,39 @@ static void test_work(void) {
     }
 }
 
+/* Of a chain as short as softmax, asked with `exact`, as the walks of the NPU's compiler ask: each range asks whether
+ * its readers have work, dim by dim. */
+static void test_exact(void) {
+  static char text[ROOM];
+  tf_rng rng = tf_rng_new(3, 12);
+  put_graph(&rng, text, 7, 2);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&(tf_text){"graph", text, strlen(text)}, 1, NULL, 0, d);
+  tf_tree *tree = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+  tf_arena *a = tf_arena_new();
+  tf_plan *p = tree ? tf_plan_new(a, tree) : NULL;
+  if (CHECK(p && tf_range_memo_exact(a, p) && p->memo)) {
+    const size_t loops = (size_t)p->n_loops;
+    tf_eval ev = {.plan = p, .exact = true, .trip = TF_ARRAY(a, int64_t, loops)};
+    ev.step = TF_ARRAY(a, int64_t, loops * 7);
+    const int64_t *zero = TF_ARRAY(a, int64_t, loops);
+    for (int l = 0; l < p->n_loops; l++)
+      ev.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
+    CHECK(tf_eval_steps(&ev));
+    p->memo->walked = 0;
+    for (int o = 0; o < 7; o++)
+      CHECK(!tf_op_idle(&ev, o, tree->op_node[o], zero));
+    CHECK(p->memo->walked > 0 && p->memo->walked <= 7 * 7 * 2 * 3); /* ops asked, ops, dims, nodes above an op */
+    printf("# softmax's size: %lld answers\n", (long long)p->memo->walked);
+  }
+  tf_arena_free(a);
+  tf_tree_free(tree);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(void) {
   test_work();
+  test_exact();
   return check_report();
 }

@@ -114,40 +114,69 @@ static int64_t pack(npu_build *b, int memory) {
   return end;
 }
 
-/* Separate places if there is room, so that no child waits for the one before; otherwise shared ones.  Starts with one
- * slot each, then adds slots in turn, as far as there is room: they hold what is fetched early. */
-static bool place(npu_build *b, int memory) {
-  const npu_memory *m = &b->t.machine.memory[memory];
-  int64_t used = pack(b, memory);
-  if (used > m->bytes) {
-    for (int i = 0; i < b->n_banks; i++)
-      if (b->bank[i].memory == memory) find_life(b, &b->bank[i]);
-    used = pack(b, memory);
-  }
-  if (used > m->bytes) {
-    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
-             (long long)m->bytes);
-    return false;
-  }
+/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them.
+ * Returns how many that should have two have one. */
+static int add_slots(npu_build *b, int memory) {
+  int single = 0;
   for (int slots = 2; slots <= NPU_SLOTS; slots++)
     for (int i = 0; i < b->n_banks; i++) {
       npu_bank *k = &b->bank[i];
       if (k->memory != memory || !k->doubled || k->slots != slots - 1) continue;
       k->slots = slots;
-      if (pack(b, memory) > m->bytes) k->slots = slots - 1;
+      if (pack(b, memory) > b->t.machine.memory[memory].bytes) k->slots = slots - 1;
+      single += k->slots == 1;
     }
   pack(b, memory);
+  return single;
+}
+
+/* All banks of the memory with one slot, and living through the whole, or between the children that touch them. */
+static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
+  for (int i = 0; i < b->n_banks; i++) {
+    npu_bank *k = &b->bank[i];
+    if (k->memory != memory) continue;
+    k->slots = 1;
+    k->first = 0;
+    k->last = INT32_MAX;
+    if (by_turns) find_life(b, k);
+  }
+  return pack(b, memory);
+}
+
+/* Whether loops stand above the outermost scope: its children follow on each other again and again. */
+static bool is_repeated(const npu_build *b) {
+  const tf_node *nodes = b->p->tree->nodes;
+  bool is = false;
+  for (int n = 0; nodes[n].kind == TF_TILE; n = nodes[n].children[0])
+    for (int k = 0; k < nodes[n].n_loops; k++)
+      is |= b->ev.trip[b->p->first_loop[n] + k] > 1;
+  return is;
+}
+
+/* Places of their own where there is room for two slots of each, so that no child waits for the one before, or for one
+ * if children repeat.  Else those of others' by turns, if more have two slots then: a wait from child to child is one,
+ * without a second slot there is one for each tile. */
+static bool place(npu_build *b, int memory) {
+  const npu_memory *m = &b->t.machine.memory[memory];
+  const bool own = begin_places(b, memory, false) <= m->bytes;
+  const int single = own ? add_slots(b, memory) : INT32_MAX;
+  if (single == 0 || (own && is_repeated(b))) return true;
+  const int64_t used = begin_places(b, memory, true);
+  if (used > m->bytes) {
+    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
+             (long long)m->bytes);
+    return false;
+  }
+  if (add_slots(b, memory) < single) return true;
+  begin_places(b, memory, false);
+  add_slots(b, memory);
   return true;
 }
 
 bool npu_banks_place(npu_build *b) {
   bool ok = true;
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].memory) {
-      lay_out(b, &b->bank[i]);
-      b->bank[i].first = 0;
-      b->bank[i].last = INT32_MAX;
-    }
+    if (b->bank[i].memory) lay_out(b, &b->bank[i]);
   for (int m = 1; m < b->t.machine.n_memories; m++)
     ok = place(b, m) && ok;
   for (int i = 0; i < b->n_banks; i++) {

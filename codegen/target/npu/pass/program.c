@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
+#include "model/flow/range_memo.h"
 
 enum { MOST_STEPS = 1 << 19 };
 
@@ -61,8 +62,9 @@ static void fill(int *list, size_t n) {
 
 static bool make(npu_build *b, const tf_tree *tree) {
   tf_arena *a = b->arena;
-  b->p = tf_plan_new(a, tree);
-  if (!b->p) return false;
+  tf_plan *plan = tf_plan_new(a, tree);
+  if (!plan || !tf_range_memo_exact(a, plan)) return false;
+  b->p = plan;
   const size_t ops = (size_t)b->p->wl->n_ops, tensors = (size_t)b->p->wl->n_tensors, loops = (size_t)b->p->n_loops + 1;
   b->ev.plan = b->p;
   b->ev.exact = true;
