@@ -72,6 +72,7 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->rank[q->n] = r;
   q->mask[q->n] = loops;
   q->from[q->n] = t->lo[r];
+  q->drifts[q->n] = false;
   q->extent[q->n++] = t->extent[r];
 }
 
@@ -84,8 +85,11 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
   q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     const tf_slice *s = &m->plan->slices[i];
-    for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
+    const bool drifts = decider(m->plan, s) != NULL;
+    for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
+      q->drifts[q->n - 1] = drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0;
+    }
   }
 }
 

@@ -29,14 +29,15 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->mask = TF_ARRAY(a, uint64_t, n);
   q->from = TF_ARRAY(a, int64_t, n);
   q->extent = TF_ARRAY(a, int64_t, n);
+  q->drifts = TF_ARRAY(a, bool, n);
   q->which = TF_ARRAY(a, int, n);
   q->front = TF_ARRAY(a, int64_t, n * TF_MOST_FRONT);
   q->len = TF_ARRAY(a, int64_t, n);
   q->at = TF_ARRAY(a, tf_ival, n);
   q->whole = TF_ARRAY(a, tf_ival, n);
   q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
-  return q->slice && q->rank && q->mask && q->from && q->extent && q->which && q->front && q->len && q->at &&
-                 q->whole && q->shift
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->which && q->front && q->len &&
+                 q->at && q->whole && q->shift
              ? q
              : NULL;
 }
@@ -134,21 +135,26 @@ static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, 
   return off < most ? most - off : 0;
 }
 
+/* The largest that length f can be with the loops before i fixed. */
+static int64_t bound_of(const hunt *h, int f, int i) {
+  const tf_most *q = h->q;
+  const int64_t *shift = &q->shift[(size_t)f * TF_MAX_PATH];
+  int64_t down = 0, up = 0;
+  if (!q->steady) return q->extent[f];
+  if (q->drifts[f]) return q->whole[f].len < q->extent[f] ? q->whole[f].len : q->extent[f];
+  for (int j = 0; j < h->n; j++) {
+    const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->turns[j] - 1);
+    if (j < i || by < 0) down += by;
+    if (j < i || by > 0) up += by;
+  }
+  return most_left(q->whole[f], down, up, q->from[f], q->extent[f]);
+}
+
 /* Bound: whether, with the loops before i fixed, some length may exceed the known ones. */
 static bool promises(hunt *h, int i) {
-  tf_most *q = h->q;
-  for (int k = 0; k < h->g->n; k++) {
-    const int f = q->which[h->g->first + k];
-    const int64_t *shift = &q->shift[(size_t)f * TF_MAX_PATH];
-    int64_t down = 0, up = 0;
-    for (int j = 0; j < h->n && q->steady; j++) {
-      const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->turns[j] - 1);
-      if (j < i || by < 0) down += by;
-      if (j < i || by > 0) up += by;
-    }
-    q->len[k] = q->steady ? most_left(q->whole[f], down, up, q->from[f], q->extent[f]) : q->extent[f];
-  }
-  return !known(h, q->len);
+  for (int k = 0; k < h->g->n; k++)
+    h->q->len[k] = bound_of(h, h->q->which[h->g->first + k], i);
+  return !known(h, h->q->len);
 }
 
 /* Branches over the settings of the loops from i on that pass the bound.  False: there are too many. */
