@@ -82,7 +82,8 @@ tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
     return NULL;
   }
   s->path = path;
-  const int flags = make || !path ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  /* READWRITE of what may not be written reads; of what a killed process left half written it rolls back. */
+  const int flags = SQLITE_OPEN_READWRITE | (make || !path ? SQLITE_OPEN_CREATE : 0);
   bool ok = sqlite3_open_v2(path ? path : ":memory:", &s->db, flags, NULL) == SQLITE_OK || fail(s, d);
   ok = ok && sqlite3_busy_timeout(s->db, WAIT_MS) == SQLITE_OK;
   ok = ok && (make || !path ? set_up(s, d) && exec(s, "PRAGMA synchronous = FULL", d) : is_store(s, d));
