@@ -73,7 +73,7 @@ typedef struct {
   tf_result result;
   tf_bounds bounds;
   tf_why why;         /* empty where causes are not known (tf_why_of) */
-  const char *origin; /* given, solve or search */
+  const char *origin; /* given, solve, search or tune */
   cli_found found;    /* method is NULL if the mapping was given */
   cli_starts starts;
   int64_t spent; /* evaluations already spent before the search began */

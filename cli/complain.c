@@ -12,8 +12,7 @@ tf_diags *cli_diags(void) {
 
 void cli_complain(const tf_diags *d) {
   char *text = d ? tf_diags_text(d) : NULL;
-  const bool lost =
-      d && tf_diags_errors(d) && text && !*text; /* an error that could not be stored for lack of memory */
+  const bool lost = d && tf_diags_errors(d) && text && !*text; /* an error that there was no memory to store */
   fputs(text && !lost ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
   free(text);
 }

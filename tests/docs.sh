@@ -102,6 +102,11 @@ done
 sed 's/\\-/-/g' "$root/docs/tileflow.1" >manual
 known=$("$tool" --help | sed -n 's/^  tileflow \([a-z]*\)  *FILE.*/\1/p')
 [ -n "$known" ] || { echo "tileflow --help lists no commands"; failed=$((failed + 1)); }
+for c in '' $known; do
+  # shellcheck disable=SC2086
+  "$tool" $c --help | awk -v of="$c" 'length > 80 { print "help of " of " is wider than 80 columns: " $0; n++ } END { exit n > 0 }' ||
+    failed=$((failed + 1))
+done
 for word in $known $(for c in $known; do "$tool" "$c" --help; done | grep -o -e '--[a-z-]*'); do
   grep -q -e "$word" manual && continue
   echo "docs/tileflow.1 does not name $word"

@@ -19,8 +19,10 @@ typedef struct {
   int64_t evals;     /* for each capacity; 0: EVALS */
   double time_limit; /* 0: SECONDS */
 } bound_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(bound_options, figures), CLI_AT(bound_options, THREADS, threads),
-                                 CLI_AT(bound_options, TIME_LIMIT, time_limit), CLI_AT(bound_options, EVALS, evals)};
+static const cli_slot slots[] = {
+    CLI_FIGURES_AT(bound_options, figures), CLI_AT(bound_options, THREADS, threads),
+    CLI_AT_SAYS(bound_options, TIME_LIMIT, time_limit, "seconds for each capacity; 1 if not given"),
+    CLI_AT_SAYS(bound_options, EVALS, evals, "mappings that may be evaluated for each capacity; 20000 if not given")};
 
 enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
 

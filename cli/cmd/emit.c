@@ -22,10 +22,12 @@ typedef struct {
   bool dump_ir;
 } emit_options;
 static const cli_slot slots[] = {
-    CLI_LOOKING_AT(emit_options, look), CLI_AT(emit_options, OUT, out),          CLI_AT(emit_options, TARGET, target),
-    CLI_AT(emit_options, ISA, isa),     CLI_AT(emit_options, DTYPE, dtype),      CLI_AT(emit_options, MICRO, micro),
-    CLI_AT(emit_options, NAME, name),   CLI_AT(emit_options, MEASURE, measure),  CLI_AT(emit_options, DUMP_IR, dump_ir),
-    CLI_AT(emit_options, TUNED, tuned), CLI_AT(emit_options, SCHEDULE, schedule)};
+    CLI_LOOKING_AT(emit_options, look),      CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
+    CLI_AT(emit_options, TARGET, target),    CLI_AT(emit_options, ISA, isa),
+    CLI_AT(emit_options, DTYPE, dtype),      CLI_AT(emit_options, MICRO, micro),
+    CLI_AT(emit_options, NAME, name),        CLI_AT(emit_options, MEASURE, measure),
+    CLI_AT(emit_options, DUMP_IR, dump_ir),  CLI_AT(emit_options, TUNED, tuned),
+    CLI_AT(emit_options, SCHEDULE, schedule)};
 
 /* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {

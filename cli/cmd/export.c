@@ -10,7 +10,8 @@ typedef struct {
   cli_input in;
   const char *out, *format;
 } export_options;
-static const cli_slot slots[] = {CLI_AT(export_options, OUT, out), CLI_AT(export_options, TO, format)};
+static const cli_slot slots[] = {CLI_AT_SAYS(export_options, OUT, out, "the new folder (-o, too)"),
+                                 CLI_AT(export_options, TO, format)};
 
 static cli_status write_all(const export_options *o, const tf_export *e) {
   tf_emitted_file files[TF_EXPORT_MAX_FILES];

@@ -11,8 +11,10 @@ typedef struct {
   tf_grad_options ask;
   const char *out;
 } grad_options;
-static const cli_slot slots[] = {CLI_AT(grad_options, OF, ask.of), CLI_AT(grad_options, BY, ask.by),
-                                 CLI_AT(grad_options, GIVEN, ask.given), CLI_AT(grad_options, OUT, out)};
+static const cli_slot slots[] = {
+    CLI_AT(grad_options, OF, ask.of),
+    CLI_AT_SAYS(grad_options, BY, ask.by, "what by; all inputs that it hangs on if not given"),
+    CLI_AT(grad_options, GIVEN, ask.given), CLI_AT(grad_options, OUT, out)};
 
 /* The command as a comment, then the workload. */
 static void put(cli_text *text, const grad_options *o, const char *yaml) {

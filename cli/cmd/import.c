@@ -13,8 +13,10 @@ typedef struct {
   bool host, no_measure;
   const char *root, *out;
 } import_options;
-static const cli_slot slots[] = {CLI_AT(import_options, HOST, host), CLI_AT(import_options, ROOT, root),
-                                 CLI_AT(import_options, NO_MEASURE, no_measure), CLI_AT(import_options, OUT, out)};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(import_options, SET, in.set, "give a macro or a named axis another value; may be repeated"),
+    CLI_AT(import_options, HOST, host), CLI_AT(import_options, ROOT, root),
+    CLI_AT(import_options, NO_MEASURE, no_measure), CLI_AT(import_options, OUT, out)};
 
 static const tf_loc nowhere = {0};
 
@@ -63,12 +65,10 @@ const cli_command cmd_import = {
         "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or "
         "TileFlow's architecture, problem, mapping and macros, or an ONNX model, and writes the sections that mean the "
         "same; what has no place in the model is a warning.  With --host, writes the CPU it runs on as an "
-        "architecture: cores, "
-        "caches, clock and vectors from /sys and /proc, each number with where it was read; what no file "
-        "says (clock, what caches and memory deliver, multiply-adds, exp, tiles, calls) it measures in some seconds, "
-        "and gives "
-        "with its spread. With --no-measure, or --root, which reads a copy of another machine's, these are marked "
-        "assumptions.\n"
+        "architecture: cores, caches, clock and vectors from /sys and /proc, each number with where it was read; "
+        "what no file says (clock, what caches and memory deliver, multiply-adds, exp, tiles, calls) it measures in "
+        "some seconds, and gives with its spread.  With --no-measure, or --root, which reads a copy of another "
+        "machine's, these are marked assumptions.\n"
         "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/timeloop/case004.yaml",
     .size = sizeof(import_options),

@@ -43,7 +43,7 @@ static const char *arguments(const cli_command *c) { return c->arguments ? c->ar
 
 void cli_help(FILE *out) {
   fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"
-        "Counts what a fused dataflow moves, holds, takes and costs on a spatial "
+        "Counts what a fused dataflow moves, holds, takes and costs on a spatial\n"
         "accelerator.\n\n",
         out);
   for (size_t i = 0; i < N_COMMANDS; i++)

@@ -92,6 +92,11 @@ static void *place(reader *r, const row *o) {
   return slot ? (void *)((char *)r->out->options + slot->at) : &r->spare;
 }
 
+static const char *help_of(const cli_command *c, cli_option o) {
+  const cli_slot *slot = slot_of(c, o);
+  return slot && slot->help ? slot->help : rows[o].help;
+}
+
 static int longer(int n, const char *text) { return (int)strlen(text) > n ? (int)strlen(text) : n; }
 
 void cli_options_help(const cli_command *c, FILE *out) {
@@ -109,7 +114,7 @@ void cli_options_help(const cli_command *c, FILE *out) {
       fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
     else
       fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v);
-    cli_wrap(out, rows[i].help, left);
+    cli_wrap(out, help_of(c, (cli_option)i), left);
   }
 }
 

@@ -9,7 +9,7 @@
 /* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c), help. */
 /* clang-format off */
 #define CLI_OPTIONS(X) \
-  X(SET, "--set", "NAME=VALUE", SETTING, "give a param (import: a macro) another value; may be repeated") \
+  X(SET, "--set", "NAME=VALUE", SETTING, "give a param another value; may be repeated") \
   X(JSON, "--json", "FILE|-", RESULT, "write the exact figures as JSON; -: to stdout, and nothing else there") \
   X(CSV, "--csv", "FILE|-", RESULT, "the same as comma-separated values") \
   X(TRACE, "--trace", "FILE|-", RESULT, "write what loads, works, stores and is held when, as CSV for plot") \
@@ -21,12 +21,9 @@
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
   X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \
   X(BY, "--by", "A,..", WORD, \
-    "grad: what by; all inputs that it hangs on if not given; " \
-    "plot: a line for each value of columns A,B; if not given, of those that hold words") \
+    "a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
-  X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); grad and import: stdout if not given; plan: the plan; export and emit: a new folder; sweep: the store; " \
-    "plot: the figure") \
+  X(OUT, "--out", "PATH", OUT, "write there (-o, too); stdout if not given") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
   X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \
@@ -59,9 +56,9 @@
   X(SEED, "--seed", "N", SEED, "of the search's random numbers; 1 if not given") \
   X(THREADS, "--threads", "N", THREADS, "one for each processor if not given") \
   X(TIME_LIMIT, "--time-limit", "S", SECONDS, \
-    "seconds a search may take; bound: for each capacity, 1 if not given; sweep: until no point is begun") \
+    "seconds a search may take") \
   X(EVALS, "--evals", "N", EVALS, \
-    "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity") \
+    "mappings a search may evaluate; without either: 500000, or 10 s") \
   X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
   X(TUNER, "--strategy", "NAME", TUNER, "sa-q (the rule), sa, cga, model, random") \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
@@ -74,7 +71,7 @@
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
   X(LOG, "--log", "FILE", LOG, "write what each step of the search found") \
   X(RESUME, "--resume", NULL, FLAG, \
-    "go on from the log of a search that was stopped; sweep, which always goes on: the store must be there") \
+    "go on from the log of a search that was stopped") \
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
@@ -91,13 +88,15 @@ typedef enum {
       CLI_N_OPTIONS
 } cli_option;
 
-/* An option of a command, and where its struct stores the value. */
+/* An option of a command, and where its struct stores the value; help: instead of the table's, NULL: that one. */
 typedef struct {
   cli_option option;
   size_t at;
+  const char *help;
 } cli_slot;
-#define CLI_AT(type, option, field)                                                                                    \
-  { CLI_##option, offsetof(type, field) }
+#define CLI_AT_SAYS(type, option, field, help)                                                                         \
+  { CLI_##option, offsetof(type, field), help }
+#define CLI_AT(type, option, field) CLI_AT_SAYS(type, option, field, NULL)
 /* The options of a cli_figures; of a cli_looking. */
 #define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
 #define CLI_LOOKING_AT(type, field)                                                                                    \

@@ -59,8 +59,7 @@ void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags 
     for (size_t k = 0; k < in->n_files; k++)
       check_input(&all[i], in->files[k], d);
     for (size_t k = 0; start && k < start->n; k++)
-      if (all[i].option !=
-          CLI_MAPPING) /* --start and --mapping may name one file, which is improved: it is read first */
+      if (all[i].option != CLI_MAPPING) /* which may improve the file of --start: that is read first */
         check_input(&all[i], start->at[k], d);
   }
 }

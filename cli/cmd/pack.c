@@ -13,7 +13,8 @@ typedef struct {
   cli_input in;
   const char *out;
 } pack_options;
-static const cli_slot slots[] = {CLI_AT(pack_options, OUT, out)};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(pack_options, OUT, out, "write there (-o, too); weights.bin if not given")};
 
 static const tf_loc nowhere = {0};
 

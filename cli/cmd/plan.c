@@ -25,7 +25,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
                                  CLI_AT(plan_options, EVALS, look.evals),
                                  CLI_AT(plan_options, MAX_OPS, max_ops),
                                  CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
-                                 CLI_AT(plan_options, OUT, out),
+                                 CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
                                  CLI_AT(plan_options, TARGET, target),
                                  CLI_AT(plan_options, ISA, isa)};
 
@@ -161,9 +161,8 @@ const cli_command cmd_plan = {
         "Reads an architecture and a network (an ONNX model, or a workload of any size), cuts it into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
         "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
-        "cpu each group gets the mapping "
-        "whose kernel promises most, not the one of least cost by the model.  Of a file "
-        "with a plan (-o wrote it) it prints the same of that plan.\n"
+        "cpu each group gets the mapping whose kernel promises most, not the one of least cost by the model.  Of "
+        "a file with a plan (-o wrote it) it prints the same of that plan.\n"
         "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
     .size = sizeof(plan_options),

@@ -14,7 +14,7 @@ typedef struct {
   bool script;
 } plot_options;
 static const cli_slot slots[] = {CLI_AT(plot_options, AS, as),
-                                 CLI_AT(plot_options, OUT, out),
+                                 CLI_AT_SAYS(plot_options, OUT, out, "the figure (-o, too)"),
                                  CLI_AT(plot_options, SCRIPT, script),
                                  CLI_AT(plot_options, WIDTH, width),
                                  CLI_AT(plot_options, TITLE, choice.title),
@@ -108,18 +108,20 @@ static cli_status run(const void *options) {
 const cli_command cmd_plot = {
     .name = "plot",
     .summary = "figures of results, drawn by gnuplot",
-    .about =
-        "Draws what other commands wrote as a figure, ready for a paper:\n"
-        "bars: JSON of eval, several mappings side by side; --y cycles, energy or words\n"
-        "      or CSV, --x the groups, --y the figure, --by the bars\n"
-        "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
-        "slope: JSON or CSV of bound, and JSON of eval: machines on it; convergence: logs of search, or CSV with "
-        "evaluations and best\n"
-        "pareto: CSV, or a sweep's store; --x cycles --y energy_pj if not given; lines, points: CSV, --x, --y, --by\n"
-        "heat: CSV, --x, --y, --z; diff: JSON of diff, what differs, as ratios\n"
-        "timeline: CSV of eval --trace, what loads, works and stores when; occupancy: words held meanwhile\n"
-        "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
-        "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
+    .about = "Draws what other commands wrote as a figure, ready for a paper:\n"
+             "bars: JSON of eval, several mappings side by side; --y cycles, energy, words\n"
+             "bars: CSV; --x the groups, --y the figure, --by the bars\n"
+             "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
+             "slope: JSON or CSV of bound, and JSON of eval: machines on it\n"
+             "convergence: logs of search, or CSV with evaluations and best\n"
+             "pareto: CSV, or a sweep's store; --x cycles --y energy_pj if not given\n"
+             "lines, points: CSV, --x, --y, --by\n"
+             "heat: CSV, --x, --y, --z\n"
+             "diff: JSON of diff, what differs, as ratios\n"
+             "timeline: CSV of eval --trace, what loads, works and stores when\n"
+             "occupancy: the same CSV, words held meanwhile\n"
+             "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
+             "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",
     .size = sizeof(plot_options),
     CLI_SLOTS(slots),

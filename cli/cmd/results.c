@@ -141,7 +141,7 @@ const cli_command cmd_results = {
              "reads it; --merge takes the rows "
              "of other stores of the same sweep (of shards) into the first.\n"
              "Exit status: 0, or 2 for a store that cannot be read.\n",
-    .example = "edge-family.tfdb --where \"side >= 16 and state == 'found'\" --top 5",
+    .example = "edge-family.tfdb \\\n    --where \"side >= 16 and state == 'found'\" --top 5",
     .size = sizeof(results_options),
     CLI_SLOTS(slots),
     .check = check,

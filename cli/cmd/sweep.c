@@ -19,10 +19,14 @@ typedef struct {
   double time_limit;
   bool full, resume;
 } sweep_options;
-static const cli_slot slots[] = {CLI_AT(sweep_options, STORE, store),           CLI_AT(sweep_options, OUT, out),
-                                 CLI_AT(sweep_options, THREADS, threads),       CLI_AT(sweep_options, SHARD, shards),
-                                 CLI_AT(sweep_options, TIME_LIMIT, time_limit), CLI_AT(sweep_options, FULL, full),
-                                 CLI_AT(sweep_options, RESUME, resume)};
+static const cli_slot slots[] = {
+    CLI_AT(sweep_options, STORE, store),
+    CLI_AT_SAYS(sweep_options, OUT, out, "the same as --store (-o, too)"),
+    CLI_AT(sweep_options, THREADS, threads),
+    CLI_AT(sweep_options, SHARD, shards),
+    CLI_AT_SAYS(sweep_options, TIME_LIMIT, time_limit, "seconds until no further point is begun"),
+    CLI_AT(sweep_options, FULL, full),
+    CLI_AT_SAYS(sweep_options, RESUME, resume, "fail if there is no store yet; it goes on from one in either case")};
 
 typedef struct {
   cli_meter meter;

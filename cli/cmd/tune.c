@@ -23,17 +23,18 @@ typedef struct {
   int threads;
   double time_limit;
 } tune_options;
-static const cli_slot slots[] = {CLI_AT(tune_options, TUNER, strategy),
-                                 CLI_AT(tune_options, TRIALS, trials),
-                                 CLI_AT(tune_options, TIME_LIMIT, time_limit),
-                                 CLI_AT(tune_options, STORE, store),
-                                 CLI_AT(tune_options, SEED, seed),
-                                 CLI_AT(tune_options, THREADS, threads),
-                                 CLI_AT(tune_options, ISA, isa),
-                                 CLI_AT(tune_options, DTYPE, dtype),
-                                 CLI_AT(tune_options, CSV, csv),
-                                 CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
-                                 CLI_AT(tune_options, CONSTRAINTS, constraints)};
+static const cli_slot slots[] = {
+    CLI_AT(tune_options, TUNER, strategy),
+    CLI_AT(tune_options, TRIALS, trials),
+    CLI_AT_SAYS(tune_options, TIME_LIMIT, time_limit, "seconds until no further trial is begun"),
+    CLI_AT_SAYS(tune_options, STORE, store, "keep every measurement in it, and go on from it"),
+    CLI_AT(tune_options, SEED, seed),
+    CLI_AT(tune_options, THREADS, threads),
+    CLI_AT(tune_options, ISA, isa),
+    CLI_AT(tune_options, DTYPE, dtype),
+    CLI_AT_SAYS(tune_options, CSV, csv, "write the trials as comma-separated values"),
+    CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
+    CLI_AT(tune_options, CONSTRAINTS, constraints)};
 
 typedef struct {
   const tune_options *o;

@@ -289,7 +289,7 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
   }
 }
 
-/* The width of an edge is in proportion to the words on it, relative to the busiest edge. */
+/* The width of an edge grows with the square root of the bits that pass it, relative to the busiest edge. */
 static void put_edge(const cli_session *s, const svg_page *p, int n, double most, cli_text *out) {
   const svg_box *from = &p->box[s->tree->nodes[n].parent], *to = &p->box[n];
   const double bottom = from->y + from->h, bits = edge_bits(s, n);

@@ -75,9 +75,9 @@ typedef struct {
   char title[300];
   char x_name[120], y_name[120], z_name[120];
   char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in thousands or millions */
-  bool log_x, log_y;       /* log_x: with base base_x */
-  bool powers_of_two;      /* axes in powers of two */
-  bool direct;             /* XY: no legend, names of lines (less their last word) stand at their right ends */
+  bool log_x, log_y;
+  bool powers_of_two; /* axes in powers of two */
+  bool direct;        /* XY: no legend, names of lines (less their last word) stand at their right ends */
   int n, room;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */

@@ -44,6 +44,8 @@ static bool slope_of_csv(const plot_table *t, plot_chart *c, tf_diags *d) {
     double v[4];
     for (int i = 1; i < 4; i++)
       ok = plot_number(t, row, at[i], &v[i], d) && ok;
+    for (int i = 1; ok && i < 3; i++)
+      if (isnan(v[i])) ok = tf_fail(d, plot_cell_at(t, row, at[i])->at, TF_E_MISSING, "'%s' has no number", names[i]);
     if (ok) add_capacity(c, plot_cell_at(t, row, at[0])->text, v[1], v[2], v[3]);
   }
   return ok;

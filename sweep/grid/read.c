@@ -127,7 +127,7 @@ static bool check_tree(const tf_sweep *s, const tf_spec *p, tf_diags *d) {
 
 static bool check_point(const tf_sweep *s, int64_t point, tf_diags *d) {
   tf_spec *p = sweep_point_spec(s, point, d);
-  bool ok = p && check_tree(s, p, d);
+  bool ok = p && tf_no_views(p->workload, d) && check_tree(s, p, d);
   tf_spec_free(p);
   return ok;
 }
