@@ -53,6 +53,20 @@ static bool read_names(grad *g, const char *names, const char *what, size_t at) 
   return ok;
 }
 
+/* Which tensors depend on one of `by`, other than through flat ones alone. */
+static void find_hanging(grad *g) {
+  const tf_workload *wl = g->d.wl;
+  for (int t = 0; t < wl->n_tensors; t++)
+    g->node[t].hangs = g->node[t].by;
+  for (int i = 0; i < wl->n_ops; i++) {
+    const tf_op *op = &wl->ops[wl->topo[i]];
+    for (int k = 0; k < op->n_reads; k++) {
+      const node *from = &g->node[op->reads[k].tensor];
+      if (from->hangs && !from->flat) g->node[op->out].hangs = true;
+    }
+  }
+}
+
 static void set_defaults(grad *g, const tf_grad_options *o) {
   const tf_workload *wl = g->d.wl;
   for (int t = 0; t < wl->n_tensors; t++) {
@@ -66,15 +80,9 @@ static void set_defaults(grad *g, const tf_grad_options *o) {
     for (int k = 0; k < op->n_reads; k++)
       if (g->node[op->out].reaches) g->node[op->reads[k].tensor].reaches = true;
   }
-  for (int t = 0; t < wl->n_tensors; t++) {
+  for (int t = 0; t < wl->n_tensors; t++)
     if (!o->by && wl->tensors[t].producer < 0) g->node[t].by = g->node[t].reaches;
-    g->node[t].hangs = g->node[t].by;
-  }
-  for (int i = 0; i < wl->n_ops; i++) {
-    const tf_op *op = &wl->ops[wl->topo[i]];
-    for (int k = 0; k < op->n_reads; k++)
-      if (g->node[op->reads[k].tensor].hangs) g->node[op->out].hangs = true;
-  }
+  find_hanging(g);
 }
 
 static bool wanted(const node *n) { return n->hangs && n->reaches && !n->flat; }
@@ -116,6 +124,7 @@ static bool find_flat(grad *g) {
     const bool extreme = op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
     if (extreme && wanted(&g->node[op->out])) g->node[op->out].flat = gr_shift_free(wl, op->out, of, shift);
   }
+  find_hanging(g);
   return true;
 }
 

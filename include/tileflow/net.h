@@ -57,9 +57,10 @@ typedef struct {
   tf_bounds parts;      /* sums of the groups' bounds: lower bounds with these groups */
   int window;           /* groups were enumerated among so many ops from the first that is in no group yet */
   bool exact;           /* the window covered all ops: by the costs found, no cut into groups of max_ops is better */
-  int64_t evals, candidates,
-      evaluated;      /* mappings evaluated; distinct groups enumerated; those of them that were mapped */
-  tf_stop stopped_by; /* EXHAUSTED; TIME: some search was skipped or cut short */
+  int64_t evals;        /* mappings evaluated */
+  int64_t candidates;   /* distinct groups enumerated */
+  int64_t evaluated;    /* those of them that were mapped */
+  tf_stop stopped_by;   /* EXHAUSTED; TIME: some search was skipped or cut short */
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the budget's stop ended
@@ -95,10 +96,10 @@ bool tf_net_has_plan(const tf_text *text);
 /* Placement of the tensors that pass from one group to a later one: in one arena, so that tensors that are live in the
  * same group do not overlap. */
 typedef struct {
-  int64_t *
-      offset; /* [n_tensors of the network] in bytes, multiples of 64; -1: inputs, outputs, and what stays in a group */
-  int64_t bytes; /* size of the arena */
-  int64_t least; /* the most that is live in one group: a lower bound for any arena */
+  int64_t *offset; /* [n_tensors of the network] in bytes, multiples of 64; -1: inputs, outputs, what stays in a group;
+                      of a view: that of its tensor */
+  int64_t bytes;   /* size of the arena */
+  int64_t least;   /* the most that is live in one group: a lower bound for any arena */
 } tf_net_memory;
 
 /* bytes_each: per element; 0: by the tensors' word sizes.  False with an error in d. */

@@ -41,9 +41,9 @@ typedef struct {
   tf_budget budget; /* without max_evals, set a time limit */
   int keep;         /* how many shapes to keep, best first; 0: 8 */
   int variants;     /* how many mappings to keep irrespective of shape, best first (not from a log); 0: none */
-  const tf_tree *const *starts; /* [n_starts] mappings of the same architecture and workload.  They are tried first, and
-                                   the space of each is searched from its trip counts.  A start that fits counts as
-                                   found, even outside the space; one that does not fit is repaired */
+  const tf_tree *const *starts; /* [n_starts] borrowed: mappings of the same architecture and workload.  They are tried
+                                   first, and the space of each is searched from its trip counts.  A start that fits
+                                   counts as found, even outside the space; one that does not fit is repaired */
   int n_starts;
   const char *log; /* file written during the search; NULL: none */
   bool resume;     /* use the results that the log already holds, and append to it */

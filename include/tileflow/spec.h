@@ -69,8 +69,8 @@ typedef struct {
  *   factor    cycles to compute what a row is multiplied by: an exponential, or an inverse
  *   far       cycles that a tile waits for a vector of an operand whose rows are pages apart
  *   stays     bytes of an operand that stay close to the core from one block of rows to the next
- *   stream    words a cycle that arrive from further out while tiles multiply; seen: the equivalent of other traffic
- *   in between
+ *   stream    words a cycle that arrive from further out while tiles multiply; seen: the same for the time that the
+ *             tiles do not hide, which is added
  *   line      bytes of a cache line
  *   page      bytes of a page; pages: entries of a core's TLB; lookup: cycles of a miss
  *   multiply  cycles of an AMX tile multiplication; store: of storing and loading a tile's sums */
@@ -264,6 +264,7 @@ tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting
 tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 void tf_spec_free(tf_spec *s);
 
-/* Whether no tensor is a view of another, which stands between groups of a network alone; if not, an error in d. */
+/* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole
+ * workload: only networks (tileflow/net.h), which are cut into groups at them, may have views. */
 bool tf_no_views(const tf_workload *wl, tf_diags *d);
 #endif

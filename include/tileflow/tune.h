@@ -94,8 +94,8 @@ typedef struct {
 bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
                   tf_tune_best *out, tf_diags *d);
 
-/* The mapping of a schedule's text.  *isa: one of isas.  NULL with every error in d, located in the text, which is the
- * file of that number. */
+/* The mapping of a schedule's text, as a tree that the caller frees.  *isa: one of isas.  NULL with every error in d,
+ * located in the text, which is the file of that number. */
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
                          const char **isa, tf_diags *d);
 #endif

@@ -121,13 +121,6 @@ static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int r
   }
 }
 
-/* Whether some view shows what op o makes: all of it is needed. */
-static bool is_viewed(const tf_workload *wl, int o) {
-  for (int z = 0; z < wl->n_tensors; z++)
-    if (wl->tensors[z].view_of == wl->ops[o].out + 1) return true;
-  return false;
-}
-
 /* The output dims of op o, from those that read its output.  Where the band cuts corners off a reader, nothing is
  * known to be needed, unless the mask cuts them off op o, too. */
 static bool infer(tf_demand *d, int o) {
@@ -162,7 +155,7 @@ bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
     const tf_op *op = &wl->ops[o];
     for (int k = 0; k < op->n_dims; k++)
       d->of[o * wl->n_dims + op->dims[k]] = tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
-    if (wl->tensors[op->out].n_consumers > 0 && !is_viewed(wl, o) && !infer(d, o)) return false;
+    if (wl->tensors[op->out].n_consumers > 0 && !tf_is_viewed(wl, op->out) && !infer(d, o)) return false;
     cut_band(d, o);
   }
   return true;

@@ -23,6 +23,13 @@ static inline bool tf_op_reads(const tf_op *op, int tensor) {
   return false;
 }
 
+/* Whether some view shows the tensor: all of it is needed then, whatever its other readers leave out. */
+static inline bool tf_is_viewed(const tf_workload *wl, int tensor) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].view_of == tensor + 1) return true;
+  return false;
+}
+
 /* By how many elements a step of the dim moves the index; 0: the dim is not in it. */
 static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
   for (int t = 0; t < ix->n_terms; t++)

@@ -162,9 +162,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
       return false;
   }
   for (int z = 0; z < wl->n_tensors; z++)
-    if (!isnan(value[z]) && wl->tensors[z].n_consumers == 0) return false;
-  for (int z = 0; z < wl->n_tensors; z++) /* what a view shows is needed whole */
-    if (wl->tensors[z].view_of && !isnan(value[wl->tensors[z].view_of - 1])) return false;
+    if (!isnan(value[z]) && (wl->tensors[z].n_consumers == 0 || tf_is_viewed(wl, z))) return false;
   return true;
 }
 
@@ -172,16 +170,13 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
 static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[op->out];
-  if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0) return false;
+  if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0 || tf_is_viewed(wl, op->out))
+    return false;
   for (int c = 0; c < z->n_consumers; c++) {
     const tf_op *reader = &wl->ops[z->consumers[c]];
-    bool reads = false; /* else it reads a view of it */
     if (!m->vain[z->consumers[c]]) return false;
-    for (int r = 0; r < reader->n_reads; r++) {
-      reads |= reader->reads[r].tensor == op->out;
+    for (int r = 0; r < reader->n_reads; r++)
       if (reader->reads[r].tensor == op->out && !at_point(wl, &reader->reads[r], m)) return false;
-    }
-    if (!reads) return false;
   }
   return true;
 }

@@ -1,17 +1,11 @@
 /* Views: tensors whose words are another's, in their order, under other coordinates.  They stand between the groups of
  * a network, where what is passed on lies whole in the outermost memory: nothing moves. */
-#include "base/checked.h"
 #include "base/names.h"
 #include "model/spec/workload_read.h"
 
 static const tf_ynode *view_named(const tf_ypair *row) {
   const tf_ynode *of = row->value->kind == TF_Y_MAP ? tf_ymap_get(row->value, "view") : NULL;
   return of && of->kind == TF_Y_SCALAR ? of : NULL; /* else told where rows are read */
-}
-
-static bool fail(tf_wl_reader *w) {
-  w->failed = true;
-  return false;
 }
 
 static bool link(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *of) {
@@ -43,7 +37,7 @@ void tf_link_views(tf_wl_reader *w, const tf_ynode *tensors) {
   if (tensors->kind != TF_Y_MAP) return;
   for (size_t i = 0; i < tensors->n; i++) {
     const tf_ynode *of = view_named(&tensors->pairs[i]);
-    if (of && !link(w, tensors->pairs[i].key, of)) fail(w);
+    if (of && !link(w, tensors->pairs[i].key, of)) w->failed = true;
   }
   for (int t = 0; t < wl->n_tensors; t++)
     if (wl->tensors[t].view_of) wl->tensors[t].producer = wl->tensors[wl->tensors[t].view_of - 1].producer;
@@ -81,13 +75,11 @@ void tf_close_views(tf_wl_reader *w, const tf_ynode *tensors) {
     tf_tensor *t = of ? &w->wl->tensors[tf_find_tensor(w, key->text, key->len)] : NULL;
     if (!t || !t->view_of) continue;
     const tf_tensor *z = &w->wl->tensors[t->view_of - 1];
-    if (words(t) != words(z) || t->word_bits != z->word_bits) {
+    const bool same = words(t) == words(z) && t->word_bits == z->word_bits;
+    if (!same)
       tf_fail(w->base->diags, of->at, TF_E_RANGE, "a view of %lld words of %d bits of '%.60s', which has %lld of %d",
               (long long)words(t), t->word_bits, z->name, (long long)words(z), z->word_bits);
-      fail(w);
-    } else if (!add_consumers(w, t)) {
-      fail(w);
-    }
+    if (!same || !add_consumers(w, t)) w->failed = true;
   }
 }
 

@@ -145,6 +145,7 @@ bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d) {
   const uint16_t file = tf_diags_add_file(d, name, text, strlen(text));
   free(text);
   text = print(t, t, file);
+  const bool placed = text != NULL;
   free(text);
-  return text || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return placed || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }

@@ -37,7 +37,7 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
     return;
   }
   tf_tree_free(k->best.tree);
-  k->best = (tf_x_best){true, value, f, tree};
+  k->best = (tf_x_best){value, f, tree};
   k->limit = value;
 }
 

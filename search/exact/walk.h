@@ -11,10 +11,9 @@ typedef struct {
 
 /* The best mapping of a task: its incumbent. */
 typedef struct {
-  bool there;
   double value;
   tf_figures figures;
-  tf_tree *tree;
+  tf_tree *tree; /* NULL: none yet */
 } tf_x_best;
 
 /* Choices of one Tile, by ascending bound. */

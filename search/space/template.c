@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/spec/dims.h"
 #include "model/tree/build.h"
 #include "tileflow/search.h"
 
@@ -52,10 +53,7 @@ static void mesh_of(const builder *b, int level, int o, int64_t mesh[2]) {
 }
 
 static bool is_moved(const tf_workload *wl, const tf_ref *ref, int d) {
-  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      if (ref->index[r].terms[t].dim == d) return true;
-  return false;
+  return tf_ref_moves(ref, wl->tensors[ref->tensor].rank, d);
 }
 
 /* The only read that dim d moves; NULL if it moves none, or more than one. */

@@ -291,6 +291,10 @@ static void test_flat(void) {
     if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y"}))) continue;
     CHECK_ROW(&rows[i], has(p.yaml, "n_X") == !rows[i].flat);
     close_pair(&p);
+    if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y", .by = "X"}))) continue;
+    CHECK_ROW(&rows[i], has(p.yaml, "d_X[m] = 0\n") == rows[i].flat);
+    CHECK_ROW(&rows[i], !rows[i].flat || p.back->workload->n_ops == 1); /* nothing else is computed for it */
+    close_pair(&p);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/spec/kinds.h"
+#include "model/spec/masked.h"
 #include "model/spec/table/energy.h"
 #include "model/yaml/node.h"
 #include "tests/unit/check.h"
@@ -450,6 +451,40 @@ static void test_order(void) {
   tf_diags_free(d);
 }
 
+/* T masks the scores S, which V shows, and rows[].reads is what T reads: only without the view may S be skipped. */
+static void test_views(void) {
+  static const struct {
+    int line;
+    const char *reads;
+    bool view, vain;
+  } rows[] = {
+      {__LINE__, "S[m,l]", false, true},
+      {__LINE__, "S[m,l] + V[l,m]", true, false},
+      {__LINE__, "V[l,m]", true, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
+             "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n"
+             "  - Z[m] += E[m,l]\n",
+             rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
+    tf_diags *d = tf_diags_new();
+    tf_arena *a = tf_arena_new();
+    tf_spec *s = read_text(text, NULL, 0, d);
+    tf_mask m;
+    if (CHECK_ROW(&rows[i], s != NULL) && CHECK_ROW(&rows[i], tf_mask_find(s->workload, a, &m))) {
+      const tf_workload *wl = s->workload;
+      CHECK_ROW(&rows[i], m.op == 1 && m.vain[0] == rows[i].vain && m.vain[3]);
+      CHECK_ROW_I64(&rows[i], wl->tensors[wl->ops[0].out].n_consumers, 1);
+      CHECK_ROW(&rows[i], tf_no_views(wl, d) == !rows[i].view);
+    }
+    tf_spec_free(s);
+    tf_arena_free(a);
+    tf_diags_free(d);
+  }
+}
+
 static void test_mapping(void) {
   static const char text[] = "mapping: |\n  DRAM for m=4\n    op C\n";
   tf_text two[] = {{"a.yaml", text, strlen(text)}, {"b.yaml", EDGE, strlen(EDGE)}};
@@ -486,6 +521,7 @@ int main(void) {
   test_extents();
   test_elements();
   test_order();
+  test_views();
   test_mapping();
   test_nothing();
   return check_report();

@@ -7,9 +7,9 @@
 
 /* Words of the boxes of a component's settings, where sharing instances with equal boxes are counted once: `all`
  * boxes; boxes with `some` words found, once for each part found; boxes with words found in every instance (`always`);
- * and the words found.  A box of several components finds nothing where one of them does, so that instances with equal
- * boxes load the same words whatever the other components find.  Each of the four multiplies over components, and all
- * + some - always are the words of boxes read once (docs/MODEL.md, 5a). */
+ * and the words found.  A box of several components finds nothing if one of them finds nothing; then instances with
+ * equal boxes load the same words, whatever the other components find.  Each of the four multiplies over components,
+ * and all + some - always are the words of boxes read once (docs/MODEL.md, 5a). */
 typedef struct {
   int64_t all, some, always, kept;
 } tf_words;
