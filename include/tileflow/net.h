@@ -56,7 +56,8 @@ typedef struct {
   tf_bounds bounds;     /* lower bounds for any execution of the network, with any groups */
   tf_bounds parts;      /* sums of the groups' bounds: lower bounds with these groups */
   int window;           /* groups were enumerated among so many ops from the first that is in no group yet */
-  bool exact;           /* the window covered all ops: by the costs found, no cut into groups of max_ops is better */
+  bool exact;           /* the window covered all ops: no cut into groups of max_ops is better by the costs found; for
+                           kernels (isa, latency): by what groups are expected to cost (docs/HOWTO-plan.md) */
   int64_t evals, candidates,
       evaluated;      /* mappings evaluated; distinct groups enumerated; those of them that were mapped */
   tf_stop stopped_by; /* EXHAUSTED; TIME: some search was skipped or cut short */
