@@ -55,7 +55,8 @@ bool net_kernel_of(net_costs *c, int id) {
     return !net_stopped(c);
   }
   if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
-  if (!x->tree) return true; /* left to formulas and a search by the model */
+  /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
+  if (!x->tree && one) return true;
   x->known = true;
   c->evaluated++;
   net_tell(c, INFINITY);
