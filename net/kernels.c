@@ -7,8 +7,9 @@
 #include "tileflow/planner.h"
 
 enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while the network is cut */
-/* A group is planned only where it promises to save more than this part of the work besides its largest op: fusing two
- * convolutions rarely does, and a map behind a convolution nearly always. */
+/* A group of several ops is expected to cost this part of its work besides its largest op more than the kernels of its
+ * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
+ * and the map after it nearly always. */
 #define GAIN 0.03
 
 bool net_has_kernels(const net_costs *c) { return c->o->isa && c->o->objective == TF_LATENCY; }
@@ -36,7 +37,8 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
   if (p && p->found && p->result.feasible && !p->result.overflow) {
     double kernel;
     const double value = value_of(c, x, p, &kernel, d);
-    if (!net_has_kernels(c)) x->value = INFINITY; /* of two mappings the one with a good kernel */
+    /* values by the model do not see kernels: the planner's mapping replaces the one that the cut found */
+    if (!net_has_kernels(c)) x->value = INFINITY;
     if (value < x->value) x->kernel = kernel;
     net_keep(x, &p->found, value);
   }
@@ -53,7 +55,8 @@ bool net_kernel_of(net_costs *c, int id) {
     return !net_stopped(c);
   }
   if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
-  if (!x->tree) return true; /* left to formulas and a search by the model */
+  /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
+  if (!x->tree && one) return true;
   x->known = true;
   c->evaluated++;
   net_tell(c, INFINITY);

@@ -16,8 +16,10 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 
 /* ---- cutting a network into groups (partition.c) -------------------------------------------------------- */
 /* The cost interface, implemented elsewhere.  `meet` numbers a group of ops (equal ones may share a number) and gives
- * a lower bound on its cost, INFINITY if it is not allowed; `cost` gives its cost, which may take long: it is called
- * only where it may matter.  A group of one op must cost less than INFINITY.  False: abort. */
+ * the least that it may cost, INFINITY if it is not allowed; `cost` gives its cost, which may take long: it is called
+ * only where that least may matter.  Where `least` is a lower bound, the cut is the best by the costs; where it is an
+ * expectation (net_least_of_kernels), groups that cost less than expected may be missed.  A group of one op must cost
+ * less than INFINITY.  False: abort. */
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
   bool (*cost)(void *ctx, int id, double *cost);
@@ -30,7 +32,7 @@ typedef struct {
   int *first, *op, *id; /* [n + 1], [n_ops], [n] */
   double cost;
   int window;
-  bool exact;
+  bool exact; /* the window covered all ops: no cut is better by the costs, where `least` bounds these */
 } net_cuts;
 
 /* The cheapest cut into groups of up to max_ops ops.  The ops of a group are connected by intermediates; each tensor
@@ -46,7 +48,7 @@ bool net_may_group(const tf_workload *wl, const int *ops, int n);
 typedef struct {
   tf_group *group; /* owned */
   tf_bounds bounds;
-  double least;  /* of the objective; with kernels, of groups of several ops: what is expected at least */
+  double least;  /* lower bound on the objective; with kernels, of groups of several ops, an expectation above it */
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
@@ -92,8 +94,9 @@ bool net_has_kernels(const net_costs *c);
 bool net_kernel_of(net_costs *c, int id);
 /* A planner's mapping of so many evaluations.  False: stopped. */
 bool net_by_planner(net_costs *c, int id, int64_t evals);
-/* Raises the least cost of the group to the kernels of its ops, each alone: fusing ops saves words and not work, and a
- * group has to promise a gain to be planned.  False: no memory, stopped. */
+/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
+ * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
+ * memory, stopped. */
 bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n);
 
 /* ---- memory (place.c) -------------------------------------------------------------------------------------- */

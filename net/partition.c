@@ -3,8 +3,8 @@
  * A state is a set of ops that may have run at some moment: the first p of the order, and some of the next ones within
  * a window.  A group is an edge from one state to another, and the least cost of a state is the minimum over the
  * groups that may have run last.  Any sequence of groups is a path through these states, so that with a window over
- * all ops the result is optimal.  Costs of groups are requested by ascending lower bound of the state's cost, and no
- * longer once that cannot improve it. */
+ * all ops, and where the prices' `least` are lower bounds, the result is optimal.  Costs of groups are requested by
+ * ascending least cost of the state, and no longer once that cannot improve it. */
 #include <math.h>
 #include <string.h>
 

@@ -135,10 +135,11 @@ static bool take(planner *p, const tf_tree *t, int64_t *effort) {
   tf_model *m = tf_model_new(t, p->d);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
   plan_candidate c = {.cycles = fits ? r.cycles : 0};
-  *effort += m ? tf_model_effort(m) : 0;
+  if (!m) return plan_no_memory(p);
+  *effort += tf_model_effort(m);
   tf_model_free(m);
   p->plan->evals++;
-  if (!fits) return m || plan_no_memory(p);
+  if (!fits) return true;
   plan_candidate *at = realloc(p->at, (size_t)(p->n + 1) * sizeof *at);
   if (at) p->at = at;
   c.text = at ? tf_tree_text(t) : NULL;

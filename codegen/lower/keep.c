@@ -130,8 +130,7 @@ void low_keep_pass(lowering *w, int n, int child) {
   }
 }
 
-/* ---- lengths of the part left to compute
- * --------------------------------------------------------------------------- */
+/* ---- lengths of the part left to compute -------------------------------------------------------------------- */
 
 /* Adds `times` the distance that one step of the loop variable moves the value, ignoring clipping and partial tiles;
  * false: unknown.  The part left of a range ends where the range ends. */

@@ -56,11 +56,13 @@ typedef struct {
   tf_bounds bounds;     /* lower bounds for any execution of the network, with any groups */
   tf_bounds parts;      /* sums of the groups' bounds: lower bounds with these groups */
   int window;           /* groups were enumerated among so many ops from the first that is in no group yet */
-  bool exact;           /* the window covered all ops: by the costs found, no cut into groups of max_ops is better */
-  int64_t evals;        /* mappings evaluated */
-  int64_t candidates;   /* distinct groups enumerated */
-  int64_t evaluated;    /* those of them that were mapped */
-  tf_stop stopped_by;   /* EXHAUSTED; TIME: some search was skipped or cut short */
+  /* The window covered all ops: by the costs found no cut into groups of max_ops is better; for kernels (isa, latency)
+   * by what groups are expected to cost (docs/HOWTO-plan.md). */
+  bool exact;
+  int64_t evals;      /* mappings evaluated */
+  int64_t candidates; /* distinct groups enumerated */
+  int64_t evaluated;  /* those of them that were mapped */
+  tf_stop stopped_by; /* EXHAUSTED; TIME: some search was skipped or cut short */
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the budget's stop ended

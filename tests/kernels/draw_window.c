@@ -67,8 +67,8 @@ static void draw_image_sum(page *p, uint64_t seed) {
 }
 
 void draw_window(page *p, uint64_t seed) {
-  tf_rng g = tf_rng_new(seed, 13);
-  if (seed % 32 >= 28) { /* one window in eight is all of the image */
+  tf_rng g = tf_rng_new(seed, 13), lot = tf_rng_new(seed, 20);
+  if (tf_rng_below(&lot, 8) == 0) { /* one window in eight is all of the image */
     draw_image_sum(p, seed);
     return;
   }

@@ -3,6 +3,7 @@
 #include "net/net.h"
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
+#include "tileflow/emit.h"
 
 /* ---- costs by lot ------------------------------------------------------------------------------------------ */
 typedef struct {
@@ -241,6 +242,42 @@ static void test_long(void) {
   CHECK(evaluated[0] > 0 && evaluated[1] <= 2 * evaluated[0]);
 }
 
+/* A core, a wide or a narrow way to DRAM, and a memory that holds all there is. */
+static const char core_of[] =
+    "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: %s}\n"
+    "  - {name: L1, capacity: 256 KiB, bandwidth: 4096}\n  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, relu], below: L1, mesh: [16, 2]}\n";
+static const char two_products[] = "workload:\n  name: w\n  dims: {m: 32, n: 64, k: 64, l: 64}\n  ops:\n"
+                                   "  - A[m,k] += X[m,l] * V[l,k]\n  - C[m,n] += A[m,k] * W[k,n]\n";
+
+/* The number of groups of the two products; what each is emitted from must have a kernel. */
+static int groups_of(const char *bandwidth, const char *isa, double limit) {
+  static char arch[1 << 10];
+  snprintf(arch, sizeof arch, core_of, bandwidth);
+  test_case e = case_of(arch, two_products);
+  const tf_net_opts o = {.isa = isa, .budget = {.max_evals = 40, .time_limit = limit, .seed = 1, .threads = 1}};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  const int n = p ? p->n : -1;
+  if (CHECK(p != NULL)) {
+    check_plan(&e, p);
+    CHECK(p->exact && p->stopped_by == (limit > 0 ? TF_STOP_TIME : TF_STOP_EXHAUSTED));
+  }
+  for (int i = 0; i < n && isa; i++)
+    CHECK(tf_emit_cycles(p->groups[i].tree, "cpu", &(tf_emit_options){.isa = isa}, e.d) > 0);
+  tf_net_plan_free(p);
+  case_drop(&e);
+  return n;
+}
+
+/* Kernels of fused products do the same work: they are one group where that saves words that count, and two where
+ * words cost next to nothing, or where no time is left to look at the group. */
+static void test_kernels(void) {
+  CHECK_I64(groups_of("0.5", NULL, 0), 1);
+  CHECK_I64(groups_of("0.5", "avx512", 0), 1);
+  CHECK_I64(groups_of("4096", "avx512", 0), 2);
+  CHECK_I64(groups_of("0.5", "avx512", 1e-9), 2);
+}
+
 /* Time that is up before the first search: a whole plan, by formulas alone where they find mappings, that says so. */
 static void test_late(void) {
   test_case e = case_of(net_arch, net_draw_text(5, 6));
@@ -295,6 +332,7 @@ int main(void) {
   for (uint64_t seed = 1; seed <= 6; seed++)
     test_plan(seed);
   test_long();
+  test_kernels();
   test_late();
   test_unmapped();
   test_refused();
