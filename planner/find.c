@@ -138,7 +138,7 @@ static bool take(planner *p, const tf_tree *t, int64_t *effort) {
   *effort += m ? tf_model_effort(m) : 0;
   tf_model_free(m);
   p->plan->evals++;
-  if (!fits) return m || plan_no_memory(p);
+  if (!fits) return m != NULL; /* what is wrong with the model is in d */
   plan_candidate *at = realloc(p->at, (size_t)(p->n + 1) * sizeof *at);
   if (at) p->at = at;
   c.text = at ? tf_tree_text(t) : NULL;
