@@ -1,5 +1,5 @@
-/* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may only
- * grow; lanes that share a sum. */
+/* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
+ * only grow; lanes that share a sum. */
 #include "codegen/lower/lower.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/pass/pass.h"
