@@ -34,7 +34,8 @@ ir_type low_type(const lowering *w, int z, bool argument) {
 
 bool low_is_narrow(const lowering *w, int z) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
-  return t->producer >= 0 && t->n_consumers > 0 && w->target->narrow && w->target->narrow(w, z);
+  const bool inside = t->producer >= 0 && t->n_consumers > 0;
+  return inside && !w->keeps[z] && w->target->narrow && w->target->narrow(w, z); /* what is kept is summed in place */
 }
 
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */

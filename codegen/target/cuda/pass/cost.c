@@ -5,19 +5,18 @@
 
 #include "codegen/target/cuda/pass/pass.h"
 
-/* Of a multiprocessor since sm_80: lanes of plain units, of special functions; bytes a cycle of shared memory, from L2;
- * bytes of shared memory, of which the system takes some for each block; registers, threads; most of a thread. */
+/* Of a multiprocessor of an H100 (sm_90): lanes of plain units, of special functions; bytes a cycle of shared memory,
+ * from L2; bytes of shared memory, of which the system takes some for each block; registers, threads; most of a thread.
+ * An A100 has half of the plain lanes and 164 KiB. */
 enum { PLAIN = 128, SPECIAL = 16, BANKS = 128, FROM_L2 = 64, SHARED = 228 * 1024, SYSTEM = 1024 };
 enum { REGISTERS = 65536, THREADS = 2048, MOST_REGISTERS = 255 };
 /* Cycles until a load of global memory comes, a barrier has been passed, a kernel begins behind another; cycles of a
- * point's instructions on plain units, and of a thread that waits for its operands. */
+ * point's instructions on plain units, and of a thread that waits for its operands.  Estimates, not measured. */
 enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
-/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md), and needs so many
- * warps. */
+/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md). */
 static const double mma_share = 0.63;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.15;
-enum { WARPS = 8 };
 
 typedef struct {
   const ir_program *p;
@@ -25,6 +24,7 @@ typedef struct {
   int64_t multiprocessors;
   double times; /* how often control comes by in a block */
   double lanes; /* threads that have a step of the loops around */
+  bool each;    /* a lane has points of its own; else a warp's lanes share each sum */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
 } block;
@@ -111,16 +111,10 @@ static int specials(const tf_op *op) {
 
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
-  const double all = points_of(b, s) * b->times * b->lanes, each = all / b->lanes;
-  if (region) {
-    const double warp = points_of(b, s) * b->times * b->lanes / CU_LANES;
-    b->plain += warp * POINT / PLAIN;
-    b->special += warp * specials(op_of(b, s)) / SPECIAL;
-    return;
-  }
+  const double each = points_of(b, s) * b->times, all = each * b->lanes / (region ? CU_LANES : 1);
   b->plain += all * POINT / PLAIN;
   b->special += all * specials(op_of(b, s)) / SPECIAL;
-  b->waits += each * WAITS / (cu_lanes_share(b->p, s) ? CU_LANES : 1);
+  if (!region) b->waits += each * WAITS / (b->each ? 1 : CU_LANES);
 }
 
 static void copy(block *b, const ir_stmt *s) {
@@ -140,10 +134,12 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   if (s->loop.map == IR_SERIAL) b->times *= (double)s->loop.trip;
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
+  if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
   if (thread) b->waits += before.times * BARRIER;
   b->times = before.times;
   b->lanes = before.lanes;
+  b->each = before.each;
 }
 
 static void body(block *b, const ir_body *list, bool region) {
@@ -168,17 +164,16 @@ static void body(block *b, const ir_body *list, bool region) {
  */
 
 static double shared_bytes(const ir_program *p) {
-  double bytes = SYSTEM;
+  double bytes = 0;
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].space == CU_SHARED) bytes += (double)cu_bytes(&p->buffers[i]);
   return bytes;
 }
 
-/* Blocks that a multiprocessor has at a time. */
-static double resident(const ir_program *p, double registers) {
+double cu_resident(double registers, double shared) {
   const double most = registers < MOST_REGISTERS ? registers : MOST_REGISTERS;
-  const double by[] = {floor(REGISTERS / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)), floor(SHARED / shared_bytes(p)),
-                       THREADS / (CU_WARPS * CU_LANES)};
+  const double by[] = {floor(REGISTERS / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)), floor(SHARED / (shared + SYSTEM)),
+                       (double)THREADS / (CU_WARPS * CU_LANES)};
   double least = by[0];
   for (int i = 1; i < 3; i++)
     least = by[i] < least ? by[i] : least;
@@ -187,25 +182,20 @@ static double resident(const ir_program *p, double registers) {
 
 /* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are another's work. */
 static double together(const block *b, double blocks, double spilled) {
-  const double warps = blocks * b->lanes / CU_LANES, few = warps < WARPS ? warps / WARPS : 1;
-  const double busy[] = {b->tensor / mma_share / few, b->shared, b->copied};
-  double most = b->plain + b->special;
-  for (int i = 0; i < 3; i++)
-    most = busy[i] > most ? busy[i] : most;
-  const double all = (b->tensor / mma_share / few + b->plain + b->special) * spilled;
-  const double one = all + b->waits + LATENCY;
-  const double sum = blocks * (most > all ? most : all);
+  const double all = (b->tensor / mma_share + b->plain + b->special) * spilled;
+  const double ports = b->shared > b->copied ? b->shared : b->copied;
+  const double one = all + b->waits + LATENCY, sum = blocks * (ports > all ? ports : all);
   return sum > one ? sum : one;
 }
 
 static double part(block *b, const ir_stmt *s) {
   const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
-  const double registers = cu_registers(b->p, s), at_once = resident(b->p, registers);
+  const double registers = cu_registers(b->p, s), at_once = cu_resident(registers, shared_bytes(b->p));
   const double most = registers * margin, spilled = most > MOST_REGISTERS ? 1.5 + (most - MOST_REGISTERS) / 32 : 1;
   b->times = b->lanes = 1;
+  b->each = true;
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
   body(b, &s->body, false);
-  b->lanes = CU_WARPS * CU_LANES;
   const double wave = at_once * (double)b->multiprocessors, full = floor(blocks / wave), rest = blocks - full * wave;
   double cycles = START + full * together(b, at_once, spilled);
   if (rest > 0) cycles += together(b, ceil(rest / (double)b->multiprocessors), spilled);
@@ -228,10 +218,9 @@ static double rate_of(const ir_program *p, int home) {
 
 double cu_cost(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
-  block b = {.p = p, .multiprocessors = 1};
   const int home = cu_home(a);
-  b.multiprocessors = home ? a->memories[home].mesh[0] * a->memories[home].mesh[1] : 1;
-  b.rate = rate_of(p, home);
+  block b = {.p = p, .rate = rate_of(p, home), .multiprocessors = 1};
+  if (home) b.multiprocessors = a->memories[home].mesh[0] * a->memories[home].mesh[1];
   double cycles = 0;
   for (int i = 0; i < p->body.n; i++)
     if (p->body.s[i]->kind != IR_LET) cycles += part(&b, p->body.s[i]);

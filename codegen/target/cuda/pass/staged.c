@@ -30,7 +30,8 @@ static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index 
   return dim >= 0 && (dim == x || dim == k);
 }
 
-/* Whether the buffer is in global memory as a tile has it, and no block that reads it writes it. */
+/* Whether the buffer is in global memory as a tile has it.  A block that reads it may have written it, but not in the
+ * same region (region.c's may_write): a barrier stands between. */
 static bool is_outside(const cu_region *g, int buffer) {
   const ir_buffer *b = &g->p->buffers[buffer];
   int parts = 0;

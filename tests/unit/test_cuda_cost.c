@@ -1,0 +1,121 @@
+/* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
+ * only grow; lanes that share a sum. */
+#include "codegen/lower/lower.h"
+#include "codegen/target/cuda/cuda.h"
+#include "codegen/target/cuda/pass/pass.h"
+#include "tests/unit/case.h"
+
+/* ---- a multiprocessor ---- */
+
+/* One more block at a time, while each of its 8 warps finds registers, in pieces of 256, and all of it threads and
+ * shared memory, of which the system takes a KiB for each block. */
+static int fill(int registers, int shared) {
+  int blocks = 0;
+  for (int left = 65536, bytes = 228 * 1024, threads = 2048;; blocks++) {
+    for (int warp = 0; warp < 8; warp++)
+      for (int taken = 0; taken < registers * 32; taken += 256)
+        left -= 256;
+    bytes -= shared + 1024;
+    threads -= 256;
+    if (left < 0 || bytes < 0 || threads < 0) return blocks ? blocks : 1;
+  }
+}
+
+static void check_resident(void) {
+  for (int registers = 1; registers <= 255; registers++)
+    for (int shared = 0; shared <= 256 * 1024; shared += 3 * 1024)
+      CHECK_I64((int64_t)cu_resident(registers, shared), fill(registers, shared));
+  CHECK(cu_resident(400, 0) == cu_resident(255, 0)); /* the rest spills */
+}
+
+/* ---- waves ---- */
+
+enum { MULTIPROCESSORS = 8 };
+
+static const char *const arch =
+    "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
+    "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
+    "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n";
+
+/* Cost, and blocks that a multiprocessor has at a time of the first part. */
+static double cost_of(const char *workload, const char *dtype, int *at_once) {
+  test_case e = case_of(arch, workload);
+  ir_machine machine;
+  case_prepare(&e);
+  const tf_emit_options o = {.dtype = dtype};
+  ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p != NULL);
+  if (!p) case_complain(e.d);
+  double cost = p ? cu_cost(p) : 0, shared = 0;
+  for (int i = 0; p && i < p->n_buffers; i++)
+    if (p->buffers[i].space == CU_SHARED) shared += (double)cu_bytes(&p->buffers[i]);
+  for (int i = 0; p && at_once && i < p->body.n; i++)
+    if (p->body.s[i]->kind == IR_FOR) *at_once = (int)cu_resident(cu_registers(p, p->body.s[i]), shared);
+  ir_free(p);
+  case_drop(&e);
+  return cost;
+}
+
+static double product(int blocks, int k, const char *dtype, int *at_once) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
+           "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=%d\n      op C\n",
+           blocks, k, blocks, k);
+  return cost_of(text, dtype, at_once);
+}
+
+/* Blocks are dealt out in turn, as many at once as there is room; a wave takes what its fullest multiprocessor takes,
+ * and that follows from as many blocks everywhere. */
+static void check_waves(const char *dtype) {
+  int at_once = 0;
+  product(MULTIPROCESSORS, 512, dtype, &at_once); /* few blocks are lowered otherwise */
+  CHECK(at_once >= 1 && at_once <= 8);
+  double full[9] = {0}; /* [blocks everywhere] with the kernel's start */
+  for (int n = 1; n <= at_once; n++)
+    full[n] = product(n * MULTIPROCESSORS, 512, dtype, NULL);
+  const double wave = product(2 * at_once * MULTIPROCESSORS, 512, dtype, NULL) - full[at_once];
+  double before = 0;
+  for (int blocks = MULTIPROCESSORS; blocks <= 3 * at_once * MULTIPROCESSORS + 3; blocks += 3) {
+    double want = full[at_once] - wave; /* the start */
+    for (int left = blocks; left > 0;) {
+      int has[MULTIPROCESSORS] = {0}, most = 0;
+      for (int i = 0; i < at_once * MULTIPROCESSORS && left > 0; i++, left--)
+        if (++has[i % MULTIPROCESSORS] > most) most = has[i % MULTIPROCESSORS];
+      want += full[most] - (full[at_once] - wave);
+    }
+    const double cost = product(blocks, 512, dtype, NULL);
+    CHECK_NEAR(cost, want, 1e-9);
+    CHECK(cost >= before);
+    before = cost;
+  }
+  CHECK(product(8, 1024, dtype, NULL) > product(8, 512, dtype, NULL));
+}
+
+/* ---- sums ---- */
+
+static double row_sums(int n, int k) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {m: 8, n: %d, k: %d}\n  ops:\n  - \"C[m,n] += A[m,n,k]\"\n"
+           "mapping: |\n  HBM\n    SMEM for m=8 n=%d k=%d\n      op C\n",
+           n, k, n, k);
+  return cost_of(text, "f32", NULL);
+}
+
+/* Up to 8 columns a warp's lanes share each sum; of 16 every thread sums alone, and waits for each of its points. */
+static void check_sums(void) {
+  const double shared = row_sums(8, 4096) - row_sums(8, 2048), alone = row_sums(16, 4096) - row_sums(16, 2048);
+  CHECK(shared > 0);
+  CHECK(alone > 3 * shared);
+}
+
+int main(void) {
+  check_resident();
+  check_waves("bf16");
+  check_waves("f32");
+  check_sums();
+  return check_report();
+}
