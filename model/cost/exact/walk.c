@@ -9,6 +9,7 @@
 
 #include "model/cost/exact/store.h"
 #include "model/flow/plan_class.h"
+#include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
@@ -498,6 +499,8 @@ static void finish_ops(struct tf_model *m) {
   }
 }
 
+enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all is faster than a memo of ranges */
+
 bool tf_walk(struct tf_model *m) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   if (m->walk_max <= 0) /* a store is large: none is made where nothing may be walked */
@@ -515,10 +518,15 @@ bool tf_walk(struct tf_model *m) {
     m->starved = true;
     return false;
   }
+  tf_range_memo *const before = m->plan->memo;
+  tf_arena *memo = m->plan->wl->n_ops > FEW_OPS ? tf_arena_new() : NULL; /* without one it is slower, and as right */
+  if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
   run_node(&e, 0);
   m->ev.exact = false;
+  m->plan->memo = before;
+  tf_arena_free(memo);
   m->ev.made = NULL;
   m->walked = m->walk_max - e.budget;
   finish_ops(m);
