@@ -52,6 +52,27 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   return v;
 }
 
+static bool same_index(const tf_index *a, const tf_index *b) {
+  bool same = a->c == b->c && a->n_terms == b->n_terms;
+  for (int i = 0; same && i < a->n_terms; i++)
+    same = a->terms[i].dim == b->terms[i].dim && a->terms[i].coef == b->terms[i].coef;
+  return same;
+}
+
+/* Whether touch t, which lies outside along rank r, adds nothing in the others: some touch of the same op that does not
+ * lie outside has the same indices there. */
+static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, const int64_t *dg) {
+  const tf_op *op = &ev->plan->wl->ops[t.op];
+  for (int i = 0; i < s->n_touch; i++) {
+    const tf_touch by = s->touch[i];
+    bool same = by.op == t.op && by.ref >= 0 && by.ref != t.ref;
+    for (int k = 0; same && k < ev->plan->wl->tensors[s->tensor].rank; k++)
+      same = k == r || same_index(&op->reads[t.ref].index[k], &op->reads[by.ref].index[k]);
+    if (same && touch_rank(ev, by, r, s->node, dg).len > 0) return true;
+  }
+  return false;
+}
+
 bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg) {
   const tf_tensor *z = &ev->plan->wl->tensors[s->tensor];
   bool inside = false, outside = false;
@@ -61,8 +82,8 @@ bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const 
     const tf_touch t = s->touch[i];
     if (touch_rank(ev, t, r, s->node, dg).len > 0)
       inside = true;
-    else if (t.ref >= 0)
-      outside |= index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg).len > 0;
+    else if (t.ref >= 0 && index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg).len > 0)
+      outside |= !stands_in(ev, s, t, r, dg);
   }
   return inside && outside;
 }

@@ -82,7 +82,8 @@ static bool one(const shape *s, int64_t *left_out) {
   for (int o = 0; same && o < OPS; o++) {
     const int64_t deep = o == 0 || o == OPS - 1 ? DEPTH : 1;
     if (o == 5) continue; /* the quotient costs no points in a stream */
-    same = CHECK_I64(e.r.ops[o].points, blocks * each * deep) & CHECK_I64(points[o], blocks * each * deep);
+    same = CHECK_I64(e.r.ops[o].points, blocks * each * deep);
+    same = CHECK_I64(points[o], blocks * each * deep) && same;
     *left_out += o == 0 ? e.r.ops[0].skipped : 0;
   }
   if (!same)
