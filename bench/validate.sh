@@ -5,6 +5,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [page]}"
+what=${2:-} # below, $2 is part of what a mapping gives
 csv=docs/results/rtl.csv
 
 # One fused product, as shared/data/README.md describes it: C stays in the buffer, its tiles of M outermost.
@@ -67,7 +68,7 @@ done <tests/data/rtl/fused_gemm.csv
 
 sh bench/validate-timeloop.sh "$tool" >"$scratch/timeloop.md" || exit 1
 sh bench/validate-tileflow.sh "$tool" >"$scratch/tileflow.md" || exit 1
-[ "${2:-}" = page ] || sh plots/figures.sh "$tool" || exit 1
+[ "$what" = page ] || sh plots/figures.sh "$tool" || exit 1
 sh bench/validate-dsa.sh "$tool" >"$scratch/dsa.md" || exit 1
 summary() { # column
   awk -F, -v c="$1" 'NR > 1 { e = $c < 0 ? -$c : $c; s += e; if (e > w) w = e; n++ } END { printf "%.2f %% | %.1f %%", 100 * s / n, 100 * w }' "$csv"
