@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "grad/draft.h"
+#include "model/spec/dims.h"
 
 static tf_index no_room(gr_draft *d) {
   gr_fail_memory(d);
@@ -51,16 +52,7 @@ tf_index gr_map_form(gr_draft *d, tf_index x, const tf_index *map) {
   return out;
 }
 
-bool gr_same_form(tf_index a, tf_index b) {
-  if (a.c != b.c || a.n_terms != b.n_terms) return false;
-  for (int i = 0; i < a.n_terms; i++) {
-    bool found = false;
-    for (int k = 0; k < b.n_terms; k++)
-      found = found || (a.terms[i].dim == b.terms[k].dim && a.terms[i].coef == b.terms[k].coef);
-    if (!found) return false;
-  }
-  return true;
-}
+bool gr_same_form(tf_index a, tf_index b) { return tf_index_same(&a, &b); }
 
 void gr_form_range(const gr_draft *d, tf_index x, int64_t *lo, int64_t *hi) {
   *lo = *hi = x.c;

@@ -168,8 +168,8 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_stopped(p); i++) {
     const bool behind = i > from && p->n_time == 0 && p->at[i].cycles > p->at[best].value;
-    p->at[i].value =
-        behind ? INFINITY : plan_score(p, &p->at[i]); /* the model's cycles are a lower bound on the score */
+    /* the model's cycles are a lower bound on the score */
+    p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;
   }

@@ -46,8 +46,8 @@ static void put_images(const layer *l, const float *src) {
 }
 
 static void put_weights(const layer *l, const float *weights, float *to) {
-  const unsigned *d =
-      l->by_lay->dim_size; /* outputs of a block, inputs of a block, columns, rows, blocks of inputs, of outputs */
+  /* outputs of a block, inputs of a block, columns, rows, blocks of inputs, of outputs */
+  const unsigned *d = l->by_lay->dim_size;
   const window w = l->w;
   for (int f = 0; f < w.f; f++)
     for (int c = 0; c < w.c; c++)

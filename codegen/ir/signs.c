@@ -1,15 +1,9 @@
 /* What can be derived about the values of an expression before it is evaluated. */
 #include "codegen/ir/ir.h"
+#include "model/spec/dims.h"
 
 static bool is_dim(const tf_index *ix, int dim) {
   return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
-}
-
-static bool same_index(const tf_index *a, const tf_index *b) {
-  bool same = a->n_terms == b->n_terms && a->c == b->c;
-  for (int t = 0; same && t < a->n_terms; t++)
-    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
-  return same;
 }
 
 /* Whether `top` reads the maximum over the row that `of` reads an element of. */
@@ -21,7 +15,7 @@ static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *o
   for (int r = 0; same && r < x->rank; r++)
     same = is_dim(&top->index[r], maker->dims[r]);
   for (int r = 0; same && r < z->rank; r++)
-    same = same_index(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
+    same = tf_index_same(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
   return same;
 }
 

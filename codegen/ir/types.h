@@ -39,8 +39,8 @@ typedef struct {
   ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too) or IR_I8 */
   const ir_kernel *real;  /* for products in float32 or of 16-bit floats; NULL: plain float32 */
   const ir_kernel *whole; /* for products of IR_I8 by IR_I8 */
-  int lanes,
-      registers; /* for products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none */
-  bool apart;    /* sums of outputs use a separate buffer until they are complete, even where it has the same type */
+  /* For products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none. */
+  int lanes, registers;
+  bool apart; /* sums of outputs use a separate buffer until they are complete, even where it has the same type */
 } ir_machine;
 #endif

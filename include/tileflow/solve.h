@@ -37,8 +37,8 @@ typedef struct {
                   mapping at all */
   tf_figures figures;
   int64_t evals; /* of mappings and of heads of mappings */
-  int64_t by_bound, by_mesh,
-      by_rules; /* pruned because no better than the incumbent; too many instances; no legal tree */
+  /* Pruned because no better than the incumbent; too many instances; no legal tree. */
+  int64_t by_bound, by_mesh, by_rules;
   int n_levels;
   tf_solve_level *levels; /* [n_memories] */
   int templates;          /* shapes of trees, irrespective of loop orders */

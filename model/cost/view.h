@@ -54,8 +54,8 @@ typedef struct tf_views {
   bool *shared; /* [node * n_memories + level] see tf_shared_instance */
   int n_passes;
   tf_pass *passes; /* children before parents */
-  int *own_pass,
-      *up_pass; /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
+  /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
+  int *own_pass, *up_pass;
   int n_memories;
   double *peak;        /* [n_units] points a cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */

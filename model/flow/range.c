@@ -52,13 +52,6 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   return v;
 }
 
-static bool same_index(const tf_index *a, const tf_index *b) {
-  bool same = a->c == b->c && a->n_terms == b->n_terms;
-  for (int i = 0; same && i < a->n_terms; i++)
-    same = a->terms[i].dim == b->terms[i].dim && a->terms[i].coef == b->terms[i].coef;
-  return same;
-}
-
 /* Whether touch t, which lies outside along rank r, adds nothing in the others: some touch of the same op that does not
  * lie outside has the same indices there. */
 static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, const int64_t *dg) {
@@ -67,7 +60,7 @@ static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, c
     const tf_touch by = s->touch[i];
     bool same = by.op == t.op && by.ref >= 0 && by.ref != t.ref;
     for (int k = 0; same && k < ev->plan->wl->tensors[s->tensor].rank; k++)
-      same = k == r || same_index(&op->reads[t.ref].index[k], &op->reads[by.ref].index[k]);
+      same = k == r || tf_index_same(&op->reads[t.ref].index[k], &op->reads[by.ref].index[k]);
     if (same && touch_rank(ev, by, r, s->node, dg).len > 0) return true;
   }
   return false;

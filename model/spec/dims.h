@@ -37,6 +37,18 @@ static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
   return 0;
 }
 
+/* Whether both move alike; the constants may differ. */
+static inline bool tf_index_moves_as(const tf_index *a, const tf_index *b) {
+  bool same = a->n_terms == b->n_terms;
+  for (int t = 0; same && t < a->n_terms; t++)
+    same = tf_index_coef(b, a->terms[t].dim) == a->terms[t].coef;
+  return same;
+}
+
+static inline bool tf_index_same(const tf_index *a, const tf_index *b) {
+  return a->c == b->c && tf_index_moves_as(a, b);
+}
+
 /* Whether a step of the dim moves what the reference (to a tensor of `rank` ranks) touches. */
 static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
   for (int r = 0; r < rank; r++)

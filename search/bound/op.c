@@ -99,9 +99,9 @@ typedef struct {
   int places, order[TF_B_TENSORS]; /* tensors that a memory holds, outermost place first */
   double direct;                   /* words of the others */
   double most;                     /* number of boxes to try */
-  int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2],
-      to[TF_B_DIMS * 2]; /* one open length: the places from .. to - 1 share it */
-  values *v;             /* [n_open] */
+  /* one open length: the places from .. to - 1 share it */
+  int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2], to[TF_B_DIMS * 2];
+  values *v;                                                        /* [n_open] */
   int64_t lo[TF_B_TENSORS][TF_B_DIMS], hi[TF_B_TENSORS][TF_B_DIMS]; /* [place] */
 } nest;
 

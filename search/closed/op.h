@@ -20,8 +20,8 @@ typedef struct {
   bool found;
   tf_c_tile tile[TF_C_LEVELS + 1]; /* [memory] */
   int orders;                      /* loop orders that were tried */
-  double formula, tree, real,
-      limit;        /* words into the first level: by Algorithm 1, of the tree, in real numbers; limit: Eq. 3.19 */
+  /* words into the first level: by Algorithm 1, of the tree, in real numbers; limit: Eq. 3.19 */
+  double formula, tree, real, limit;
   int64_t lanes[2]; /* what the innermost mesh in use takes at once on each axis */
 } tf_c_op;
 

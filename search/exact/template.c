@@ -117,8 +117,8 @@ static int first_open(const tf_x_template *t, int o, int s, int too) {
   for (int k = 0; k < t->n_paths[o]; k++)
     if (t->path[o][k] > s && t->path[o][k] != too) {
       const tf_x_tile *x = &t->tiles[t->path[o][k]];
-      bool enters =
-          x->op < 0 || k > t->n_shared || t->shape.keep; /* words enter it at moments that are decided already */
+      /* words enter it at moments that are decided already */
+      bool enters = x->op < 0 || k > t->n_shared || t->shape.keep;
       return enters ? nodes[x->node].children[0] : x->node;
     }
   return -1;

@@ -105,8 +105,8 @@ static bool judge(scene *c) {
   double bound = c->parent;
   set_units(c);
   tf_open open = {x->open, c->units, c->time, c->all};
-  if (!tf_model_partial(w->model, c->now.trips, &open,
-                        &r)) { /* what cannot be counted incomplete may be countable when complete */
+  /* what cannot be counted incomplete may be countable when complete */
+  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) {
     if (!keep_choice(c, c->parent)) w->task->failed = true;
     return !w->task->failed;
   }

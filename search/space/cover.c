@@ -4,6 +4,7 @@
  * still cover what is read, with all that is left to split taken as one more loop at each leaf. */
 #include "model/tree/cover.h"
 
+#include "model/spec/dims.h"
 #include "search/space/build.h"
 
 static int32_t ceil_div(int32_t a, int32_t b) {
@@ -19,17 +20,6 @@ static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_ind
   return yes;
 }
 
-static bool same_terms(const tf_index *a, const tf_index *b) {
-  bool same = a->n_terms == b->n_terms;
-  for (int i = 0; same && i < a->n_terms; i++) {
-    int64_t coef = 0;
-    for (int k = 0; k < b->n_terms; k++)
-      if (b->terms[k].dim == a->terms[i].dim) coef = b->terms[k].coef;
-    same = coef == a->terms[i].coef;
-  }
-  return same;
-}
-
 /* Whether several reads of rank k of op o's output move unlike each other, so that the box around all of them is
  * longer than the longest of them. */
 static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
@@ -40,7 +30,7 @@ static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   TF_EACH_READ (f, o, 0, at) {
     const tf_index *x = &wl->ops[at.op].reads[at.ref].index[k];
     all_at_0 &= begins_at_0(f, zero, at.op, x);
-    odd |= first && !same_terms(first, x);
+    odd |= first && !tf_index_moves_as(first, x);
     first = x;
     n++;
   }

@@ -127,9 +127,8 @@ static bool look(hunt *h) {
 
 /* The most that is left of a box of length `whole` between whole.lo + down and whole.lo + up. */
 static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, int64_t extent) {
-  const int64_t over = extent - whole.len,
-                lo = whole.lo -
-                     from; /* a box inside the tensor, or around it, keeps the most: positions from 0 to `over` */
+  const int64_t over = extent - whole.len, lo = whole.lo - from;
+  /* a box inside the tensor, or around it, keeps the most: positions from 0 to `over` */
   const int64_t first = over < 0 ? over : 0, last = over < 0 ? 0 : over, most = over < 0 ? extent : whole.len;
   const int64_t off = lo + down > last ? lo + down - last : lo + up < first ? first - lo - up : 0;
   return off < most ? most - off : 0;

@@ -19,8 +19,8 @@ typedef struct {
   int product, base;   /* PART: product of its length; the range that is split */
   int first, n;        /* HULL: of even->reads[first ...] */
   const tf_path *path; /* HULL: the path that `moves` refers to */
-  int64_t from,
-      to; /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise from == to */
+  /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise from == to */
+  int64_t from, to;
   bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
   int64_t *shift;

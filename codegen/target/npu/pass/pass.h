@@ -12,9 +12,10 @@ typedef struct {
   int memory, tensor, level; /* level: of the architecture; -1: intermediate storage */
   npu_type type;
   bool blocks; /* an operand of the cube, in blocks ... */
-  int op,
-      role; /* ... of that op: 0 what it sums, 1 the left, 2 the right one; its ranks are then not the tensor's, ... */
-  int dims[TF_MAX_RANK]; /* ... but those of the op's dims (positions) that it has, and boxes are ranges of those */
+  /* ... of that op: 0 what it sums, 1 the left, 2 the right one; its ranks are then not the tensor's but `dims`, those
+   * of the op's dims (positions) that it has, and boxes are ranges of those */
+  int op, role;
+  int dims[TF_MAX_RANK];
   int rank, slots, slot;
   int64_t ext[TF_MAX_RANK], stride[TF_MAX_RANK], org[TF_MAX_RANK];
   int64_t at, bytes; /* offset of slot 0; size of a slot */
