@@ -16,8 +16,8 @@ static int common_in(const ir_body *b) {
 static const struct {
   int line;
   const char *first, *second; /* ops, that name their outputs A and B */
-  const char *dims; /* "D=N .." as a tile writes them */
-  const char *extents; /* the same as a workload writes them */
+  const char *dims;           /* "D=N .." as a tile writes them */
+  const char *extents;        /* the same as a workload writes them */
   int common;
 } rows[] = {
     {__LINE__, "A[n] += X[k] * V[k,n]", "B[n] += X[k] * W[k,n]", "n=8 k=6", "n: 8, k: 6", 0},
