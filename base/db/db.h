@@ -1,5 +1,5 @@
-/* A store in one SQLite file: how it is opened, recognised by its marks, read, written, and what is said when that fails.
- * What is in its tables belongs to the room that keeps it (sweep/store, tune/store).
+/* A store in one SQLite file: how it is opened, recognised by its marks, read, written, and what is said when that
+ * fails. What is in its tables belongs to the room that keeps it (sweep/store, tune/store).
  *
  * Every function that returns bool is false with an error in d, at the file, unless it says otherwise. */
 #ifndef BASE_DB_DB_H
