@@ -6,7 +6,8 @@
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 
-#define PRODUCT "workload:\n  name: p\n  dims: {m: 8, n: 16, k: 60}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\nmapping: |\n"
+#define PRODUCT                                                                                                        \
+  "workload:\n  name: p\n  dims: {m: 8, n: 16, k: 60}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\nmapping: |\n"
 #define STREAM                                                                                                         \
   "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"                              \
   "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"P[m,l] = E[m,l] / Z[m]\"\n"                      \

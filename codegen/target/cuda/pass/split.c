@@ -1,7 +1,7 @@
 /* Sums in parts: where blocks are fewer than multiprocessors, the steps of a loop over what they sum are blocks', too.
- * Each makes sums of its own, in a slot of the workspace; a kernel behind puts the slots together, in the order of their
- * numbers, so that the same numbers come out in each run.  What streamed sums are corrected by, the running maximum, has a
- * value in each part: exp(part's - all's) is what the part counts.
+ * Each makes sums of its own, in a slot of the workspace; a kernel behind puts the slots together, in the order of
+ * their numbers, so that the same numbers come out in each run.  What streamed sums are corrected by, the running
+ * maximum, has a value in each part: exp(part's - all's) is what the part counts.
  *
  * The mapping says which: a loop over instances of what is summed, or, of two temporal loops one right in the other
  * over the same dim, the outer one. */
@@ -84,7 +84,8 @@ static bool is_parted(const split *t, const ir_stmt *s) {
   return any;
 }
 
-/* Whether no other block makes the same points: as many boxes as there must be of the op's output are as many as blocks. */
+/* Whether no other block makes the same points: as many boxes as there must be of the op's output are as many as
+ * blocks. */
 static bool is_alone(const split *t, int o, const ir_range *r) {
   const tf_op *op = op_of(t, o);
   int64_t boxes = 1;
@@ -116,7 +117,8 @@ static bool find_merged(split *t, const ir_body *b) {
   return ok;
 }
 
-/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the step's own place of it. */
+/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the step's own place of
+ * it. */
 static bool is_own(const split *t, const ir_stmt *s, int buffer) {
   const tf_op *op = op_of(t, s->op);
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
