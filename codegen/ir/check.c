@@ -199,8 +199,8 @@ static bool sides(checker *c, const ir_stmt *s) {
   must(c, moves(c->wl, b, op->dims[p->n]) && !moves(c->wl, a, op->dims[p->n]), "product: its lanes are not of b alone");
   must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
        "product: its sum is not over both operands");
-  const ir_range *m = one_row ? NULL : &s->range[p->m], *n = &s->range[p->n];
-  return must(c, (!m || m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
+  const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
+  return must(c, (one_row || m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
               "product: the length of a side is unknown");
 }
 
