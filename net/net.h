@@ -86,6 +86,17 @@ void net_keep(net_cost *x, tf_tree **tree, double value);
 void net_tell(const net_costs *c, double best);
 void net_costs_free(net_costs *c);
 
+/* ---- planning (plan.c) ------------------------------------------------------------------------------------- */
+/* What its passes work on.  A pass is a function of it, in the table of plan.c; false with an error in costs.d: no
+ * plan. */
+typedef struct {
+  net_costs costs;
+  net_cuts cuts;
+  tf_arena *a;
+  tf_net_plan *plan;
+  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
+} net_planning;
+
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
 /* Whether a group costs what its kernel promises: a plan for kernels, by latency. */
 bool net_has_kernels(const net_costs *c);
