@@ -1,5 +1,5 @@
-/* Rows that tests/rows adds to four tables of the house, without an edit of the files that have them: those are compiled
- * once more, after this header. */
+/* Rows that tests/rows adds to four tables of the house, without an edit of the files that have them: those are
+ * compiled once more, after this header. */
 #ifndef TESTS_ROWS_ROWS_H
 #define TESTS_ROWS_ROWS_H
 #include "net/net.h"
