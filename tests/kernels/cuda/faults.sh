@@ -7,18 +7,7 @@ command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-{
-  cat <<'A'
-architecture:
-  name: gpu
-  clock: 1 GHz
-  memories:
-  - {name: HBM, bandwidth: 64}
-  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
-  compute:
-  - {name: u, ops: [mac, add, sub, div, max, exp], below: SMEM, mesh: [16, 16]}
-A
-} >"$work/gpu.yaml"
+. "$(dirname "$0")/plant.sh"
 cat >"$work/product.yaml" <<'Y'
 workload:
   name: product
@@ -58,34 +47,9 @@ mapping: |
         op O
 Y
 cp "$work/attention.yaml" "$work/plain.yaml"
-for kernel in product attention plain; do
-  dtype=bf16
-  [ $kernel = plain ] && dtype=f32
-  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda --dtype $dtype -o "$work/$kernel" || exit 1
-  make -s -C "$work/$kernel" emulate CXX=g++ CXXFLAGS=-O0 >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
-done
-
-number=0 planted=0 lost=0
-# KERNEL, what is wrong, and the edit of its text that makes it so.
-fault() {
-  number=$((number + 1))
-  [ $(((number - 1) % step)) = 0 ] || return 0
-  planted=$((planted + 1))
-  at=$work/$1
-  sed "$3" "$at/kernel.cu" >"$at/fault.cu"
-  if cmp -s "$at/kernel.cu" "$at/fault.cu"; then echo "FAIL: $1: $2: the text has no such place" && lost=$((lost + 1)) && return 0; fi
-  g++ -std=c++17 -DTILEFLOW_EMULATE -w -O0 -x c++ -c -o "$at/fault.o" "$at/fault.cu" &&
-    g++ -o "$at/fault" "$at/emulate-test.o" "$at/fault.o" -lm || { lost=$((lost + 1)); return 0; }
-  seed=1
-  while [ $seed -le 50 ]; do
-    TILEFLOW_SEED=$seed timeout 20 "$at/fault" >"$work/said" 2>&1 || break
-    seed=$((seed + 1))
-  done
-  why=$(grep -o 'emulation.*\|error.*norm' "$work/said" | head -1)
-  [ $seed -le 50 ] && [ "$why" ] && echo "$1: $2: seed $seed, $why" && return 0 # what hangs or crashes is not found
-  echo "FAIL: $1: $2: not found in 50 seeds"
-  lost=$((lost + 1))
-}
+prepare product --dtype bf16
+prepare attention --dtype bf16
+prepare plain --dtype f32
 
 main='/static __global__/,/^}/'
 fault product 'a group too many left' 's/copy_wait<1>/copy_wait<2>/'
@@ -133,5 +97,4 @@ fault plain 'no barrier behind the maximum' "$main {/{ \/\* X \*\//,/{ \/\* E \*
 fault plain 'a row that two threads make' "$main s/= 5 \* i_m_/= 4 * i_m_/"
 fault plain 'copies that nobody waits for' "$main s/copy_wait<1>();//"
 fault plain 'the tile that is being filled' "$main s/now_\([0-9]*\) = (i_a_\([0-9]*\)) % 2/now_\1 = (i_a_\2 + 1) % 2/"
-echo "$planted faults planted, $lost not found"
-[ "$lost" = 0 ]
+finish
