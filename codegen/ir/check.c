@@ -250,7 +250,7 @@ static void sum_starts(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
-    bool asked = lo.var < 0 && lo.off == 0;
+    bool asked = s->nest.part || (lo.var < 0 && lo.off == 0);
     for (int i = 0; i < s->nest.n_fresh; i++)
       asked |= ir_same(lo, s->nest.fresh[i]) || (lo.var >= 0 && is_since(c, s->nest.fresh[i], lo));
     must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
@@ -414,6 +414,27 @@ static void divide(checker *c, const ir_stmt *s) {
   reads(c, "divide", s->divide.by);
 }
 
+static void merge(checker *c, const ir_stmt *s) {
+  const int z = c->wl->ops[s->op].out, from = s->merge.from, to = s->merge.to, before = s->merge.before;
+  must(c, holds(c, from, z) && holds(c, to, z) && from != to, "merge: not from one buffer of '%s' to another",
+       c->wl->tensors[z].name);
+  if (!c->ok) return;
+  const ir_buffer *parts = &c->p->buffers[from];
+  must(c, s->merge.parts == parts->slots && parts->slot.var == s->merge.part, "merge: %lld of %lld parts",
+       (long long)s->merge.parts, (long long)parts->slots);
+  must(c, (before < 0) == (s->merge.after < 0), "merge: corrected by half of what it needs");
+  sets(c, "merge", s->merge.part, true);
+  reads(c, "merge", from);
+  if (before >= 0) {
+    reads(c, "merge", before), reads(c, "merge", s->merge.after);
+    must(c, !c->ok || (c->p->buffers[before].slots == parts->slots && c->p->buffers[s->merge.after].slots == 1),
+         "merge: corrected by as many values as parts");
+  }
+  if (s->merge.by >= 0) reads(c, "merge", s->merge.by);
+  c->set[s->merge.part] = false;
+  if (c->ok) writes(c, "merge", to);
+}
+
 static void body(checker *c, const ir_stmt *around, const ir_body *b);
 
 static void stmt(checker *c, const ir_stmt *s) {
@@ -445,6 +466,7 @@ static void stmt(checker *c, const ir_stmt *s) {
   case IR_SAVE: save(c, s); break;
   case IR_CORRECT: correct(c, s); break;
   case IR_DIVIDE: divide(c, s); break;
+  case IR_MERGE: merge(c, s); break;
   }
   if (facts->body && c->ok) body(c, s, &s->body);
 }

@@ -229,6 +229,12 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
     fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
     break;
+  case IR_MERGE:
+    fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name), over(d, s);
+    if (s->merge.after >= 0) fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name);
+    if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
+    fputc('\n', d->out);
+    break;
   }
 }
 

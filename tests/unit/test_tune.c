@@ -178,17 +178,17 @@ static void test_refused(const tf_spec *s, const char *store, const char *text) 
   change(store, "UPDATE trial SET schedule = 'form whole' WHERE no = 3");
   check_refused(s, store, "is not what the strategy asks for", __LINE__);
   change(store, "UPDATE trial SET verdict = 'perhaps' WHERE no = 2");
-  check_refused(s, store, "a trial is damaged", __LINE__);
+  check_refused(s, store, "is damaged: a trial", __LINE__);
   change(store, "DELETE FROM trial WHERE no = 2");
   check_refused(s, store, "one is missing before it", __LINE__);
   change(store, "PRAGMA user_version = 9");
-  check_refused(s, store, "another version", __LINE__);
+  check_refused(s, store, "a newer version: format 9, this one reads up to 1", __LINE__);
   change(store, "PRAGMA application_id = 7");
-  check_refused(s, store, "something else", __LINE__);
+  check_refused(s, store, "is a database, but no store of a tuning", __LINE__);
   FILE *f = fopen(text, "w");
   if (f) fputs("no database, only some text that is long enough to be read as one, and longer still than that\n", f);
   if (f) fclose(f);
-  check_refused(s, text, "not a database", __LINE__);
+  check_refused(s, text, "is no store of a tuning, or is damaged", __LINE__);
 }
 
 /* ---- what learns ------------------------------------------------------------------------------- */

@@ -7,8 +7,6 @@
 
 typedef struct tune_store tune_store;
 
-enum { TUNE_STORE_FORMAT = 1, TUNE_STORE_ID = 0x5446544e /* "TFTN", SQLite's application_id */ };
-
 /* What identifies a run. */
 typedef struct {
   const char *problem; /* digest of workload, architecture and type of data */

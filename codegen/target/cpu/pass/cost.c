@@ -35,19 +35,20 @@ static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
+/* For each step of k, of tiles that are all `across` vectors wide, the last, too. */
+static double cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
   const double count = tiles_down(registers, m, across);
   return parts(vectors, across) * count * (step(core, parts((double)m, count), across) + 0.5);
 }
 
 double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across) {
   const int rest = (int)(vectors % across);
-  return tf_cost_steps(core, registers, m, (double)(vectors - rest), across) +
-         (rest ? tf_cost_steps(core, registers, m, rest, rest) : 0);
+  return cost_steps(core, registers, m, (double)(vectors - rest), across) +
+         (rest ? cost_steps(core, registers, m, rest, rest) : 0);
 }
 
 double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
-  return k * tf_cost_steps(core, isa->registers, m, vectors, across) +
+  return k * cost_steps(core, isa->registers, m, vectors, across) +
          parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
 }
 
