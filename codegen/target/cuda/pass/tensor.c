@@ -49,14 +49,9 @@ static void groups(lowering *w) {
 void low_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
-<<<<<<< HEAD
-  name_reads(w, &w->p->body);
-  grow(w);
-  if (w->p->machine.groups) groups(w);
-=======
   cu_name_reads(w, &w->p->body);
   cu_grow(w, 3 * w->plan->wl->n_ops); /* two tiles and the sums of each op */
->>>>>>> main
+  if (w->p->machine.groups) groups(w);
   whole(w, &w->p->body, true);
 }
 
