@@ -79,7 +79,9 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
   side->tile = cu_find_tile(g, t, i, side);
-  if (!side->tile) return refuse(g, i ? "columns of a product that are no matrix of a tensor" : "rows of a product that are no matrix of a tensor");
+  if (!side->tile)
+    return refuse(g, i ? "columns of a product that are no matrix of a tensor"
+                       : "rows of a product that are no matrix of a tensor");
   if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
     return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
   side->lasting = cu_is_lasting(g, t, i);
@@ -119,7 +121,8 @@ static int64_t bytes_of(const cu_region *g, int stages) {
 }
 
 bool cu_plan_rings(cu_region *g) {
-  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_GROUP_ROWS / 2) return refuse(g, "blocks that have not 65 to 128 rows");
+  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_GROUP_ROWS / 2)
+    return refuse(g, "blocks that have not 65 to 128 rows");
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
   if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/target/cuda/pass/pass.h"
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 enum { LINE = 128 }; /* bytes on which buffers start */
 

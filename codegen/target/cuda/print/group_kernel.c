@@ -2,7 +2,7 @@
  * of it goes through the loops and asks for tiles; the others take the registers, and do all else. */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 typedef struct {
   c_printer *c;
@@ -26,7 +26,8 @@ static void barriers(c_printer *c, const cu_groups *g) {
   c->depth++;
   for (int i = 0; i < g->n; i++) {
     c_indent(c);
-    fprintf(c->out, "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
+    fprintf(c->out,
+            "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
             g->ring[i].stages, i, i, CU_WARPS);
   }
   c_line(c, "barrier_known();\n");
@@ -42,7 +43,8 @@ static void open_rings(const role *r) {
 
 static void next(const role *r, int ring) {
   c_indent(r->c);
-  fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring, r->g->ring[ring].stages, ring, ring);
+  fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring, r->g->ring[ring].stages, ring,
+          ring);
 }
 
 /* ---- who asks for tiles ---- */
@@ -117,8 +119,9 @@ static void loop(role *r, const ir_stmt *s) {
     if (!r->makes) cu_fragments(c, s);
     c->depth--;
   } else {
-    fprintf(c->out, "for (int64_t %s = %s; %s < %" PRId64 "; %s += %s) {\n", var, s->loop.map == IR_BLOCK ? "blockIdx.x" : "0",
-            var, s->loop.trip, var, s->loop.map == IR_BLOCK ? "gridDim.x" : "1");
+    fprintf(c->out, "for (int64_t %s = %s; %s < %" PRId64 "; %s += %s) {\n", var,
+            s->loop.map == IR_BLOCK ? "blockIdx.x" : "0", var, s->loop.trip, var,
+            s->loop.map == IR_BLOCK ? "gridDim.x" : "1");
   }
   c->depth++;
   body(r, &s->body);

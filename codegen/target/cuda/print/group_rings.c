@@ -1,7 +1,7 @@
 /* What a part of warpgroups has in shared memory: rings of tiles, their barriers, and panels that leave. */
 #include <stdlib.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
 
@@ -20,7 +20,7 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   cu_ring at = {0};
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_COPY && at.n_copies < 2) {
+    if (s->kind == IR_COPY && at.n_copies < CU_MOST_TILES) {
       const ir_buffer *to = &p->buffers[s->copy.to];
       at.copy[at.n_copies++] = s;
       at.stages = to->slots;

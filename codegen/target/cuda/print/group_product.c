@@ -3,7 +3,7 @@
  * panel, and eight rows are 1024 bytes; across it (MN-major) a step is 16 rows, 64 rows or columns are a panel. */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 enum { SUM = 16, EIGHT = 8 * CU_PANEL, GROUP = 64 };
 
@@ -16,7 +16,9 @@ typedef struct {
   int64_t steps; /* of the sum */
 } product;
 
-static const ir_buffer *from(const c_printer *c, const product *t, int read) { return &c->p->buffers[t->s->nest.from[read]]; }
+static const ir_buffer *from(const c_printer *c, const product *t, int read) {
+  return &c->p->buffers[t->s->nest.from[read]];
+}
 
 /* Whether neighbours of the tile run along the sum. */
 static bool along(const product *t, int read, const ir_buffer *b) {
@@ -104,7 +106,8 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   c->depth++;
   c_fresh_flag(c, s);
   const bool some = s->range[t.f->k].some && !has_open(&t);
-  if (!some && s->nest.n_fresh) c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
+  if (!some && s->nest.n_fresh)
+    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
   const int opened = open_single(c, &t);
   if (fragment) rows_of_fragment(c, &t, a);
   c_line(c, "multiply_begin();\n");
@@ -115,7 +118,8 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   if (fragment)
     fprintf(c->out, "multiply_rows<%" PRId64 ", %d>(&%s[0][0][0], fa[tk], ", n, turned_b, t.out->id);
   else
-    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(&%s[0][0][0], ", n, !along(&t, t.f->a, a), turned_b, t.out->id);
+    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(&%s[0][0][0], ", n, !along(&t, t.f->a, a), turned_b,
+            t.out->id);
   if (!fragment) matrix(c, &t, t.f->a, true), fputs(", ", c->out);
   matrix(c, &t, t.f->b, false);
   fprintf(c->out, ", %s);\n", !some ? "true" : s->nest.n_fresh ? "!fresh || tk > 0" : "tk > 0");

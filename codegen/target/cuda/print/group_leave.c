@@ -2,7 +2,7 @@
  * sends it off.  Of two panels one is filled while the other leaves. */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, EIGHTS = COLUMNS / 8 };
 
@@ -30,8 +30,8 @@ void cu_groups_leave(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + EIGHTS - 1) / EIGHTS);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n", g->leaving.at,
-          PANELS * PANEL, PANEL);
+  fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
+          g->leaving.at, PANELS * PANEL, PANEL);
   c_indent(c), fprintf(c->out, "if (THREAD %% 128 == 0) store_wait<%d>();\n", PANELS - 1);
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
   c_line(c, "#pragma unroll\n");

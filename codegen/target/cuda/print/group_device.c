@@ -1,19 +1,22 @@
 /* Operations of sm_90a, each named once: PTX here, what they mean in hopper.hpp. */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 static const char arch[] =
     "#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)\n#error \"warpgroups: sm_90a\"\n#endif\n"
-    "#define START_ROLES(part, blocks, threads, bytes, stream, ...) START(part, blocks, threads, bytes, stream, __VA_ARGS__)\n"
+    "#define START_ROLES(part, blocks, threads, bytes, stream, ...) START(part, blocks, threads, bytes, stream, "
+    "__VA_ARGS__)\n"
     "typedef CUtensorMap tensor_map;\n"
     "DEVICE uint32_t shared_at(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); }\n";
 
 static const char barriers[] =
-    "/* A barrier in shared memory: made for so many arrivals a phase; known to boxes; an arrival; one that says how many\n"
+    "/* A barrier in shared memory: made for so many arrivals a phase; known to boxes; an arrival; one that says how "
+    "many\n"
     " * bytes come in this phase, too; until the phase of that parity is over. */\n"
     "DEVICE void barrier_init(uint64_t *at, int count) {\n"
-    "  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(shared_at(at)), \"r\"(count) : \"memory\");\n}\n"
+    "  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(shared_at(at)), \"r\"(count) : "
+    "\"memory\");\n}\n"
     "DEVICE void barrier_known(void) { asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\"); }\n"
     "DEVICE void barrier_arrive(uint64_t *at) {\n"
     "  asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(shared_at(at)) : \"memory\");\n}\n"
@@ -36,18 +39,23 @@ static const char leaving[] =
     "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(id), \"r\"(threads) : \"memory\");\n}\n";
 
 static const char products[] =
-    "/* Products of a warpgroup: behind what was done with registers; the end of a group; until at most `left` are under "
+    "/* Products of a warpgroup: behind what was done with registers; the end of a group; until at most `left` are "
+    "under "
     "way. */\n"
     "DEVICE void multiply_begin(void) { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }\n"
     "DEVICE void multiply_end(void) { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }\n"
     "template <int left> DEVICE void multiply_wait(void) {\n"
     "  asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(left) : \"memory\");\n}\n"
     "/* Registers of each thread of a warpgroup from now on. */\n"
-    "template <int n> DEVICE void registers_fewer(void) { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" ::\"n\"(n)); }\n"
-    "template <int n> DEVICE void registers_more(void) { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" ::\"n\"(n)); }\n"
-    "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 16 of the sum, both in shared memory, as descriptors "
+    "template <int n> DEVICE void registers_fewer(void) { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" "
+    "::\"n\"(n)); }\n"
+    "template <int n> DEVICE void registers_more(void) { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" "
+    "::\"n\"(n)); }\n"
+    "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 16 of the sum, both in shared memory, as "
+    "descriptors "
     "say;\n * or the rows in registers.  Turned: neighbours are across the sum. */\n"
-    "template <int n, int turned_a, int turned_b> DEVICE void multiply_tiles(float *d, uint64_t a, uint64_t b, bool more);\n"
+    "template <int n, int turned_a, int turned_b> DEVICE void multiply_tiles(float *d, uint64_t a, uint64_t b, bool "
+    "more);\n"
     "template <int n, int turned_b> DEVICE void multiply_rows(float *d, const uint32_t *a, uint64_t b, bool more);\n";
 
 static const char host[] =
@@ -76,7 +84,8 @@ static const char both[] =
     "/* A tile for products, with the swizzle of 128 bytes: bytes from a panel to the next, and from eight rows to the "
     "next\n * (PTX ISA, 9.7.15.5.1). */\n"
     "DEVICE uint64_t matrix_at(const void *at, int leading, int step) {\n"
-    "  return (uint64_t)((shared_at(at) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(step >> 4) << 32 | "
+    "  return (uint64_t)((shared_at(at) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(step >> 4) << "
+    "32 | "
     "(uint64_t)1 << 62;\n}\n"
     "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE % 4), to a swizzled "
     "panel. */\n"
@@ -91,7 +100,10 @@ static void boxes(FILE *out, int rank) {
   fputs("DEVICE void load_box(void *to, const tensor_map *map, uint64_t *barrier", out);
   for (int r = 0; r < rank; r++)
     fprintf(out, ", int c%d", r);
-  fprintf(out, ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes [%%0], [%%1, {", rank);
+  fprintf(out,
+          ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes [%%0], "
+          "[%%1, {",
+          rank);
   for (int r = 0; r < rank; r++)
     fprintf(out, "%s%%%d", r ? ", " : "", 3 + r);
   fputs("}], [%2];\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier))", out);
@@ -113,12 +125,18 @@ static void boxes(FILE *out, int rank) {
 static void product(FILE *out, const char *type, int n, bool rows, bool turned_a, bool turned_b) {
   const int sums = n / 2, a = rows ? 4 : 1;
   if (rows)
-    fprintf(out, "template <> __device__ __forceinline__ void multiply_rows<%d, %d>(float *d, const uint32_t *a, uint64_t b, bool more) {\n", n, turned_b);
+    fprintf(out,
+            "template <> __device__ __forceinline__ void multiply_rows<%d, %d>(float *d, const uint32_t *a, uint64_t "
+            "b, bool more) {\n",
+            n, turned_b);
   else
-    fprintf(out, "template <> __device__ __forceinline__ void multiply_tiles<%d, %d, %d>(float *d, uint64_t a, uint64_t b, bool more) {\n", n, turned_a,
-            turned_b);
-  fprintf(out, "  asm volatile(\"{\\n.reg .pred more;\\nsetp.ne.b32 more, %%%d, 0;\\n\"\n"
-               "               \"wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s {",
+    fprintf(out,
+            "template <> __device__ __forceinline__ void multiply_tiles<%d, %d, %d>(float *d, uint64_t a, uint64_t b, "
+            "bool more) {\n",
+            n, turned_a, turned_b);
+  fprintf(out,
+          "  asm volatile(\"{\\n.reg .pred more;\\nsetp.ne.b32 more, %%%d, 0;\\n\"\n"
+          "               \"wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s {",
           sums + a + 1, n, type, type);
   for (int i = 0; i < sums; i++)
     fprintf(out, "%s%%%d", i ? "," : "", i);
@@ -177,8 +195,7 @@ void cu_groups_device(FILE *out, const ir_program *p) {
     if (u.ranks >> r & 1) boxes(out, r);
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
-      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1])
-        product(out, cu_mma_of(p)->type, 16 * n, i >> 2, i >> 1 & 1, i & 1);
+      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p)->type, 16 * n, i >> 2, i >> 1 & 1, i & 1);
   fputs(host, out);
   fputs("#endif\n", out);
   fputs(both, out);

@@ -1,8 +1,9 @@
 /* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map is a tensor as its
- * arguments say it stands in memory; each box is a panel of a tile: 128 bytes along the last rank, rows along another. */
+ * arguments say it stands in memory; each box is a panel of a tile: 128 bytes along the last rank, rows along another.
+ */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/groups/groups.h"
+#include "codegen/target/cuda/print/group.h"
 
 typedef struct {
   FILE *out;
@@ -12,7 +13,8 @@ typedef struct {
 
 void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g) {
   (void)p;
-  fprintf(out, "\n/* Tensors as part%d takes boxes from them, and sends them off. */\nstruct maps%d {\n", g->number, g->number);
+  fprintf(out, "\n/* Tensors as part%d takes boxes from them, and sends them off. */\nstruct maps%d {\n", g->number,
+          g->number);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++)
       fprintf(out, "  tensor_map of_%d;\n", g->ring[i].copy[k]->copy.to);
@@ -37,7 +39,10 @@ static void say(const maps *m, const ir_buffer *b, int rows, int64_t n_rows) {
   }
   fputs("};\n    const int box[] = {", m->out);
   for (int r = b->rank - 1; r >= 0; r--)
-    fprintf(m->out, "%" PRId64 "%s", r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type) : r == rows ? n_rows : (int64_t)1,
+    fprintf(m->out, "%" PRId64 "%s",
+            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type)
+            : r == rows      ? n_rows
+                             : (int64_t)1,
             r ? ", " : "};\n");
 }
 
@@ -56,8 +61,10 @@ static void make(const maps *m, const char *name, int number, int buffer, int ro
 void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name) {
   const maps m = {out, p, offset};
   const int n = g->number;
-  fprintf(out, "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
-               "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n  cudaError_t bad;\n  (void)bad;\n",
+  fprintf(out,
+          "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
+          "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n  cudaError_t bad;\n  "
+          "(void)bad;\n",
           n, name, CU_LANES, CU_GROUP_THREADS / CU_LANES, n);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
@@ -76,6 +83,7 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
           "  if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n"
           "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
           "  if (bad != cudaSuccess) return bad;\n"
-          "  START_ROLES(part%d, blocks, threads, %" PRId64 ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
+          "  START_ROLES(part%d, blocks, threads, %" PRId64
+          ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
           g->part->loop.trip, g->part->loop.trip, n, g->shared, n, g->shared);
 }
