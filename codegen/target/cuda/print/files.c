@@ -15,10 +15,13 @@ void cu_device_h(FILE *out, const c_package *k) {
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
           "/* Bytes of device memory that a call needs. */\nsize_t %s_device_workspace(void);\n"
           "/* Starts the kernel in the stream (a cudaStream_t) and returns at once; pointers of args and workspace are "
-          "the device's.\n * %s_no_isa: it could not be started. */\n"
+          "the device's.\n * %s_no_isa: it could not be started.%s */\n"
           "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream);\n\n"
           "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-          n, n, n, n, n, n, n);
+          n, n, n, n, n,
+          cu_has_groups(k->p) ? "  bad_argument: what is no multiple of 16 bytes among addresses and strides, too."
+                              : "",
+          n, n);
 }
 
 void cu_makefile(FILE *out, const c_package *k) {
