@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/sha256.h"
 #include "tune/store/store.h"
 #include "tune/way/way.h"
@@ -40,11 +41,7 @@ typedef struct {
 } tuner;
 
 const char *tf_verdict_name(tf_verdict v) {
-  static const char *const names[] = {
-#define X(id, name, what) name,
-      TF_VERDICTS(X)
-#undef X
-  };
+  static const char *const names[] = {TF_VERDICTS(TF_NAME_ROW)};
   return v < TF_N_VERDICTS ? names[v] : "";
 }
 
