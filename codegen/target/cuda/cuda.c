@@ -14,13 +14,19 @@ static const low_pass passes[] = {
     {"unused", low_drop_unused},    {NULL, NULL},
 };
 
-/* Instruction sets are those of CPUs; what a kernel is compiled for nvcc says. */
+/* wmma: the baseline, fragments as C++ has them; other instruction sets are those of CPUs, and what a kernel is
+ * compiled for nvcc says. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   char known[80] = "f32";
-  size_t n = strlen(known);
-  if (cu_machine(o->dtype, machine)) return true;
+  const bool wmma = o->isa && !strcmp(o->isa, "wmma");
+  size_t n = wmma ? 0 : strlen(known);
+  if (cu_machine(o->dtype, wmma, machine)) return true;
   for (int i = 0; cu_mma_at(i) && n < sizeof known; i++)
-    n += (size_t)snprintf(known + n, sizeof known - n, ", %s", cu_mma_at(i)->dtype);
+    if (cu_mma_at(i)->wmma == wmma)
+      n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", cu_mma_at(i)->dtype);
+  if (wmma)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no wmma of '%.40s'; known: %s",
+                   o->dtype ? o->dtype : "f32", known);
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 
