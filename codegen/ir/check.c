@@ -188,17 +188,19 @@ static bool sides(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   must(c, p->kernel != NULL, "product: no kernel");
   must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1, "product: its operands are not two");
-  must(c, p->m >= 0 && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
+  const bool one_row = p->m < 0 && p->way == IR_FEW;
+  must(c, (p->m >= 0 || one_row) && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
        "product: rows and lanes are not dims of its output");
   must(c, p->k >= op->n_out_dims && p->k < op->n_dims, "product: no dim is summed");
   if (!c->ok) return false;
   const tf_ref *a = &op->reads[p->a], *b = &op->reads[p->b];
-  must(c, moves(c->wl, a, op->dims[p->m]) && !moves(c->wl, b, op->dims[p->m]), "product: its rows are not of a alone");
+  must(c, one_row || (moves(c->wl, a, op->dims[p->m]) && !moves(c->wl, b, op->dims[p->m])),
+       "product: its rows are not of a alone");
   must(c, moves(c->wl, b, op->dims[p->n]) && !moves(c->wl, a, op->dims[p->n]), "product: its lanes are not of b alone");
   must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
        "product: its sum is not over both operands");
-  const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  return must(c, (m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
+  const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
+  return must(c, (one_row || m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
               "product: the length of a side is unknown");
 }
 
@@ -215,7 +217,7 @@ static void places(checker *c, const ir_stmt *s) {
 static void product(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (!sides(c, s)) return;
-  const int64_t m = s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
+  const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
   if (p->slab)
     slab(c, s, ir_slab_of(p));
   else if (p->way == IR_PAIRS && p->pack >= 0)

@@ -58,7 +58,8 @@ typedef enum {
 typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
 /* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  m, n, k
- * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none. */
+ * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none.  m is -1 where few
+ * rows are a single one that no dim of the output counts. */
 typedef struct {
   int m, n, k, a, b;
   const ir_kernel *kernel;

@@ -8,20 +8,12 @@
 #include "sweep/section/over.h"
 
 const char *tf_sweep_method_key(int method) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_SWEEP_METHODS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_SWEEP_METHODS(TF_NAME_ROW)};
   return method >= 0 && method < TF_N_SWEEP_METHODS ? keys[method] : NULL;
 }
 
 const char *tf_goal_key(int goal) {
-  static const char *const keys[] = {
-#define X(id, key, column) key,
-      TF_GOALS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_GOALS(TF_NAME_ROW)};
   return goal >= 0 && goal < TF_N_GOALS ? keys[goal] : NULL;
 }
 
@@ -35,11 +27,7 @@ const char *tf_goal_column(int goal) {
 }
 
 const char *tf_point_state_key(int state) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_POINT_STATES(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_POINT_STATES(TF_NAME_ROW)};
   return state >= 0 && state < TF_N_POINT_STATES ? keys[state] : NULL;
 }
 

@@ -20,6 +20,10 @@ static const char schema[] = "CREATE TABLE run (id INTEGER PRIMARY KEY, problem 
                              " schedule TEXT NOT NULL, mapping TEXT NOT NULL, isa TEXT NOT NULL, cycles REAL NOT NULL,"
                              " verdict TEXT NOT NULL, seconds REAL, turns INTEGER NOT NULL, same INTEGER NOT NULL,"
                              " PRIMARY KEY (run, no)) WITHOUT ROWID;";
+/* Stores of earlier versions get this table when they are next written to. */
+static const char kernels[] = "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
+                              " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
+                              " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;";
 
 static bool create_tables(tf_db *db, const void *ctx, tf_diags *d) {
   (void)ctx;
@@ -32,7 +36,10 @@ tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  if (tf_db_open(&s->db, &kind, path, make || !path ? create_tables : NULL, NULL, d)) return s;
+  const bool write = make || !path;
+  if (tf_db_open(&s->db, &kind, path, write ? create_tables : NULL, NULL, d) &&
+      (!write || tf_db_exec(&s->db, kernels, d)))
+    return s;
   tune_store_close(s);
   return NULL;
 }
@@ -132,6 +139,25 @@ bool tune_store_add(tune_store *s, int64_t run, const tf_trial *t, tf_diags *d) 
     tf_db_fail(&s->db, d);
   sqlite3_finalize(q);
   return done == SQLITE_DONE;
+}
+
+bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timing *out, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(
+      &s->db, "SELECT seconds, turns FROM kernel WHERE machine = ?1 AND compiler = ?2 AND digest = ?3", d);
+  bool failed = false;
+  tf_db_bind(q, "ttt", k->machine, k->compiler, k->digest);
+  *there = tf_db_step(&s->db, q, &failed, d);
+  if (*there) *out = (tf_timing){TF_TUNE_RAN, sqlite3_column_double(q, 0), sqlite3_column_int(q, 1)};
+  if (*there && !(out->seconds > 0)) failed = !tf_db_refuse(&s->db, d, "is damaged: a kernel without a time");
+  sqlite3_finalize(q);
+  return !failed;
+}
+
+bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "INSERT OR IGNORE INTO kernel VALUES (?1, ?2, ?3, ?4, ?5)", d);
+  const bool ok = tf_db_put(&s->db, q, d, "tttri", k->machine, k->compiler, k->digest, m->seconds, (int64_t)m->turns);
+  sqlite3_finalize(q);
+  return ok;
 }
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }

@@ -249,8 +249,8 @@ static void product(walk *w, const ir_stmt *s) {
 static void few(walk *w, const ir_stmt *s) {
   enum { STEPS = 8 };
   const ir_product *p = s->nest.product;
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
+  const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
   w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
                                        : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
