@@ -310,8 +310,8 @@ struct ir_stmt {
       int64_t parts; /* above 1: so many steps share the copy; this one does part number `part` */
       ir_atom part;
     } copy;
-    struct { /* waits until at most `left` of the groups that this step began in the queue, the latest ones, are pending
-              */
+    struct { /* waits until at most `left` of the groups that this step began in the queue, the
+              * latest ones, are pending */
       int queue, left;
     } wait;
     struct { /* waits until all steps of the innermost loop around that is mapped to `map` have arrived */

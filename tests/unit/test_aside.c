@@ -79,8 +79,7 @@ static void append(lowering *w, ir_body *b, ir_stmt *s) {
   b->s = more;
 }
 
-/* ---- a target with a queue: tiles come while the ones before are worked on ----------------------------------------
- */
+/* ---- a target with a queue: tiles come while the ones before are worked on ------------------------------- */
 
 static void add_copy(lowering *w, const ir_stmt *stage, ir_range *range, ir_atom slot) {
   ir_stmt *s = low_add(w, IR_COPY);
@@ -175,8 +174,7 @@ static const ir_space near_spaces[] = {
 static const ir_platform near_platform = {1u << IR_SERIAL | 1u << IR_LANE | 1u << IR_BLOCK, 3, near_spaces, 1, dma, 3};
 static const low_target queue_target = {.platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
-/* ---- a target with lanes: what one makes all read, behind a barrier ------------------------------------------------
- */
+/* ---- a target with lanes: what one makes all read, behind a barrier -------------------------------------- */
 
 static bool all_close_by(const lowering *w, int op) {
   (void)w, (void)op;
@@ -224,8 +222,7 @@ static const ir_platform lane_platform = {1u << IR_SERIAL | 1u << IR_BLOCK | 1u 
 static const low_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 
-/* ---- runs ----------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------------------ */
 
 enum { WORDS = 512 };
 

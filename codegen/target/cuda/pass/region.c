@@ -58,8 +58,7 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
   return ok;
 }
 
-/* ---- fragments ------------------------------------------------------------------------------------------------------
- */
+/* ---- fragments ------------------------------------------------------------------------------------------- */
 
 /* Finds the buffers that are not touched outside. */
 static void find_own(const cu_region *g) {
@@ -163,8 +162,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   return true;
 }
 
-/* ---- warps ----------------------------------------------------------------------------------------------------------
- */
+/* ---- warps ----------------------------------------------------------------------------------------------- */
 
 static int64_t split(int64_t length, int warps) { return cu_sides_up((length + warps - 1) / warps); }
 

@@ -73,7 +73,8 @@ static void set_dim(c_printer *c, const shape *t, int k, const char *more) {
   fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
 }
 
-/* Dims with one setting; where they may have none, there is nothing to do. */
+/* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.  Returns how many were
+ * opened. */
 static int open_single(c_printer *c, const shape *t) {
   int opened = 0;
   for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
@@ -118,14 +119,13 @@ static void behind(c_printer *c, const shape *t, int k) {
   c_atom(c->out, c->p, t->s->range[k].hi);
 }
 
-/* Leaves out what is behind the end: in memory nothing is there, and a sum must not have it. */
+/* Skips points beyond the end of the range: in memory there are none, and a sum must not count them. */
 static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
   c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
 }
 
-/* ---- statements -----------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {

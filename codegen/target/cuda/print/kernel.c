@@ -10,8 +10,7 @@ enum { LINE = 128 }; /* bytes on which buffers start */
 
 static void body(c_printer *c, const ir_body *b);
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------------------- */
 
 static bool is_of_groups(const ir_program *p, int buffer) {
   bool is = false;
@@ -68,8 +67,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   }
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------------------
- */
+/* ---- copies ---------------------------------------------------------------------------------------------- */
 
 static void length(c_printer *c, const ir_range *r) {
   fputs("most(", c->out);
@@ -125,8 +123,7 @@ static void copy(c_printer *c, const ir_stmt *s) {
   if (s->copy.ends) c_line(c, "copy_end();\n");
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void opened_body(c_printer *c, const ir_stmt *s) {
   c->depth++;
@@ -229,8 +226,7 @@ static void body(c_printer *c, const ir_body *b) {
   }
 }
 
-/* ---- the file -----------------------------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------------------- */
 
 static void values(c_printer *c) {
   for (int i = 0; i < c->p->body.n; i++)
