@@ -8,4 +8,14 @@
 static inline bool tf_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool tf_sub(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
 static inline bool tf_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
+
+/* Of counts, which are not negative: INT64_MAX where the result passes it. */
+static inline int64_t tf_sat_add(int64_t a, int64_t b) {
+  int64_t r;
+  return tf_add(a, b, &r) ? r : INT64_MAX;
+}
+static inline int64_t tf_sat_mul(int64_t a, int64_t b) {
+  int64_t r;
+  return tf_mul(a, b, &r) ? r : INT64_MAX;
+}
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/utf8.h"
 
 tf_diags *tf_diags_new(void) { return calloc(1, sizeof(tf_diags)); }
@@ -150,10 +151,6 @@ size_t tf_diags_count(const tf_diags *d) { return d->n_entries; }
 const tf_diag *tf_diags_at(const tf_diags *d, size_t i) { return i < d->n_entries ? &d->entries[i] : NULL; }
 
 const char *tf_code_key(tf_code code) {
-  static const char *const key[] = {
-#define X(id, key) key,
-      TF_CODES(X)
-#undef X
-  };
+  static const char *const key[] = {TF_CODES(TF_NAME_ROW)};
   return (unsigned)code < TF_N_CODES ? key[code] : "E_?";
 }

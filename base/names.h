@@ -1,8 +1,12 @@
-/* "Did you mean": the nearest of a set of names. */
+/* "Did you mean": the nearest of a set of names.  Names of enumerations. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 #include <stdbool.h>
 #include <stddef.h>
+
+/* The names of an enumeration's members, from the list X(id, name, ...) that makes it: {TF_CODES(TF_NAME_ROW)}. */
+#define TF_NAME_ROW(...) TF_NAME_OF_ROW(__VA_ARGS__, )
+#define TF_NAME_OF_ROW(id, name, ...) name,
 
 /* Feed candidates one by one; best is the nearest that is near enough, else NULL.  Of
  * equally near ones the first offered wins.  known lists the first few offered.  Borrows

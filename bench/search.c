@@ -6,33 +6,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/machine.h"
 #include "tileflow/tileflow.h"
 
-static const char *const chain_text = "architecture:\n"
-                                      "  name: edge\n"
-                                      "  clock: 1 GHz\n"
-                                      "  memories:\n"
-                                      "  - {name: DRAM, bandwidth: 60 GB/s}\n"
-                                      "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
-                                      "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
-                                      "  compute:\n"
-                                      "  - {name: matrix, ops: [mac], below: L0}\n"
-                                      "workload:\n"
-                                      "  name: chain\n"
-                                      "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
-                                      "  ops:\n"
-                                      "  - C[m,l] += A[m,k] * B[k,l]\n"
-                                      "  - E[m,n] += C[m,l] * D[l,n]\n"
-                                      "mapping: |\n"
-                                      "  DRAM for m=?\n"
-                                      "    L1 for m=? l=?\n"
-                                      "      Seq\n"
-                                      "        L1 for m=? k=64 spatial m=?@x l=?@y\n"
-                                      "          L0 for m=1\n"
-                                      "            op C\n"
-                                      "        L1 for m=? n=? l=? spatial m=?@x n=?@y\n"
-                                      "          L0 for m=1\n"
-                                      "            op E\n";
+static const char chain_text[] = BENCH_CHAIN "mapping: |\n"
+                                             "  DRAM for m=?\n"
+                                             "    L1 for m=? l=?\n"
+                                             "      Seq\n"
+                                             "        L1 for m=? k=64 spatial m=?@x l=?@y\n"
+                                             "          L0 for m=1\n"
+                                             "            op C\n"
+                                             "        L1 for m=? n=? l=? spatial m=?@x n=?@y\n"
+                                             "          L0 for m=1\n"
+                                             "            op E\n";
 
 /* Of all threads: on a machine that is shared the clock says little. */
 static double cpu_seconds(void) {
@@ -67,9 +53,9 @@ int main(int argc, char **argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 2;
   tf_diags *d = tf_diags_new();
   if (!d) return 1;
-  tf_text chain = {"chain", chain_text, strlen(chain_text)};
+  tf_text chain[] = {{"machine", bench_arch, strlen(bench_arch)}, {"chain", chain_text, strlen(chain_text)}};
   tf_spec *s = argc > 2 ? tf_spec_read((const char *const *)argv + 2, (size_t)argc - 2, NULL, 0, d)
-                        : tf_spec_read_texts(&chain, 1, NULL, 0, d);
+                        : tf_spec_read_texts(chain, 2, NULL, 0, d);
   printf("case,strategy,threads,evaluations_per_s,evaluations_per_cpu_s,tasks,best,stopped_by\n");
   if (s) rows(argc > 2 ? argv[argc - 1] : "two-op chain", s, seconds, d);
   bool failed = tf_diags_errors(d) > 0;

@@ -1,34 +1,18 @@
-/* The trees that benchmarks evaluate: an edge machine, a chain of two products, attention as seven ops. */
+/* The trees that benchmarks evaluate on that machine: the chain of two products, attention as seven ops. */
 #ifndef BENCH_TREES_H
 #define BENCH_TREES_H
+#include "bench/machine.h"
 
-static const char bench_arch[] = "architecture:\n"
-                                 "  name: edge\n"
-                                 "  clock: 1 GHz\n"
-                                 "  memories:\n"
-                                 "  - {name: DRAM, bandwidth: 60 GB/s}\n"
-                                 "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
-                                 "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
-                                 "  compute:\n"
-                                 "  - {name: matrix, ops: [mac], below: L0}\n"
-                                 "  - {name: vector, ops: [add, sub, mul, div, max, exp], below: L1, mesh: [32, 3]}\n";
-
-static const char bench_chain[] = "workload:\n"
-                                  "  name: chain\n"
-                                  "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
-                                  "  ops:\n"
-                                  "  - C[m,l] += A[m,k] * B[k,l]\n"
-                                  "  - E[m,n] += C[m,l] * D[l,n]\n"
-                                  "mapping: |\n"
-                                  "  DRAM for m=2\n"
-                                  "    L1 for m=4 l=16\n"
-                                  "      Seq\n"
-                                  "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
-                                  "          L0 for m=1\n"
-                                  "            op C\n"
-                                  "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
-                                  "          L0 for m=1\n"
-                                  "            op E\n";
+static const char bench_chain[] = BENCH_CHAIN "mapping: |\n"
+                                              "  DRAM for m=2\n"
+                                              "    L1 for m=4 l=16\n"
+                                              "      Seq\n"
+                                              "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
+                                              "          L0 for m=1\n"
+                                              "            op C\n"
+                                              "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
+                                              "          L0 for m=1\n"
+                                              "            op E\n";
 
 static const char bench_attention[] = "workload:\n"
                                       "  name: attention\n"

@@ -14,7 +14,8 @@ static const gr_expr *select_of(gr_draft *d, const gr_expr *c, const gr_expr *a,
   return a && b && c ? gr_call(d, TF_K_SELECT, c, a, b) : NULL;
 }
 
-const gr_expr *gr_out_at(gr_draft *d, const tf_op *op, int tensor) {
+/* The op's own tensor at its point. */
+static const gr_expr *gr_out_at(gr_draft *d, const tf_op *op, int tensor) {
   int slots[TF_MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++)
     slots[r] = GR_SLOT + r;

@@ -5,8 +5,6 @@
 
 /* The value of each node of the op's expression, over the op's slots: [n_expr].  NULL without memory. */
 const gr_expr **gr_values(gr_draft *d, const tf_op *op);
-/* The op's own tensor at its point. */
-const gr_expr *gr_out_at(gr_draft *d, const tf_op *op, int tensor);
 
 /* adjoint[i]: d_out times the derivative of the op by its read i, at a point of the op's space; NULL where it is 0
  * everywhere.  Elements that share a maximum or minimum each get an equal share; for max(a, b) and min(a, b) with a =

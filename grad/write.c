@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "model/yaml/quote.h"
 
 /* ---- what is read of each tensor -------------------------------------------------------- */
@@ -134,11 +135,7 @@ static void put_read(const writer *w, const gr_expr *e, bool through_copy) {
 }
 
 static const char *key_of(tf_kind kind) {
-  static const char *const keys[] = {
-#define X(id, key) [TF_K_##id] = key,
-      TF_KINDS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_KINDS(TF_NAME_ROW)};
   return keys[kind];
 }
 

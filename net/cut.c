@@ -184,6 +184,11 @@ static bool copy_tensor(cutter *c, int t) {
       z->consumers[m] = z->consumers[m - 1];
       z->consumers[m - 1] = swap;
     }
+  if (z->n_consumers == 0 && from->rank > 0) { /* who reads it beyond its borders is another group */
+    z->pad = TF_ARRAY(c->a, int64_t, (size_t)from->rank);
+    if (!z->pad) return no_memory(c);
+    memset(z->pad, 0, (size_t)from->rank * sizeof *z->pad);
+  }
   if (z->producer < 0 || z->n_consumers == 0 || outside < 0) return true;
   tf_fail(c->d, c->at, TF_E_OUTPUT, "'%.60s' is made in this group and read both inside and outside of it", z->name);
   tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);
@@ -222,6 +227,17 @@ static bool check_views(const cutter *c, const int *ops, int n) {
   return true;
 }
 
+/* Joins dims; what comes from outside the network, or leaves it, keeps its ranks, as its strides are the caller's. */
+static bool flatten(cutter *c) {
+  bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->wl->n_tensors);
+  if (!fixed) return no_memory(c);
+  for (int t = 0; t < c->wl->n_tensors; t++) {
+    const tf_tensor *z = &c->from->tensors[c->tensor[t]];
+    fixed[t] = z->producer < 0 || !z->n_consumers;
+  }
+  return net_flatten(c->a, c->wl, fixed) || no_memory(c);
+}
+
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {
   if (!check_views(c, ops, n)) return false;
   c->wl = TF_NEW(c->a, tf_workload);
@@ -229,7 +245,7 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   c->wl->name = tf_arena_strndup(c->a, name, strlen(name));
   c->wl->at = c->at;
   if (!c->wl->name) return no_memory(c);
-  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c)) return false;
+  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !flatten(c)) return false;
   g->workload = c->wl;
   g->op = c->op;
   g->tensor = c->tensor;

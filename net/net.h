@@ -11,6 +11,11 @@ enum { NET_MAX_GROUP = 32 }; /* ops of a group */
  * first use; first[i] is the first slot of op i.  Ops are in topological order.  False: no memory. */
 bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, const int *first, int *dim, int *n_dims);
 
+/* flatten.c: makes one dim of two that stand side by side wherever the workload has one of them, as all of two adjacent
+ * ranks, so that these are one rank; as often as there are such.  fixed[t]: tensor t keeps its ranks.  The workload's
+ * arrays are changed; those of its tensors (lo, extent, pad) are replaced.  False: no memory. */
+bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed);
+
 /* key.c: *size bytes that are equal for workloads which differ only in names.  NULL: no memory. */
 const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 
@@ -85,6 +90,17 @@ tf_budget net_part_of(const net_costs *c, int64_t evals);
 void net_keep(net_cost *x, tf_tree **tree, double value);
 void net_tell(const net_costs *c, double best);
 void net_costs_free(net_costs *c);
+
+/* ---- planning (plan.c) ------------------------------------------------------------------------------------- */
+/* What its passes work on.  A pass is a function of it, in the table of plan.c; false with an error in costs.d: no
+ * plan. */
+typedef struct {
+  net_costs costs;
+  net_cuts cuts;
+  tf_arena *a;
+  tf_net_plan *plan;
+  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
+} net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
 /* Whether a group costs what its kernel promises: a plan for kernels, by latency. */

@@ -8,14 +8,6 @@
 #include "net/net.h"
 #include "search/common/objective.h"
 
-typedef struct {
-  net_costs costs;
-  net_cuts cuts;
-  tf_arena *a;
-  tf_net_plan *plan;
-  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
-} planning;
-
 /* ---- one group -------------------------------------------------------------------------------------------- */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
   const tf_workload *wl = g->group->workload;
@@ -37,7 +29,7 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
-static bool take_group(planning *s, int i) {
+static bool make_group(net_planning *s, int i) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
   const net_cost *x = &c->at[s->cuts.id[i]];
@@ -82,8 +74,10 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
   return tf_bounds_find(arch, wl, &p->bounds, d);
 }
 
+/* ---- passes ------------------------------------------------------------------------------------------------- */
 /* A longer search for each distinct group of the cut. */
-static bool improve(planning *s, int64_t evals) {
+static bool improve(net_planning *s) {
+  const int64_t asked = s->costs.o->budget.max_evals, evals = asked ? asked : TF_NET_EVALS;
   bool *seen = TF_ARRAY(s->a, bool, (size_t)s->costs.n);
   if (!seen) return tf_fail(s->costs.d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   for (int i = 0; i < s->cuts.n; i++) {
@@ -95,7 +89,7 @@ static bool improve(planning *s, int64_t evals) {
 }
 
 /* No cut has a finite cost: reports each op that cannot be mapped as a group of its own. */
-static bool report_unmapped(planning *s) {
+static bool report_unmapped(net_planning *s) {
   net_costs *c = &s->costs;
   for (int o = 0; o < c->wl->n_ops; o++) {
     int id = -1;
@@ -108,13 +102,16 @@ static bool report_unmapped(planning *s) {
   return false;
 }
 
-static bool make(planning *s) {
+static bool cut(net_planning *s) {
   const net_costs *c = &s->costs;
   const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
-  if (isinf(s->cuts.cost)) return report_unmapped(s);
-  if (!improve(s, c->o->budget.max_evals ? c->o->budget.max_evals : TF_NET_EVALS)) return false;
+  return isinf(s->cuts.cost) ? report_unmapped(s) : true;
+}
+
+static bool make_groups(net_planning *s) {
+  const net_costs *c = &s->costs;
   tf_net_plan *p = s->plan;
   p->objective = c->o->objective;
   p->window = s->cuts.window;
@@ -127,9 +124,19 @@ static bool make(planning *s) {
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
   if (!p->groups || !s->like) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   for (int i = 0; i < s->cuts.n; i++)
-    if (!take_group(s, i)) return false;
-  return net_sum(c->arch, c->wl, p, c->d);
+    if (!make_group(s, i)) return false;
+  return true;
 }
+
+static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }
+
+#ifndef NET_MORE_PASSES /* rows that a test adds (tests/rows) */
+#define NET_MORE_PASSES
+#endif
+
+/* In the order in which they run. */
+static bool (*const passes[])(net_planning *s) = {cut, improve, make_groups, sum, NET_MORE_PASSES};
+enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
 static bool check_options(const tf_net_opts *o, tf_diags *d) {
   if (o->objective == TF_EDP)
@@ -141,17 +148,19 @@ static bool check_options(const tf_net_opts *o, tf_diags *d) {
 
 tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d) {
   if (!check_options(o, d)) return NULL;
-  planning *s = calloc(1, sizeof *s);
+  net_planning *s = calloc(1, sizeof *s);
   tf_net_plan *p = calloc(1, sizeof *p);
   tf_arena *a = tf_arena_new();
   bool ok = false;
   if (s && p && a) {
     const double limit = o->budget.time_limit;
-    *s = (planning){
+    *s = (net_planning){
         .costs = {.arch = arch, .wl = wl, .o = o, .d = d, .deadline = limit > 0 ? tf_now() + limit : INFINITY},
         .a = a,
         .plan = p};
-    ok = make(s);
+    ok = true;
+    for (int i = 0; ok && i < N_PASSES; i++)
+      ok = passes[i](s);
     net_costs_free(&s->costs);
   } else {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

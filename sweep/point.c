@@ -17,7 +17,7 @@ tf_goal sweep_mapped_goal(const tf_sweep_grid *g) {
   return g->goals[0] == TF_GOAL_AREA && g->n_goals > 1 ? g->goals[1] : g->goals[0];
 }
 
-tf_objective sweep_objective(const tf_sweep_grid *g) {
+static tf_objective objective_of(const tf_sweep_grid *g) {
   static const tf_objective of[TF_N_GOALS] = {[TF_GOAL_CYCLES] = TF_LATENCY,
                                               [TF_GOAL_SECONDS] = TF_LATENCY,
                                               [TF_GOAL_ENERGY] = TF_ENERGY,
@@ -177,7 +177,7 @@ static void raise_bound(work *w, const tf_solve_result *r) {
 
 static bool by_solver(work *w, bool exact) {
   const sweep_section *c = &w->s->section;
-  tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
+  tf_solve_opts o = {.objective = objective_of(&w->s->grid),
                      .budget.threads = 1,
                      .budget.max_evals = c->evals ? c->evals
                                          : exact  ? 0
@@ -211,7 +211,7 @@ static tf_tree *read_start(const work *w) {
 /* The closed form's mapping as a start for the search, found with a part of the budget; NULL: none, or stopped. */
 static tf_solve_result *by_formulas(const work *w, int64_t evals) {
   enum { MOST = 2000, PART = 8 };
-  tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
+  tf_solve_opts o = {.objective = objective_of(&w->s->grid),
                      .budget.threads = 1,
                      .budget.max_evals = evals / PART < MOST ? 1 + evals / PART : MOST,
                      .budget.stop = w->how->stop,
@@ -223,7 +223,7 @@ static tf_solve_result *by_formulas(const work *w, int64_t evals) {
 }
 
 static bool search_from(work *w, int64_t evals, const tf_tree *const *starts, int n) {
-  tf_search_opts o = {.objective = sweep_objective(&w->s->grid),
+  tf_search_opts o = {.objective = objective_of(&w->s->grid),
                       .budget.seed = w->s->section.seed,
                       .budget.threads = 1,
                       .budget.max_evals = evals,

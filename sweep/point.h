@@ -42,7 +42,6 @@ bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, doub
 /* The same for what has been read. */
 bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, double bounds[TF_N_GOALS]);
 
-/* The objective of a search or solver: the first goal that depends on the mapping. */
-tf_objective sweep_objective(const tf_sweep_grid *g);
+/* The goal of a search or solver: the first one that depends on the mapping. */
 tf_goal sweep_mapped_goal(const tf_sweep_grid *g);
 #endif

@@ -64,21 +64,21 @@ typedef struct {
   tf_diags *d;
 } owner;
 
-static bool give_old(void *ctx, const tf_sweep_row *r) {
+static bool add_known(void *ctx, const tf_sweep_row *r) {
   owner *w = ctx;
   if (w->o->full && r->state == TF_POINT_SKIPPED) return true;
   return sweep_plan_take(w->plan, r) || !tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }
 
 /* Loads the mappings that searches of this store found, as starts for neighbours. */
-static bool take_mappings(owner *w) {
+static bool load_mappings(owner *w) {
   bool failed = false;
   const tf_sweep_grid *g = &w->s->grid;
   if (!w->plan->mapping) return true;
-  sqlite3_stmt *q = sweep_store_prepare(w->store, "SELECT point, text FROM mappings", w->d);
-  while (sweep_store_step(w->store, q, &failed, w->d)) {
+  sqlite3_stmt *q = tf_db_prepare(&w->store->db, "SELECT point, text FROM mappings", w->d);
+  while (tf_db_step(&w->store->db, q, &failed, w->d)) {
     int64_t point = sqlite3_column_int64(q, 0), i = sweep_plan_find(w->plan, point / g->n_cases);
-    const char *text = (const char *)sqlite3_column_text(q, 1);
+    const char *text = tf_db_text(q, 1);
     for (int64_t k = 0; i >= 0 && text && k < g->n_works; k++)
       if (g->works[k] == point % g->n_cases && !w->plan->mapping[i * g->n_works + k])
         w->plan->mapping[i * g->n_works + k] = strdup(text);
@@ -197,7 +197,7 @@ bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf
   w.front.most = FRONT_FOLLOWED;
   w.now.best = INFINITY;
   bool ok = sweep_plan_make(&plan, s, o, d);
-  if (ok) ok = tf_store_rows(store, give_old, &w, d) && take_mappings(&w) && tf_diags_errors(d) == errors;
+  if (ok) ok = tf_store_rows(store, add_known, &w, d) && load_mappings(&w) && tf_diags_errors(d) == errors;
   if (ok) {
     w.now.done = plan.done;
     w.now.total = plan.n * s->grid.n_works;

@@ -17,7 +17,7 @@ trap 'rm -f "$edges"' EXIT
 awk -v edges="$edges" '
 BEGIN {
   # floor of a room
-  room["base"] = 0
+  room["base"] = 0; room["base/db"] = 0.1
   room["model/yaml"] = 1
   room["model/spec/table"] = 2.1; room["model/spec"] = 2.2
   room["model/tree"] = 3
@@ -73,7 +73,7 @@ BEGIN {
   # the one room, with the rooms in it, that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
-  foreign["sqlite3.h"] = "sweep tune/store"
+  foreign["sqlite3.h"] = "base/db sweep tune/store"
   foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["dlfcn.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
@@ -98,7 +98,7 @@ function room_of(path,   p) {
   split(path, p, "/")
   if (p[1] == "codegen") { sub(/\/[^\/]*$/, "", path); return path }
   if (p[1] == "model" && p[4] != "") return p[1] "/" p[2] "/" p[3]
-  return p[1] ~ /^(model|search|tests)$/ || p[1] ~ /^(cli|tune)$/ && p[3] != "" ? p[1] "/" p[2] : p[1]
+  return p[1] ~ /^(model|search|tests)$/ || p[1] ~ /^(base|cli|sweep|tune)$/ && p[3] != "" ? p[1] "/" p[2] : p[1]
 }
 
 # Whether they stand on one floor of the house and are neither one within the other nor sub-rooms of one folder.

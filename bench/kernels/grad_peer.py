@@ -13,6 +13,7 @@ import sys
 
 import torch
 
+import operators
 from models_peer import KINDS
 from peer import THREADS, Ours, rounds
 
@@ -21,99 +22,11 @@ LIMIT = 1e-5
 F = torch.nn.functional
 
 
-def conv(rank, stride=1, dilation=1):
-    run = (F.conv1d, F.conv2d, F.conv3d)[rank - 1]
-
-    def of(t):
-        pad = dilation * (t["W"].shape[-1] // 2)
-        return run(t["I"], t["W"], stride=stride, padding=pad, dilation=dilation)
-
-    return of
-
-
-def transposed(rank, stride):
-    """The workload has the classes of each output index apart, y = stride i + f is [i, f]; its output begins where that says."""
-    run = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[rank - 1]
-
-    def of(t):
-        window = t["W"].shape[-1]
-        begin = window // 2 // stride * stride - -window % stride
-        y = F.pad(run(t["I"], t["W"], stride=stride), [max(0, -begin), stride] * rank)
-        sizes = [stride * n for n in t["I"].shape[2:]]
-        for d, n in enumerate(sizes):
-            y = y.narrow(2 + d, max(0, begin), n)
-        apart = [x for n in sizes for x in (n // stride, stride)]
-        return y.reshape(*y.shape[:2], *apart)
-
-    return of
-
-
-def grouped(stride):
-    def of(t):
-        groups = t["W"].shape[0]
-        y = F.conv2d(t["I"].flatten(1, 2), t["W"].flatten(0, 1), stride=stride, padding=t["W"].shape[-1] // 2, groups=groups)
-        return y.unflatten(1, (groups, -1))
-
-    return of
-
-
-def depthwise(t):
-    c, m, *window = t["W"].shape
-    return F.conv2d(t["I"], t["W"].reshape(c * m, 1, *window), stride=2, padding=window[0] // 2, groups=c).unflatten(1, (c, m))
-
-
-def each_its_own(t):
-    n, c, *image = t["I"].shape
-    y = F.conv2d(t["I"].reshape(1, n * c, *image), t["W"].flatten(0, 1), padding=t["W"].shape[-1] // 2, groups=n)
-    return y.reshape(n, -1, *image)
-
-
-def capsule(t):
-    """4 x 4 matrices for numbers: rows of the input's beside the batch, what is summed over beside the channels."""
-    images = t["I"].permute(0, 4, 1, 5, 2, 3)
-    (n, i), (k, c, r, s, l, j) = images.shape[:2], t["W"].shape
-    weights = t["W"].permute(0, 5, 1, 4, 2, 3).reshape(k * j, c * l, r, s)
-    y = F.conv2d(images.flatten(2, 3).flatten(0, 1), weights, stride=2, padding=r // 2)
-    return y.unflatten(0, (n, i)).unflatten(2, (k, j)).permute(0, 2, 4, 5, 1, 3)
-
-
-def circulant(t):
-    """The mean of each block's diagonals, which wrap."""
-    a = t["A"]
-    f = a.shape[1]
-    i = torch.arange(f)
-    diagonal = torch.stack([a[:, i, :, (i + d) % f].mean(0) for d in range(f)], -1)
-    return diagonal[:, :, (i[None, :] - i[:, None]) % f].transpose(1, 2)
-
-
-def shifted(t):
-    *_, p, q, _, r, s = t["I"].shape
-    x = F.pad(t["I"], [0, 0, 0, 0, 0, 0, s // 2, s // 2, r // 2, r // 2])
-    rows = [torch.stack([x[:, u : u + p, v : v + q, :, u, v] for v in range(s)], -1) for u in range(r)]
-    return torch.stack(rows, -2)
-
-
+# Strides and dilations of the cases named `small` in workloads/operators/cases.csv.
+SMALL = {**{kind: {"st": 2} for kind in ("c1d", "t1d-strided", "t2d-strided", "t3d-strided", "grp", "dep", "cap")}, "dil": {"dil": 2}}
+PLAIN = ("gmm", "gmv", "bil", "c2d", "c3d", "t1d", "t2d", "t3d", "bcm", "sho", "gfc", "men", "var", "scn", "bcv")
 FORWARD = {
-    "gmm": lambda t: t["A"] @ t["B"],
-    "gmv": lambda t: t["A"] @ t["B"],
-    "bil": lambda t: torch.einsum("nk,mkl,nl->nm", t["A"], t["B"], t["C"]),
-    "c1d": conv(1, stride=2),
-    "c2d": conv(2),
-    "c3d": conv(3),
-    "t1d": transposed(1, 2),
-    "t2d": transposed(2, 2),
-    "t3d": transposed(3, 2),
-    "grp": grouped(2),
-    "dep": depthwise,
-    "dil": conv(2, dilation=2),
-    "bcm": circulant,
-    "sho": shifted,
-    "gfc": lambda t: torch.einsum("ngc,gkc->ngk", t["I"], t["W"]),
-    "men": lambda t: t["A"].mean(1),
-    "var": lambda t: t["A"].var(1, unbiased=False),
-    "scn": lambda t: t["A"].cumsum(1),
-    "bcv": each_its_own,
-    "cap": capsule,
+    **{kind: operators.forward(kind, SMALL.get(kind, {})) for kind in (*SMALL, *PLAIN)},
     "chain": lambda t: F.conv2d(F.relu(F.conv2d(t["I"], t["W1"], stride=2, padding=1)), t["W2"]),
     **{kind: KINDS[kind].want for kind in ("attention", "causal", "gated", "mlp", "norm", "depthwise", "bottleneck")},
 }

@@ -66,19 +66,25 @@ def time_of(run, calls):
     return (now() - began) / calls
 
 
-def rounds(name, dtype, contestants, ours, flop, how_many):
-    """Contestants: name, function, and the place of the one whose time its own is divided by."""
+def turns(functions, how_many, between=lambda: None):
+    """Seconds of a call, [function][round]: each function in its turn, as often as fills a turn; `between` begins each round."""
     calls = []
-    for _, run, _ in contestants:
+    for run in functions:
         time_of(run, 2)
         calls.append(max(1, math.ceil(TURN / time_of(run, 2))))
-    took = [[] for _ in contestants]
-    least = []
+    took = [[] for _ in functions]
     for r in range(how_many):
-        least.append(ours.ideal(KIND[dtype], flop))
-        for i in range(len(contestants)):
-            k = (i + r) % len(contestants)
-            took[k].append(time_of(contestants[k][1], calls[k]))
+        between()
+        for i in range(len(functions)):
+            k = (i + r) % len(functions)
+            took[k].append(time_of(functions[k], calls[k]))
+    return took
+
+
+def rounds(name, dtype, contestants, ours, flop, how_many):
+    """Contestants: name, function, and the place of the one whose time its own is divided by."""
+    least = []
+    took = turns([run for _, run, _ in contestants], how_many, lambda: least.append(ours.ideal(KIND[dtype], flop)))
     for (who, _, beside), seconds in zip(contestants, took):
         middle = statistics.median(seconds)
         share = statistics.median(p / s for p, s in zip(least, seconds)) if least[0] else 0

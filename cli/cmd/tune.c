@@ -80,6 +80,7 @@ static void print_verdicts(const tf_tuned *t) {
     if (n[v]) printf("%s%d %s", any++ ? ", " : "", n[v], tf_verdict_name((tf_verdict)v));
   if (same) printf("; %d the same as others, not measured again", same);
   if (t->resumed) printf("; %d from the store", t->resumed);
+  if (t->known) printf("; %d that other runs of the store measured", t->known);
   printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn, (long long)t->unfit);
 }
 

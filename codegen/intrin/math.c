@@ -210,8 +210,6 @@ void tf_micro_vector_choices(FILE *out) {
         out);
 }
 
-double tf_micro_vector_error(const tf_micro_isa *isa) { return isa->picks ? 1.1e-7 : 1e-7; }
-
 const tf_micro_fn *tf_micro_math_find(int kind) {
   for (int i = 0; i < N_ROWS; i++)
     if ((int)rows[i].kind == kind) return &rows[i].fn;

@@ -100,7 +100,6 @@ void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
 /* `vec vec_choose(vec_truth where, vec yes, vec no)`, where `vec_truth` is the result of comparing two vectors, and
  * `vec vec_from(int64_t first)`: first, first + 1, and so on. */
 void tf_micro_vector_choices(FILE *out);
-double tf_micro_vector_error(const tf_micro_isa *isa);
 
 /* lanes.c: with more than one lane, after the prologue: type `lanes`, a selection of a vector's lanes;
  * `lanes_between`; `lanes_within`, those of n whose columns are in an image; loads (0 in lanes not selected), also of

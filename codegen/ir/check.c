@@ -188,17 +188,19 @@ static bool sides(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   must(c, p->kernel != NULL, "product: no kernel");
   must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1, "product: its operands are not two");
-  must(c, p->m >= 0 && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
+  const bool one_row = p->m < 0 && p->way == IR_FEW;
+  must(c, (p->m >= 0 || one_row) && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
        "product: rows and lanes are not dims of its output");
   must(c, p->k >= op->n_out_dims && p->k < op->n_dims, "product: no dim is summed");
   if (!c->ok) return false;
   const tf_ref *a = &op->reads[p->a], *b = &op->reads[p->b];
-  must(c, moves(c->wl, a, op->dims[p->m]) && !moves(c->wl, b, op->dims[p->m]), "product: its rows are not of a alone");
+  must(c, one_row || (moves(c->wl, a, op->dims[p->m]) && !moves(c->wl, b, op->dims[p->m])),
+       "product: its rows are not of a alone");
   must(c, moves(c->wl, b, op->dims[p->n]) && !moves(c->wl, a, op->dims[p->n]), "product: its lanes are not of b alone");
   must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
        "product: its sum is not over both operands");
-  const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  return must(c, (m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
+  const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
+  return must(c, (one_row || m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
               "product: the length of a side is unknown");
 }
 
@@ -215,7 +217,7 @@ static void places(checker *c, const ir_stmt *s) {
 static void product(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (!sides(c, s)) return;
-  const int64_t m = s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
+  const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
   if (p->slab)
     slab(c, s, ir_slab_of(p));
   else if (p->way == IR_PAIRS && p->pack >= 0)
@@ -250,7 +252,7 @@ static void sum_starts(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
-    bool asked = lo.var < 0 && lo.off == 0;
+    bool asked = s->nest.part || (lo.var < 0 && lo.off == 0);
     for (int i = 0; i < s->nest.n_fresh; i++)
       asked |= ir_same(lo, s->nest.fresh[i]) || (lo.var >= 0 && is_since(c, s->nest.fresh[i], lo));
     must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
@@ -414,6 +416,27 @@ static void divide(checker *c, const ir_stmt *s) {
   reads(c, "divide", s->divide.by);
 }
 
+static void merge(checker *c, const ir_stmt *s) {
+  const int z = c->wl->ops[s->op].out, from = s->merge.from, to = s->merge.to, before = s->merge.before;
+  must(c, holds(c, from, z) && holds(c, to, z) && from != to, "merge: not from one buffer of '%s' to another",
+       c->wl->tensors[z].name);
+  if (!c->ok) return;
+  const ir_buffer *parts = &c->p->buffers[from];
+  must(c, s->merge.parts == parts->slots && parts->slot.var == s->merge.part, "merge: %lld of %lld parts",
+       (long long)s->merge.parts, (long long)parts->slots);
+  must(c, (before < 0) == (s->merge.after < 0), "merge: corrected by half of what it needs");
+  sets(c, "merge", s->merge.part, true);
+  reads(c, "merge", from);
+  if (before >= 0) {
+    reads(c, "merge", before), reads(c, "merge", s->merge.after);
+    must(c, !c->ok || (c->p->buffers[before].slots == parts->slots && c->p->buffers[s->merge.after].slots == 1),
+         "merge: corrected by as many values as parts");
+  }
+  if (s->merge.by >= 0) reads(c, "merge", s->merge.by);
+  c->set[s->merge.part] = false;
+  if (c->ok) writes(c, "merge", to);
+}
+
 static void body(checker *c, const ir_stmt *around, const ir_body *b);
 
 static void stmt(checker *c, const ir_stmt *s) {
@@ -445,6 +468,7 @@ static void stmt(checker *c, const ir_stmt *s) {
   case IR_SAVE: save(c, s); break;
   case IR_CORRECT: correct(c, s); break;
   case IR_DIVIDE: divide(c, s); break;
+  case IR_MERGE: merge(c, s); break;
   }
   if (facts->body && c->ok) body(c, s, &s->body);
 }

@@ -115,8 +115,12 @@ static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
 /* Prints rows, lanes and reduced dims, and the panels of channels. */
 static void sides(const dump *d, const tf_op *op, const ir_product *p) {
   const bool channels = p->way == IR_CHANNELS, joined = channels && p->channels.joined;
-  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", joined ? dim(d, op, p->m - 1) : "",
-          joined ? " and " : "", dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
+  if (p->m < 0)
+    fputs("product: one row", d->out);
+  else
+    fprintf(d->out, "product: rows along %s%s%s", joined ? dim(d, op, p->m - 1) : "", joined ? " and " : "",
+            dim(d, op, p->m));
+  fprintf(d->out, ", lanes along %s, sums over %s", dim(d, op, p->n), dim(d, op, p->k));
   if (!channels) return;
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     fprintf(d->out, " %s", dim(d, op, k));
@@ -139,7 +143,7 @@ static void product(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   sides(d, op, p);
   if (p->slab) slab(d, op, p);
-  if (p->way == IR_FEW) fprintf(d->out, ", few rows, %s where it stands", read_name(d, op, p->b));
+  if (p->way == IR_FEW) fprintf(d->out, "%s, %s where it stands", p->m < 0 ? "" : ", few rows", read_name(d, op, p->b));
   if (p->way == IR_PAIRS) {
     if (!p->slab && p->pack >= 0 && p->pairs.places)
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
@@ -227,6 +231,12 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s);
     fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
     fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
+    break;
+  case IR_MERGE:
+    fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name), over(d, s);
+    if (s->merge.after >= 0) fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name);
+    if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
+    fputc('\n', d->out);
     break;
   }
 }

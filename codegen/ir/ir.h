@@ -58,7 +58,8 @@ typedef enum {
 typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
 /* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  m, n, k
- * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none. */
+ * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none.  m is -1 where few
+ * rows are a single one that no dim of the output counts. */
 typedef struct {
   int m, n, k, a, b;
   const ir_kernel *kernel;
@@ -240,7 +241,8 @@ typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } i
   X(NEST, "nest", false, true, DIMS)            \
   X(SAVE, "save", false, true, OUTPUT)          \
   X(CORRECT, "correct", false, true, OUTPUT)    \
-  X(DIVIDE, "divide", false, true, OUTPUT)
+  X(DIVIDE, "divide", false, true, OUTPUT)      \
+  X(MERGE, "merge", false, true, OUTPUT)
 /* clang-format on */
 typedef enum {
 #define X(id, name, body, points, over) IR_##id,
@@ -333,10 +335,12 @@ struct ir_stmt {
     struct { /* evaluates op at all points of range[]; a reduction starts over where all `fresh` are 0 */
       int n_fresh;
       ir_atom *fresh; /* lower ends of the reduced dims */
-      bool finite;    /* a running maximum by which sums are corrected: it starts at the lowest finite number instead of
-                         -inf, so that rows that are all -inf so far give exp(-inf - maximum) = 0 and exp(old - new) is a
-                         number */
-      int divides;    /* the read by which the expression divides, deferred to a DIVIDE; -1: none */
+      bool part; /* steps side by side have parts of its sum: `fresh` counts their own steps, or is empty, whatever the
+                    lower ends */
+      bool finite; /* a running maximum by which sums are corrected: it starts at the lowest finite number instead of
+                      -inf, so that rows that are all -inf so far give exp(-inf - maximum) = 0 and exp(old - new) is a
+                      number */
+      int divides; /* the read by which the expression divides, deferred to a DIVIDE; -1: none */
       const int *from;               /* [reads] the buffer of each operand; NULL: that of its tensor */
       const ir_product *product;     /* NULL: evaluated point by point */
       const ir_fragments *fragments; /* a product of fragments; NULL: no */
@@ -364,6 +368,14 @@ struct ir_stmt {
       ir_atom last;
       int64_t at;
     } divide;
+    /* Over range[], buffer `to` = what the op's reduction makes of all `parts` slots of `from`, whose slot is variable
+     * `part`: each times exp(that slot of `before` - `after`), and in the end divided by `by`, where these are buffers
+     * and not -1. */
+    struct {
+      int from, to, part;
+      int64_t parts;
+      int before, after, by;
+    } merge;
   };
 };
 

@@ -51,6 +51,9 @@ bool ir_names(const ir_stmt *s, int buffer) {
   case IR_SAVE: return s->save.from == buffer || s->save.to == buffer;
   case IR_CORRECT: return s->correct.before == buffer || s->correct.after == buffer;
   case IR_DIVIDE: return s->divide.by == buffer;
+  case IR_MERGE:
+    return s->merge.from == buffer || s->merge.to == buffer || s->merge.before == buffer || s->merge.after == buffer ||
+           s->merge.by == buffer;
   case IR_LET:
   case IR_WAIT:
   case IR_BARRIER:

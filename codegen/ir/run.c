@@ -149,6 +149,24 @@ static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, boo
   if (out) *out /= of(m, s->divide.by, point);
 }
 
+static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  double sum = ir_identity(op->reduce);
+  int64_t at[MAX_RANK];
+  (void)fresh;
+  for (int64_t i = 0; i < s->merge.parts && m->ok; i++) {
+    m->var[s->merge.part] = i;
+    double v = of(m, s->merge.from, point);
+    if (s->merge.before >= 0) v *= exp(of(m, s->merge.before, point) - of(m, s->merge.after, point));
+    sum = ir_combine(op->reduce, sum, v);
+  }
+  if (s->merge.by >= 0) sum /= of(m, s->merge.by, point);
+  for (int r = 0; r < op->n_out_dims; r++)
+    at[r] = point[op->dims[r]];
+  double *to = element(m, s->merge.to, at, true);
+  if (to) *to = sum;
+}
+
 /* Whether the length n is one that the range may have. */
 static bool may_be(const ir_range *r, int64_t n) {
   bool known = n <= 0 || n == r->most || n == r->rest;
@@ -352,6 +370,7 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_DIVIDE:
     if (atom(m, s->divide.last) == s->divide.at) walk(m, s, divide_point, false);
     break;
+  case IR_MERGE: walk(m, s, merge_point, false); break;
   }
 }
 

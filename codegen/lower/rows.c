@@ -13,6 +13,27 @@ static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *make
   return true;
 }
 
+/* Whether elements adjacent along dim are adjacent in every operand that moves with it. */
+static bool runs_along(const tf_workload *wl, const tf_op *op, int dim) {
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    const int rank = wl->tensors[ref->tensor].rank;
+    for (int r = 0; r < rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        if (ref->index[r].terms[t].dim == dim && (r < rank - 1 || ref->index[r].terms[t].coef != 1)) return false;
+  }
+  return true;
+}
+
+/* Whether vectors lie along the output's last dim: of maps, and of sums that go down columns (a vector times a matrix),
+ * which would be scalar if each element were summed by itself. */
+static bool needs_last(const tf_workload *wl, const tf_op *op) {
+  if (op->n_dims == op->n_out_dims) return true;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (runs_along(wl, op, op->dims[k])) return false;
+  return op->n_out_dims > 0 && runs_along(wl, op, op->dims[op->n_out_dims - 1]);
+}
+
 /* How many leading dims nests a and b can share; at most `common`. */
 static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, int common) {
   const tf_op *p = &w->plan->wl->ops[a->op], *q = &w->plan->wl->ops[b->op];
@@ -20,8 +41,7 @@ static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, in
   while (n < common && n < q->n_out_dims && p->dims[n] == q->dims[n] && ir_same(a->range[n].lo, b->range[n].lo) &&
          ir_same(a->range[n].hi, b->range[n].hi))
     n++;
-  /* maps keep their last dim, for vectors, as do sums over dims other than the last */
-  int keeps = q->n_dims > q->n_out_dims ? 0 : 1;
+  const int keeps = needs_last(w->plan->wl, q) ? 1 : 0;
   return n > q->n_out_dims - keeps ? q->n_out_dims - keeps : n;
 }
 

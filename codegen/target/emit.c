@@ -11,7 +11,8 @@ static const tf_target *const targets[] = {TF_TARGET_ROWS(X)};
 #undef X
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
-const tf_target *tf_target_find(const char *name, tf_diags *d) {
+/* The row of that name (NULL: cpu); NULL with the reason in d. */
+static const tf_target *find_target(const char *name, tf_diags *d) {
   for (int i = 0; i < N_TARGETS; i++)
     if (!strcmp(targets[i]->name, name ? name : "cpu")) return targets[i];
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
@@ -51,13 +52,13 @@ char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_option
 }
 
 bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d) {
-  const tf_target *t = tf_target_find(target, d);
+  const tf_target *t = find_target(target, d);
   ir_machine machine;
   return t && t->machine(&(tf_emit_options){.dtype = dtype}, &machine, d);
 }
 
 tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
-  const tf_target *t = tf_target_find(target, d);
+  const tf_target *t = find_target(target, d);
   return t ? tf_target_emit(t, tree, o, d) : NULL;
 }
 
@@ -66,7 +67,7 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
 }
 
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
-  const tf_target *t = tf_target_find(target, d);
+  const tf_target *t = find_target(target, d);
   if (!t) return -1;
   return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
 }
@@ -79,7 +80,7 @@ tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload
 }
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
-  const tf_target *t = tf_target_find(target, d);
+  const tf_target *t = find_target(target, d);
   return t ? tf_target_ir(t, tree, o, d) : NULL;
 }
 

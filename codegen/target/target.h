@@ -25,9 +25,6 @@ typedef struct {
 TF_TARGET_ROWS(X)
 #undef X
 
-/* The row of that name (NULL: cpu); NULL with the reason in d. */
-const tf_target *tf_target_find(const char *name, tf_diags *d);
-
 /* tf_emit and tf_emit_ir for a row, which need not be one of those above. */
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);

@@ -58,7 +58,8 @@ typedef struct {
   tf_planner_opts plan;           /* for the first choice; its kernel options apply to all kernels */
   int batch;                      /* candidates measured in one call; 0: 4.  Affects which schedules are tried */
   /* Compiles and measures n kernels; false: the tuning ends (what was measured stays in the store).  The library
-   * itself starts no programs. */
+   * itself starts no programs.  A kernel with the same text as one that ran on this machine, built by this compiler, in
+   * any run of the store, is not measured again. */
   bool (*measure)(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out);
   bool (*stop)(void *ctx);
   void (*progress)(void *ctx, const tf_tune_progress *p);
@@ -70,6 +71,7 @@ typedef struct {
   int n, best;            /* best: index; -1: none has run */
   tf_trial *trials;       /* [n] in order; texts belong to the tf_tuned */
   int resumed;            /* trials that the store already had */
+  int known;              /* trials whose kernels other runs of the store had measured, on this machine */
   int64_t drawn, unfit;   /* schedules that strategies drew; those of them that did not fit */
   struct tf_arena *arena; /* of the texts */
 } tf_tuned;

@@ -1,4 +1,5 @@
 /* Words held and instances used (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12, 13). */
+#include "base/checked.h"
 #include "model/cost/state.h"
 
 enum rule { WORDS_MAX, WORDS_UNION, WORDS_SUM };
@@ -21,16 +22,6 @@ static enum rule words_rule(tf_scope s) {
 /* Whether children of a scope run at the same time, on resources of their own. */
 static bool at_once(tf_scope s) { return words_rule(s) == WORDS_SUM; }
 
-static int64_t sat_add(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
-}
-
-static int64_t sat_mul(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
-
 /* The part of dim d of z's producer, of length `len`, that one instance of z's home holds. */
 static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_plan *p = m->plan;
@@ -47,13 +38,13 @@ int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
   int64_t words = 1;
   for (int r = 0; r < t->rank; r++) {
     int64_t len = narrowed(m, z, m->plan->wl->ops[t->producer].dims[r], box[r].len);
-    words = sat_mul(words, len < t->extent[r] ? len : t->extent[r]);
+    words = tf_sat_mul(words, len < t->extent[r] ? len : t->extent[r]);
   }
   return words;
 }
 
 static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
-  return sat_mul(words, p->wl->tensors[tensor].word_bits);
+  return tf_sat_mul(words, p->wl->tensors[tensor].word_bits);
 }
 
 /* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps. */
@@ -62,7 +53,7 @@ static int64_t homes_below(struct tf_model *m, int n, int level) {
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
         tf_plan_above(m->plan, n, m->plan->home_scope[z]))
-      bits = sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -70,7 +61,7 @@ static int64_t homes_at(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level)
-      bits = sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -101,10 +92,10 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
       most = words > most ? words : most;
     }
     h.holders += most > 0;
-    h.sum = sat_add(h.sum, most);
+    h.sum = tf_sat_add(h.sum, most);
   }
   for (int r = 0; r < p->wl->tensors[z].rank; r++)
-    h.box = sat_mul(h.box, len[r]);
+    h.box = tf_sat_mul(h.box, len[r]);
   return h;
 }
 
@@ -121,7 +112,7 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
-    if (h.holders > 1) twice = sat_add(twice, sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
+    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
@@ -131,9 +122,9 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
+    bits = tf_sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
   if (!m->quick && m->at_once[n] >= 0) bits = m->at_once[n];
-  return sat_mul(bits, times(m, level));
+  return tf_sat_mul(bits, times(m, level));
 }
 
 /* Bits that one instance of memory `level` must hold for node n. */
@@ -143,7 +134,7 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level)) return 0;
   if (node->kind == TF_TILE && node->level == level) {
     *worst = n;
-    return sat_add(homes_below(m, n, level), tile_bits(m, n, level));
+    return tf_sat_add(homes_below(m, n, level), tile_bits(m, n, level));
   }
   int64_t total = 0;
   for (int c = 0; c < node->n_children; c++) {
@@ -152,13 +143,13 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
     bool add = node->kind == TF_SCOPE && (words_rule(node->scope) == WORDS_UNION ||
                                           (at_once(node->scope) && tf_shared_instance(m->views, n, level)));
     if (b > total && !add) *worst = w;
-    total = add ? sat_add(total, b) : b > total ? b : total;
+    total = add ? tf_sat_add(total, b) : b > total ? b : total;
     if (add) *worst = n;
   }
   if (node->kind == TF_SCOPE && words_rule(node->scope) == WORDS_UNION) total -= shared_twice(m, node, level);
   int64_t kept = node->kind == TF_SCOPE ? homes_at(m, n, level) : 0;
   if (kept) *worst = n;
-  return sat_add(total, kept);
+  return tf_sat_add(total, kept);
 }
 
 static void violate(tf_result *out, tf_violation v) {
@@ -179,7 +170,7 @@ static void tensor_peaks(struct tf_model *m) {
     const tf_slice *s = &p->slices[i];
     int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
-    m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, bits_of(p, s->tensor, words));
+    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, bits_of(p, s->tensor, words));
   }
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (p->tree->nodes[n].kind == TF_TILE)
@@ -190,7 +181,7 @@ static void outermost(struct tf_model *m, int64_t *bits) {
   const tf_plan *p = m->plan;
   *bits = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_level[z] == 0) *bits = sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
+    if (p->home_level[z] == 0) *bits = tf_sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
 }
 
 static void capacities(struct tf_model *m, tf_result *out) {
@@ -262,8 +253,8 @@ static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) 
   if (t->kind != TF_TILE || t->level != level || !use.x) return use;
   for (int k = 0; k < t->n_loops; k++) {
     int64_t trip = m->ev.trip[p->first_loop[n] + k];
-    if (t->loops[k].axis == TF_SPATIAL_X) use.x = sat_mul(use.x, trip);
-    if (t->loops[k].axis == TF_SPATIAL_Y) use.y = sat_mul(use.y, trip);
+    if (t->loops[k].axis == TF_SPATIAL_X) use.x = tf_sat_mul(use.x, trip);
+    if (t->loops[k].axis == TF_SPATIAL_Y) use.y = tf_sat_mul(use.y, trip);
     if (t->loops[k].axis != TF_TEMPORAL && trip > 1) *node = n;
   }
   return use;
@@ -292,7 +283,7 @@ static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
     int l = mesh->loops[i];
     if (l >= 0) {
       int64_t *by = &use[m->plan->loops[l].axis == TF_SPATIAL_Y];
-      *by = sat_mul(*by, m->ev.trip[l]);
+      *by = tf_sat_mul(*by, m->ev.trip[l]);
       continue;
     }
     fit &= use[0] <= mesh->mesh[0] && use[1] <= mesh->mesh[1];

@@ -1,5 +1,6 @@
 /* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in time. */
 #include "tileflow/trace.h"
+#include "base/names.h"
 
 #include <stdlib.h>
 
@@ -324,10 +325,6 @@ void tf_trace_free(tf_trace *t) {
 }
 
 const char *tf_trace_key(tf_trace_kind kind) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_TRACES(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_TRACES(TF_NAME_ROW)};
   return keys[kind];
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "model/cost/general/general.h"
 #include "model/flow/layout.h"
 #include "model/flow/skip.h"
@@ -21,11 +22,7 @@ typedef struct tf_why_log {
 } why_log;
 
 const char *tf_cause_key(tf_cause c) {
-  static const char *const key[] = {
-#define X(id, key) [TF_WHY_##id] = key,
-      TF_CAUSES(X)
-#undef X
-  };
+  static const char *const key[] = {TF_CAUSES(TF_NAME_ROW)};
   return key[c];
 }
 

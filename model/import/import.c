@@ -1,4 +1,4 @@
-/* Recognises the tool that files belong to. */
+/* The tools whose files are imported, and which of them a file belongs to. */
 #include "model/import/tileflow/tileflow.h"
 
 static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
@@ -38,43 +38,67 @@ static bool is_foreign(const tf_ynode *root) {
          (mapping && mapping->kind != TF_Y_SCALAR);
 }
 
-bool tf_import_foreign(const tf_text *text) {
-  if (tf_import_is_onnx(text)) return true;
+/* ---- the table of importers -------------------------------------------------------------------- */
+static bool no_text(const tf_text *text) { return (void)text, false; }
+
+static bool no_root(const tf_ynode *root) { return (void)root, false; }
+
+static bool is_nest(const tf_text *text) { return ti_is_nest(text->text, text->len); }
+
+static char *import_onnx(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  for (size_t i = 0; n > 1 && i < n; i++)
+    if (tf_import_is_onnx(&texts[i])) {
+      tf_fail(d, (tf_loc){tf_diags_add_file(d, texts[i].name, "", 0), 0, 0, 0}, TF_E_USAGE,
+              "an ONNX model is a whole workload: other foreign files beside it have no place");
+      return NULL;
+    }
+  return tf_import_onnx(texts, set, n_set, d);
+}
+
+static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  (void)set;
+  if (!n_set) return tf_import_timeloop(texts, n, d);
+  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE, "--set gives macros of TileFlow's files: these have none");
+  return NULL;
+}
+
+#ifndef TF_MORE_IMPORTERS /* rows that a test adds (tests/rows) */
+#define TF_MORE_IMPORTERS
+#endif
+
+/* The first row that knows one of the files reads them all; the last reads what no row knows, and says what is wrong.
+ */
+static const struct {
+  bool (*is_text)(const tf_text *text);  /* known by its bytes */
+  bool (*is_root)(const tf_ynode *root); /* known by its keys; root NULL: no YAML */
+  char *(*read)(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
+} importers[] = {TF_MORE_IMPORTERS{tf_import_is_onnx, no_root, import_onnx},
+                 {is_nest, is_tileflow, tf_import_tileflow},
+                 {no_text, is_foreign, import_timeloop}};
+enum { N_IMPORTERS = sizeof importers / sizeof importers[0] };
+
+/* The row that knows the file; N_IMPORTERS: none, it is a native one. */
+static int importer_of(const tf_text *text) {
+  int k = 0;
+  for (; k < N_IMPORTERS; k++)
+    if (importers[k].is_text(text)) return k;
   tf_arena *a = tf_arena_new();
   tf_diags *d = tf_diags_new(); /* the reader reports errors again */
-  bool foreign =
-      a && d && (ti_is_nest(text->text, text->len) || is_foreign(tf_yaml_read(a, 0, text->text, text->len, d)));
+  const tf_ynode *root = a && d ? tf_yaml_read(a, 0, text->text, text->len, d) : NULL;
+  for (k = 0; k < N_IMPORTERS && !importers[k].is_root(root); k++) {
+  }
   tf_diags_free(d);
   tf_arena_free(a);
-  return foreign;
+  return k;
 }
 
-static bool any_tileflow(const tf_text *texts, size_t n) {
-  bool found = false;
-  for (size_t i = 0; i < n && !found; i++) {
-    tf_arena *a = tf_arena_new();
-    tf_diags *d = tf_diags_new(); /* the reader reports errors again */
-    if (a && d)
-      found =
-          ti_is_nest(texts[i].text, texts[i].len) || is_tileflow(tf_yaml_read(a, 0, texts[i].text, texts[i].len, d));
-    tf_diags_free(d);
-    tf_arena_free(a);
-  }
-  return found;
-}
+bool tf_import_foreign(const tf_text *text) { return importer_of(text) < N_IMPORTERS; }
 
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  int first = N_IMPORTERS - 1;
   for (size_t i = 0; i < n; i++) {
-    if (!tf_import_is_onnx(&texts[i])) continue;
-    if (n == 1) return tf_import_onnx(texts, set, n_set, d);
-    tf_fail(d, (tf_loc){tf_diags_add_file(d, texts[i].name, "", 0), 0, 0, 0}, TF_E_USAGE,
-            "an ONNX model is a whole workload: other foreign files beside it have no place");
-    return NULL;
+    const int k = importer_of(&texts[i]);
+    if (k < first) first = k;
   }
-  if (any_tileflow(texts, n)) return tf_import_tileflow(texts, n, set, n_set, d);
-  if (n_set) {
-    tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE, "--set gives macros of TileFlow's files: these have none");
-    return NULL;
-  }
-  return tf_import_timeloop(texts, n, d);
+  return importers[first].read(texts, n, set, n_set, d);
 }

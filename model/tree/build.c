@@ -54,7 +54,7 @@ void tf_tree_free(tf_tree *t) {
   if (t) tf_arena_free(((owned_tree *)t)->arena);
 }
 
-bool tf_tree_no_memory(tf_build *b) {
+static bool no_memory(tf_build *b) {
   b->whole = false;
   return tf_fail(b->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
 }
@@ -62,7 +62,7 @@ bool tf_tree_no_memory(tf_build *b) {
 void *tf_build_room(tf_build *b, void *list, int n, size_t size) {
   if (n % 4 || (n & (n - 1))) return list;
   void *wider = tf_arena_array(b->arena, n ? 2 * (size_t)n : 4, size);
-  if (!wider) tf_tree_no_memory(b);
+  if (!wider) no_memory(b);
   if (wider && n) memcpy(wider, list, (size_t)n * size);
   return wider;
 }
@@ -73,7 +73,7 @@ static bool make_room(tf_build *b) {
   if (t->n_nodes < b->room) return true;
   size_t room = b->room ? 2 * (size_t)b->room : 16;
   tf_node *wider = TF_ARRAY(b->arena, tf_node, room);
-  if (!wider) return tf_tree_no_memory(b);
+  if (!wider) return no_memory(b);
   if (b->room) memcpy(wider, t->nodes, (size_t)b->room * sizeof *wider);
   t->nodes = wider;
   b->room = (int)room;
@@ -132,7 +132,7 @@ static const int64_t *own_choices(tf_build *b, const tf_loop *l) {
   if (own)
     memcpy(own, l->choices, (size_t)l->n_choices * sizeof *own);
   else
-    tf_tree_no_memory(b);
+    no_memory(b);
   return own;
 }
 
@@ -198,7 +198,7 @@ static bool link_nodes(tf_build *b) {
     tf_node *n = &t->nodes[i];
     if (n->end == 0) n->end = i + 1;
     n->children = TF_ARRAY(b->arena, int, (size_t)n->n_children);
-    if (!n->children) return tf_tree_no_memory(b);
+    if (!n->children) return no_memory(b);
     if (n->parent >= 0 && t->nodes[n->parent].end == 0) t->nodes[n->parent].end = n->end;
   }
   for (int i = 0; i < t->n_nodes; i++)
@@ -210,7 +210,7 @@ static bool find_leaves(tf_build *b) {
   tf_tree *t = b->tree;
   size_t n_ops = (size_t)t->workload->n_ops;
   t->op_node = TF_ARRAY(b->arena, int, n_ops);
-  if (!t->op_node) return tf_tree_no_memory(b);
+  if (!t->op_node) return no_memory(b);
   for (size_t o = 0; o < n_ops; o++)
     t->op_node[o] = -1;
   for (int i = 0; i < t->n_nodes; i++)
@@ -290,7 +290,7 @@ static void check_rules(tf_build *b) {
   if (f) c.loop_told = TF_ARRAY(b->arena, bool, (size_t)f->n_loops);
   if (f) c.dim_told = TF_ARRAY(b->arena, bool, (size_t)f->wl->n_dims);
   if (!c.loop_told || !c.dim_told) {
-    tf_tree_no_memory(b);
+    no_memory(b);
     return;
   }
   bool ordered = tf_check_order(&c);

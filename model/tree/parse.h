@@ -33,7 +33,6 @@ void *tf_build_room(tf_build *b, void *list, int n, size_t size);
 
 /* Reports at the next token: "expected WHAT, not 'x'".  Always false. */
 bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what);
-bool tf_tree_no_memory(tf_build *b);
 
 /* Index by name; -1 (reported at the token) if there is none.  A head may be a memory; if it is none, the error lists
  * all that may open a line. */

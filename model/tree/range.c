@@ -1,6 +1,7 @@
 #include "model/tree/range.h"
 
-bool tf_ranges_idle(const tf_ranges *r, int o) {
+/* Whether some range of op o is empty: then it does not run, and touches nothing. */
+static bool is_idle(const tf_ranges *r, int o) {
   const tf_ival *now = &r->now[r->f->dim_from[o]];
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
     if (now[i].len <= 0) return true;
@@ -24,7 +25,7 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
   tf_ival v = {0, 0};
   TF_EACH_READ (r->f, o, n, at)
-    if (r->apart || !tf_ranges_idle(r, at.op)) {
+    if (r->apart || !is_idle(r, at.op)) {
       tf_ival read = index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k]);
       v = tf_around(v, r->borderless ? read : tf_clip(z, k, read));
     }

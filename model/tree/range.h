@@ -45,6 +45,4 @@ void tf_ranges_reset(tf_ranges *r);
 void tf_ranges_walk(tf_ranges *r, int node);
 /* Walks from the root to node `to` only, up to where its ranges are known. */
 void tf_ranges_towards(tf_ranges *r, int to);
-/* Whether some range of op o is empty: then it does not run, and touches nothing. */
-bool tf_ranges_idle(const tf_ranges *r, int o);
 #endif

@@ -65,27 +65,17 @@ static int fail(tf_build *b, const tf_mtok *tok, const char *what, name_at names
   return -1;
 }
 
+static int find_or_fail(tf_build *b, const tf_mtok *t, const char *what, name_at names) {
+  const int i = find(b->tree, t, names);
+  return i >= 0 ? i : fail(b, t, what, names);
+}
+
 int tf_mapping_head(tf_build *b, const tf_mtok *t) {
-  int i = find(b->tree, t, level_at);
+  const int i = find(b->tree, t, level_at);
   return i >= 0 ? i : fail(b, t, "memory or scope", head_at);
 }
 
-int tf_mapping_level(tf_build *b, const tf_mtok *t) {
-  int i = find(b->tree, t, level_at);
-  return i >= 0 ? i : fail(b, t, "memory", level_at);
-}
-
-int tf_mapping_dim(tf_build *b, const tf_mtok *t) {
-  int i = find(b->tree, t, dim_at);
-  return i >= 0 ? i : fail(b, t, "dim", dim_at);
-}
-
-int tf_mapping_tensor(tf_build *b, const tf_mtok *t) {
-  int i = find(b->tree, t, tensor_at);
-  return i >= 0 ? i : fail(b, t, "tensor", tensor_at);
-}
-
-int tf_mapping_op(tf_build *b, const tf_mtok *t) {
-  int i = find(b->tree, t, op_at);
-  return i >= 0 ? i : fail(b, t, "op", op_at);
-}
+int tf_mapping_level(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "memory", level_at); }
+int tf_mapping_dim(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "dim", dim_at); }
+int tf_mapping_tensor(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "tensor", tensor_at); }
+int tf_mapping_op(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "op", op_at); }

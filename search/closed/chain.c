@@ -284,20 +284,3 @@ double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n,
   }
   return all;
 }
-
-/* ---- words that the tree holds -------------------------------------------------------------------- */
-double tf_chain_held(const tf_chain *c, tf_scope kind, const double *s, bool twice) {
-  double largest = 0, sum = 0, home = 0;
-  for (int k = 0; k < c->n_ops; k++) {
-    double held = 0;
-    for (int i = 0; i < c->n_uses; i++) {
-      const tf_c_use *u = &c->uses[i];
-      double words = tf_chain_footprint(u, c->n_loops, s);
-      if (!u->io && u->op == c->ops[k] && u->out) home += words;
-      if (u->op == c->ops[k] && u->io && !(u->again && kind != TF_SEQ)) held += words * (twice ? 2 : 1);
-    }
-    largest = fmax(largest, held);
-    sum += held;
-  }
-  return home + (kind == TF_SEQ ? largest : sum);
-}

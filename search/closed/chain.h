@@ -64,8 +64,4 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
  * each time it is drained; `reloads`: partial sums that are loaded again count, too.  Exact where no two boxes
  * overlap. */
 double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads);
-
-/* Words that memory `home` holds: with Seq those of the largest op, with Shar of all ops together.  Intermediates
- * count what one iteration of the scope produces; `twice`: tiles of inputs and outputs are double-buffered. */
-double tf_chain_held(const tf_chain *c, tf_scope kind, const double *s, bool twice);
 #endif

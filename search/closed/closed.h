@@ -40,10 +40,6 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost);
 /* The same by an analytical Lagrange multiplier, where the problem is the thesis's: two products, order m l, k, n. */
 bool tf_c_solve_gemm(const tf_c_problem *p, tf_c_tiles *t, double *cost);
 
-/* Eq. 3.18: tiles of m and l for C[m,l] = A[m,k] B[k,l], E[m,n] = C D, with k and n tiled by alpha.  Where an extent
- * is shorter than its tile, it becomes the tile, and the other dim takes the room that is left. */
-void tf_c_gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m, double *tile_l);
-
 /* Words into the first level in real numbers, trip counts not rounded up: DV* of Eq. 3.18 and 3.19. */
 double tf_c_real_words(const tf_c_problem *p, const tf_c_tiles *t);
 
@@ -52,12 +48,13 @@ double tf_c_cost(const tf_c_problem *p, const tf_c_tiles *t);
 /* Words into one level with integer tiles; whether the level holds them. */
 double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int level);
 bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int level);
+/* Words that the level holds: of the innermost with Seq those of the largest op, else of all ops together.
+ * Intermediates count what one iteration of the scope produces. */
+double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int level);
 
 /* Integer tiles near real ones: from the divisors next below and above each, the combination that fits and moves
  * least. */
 bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole);
-/* The thesis's rounding: down, to divisors or not (first level). */
-void tf_c_round_down(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole);
 /* Eq. 3.19: the ratio by which tiles rounded down may exceed the real-valued volume.  The thesis derives it for
  * tensors that one loop reloads; where several do, their factors multiply. */
 double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real);

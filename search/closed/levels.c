@@ -7,7 +7,9 @@
 #include "search/closed/gp.h"
 
 /* ---- Eq. 3.18 ------------------------------------------------------------------------------- */
-void tf_c_gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m, double *tile_l) {
+/* Eq. 3.18: tiles of m and l for C[m,l] = A[m,k] B[k,l], E[m,n] = C D, with k and n tiled by alpha.  Where an extent
+ * is shorter than its tile, it becomes the tile, and the other dim takes the room that is left. */
+static void gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m, double *tile_l) {
   double t = sqrt(alpha * alpha + capacity) - alpha;
   *tile_m = *tile_l = t;
   if (t > m && m <= l) {
@@ -352,7 +354,7 @@ bool tf_c_solve_gemm(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
     if (a > extent(p, i)) return false;
     t->tile[0][i] = a;
   }
-  tf_c_gemm_tiles(extent(p, m), extent(p, l), p->capacity[0], a, &tile_m, &tile_l);
+  gemm_tiles(extent(p, m), extent(p, l), p->capacity[0], a, &tile_m, &tile_l);
   if (!(tile_m >= a) || !(tile_l >= a)) return false;
   t->tile[0][m] = tile_m;
   t->tile[0][l] = tile_l;

@@ -42,7 +42,7 @@ double tf_c_cost(const tf_c_problem *p, const tf_c_tiles *t) {
   return worst;
 }
 
-bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
+double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   const tf_chain *c = p->chain;
   bool inner = d == p->n - 1;
   double largest = 0, sum = 0, home = 0;
@@ -58,7 +58,11 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
     largest = fmax(largest, held);
     sum += held;
   }
-  return home + (inner && p->kind == TF_SEQ ? largest : sum) <= p->capacity[d] * (1 + 1e-12);
+  return home + (inner && p->kind == TF_SEQ ? largest : sum);
+}
+
+bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
+  return tf_c_held(p, t, d) <= p->capacity[d] * (1 + 1e-12);
 }
 
 /* ---- rounding ------------------------------------------------------------------------------------ */
@@ -144,13 +148,6 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   for (int d = 0; d < p->n; d++)
     if (!round_level(p, real, d, whole)) return false;
   return true;
-}
-
-void tf_c_round_down(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole) {
-  *whole = *real;
-  for (int d = 0; d < p->n; d++)
-    for (int l = 0; l < p->chain->n_loops; l++)
-      whole->tile[d][l] = fmax(1, floor(real->tile[d][l] * (1 + 1e-9)));
 }
 
 /* ---- intra-tile parameters ---------------------------------------------------------------------- */

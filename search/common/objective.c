@@ -1,13 +1,10 @@
 #include "search/common/objective.h"
 
+#include "base/names.h"
 #include "model/eval/hooks.h"
 
 const char *tf_objective_key(int objective) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_OBJECTIVES(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_OBJECTIVES(TF_NAME_ROW)};
   return objective >= 0 && objective < TF_N_OBJECTIVES ? keys[objective] : NULL;
 }
 

@@ -1,6 +1,7 @@
 #include "search/common/watch.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "base/threads.h"
 
 void tf_watch_begin(tf_watch *w, const tf_budget *of) {
@@ -33,10 +34,6 @@ void tf_watch_report(const tf_watch *w, tf_progress p) {
 int tf_budget_threads(const tf_budget *b) { return b->threads > 0 ? b->threads : tf_threads_there(); }
 
 const char *tf_stop_key(tf_stop s) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_STOPS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_STOPS(TF_NAME_ROW)};
   return keys[s];
 }

@@ -3,7 +3,7 @@
 
 #include "search/exact/exact.h"
 
-int tf_x_divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
+static int divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
   int low = 0, high = 0;
   int32_t large[TF_X_DIVISORS];
   for (int32_t d = 1; (int64_t)d * d <= n; d++)
@@ -24,9 +24,9 @@ static int64_t fill_axis(int64_t room, const int32_t *len, int n) {
   int64_t best = 1;
   for (int i = 0; i < n; i++) {
     int32_t a[TF_X_DIVISORS], b[TF_X_DIVISORS];
-    int na = tf_x_divisors(len[i], a);
+    int na = divisors(len[i], a);
     for (int j = i; j < n; j++) {
-      int nb = j == i ? 1 : tf_x_divisors(len[j], b);
+      int nb = j == i ? 1 : divisors(len[j], b);
       b[0] = 1;
       for (int x = 0, y = nb - 1; x < na && a[x] <= room; x++) { /* the partner shrinks as a[x] grows */
         while (y > 0 && (int64_t)a[x] * b[y] > room)
@@ -109,7 +109,7 @@ static bool insides(chooser *c, int i) {
     return insides(c, i + 1);
   }
   int32_t div[TF_X_DIVISORS];
-  int n = tf_x_divisors(c->left[i], div);
+  int n = divisors(c->left[i], div);
   for (int k = 0; k < n; k++) {
     c->inside[i] = div[k];
     for (int j = i + 1; j < c->tile->n_dims; j++)
@@ -152,7 +152,7 @@ bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor 
   for (int i = 0; i < tile->n_dims; i++) {
     c.s.on[0][i] = c.s.on[1][i] = 1;
     c.left[i] = len[i];
-    c.n_div[i] = tf_x_divisors(len[i], c.div[i]);
+    c.n_div[i] = divisors(len[i], c.div[i]);
   }
   return spread_axis(&c, 0, 0, 0, tile->mesh[0]);
 }

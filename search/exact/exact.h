@@ -113,7 +113,6 @@ bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor 
 void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, const int *order, int n_order,
                 int64_t *trips);
 
-int tf_x_divisors(int32_t n, int32_t list[TF_X_DIVISORS]);
 /* The most instances of a mesh that divisors of the lengths can fill (at most two of them on an axis). */
 double tf_x_fill(const int64_t mesh[2], const int32_t *len, int n);
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* ---- writing ------------------------------------------------------------------------------ */
-void tf_log_write_head(FILE *f, const tf_log_head *h) {
+static void write_head(FILE *f, const tf_log_head *h) {
   fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective, h->seed, h->space);
 }
 
@@ -276,7 +276,7 @@ FILE *tf_log_open(const char *path, bool resume, const tf_log_head *head, tf_log
   struct stat old;
   bool special = stat(path, &old) == 0 && !S_ISREG(old.st_mode); /* a device, a pipe: opening it destroys nothing */
   FILE *f = fopen(path, special ? "wb" : "wxb");
-  if (f) tf_log_write_head(f, head);
+  if (f) write_head(f, head);
   if (f && fflush(f) == 0) return f;
   int why = errno;
   tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", path, strerror(why));

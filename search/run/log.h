@@ -24,7 +24,6 @@ bool tf_log_read(const char *name, const char *text, size_t len, const tf_log_he
 void tf_log_free(tf_log *l);
 const tf_logged *tf_log_find(const tf_log *l, int64_t no);
 
-void tf_log_write_head(FILE *f, const tf_log_head *head);
 void tf_log_write_task(FILE *f, const tf_task *t);
 
 /* Opens the log file of a search: a new one, which must not exist; or, to resume, an existing one, which is read into

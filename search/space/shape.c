@@ -124,12 +124,6 @@ void tf_shapes_free(tf_shapes *s) {
 
 int tf_shapes_genes(const tf_shapes *s) { return s->n; }
 
-int tf_shapes_size(const tf_shapes *s, int i) { return s->size[i]; }
-
-int tf_shapes_columns(const tf_shapes *s) { return s->given ? 1 : s->wl->n_ops + 1; }
-
-int tf_shapes_column(const tf_shapes *s, int i) { return s->given ? 0 : s->column[i]; }
-
 /* ---- as a space ------------------------------------------------------------------------- */
 typedef struct {
   tf_space space;
@@ -157,7 +151,8 @@ static void vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) 
   tf_shapes_vary(shapes_of(s), rng, order, row);
 }
 
-static int group(const tf_space *s, int i) { return tf_shapes_column(shapes_of(s), i); }
+/* Genes of one column are best inherited together. */
+static int group(const tf_space *s, int i) { return shapes_of(s)->given ? 0 : shapes_of(s)->column[i]; }
 
 static uint64_t species(const tf_space *s, const int32_t *row, const uint32_t *order) {
   return tf_shapes_species(shapes_of(s), row, order);
@@ -180,6 +175,6 @@ tf_space *tf_shapes_space(tf_arena *a, const tf_shapes *s) {
                         .chosen = TF_ARRAY(a, int32_t, (size_t)s->n),
                         .fixed = true,
                         .n_seeds = tf_shapes_seeds(s),
-                        .n_groups = tf_shapes_columns(s)};
+                        .n_groups = s->given ? 1 : s->wl->n_ops + 1};
   return v->space.chosen ? &v->space : NULL;
 }

@@ -19,8 +19,6 @@ tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d)
 void tf_shapes_free(tf_shapes *s);
 
 int tf_shapes_genes(const tf_shapes *s);
-/* Gene i is 0 .. size - 1. */
-int tf_shapes_size(const tf_shapes *s, int i);
 
 /* The genes as a space (search/common/space.h); its domains do not depend on each other.  In the arena; NULL if memory
  * ran out. */
@@ -47,8 +45,4 @@ uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint3
 
 /* The tree with open trip counts.  NULL if memory ran out, or where a completion of a given mapping is illegal. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads);
-
-/* The number of columns.  Genes of one column (0 .. tf_shapes_columns - 1) are best inherited together. */
-int tf_shapes_columns(const tf_shapes *s);
-int tf_shapes_column(const tf_shapes *s, int i);
 #endif

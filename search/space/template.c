@@ -81,6 +81,8 @@ static int out_dims_of(const tf_workload *wl, const tf_op *op, const tf_ref *ref
   return n;
 }
 
+enum { TILE_VECTORS = 4 }; /* side by side in a tile of sums: rows that fill these need no channels */
+
 /* Whether one read is an image (two or more dims of the output) and the other one weights with one channel dim: a
  * convolution of 1 x 1.  Rows of images need not fill vectors, channels do. */
 static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *rows, const tf_ref *weights) {
@@ -89,16 +91,17 @@ static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *r
 }
 
 /* The dim that is spread over units: the output's last.  Where that slides a window or has a stride, or the op is a
- * convolution of 1 x 1: another dim of the output that alone moves the other operand (a convolution's channels) and is
- * long enough for all units of a row. */
+ * convolution of 1 x 1 whose rows do not fill tiles: another dim of the output that alone moves the other operand (a
+ * convolution's channels) and is long enough for all units of a row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
   const tf_ref *rows = op->n_reads == 2 ? only_read(b->wl, op, op->dims[last]) : NULL;
+  const bool fills_tiles = b->wl->dims[op->dims[last]].extent % (TILE_VECTORS * units) == 0;
   for (int k = 0; k < last && rows; k++) {
     const tf_ref *other = only_read(b->wl, op, op->dims[k]);
     if (other && other != rows && b->wl->dims[op->dims[k]].extent >= units &&
-        (slides(b->wl, rows) || is_pointwise(b->wl, op, rows, other)))
+        (slides(b->wl, rows) || (!fills_tiles && is_pointwise(b->wl, op, rows, other))))
       return op->dims[k];
   }
   return op->dims[last];

@@ -142,7 +142,11 @@ static bool read_zip(tf_reader *r, const tf_ynode *zip, sweep_section *out) {
   return ok;
 }
 
-bool sweep_over_read(tf_reader *r, const tf_ynode *over, const tf_ynode *zip, sweep_section *out) {
+bool sweep_zip_read(tf_reader *r, const tf_ynode *zip, sweep_section *out) {
+  return !zip || !out->over_is_whole || read_zip(r, zip, out);
+}
+
+bool sweep_over_read(tf_reader *r, const tf_ynode *over, sweep_section *out) {
   bool ok = true;
   if (over && over->n > TF_SWEEP_AXES)
     return tf_fail(r->diags, over->at, TF_E_LIMIT, "%zu params, at most %d", over->n, TF_SWEEP_AXES);
@@ -152,5 +156,6 @@ bool sweep_over_read(tf_reader *r, const tf_ynode *over, const tf_ynode *zip, sw
     out->over[i].zip = out->n_over++;
     ok = read_one(r, &over->pairs[i], &out->over[i]) && ok;
   }
-  return (!zip || !ok || read_zip(r, zip, out)) && ok;
+  out->over_is_whole = ok;
+  return ok;
 }

@@ -7,55 +7,13 @@
 #include "base/names.h"
 #include "sweep/section/over.h"
 
-enum {
-  NAME,
-  ARCHS,
-  WORKLOADS,
-  MAPPINGS,
-  OVER,
-  ZIP,
-  WHERE,
-  METHOD,
-  OBJECTIVES,
-  SCORE,
-  BUDGET,
-  WITHIN,
-  SEED,
-  COUNTS,
-  N_KEYS
-};
-static const tf_yrow rows[N_KEYS] = {
-    [NAME] = {"name", TF_Y_SCALAR, false},
-    [ARCHS] = {"architectures", TF_Y_SCALAR | TF_Y_LIST, false},
-    [WORKLOADS] = {"workloads", TF_Y_SCALAR | TF_Y_LIST, false},
-    [MAPPINGS] = {"mappings", TF_Y_SCALAR | TF_Y_LIST, false},
-    [OVER] = {"over", TF_Y_MAP, false},
-    [ZIP] = {"zip", TF_Y_LIST, false},
-    [WHERE] = {"where", TF_Y_SCALAR | TF_Y_LIST, false},
-    [METHOD] = {"method", TF_Y_SCALAR, true},
-    [OBJECTIVES] = {"objectives", TF_Y_SCALAR | TF_Y_LIST, false},
-    [SCORE] = {"score", TF_Y_SCALAR, false},
-    [BUDGET] = {"budget", TF_Y_MAP, false},
-    [WITHIN] = {"within", TF_Y_SCALAR, false},
-    [SEED] = {"seed", TF_Y_SCALAR, false},
-    [COUNTS] = {"counts", TF_Y_SCALAR, false},
-};
-
 const char *tf_sweep_method_key(int method) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_SWEEP_METHODS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_SWEEP_METHODS(TF_NAME_ROW)};
   return method >= 0 && method < TF_N_SWEEP_METHODS ? keys[method] : NULL;
 }
 
 const char *tf_goal_key(int goal) {
-  static const char *const keys[] = {
-#define X(id, key, column) key,
-      TF_GOALS(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_GOALS(TF_NAME_ROW)};
   return goal >= 0 && goal < TF_N_GOALS ? keys[goal] : NULL;
 }
 
@@ -69,11 +27,7 @@ const char *tf_goal_column(int goal) {
 }
 
 const char *tf_point_state_key(int state) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_POINT_STATES(X)
-#undef X
-  };
+  static const char *const keys[] = {TF_POINT_STATES(TF_NAME_ROW)};
   return state >= 0 && state < TF_N_POINT_STATES ? keys[state] : NULL;
 }
 
@@ -191,7 +145,7 @@ static bool read_budget(tf_reader *r, const tf_ynode *node, sweep_section *out) 
 }
 
 static bool read_method(tf_reader *r, const tf_ynode *node, sweep_section *out) {
-  if (!node) return false;
+  if (!node) return false; /* tf_yschema_check has said so */
   int k = read_word(r, node, "method", tf_sweep_method_key);
   out->method = k < 0 ? TF_SWEEP_BOUND : (tf_sweep_method)k;
   out->method_at = node->at;
@@ -220,24 +174,63 @@ static bool read_seed(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   return ok;
 }
 
-bool sweep_section_read(tf_reader *r, const tf_ynode *node, sweep_section *out) {
-  const tf_ynode *v[N_KEYS];
-  *out = (sweep_section){.name = "sweep", .at = node->at, .seed = 1};
-  bool ok = tf_yschema_check(node, rows, N_KEYS, "a sweep", v, r->diags);
-  if (v[NAME]) ok = (out->name = tf_read_title(r, v[NAME])) && ok;
-  ok = read_method(r, v[METHOD], out) && ok;
-  ok = read_patterns(r, v[ARCHS], false, &out->archs) && ok;
-  ok = read_patterns(r, v[WORKLOADS], true, &out->workloads) && ok;
-  ok = read_patterns(r, v[MAPPINGS], false, &out->mappings) && ok;
-  ok = sweep_over_read(r, v[OVER], v[ZIP], out) && ok;
-  ok = read_where(r, v[WHERE], out) && ok;
-  ok = read_goals(r, v[OBJECTIVES], out) && ok;
-  ok = read_score(r, v[SCORE], out) && ok;
-  ok = read_budget(r, v[BUDGET], out) && ok;
-  ok = read_within(r, v[WITHIN], out) && ok;
-  ok = read_seed(r, v[SEED], out) && ok;
+static bool read_name(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  if (node) out->name = tf_read_title(r, node);
+  return out->name != NULL;
+}
+
+static bool read_archs(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  return read_patterns(r, node, false, &out->archs);
+}
+
+static bool read_workloads(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  return read_patterns(r, node, true, &out->workloads);
+}
+
+static bool read_mappings(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  return read_patterns(r, node, false, &out->mappings);
+}
+
+static bool read_counts(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   out->counts = out->method != TF_SWEEP_BOUND;
-  if (v[COUNTS]) ok = tf_read_bool(r, v[COUNTS], "counts", &out->counts) && ok;
+  return !node || tf_read_bool(r, node, "counts", &out->counts);
+}
+
+/* ---- the table of fields ------------------------------------------------------------------ */
+#ifndef SWEEP_MORE_FIELDS /* rows that a test adds (tests/rows) */
+#define SWEEP_MORE_FIELDS
+#endif
+
+/* Read in this order, whether they are given or not: node is NULL then. */
+static const struct {
+  tf_yrow key;
+  bool (*read)(tf_reader *r, const tf_ynode *node, sweep_section *out);
+} fields[] = {{{"name", TF_Y_SCALAR, false}, read_name},
+              {{"method", TF_Y_SCALAR, true}, read_method},
+              {{"architectures", TF_Y_SCALAR | TF_Y_LIST, false}, read_archs},
+              {{"workloads", TF_Y_SCALAR | TF_Y_LIST, false}, read_workloads},
+              {{"mappings", TF_Y_SCALAR | TF_Y_LIST, false}, read_mappings},
+              {{"over", TF_Y_MAP, false}, sweep_over_read},
+              {{"zip", TF_Y_LIST, false}, sweep_zip_read},
+              {{"where", TF_Y_SCALAR | TF_Y_LIST, false}, read_where},
+              {{"objectives", TF_Y_SCALAR | TF_Y_LIST, false}, read_goals},
+              {{"score", TF_Y_SCALAR, false}, read_score},
+              {{"budget", TF_Y_MAP, false}, read_budget},
+              {{"within", TF_Y_SCALAR, false}, read_within},
+              {{"seed", TF_Y_SCALAR, false}, read_seed},
+              {{"counts", TF_Y_SCALAR, false}, read_counts},
+              SWEEP_MORE_FIELDS};
+enum { N_FIELDS = sizeof fields / sizeof fields[0] };
+
+bool sweep_section_read(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  const tf_ynode *v[N_FIELDS];
+  tf_yrow rows[N_FIELDS];
+  *out = (sweep_section){.name = "sweep", .at = node->at, .seed = 1};
+  for (int i = 0; i < N_FIELDS; i++)
+    rows[i] = fields[i].key;
+  bool ok = tf_yschema_check(node, rows, N_FIELDS, "a sweep", v, r->diags);
+  for (int i = 0; i < N_FIELDS; i++)
+    ok = fields[i].read(r, v[i], out) && ok;
   if (ok && out->mappings.n && out->method != TF_SWEEP_EVAL)
     ok = tf_fail(r->diags, out->mappings.key, TF_E_KEY, "'mappings' are for the method eval, not for %s",
                  tf_sweep_method_key((int)out->method));

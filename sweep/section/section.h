@@ -44,6 +44,7 @@ typedef struct {
   sweep_patterns archs, workloads, mappings; /* n 0: not given */
   int n_over;
   sweep_over *over;
+  bool over_is_whole; /* it was read without errors */
   int n_where;
   sweep_where *where;
   int64_t evals; /* 0: not given */

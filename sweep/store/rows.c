@@ -17,17 +17,17 @@ static const char *const put_sql[N_PUTS] = {
 
 bool sweep_store_begin(tf_store *s, tf_diags *d) {
   for (int i = 0; i < N_PUTS; i++)
-    if (!s->put[i] && !(s->put[i] = sweep_store_prepare(s, put_sql[i], d))) return false;
+    if (!s->put[i] && !(s->put[i] = tf_db_prepare(&s->db, put_sql[i], d))) return false;
   if (s->in_write) return true;
-  s->in_write = sweep_store_exec(s, "BEGIN IMMEDIATE", d);
+  s->in_write = tf_db_exec(&s->db, "BEGIN IMMEDIATE", d);
   return s->in_write;
 }
 
 bool sweep_store_commit(tf_store *s, tf_diags *d) {
   if (!s->in_write) return true;
   s->in_write = false;
-  if (sweep_store_exec(s, "COMMIT", d)) return true;
-  sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+  if (tf_db_exec(&s->db, "COMMIT", d)) return true;
+  tf_db_rollback(&s->db);
   return false;
 }
 
@@ -39,31 +39,13 @@ static void bind_real(sqlite3_stmt *q, int at, double v) {
     sqlite3_bind_double(q, at, v);
 }
 
-static void bind_text(sqlite3_stmt *q, int at, const char *text) {
-  if (text)
-    sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
-  else
-    sqlite3_bind_null(q, at);
-}
-
-static bool run(tf_store *s, sqlite3_stmt *q, tf_diags *d) {
-  bool failed = false;
-  sweep_store_step(s, q, &failed, d);
-  sqlite3_reset(q);
-  return !failed;
-}
-
 static bool put_counts(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   sqlite3_stmt *q = s->put[PUT_COUNT];
   for (int i = 0; i < r->n_counts; i++) {
     const tf_counts *c = &r->counts[i].words;
-    const int64_t words[] = {c->fill, c->read, c->update, c->drain, c->peak};
-    sqlite3_bind_int64(q, 1, r->point);
-    bind_text(q, 2, r->counts[i].level);
-    bind_text(q, 3, r->counts[i].tensor);
-    for (int k = 0; k < 5; k++)
-      sqlite3_bind_int64(q, 4 + k, words[k]);
-    if (!run(s, q, d)) return false;
+    if (!tf_db_put(&s->db, q, d, "ittiiiii", r->point, r->counts[i].level, r->counts[i].tensor, c->fill, c->read,
+                   c->update, c->drain, c->peak))
+      return false;
   }
   return true;
 }
@@ -74,7 +56,7 @@ bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   sqlite3_bind_int64(q, ++at, r->point);
   sqlite3_bind_int64(q, ++at, r->point / s->grid.n_cases);
   sqlite3_bind_int64(q, ++at, r->point % s->grid.n_cases);
-  bind_text(q, ++at, tf_point_state_key((int)r->state));
+  sqlite3_bind_text(q, ++at, tf_point_state_key((int)r->state), -1, SQLITE_STATIC);
   for (int g = 0; g < TF_N_GOALS; g++)
     bind_real(q, ++at, r->figures[g]);
   for (int g = 0; g < TF_GOAL_AREA; g++)
@@ -83,15 +65,11 @@ bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   sqlite3_bind_int(q, ++at, r->proved);
   sqlite3_bind_int64(q, ++at, r->evals);
   sqlite3_bind_double(q, ++at, r->took);
-  bind_text(q, ++at, r->bottleneck);
-  bind_text(q, ++at, r->message);
-  if (!run(s, q, d)) return false;
-  if (sqlite3_changes(s->db) == 0) return true; /* there already */
-  if (r->mapping) {
-    sqlite3_bind_int64(s->put[PUT_MAPPING], 1, r->point);
-    bind_text(s->put[PUT_MAPPING], 2, r->mapping);
-    if (!run(s, s->put[PUT_MAPPING], d)) return false;
-  }
+  sqlite3_bind_text(q, ++at, r->bottleneck, -1, SQLITE_STATIC);
+  sqlite3_bind_text(q, ++at, r->message, -1, SQLITE_STATIC);
+  if (!tf_db_run(&s->db, q, d)) return false;
+  if (sqlite3_changes(s->db.sql) == 0) return true; /* there already */
+  if (r->mapping && !tf_db_put(&s->db, s->put[PUT_MAPPING], d, "it", r->point, r->mapping)) return false;
   return put_counts(s, r, d);
 }
 
@@ -100,10 +78,8 @@ static double real_at(sqlite3_stmt *q, int at) {
   return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
 }
 
-static const char *text_at(sqlite3_stmt *q, int at) { return (const char *)sqlite3_column_text(q, at); }
-
-static bool take_row(const tf_sweep_grid *g, sqlite3_stmt *q, tf_sweep_row *r) {
-  const char *state = text_at(q, 3);
+static bool read_row(const tf_sweep_grid *g, sqlite3_stmt *q, tf_sweep_row *r) {
+  const char *state = tf_db_text(q, 3);
   int at = 3, k = 0;
   while (state && tf_point_state_key(k) && strcmp(tf_point_state_key(k), state) != 0)
     k++;
@@ -118,18 +94,18 @@ static bool take_row(const tf_sweep_grid *g, sqlite3_stmt *q, tf_sweep_row *r) {
   r->proved = sqlite3_column_int(q, ++at) != 0;
   r->evals = sqlite3_column_int64(q, ++at);
   r->took = sqlite3_column_double(q, ++at);
-  r->bottleneck = text_at(q, ++at);
-  r->message = text_at(q, ++at);
+  r->bottleneck = tf_db_text(q, ++at);
+  r->message = tf_db_text(q, ++at);
   return true;
 }
 
 bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d) {
   bool failed = false, ok = true;
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT * FROM results ORDER BY point", d);
-  while (ok && sweep_store_step(s, q, &failed, d)) {
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT * FROM results ORDER BY point", d);
+  while (ok && tf_db_step(&s->db, q, &failed, d)) {
     tf_sweep_row r;
-    if (!take_row(&s->grid, q, &r)) {
-      failed = !sweep_store_refuse(s, d, "is damaged: row %lld of its results", (long long)sqlite3_column_int64(q, 0));
+    if (!read_row(&s->grid, q, &r)) {
+      failed = !tf_db_refuse(&s->db, d, "is damaged: row %lld of its results", (long long)sqlite3_column_int64(q, 0));
       break;
     }
     ok = row(ctx, &r);
@@ -141,11 +117,11 @@ bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), v
 char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
   bool failed = false;
   char *out = NULL;
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT text FROM mappings WHERE point = ?", d);
-  if (q) sqlite3_bind_int64(q, 1, point);
-  if (sweep_store_step(s, q, &failed, d) && text_at(q, 0)) {
-    out = malloc(strlen(text_at(q, 0)) + 1);
-    if (out) strcpy(out, text_at(q, 0));
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT text FROM mappings WHERE point = ?", d);
+  tf_db_bind(q, "i", point);
+  if (tf_db_step(&s->db, q, &failed, d) && tf_db_text(q, 0)) {
+    out = malloc(strlen(tf_db_text(q, 0)) + 1);
+    if (out) strcpy(out, tf_db_text(q, 0));
   }
   sqlite3_finalize(q);
   return out;
@@ -171,14 +147,14 @@ static const char differ_sql[] =
 
 static bool merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
   bool failed = false;
-  if (sweep_store_number(s, differ_sql, &failed, d) != 0 || failed)
+  if (tf_db_number(&s->db, differ_sql, &failed, d) != 0 || failed)
     return !failed &&
-           sweep_store_refuse(s, d, "cannot take the rows of '%.100s': it is the store of another sweep", path);
-  if (!sweep_store_exec(s, "BEGIN IMMEDIATE", d)) return false;
-  bool ok = sweep_store_exec(s, merge_sql, d);
-  *taken = ok ? sweep_store_number(s, "SELECT count(*) FROM taken", &failed, d) : 0;
-  ok = ok && !failed && sweep_store_exec(s, "DROP TABLE taken; COMMIT", d);
-  if (!ok) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+           tf_db_refuse(&s->db, d, "cannot take the rows of '%.100s': it is the store of another sweep", path);
+  if (!tf_db_exec(&s->db, "BEGIN IMMEDIATE", d)) return false;
+  bool ok = tf_db_exec(&s->db, merge_sql, d);
+  *taken = ok ? tf_db_number(&s->db, "SELECT count(*) FROM taken", &failed, d) : 0;
+  ok = ok && !failed && tf_db_exec(&s->db, "DROP TABLE taken; COMMIT", d);
+  if (!ok) tf_db_rollback(&s->db);
   return ok;
 }
 
@@ -187,13 +163,11 @@ bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) 
   tf_store *other = tf_store_open(path, d); /* with its own errors, at its own name */
   if (!other) return false;
   tf_store_close(other);
-  sqlite3_stmt *q = sweep_store_prepare(s, "ATTACH ? AS other", d);
-  bool failed = false;
-  if (q) sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
-  sweep_store_step(s, q, &failed, d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "ATTACH ? AS other", d);
+  const bool attached = tf_db_put(&s->db, q, d, "t", path);
   sqlite3_finalize(q);
-  if (failed) return false;
+  if (!attached) return false;
   bool ok = merge(s, path, taken, d);
-  sqlite3_exec(s->db, "DETACH other", NULL, NULL, NULL);
+  sqlite3_exec(s->db.sql, "DETACH other", NULL, NULL, NULL);
   return ok;
 }

@@ -18,16 +18,17 @@ typedef struct {
 static void differs(teller *t, const char *what) {
   tf_loc nowhere = {0};
   if (t->n == 0)
-    sweep_store_refuse(t->s, t->d, "is the store of another sweep: %s; name another one, or remove it to begin anew",
-                       what);
+    tf_db_refuse(&t->s->db, t->d, "is the store of another sweep: %s; name another one, or remove it to begin anew",
+                 what);
   else if (t->n < MOST_DIFFERENCES)
     tf_note(t->d, nowhere, "and %s", what);
   t->n++;
 }
 
+/* "" where the column has none. */
 static const char *text_at(sqlite3_stmt *q, int column) {
-  const unsigned char *text = sqlite3_column_text(q, column);
-  return text ? (const char *)text : "";
+  const char *text = tf_db_text(q, column);
+  return text ? text : "";
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------ */
@@ -40,8 +41,8 @@ static const char *fact_of(const tf_sweep *w, const char *key) {
 static void compare_facts(teller *t, const tf_sweep *w) {
   char what[200];
   int same = 0;
-  sqlite3_stmt *q = sweep_store_prepare(t->s, "SELECT key, value FROM facts", t->d);
-  while (sweep_store_step(t->s, q, &t->failed, t->d)) {
+  sqlite3_stmt *q = tf_db_prepare(&t->s->db, "SELECT key, value FROM facts", t->d);
+  while (tf_db_step(&t->s->db, q, &t->failed, t->d)) {
     const char *key = text_at(q, 0), *old = text_at(q, 1), *now = fact_of(w, key);
     same += now != NULL;
     if (now && !strcmp(old, now)) continue;
@@ -51,9 +52,9 @@ static void compare_facts(teller *t, const tf_sweep *w) {
   sqlite3_finalize(q);
   if (same == w->n_facts || t->failed) return;
   for (int i = 0; i < w->n_facts; i++) {
-    q = sweep_store_prepare(t->s, "SELECT 1 FROM facts WHERE key = ?", t->d);
-    if (q) sqlite3_bind_text(q, 1, w->facts[i].key, -1, SQLITE_STATIC);
-    if (!sweep_store_step(t->s, q, &t->failed, t->d)) {
+    q = tf_db_prepare(&t->s->db, "SELECT 1 FROM facts WHERE key = ?", t->d);
+    tf_db_bind(q, "t", w->facts[i].key);
+    if (!tf_db_step(&t->s->db, q, &t->failed, t->d)) {
       snprintf(what, sizeof what, "%.40s is not given there, %.*s here", w->facts[i].key, SHOWN, w->facts[i].value);
       differs(t, what);
     }
@@ -108,10 +109,10 @@ static void compare_files(teller *t, const tf_sweep *w) {
   static const char *const roles[] = {"common", "architecture", "workload", "mapping"};
   int seen[4] = {0};
   char what[200];
-  sqlite3_stmt *q = sweep_store_prepare(
-      t->s, "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight FROM files f JOIN texts t USING (sha256)",
+  sqlite3_stmt *q = tf_db_prepare(
+      &t->s->db, "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight FROM files f JOIN texts t USING (sha256)",
       t->d);
-  while (sweep_store_step(t->s, q, &t->failed, t->d)) {
+  while (tf_db_step(&t->s->db, q, &t->failed, t->d)) {
     const sweep_input *in = input_at(w, text_at(q, 0), sqlite3_column_int(q, 1));
     for (int r = 0; r < 4; r++)
       seen[r] += !strcmp(text_at(q, 0), roles[r]);
@@ -148,7 +149,7 @@ static int index_of(const char *word, const char *(*key)(int k)) {
 }
 
 /* "cycles, energy" */
-static bool take_goals(tf_sweep_grid *g, const char *text) {
+static bool read_goals(tf_sweep_grid *g, const char *text) {
   for (const char *p = text; *p && g->n_goals < TF_N_GOALS; p += strspn(p, ", ")) {
     char word[24] = "";
     size_t n = strcspn(p, ",");
@@ -161,36 +162,36 @@ static bool take_goals(tf_sweep_grid *g, const char *text) {
   return g->n_goals > 0;
 }
 
-static bool take_within(tf_sweep_grid *g, const char *value) {
+static bool read_within(tf_sweep_grid *g, const char *value) {
   double v = strtod(value, NULL);
   if (v > 0 && v < 1) g->within = v;
   return v > 0 && v < 1;
 }
 
-static bool take_facts(tf_store *s, tf_diags *d) {
+static bool read_facts(tf_store *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   bool failed = false, ok = true;
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT key, value FROM facts", d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT key, value FROM facts", d);
   int method = -1;
-  while (sweep_store_step(s, q, &failed, d)) {
+  while (tf_db_step(&s->db, q, &failed, d)) {
     const char *key = text_at(q, 0), *value = text_at(q, 1);
     if (!strcmp(key, "name")) g->name = keep(s, value);
     if (!strcmp(key, "method")) method = index_of(value, tf_sweep_method_key);
-    if (!strcmp(key, "within")) ok = take_within(g, value) && ok;
+    if (!strcmp(key, "within")) ok = read_within(g, value) && ok;
     if (!strcmp(key, "score")) g->geometric = strcmp(value, "sum") != 0;
-    if (!strcmp(key, "objectives")) ok = take_goals(g, value) && ok;
+    if (!strcmp(key, "objectives")) ok = read_goals(g, value) && ok;
   }
   sqlite3_finalize(q);
   g->method = method < 0 ? TF_SWEEP_BOUND : (tf_sweep_method)method;
-  return !failed && ((ok && method >= 0 && g->name && g->n_goals) || sweep_store_refuse(s, d, "is damaged: its facts"));
+  return !failed && ((ok && method >= 0 && g->name && g->n_goals) || tf_db_refuse(&s->db, d, "is damaged: its facts"));
 }
 
-static bool take_files(tf_store *s, const char *role, int *n, tf_sweep_file **out, tf_diags *d) {
+static bool read_files(tf_store *s, const char *role, int *n, tf_sweep_file **out, tf_diags *d) {
   bool failed = false;
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT file, name, weight FROM files WHERE role = ? ORDER BY number", d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT file, name, weight FROM files WHERE role = ? ORDER BY number", d);
   int room = 0;
-  if (q) sqlite3_bind_text(q, 1, role, -1, SQLITE_STATIC);
-  while (sweep_store_step(s, q, &failed, d)) {
+  tf_db_bind(q, "t", role);
+  while (tf_db_step(&s->db, q, &failed, d)) {
     if (*n == room) {
       tf_sweep_file *more = TF_ARRAY(s->arena, tf_sweep_file, (size_t)room * 2 + 8);
       if (!more) break;
@@ -205,7 +206,7 @@ static bool take_files(tf_store *s, const char *role, int *n, tf_sweep_file **ou
 }
 
 /* One param of an axis; called in the order of axis and position. */
-static bool take_param(tf_store *s, sqlite3_stmt *q) {
+static bool read_param(tf_store *s, sqlite3_stmt *q) {
   tf_sweep_grid *g = &s->grid;
   int axis = sqlite3_column_int(q, 0), length = sqlite3_column_int(q, 4);
   if (axis != g->n_axes - 1 && axis != g->n_axes) return false;
@@ -221,7 +222,7 @@ static bool take_param(tf_store *s, sqlite3_stmt *q) {
   return true;
 }
 
-static bool take_values(tf_store *s, tf_diags *d) {
+static bool read_values(tf_store *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   bool failed = false, ok = true;
   int64_t all = 0, n = 0;
@@ -231,9 +232,9 @@ static bool take_values(tf_store *s, tf_diags *d) {
     if (!a->values) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     all += (int64_t)a->n * a->n_params;
   }
-  sqlite3_stmt *q = sweep_store_prepare(
-      s, "SELECT v.axis, a.place, v.position, v.value FROM axis_values v JOIN axes a USING (axis, param)", d);
-  while (sweep_store_step(s, q, &failed, d)) {
+  sqlite3_stmt *q = tf_db_prepare(
+      &s->db, "SELECT v.axis, a.place, v.position, v.value FROM axis_values v JOIN axes a USING (axis, param)", d);
+  while (tf_db_step(&s->db, q, &failed, d)) {
     int axis = sqlite3_column_int(q, 0), place = sqlite3_column_int(q, 1), at = sqlite3_column_int(q, 2);
     bool fits = axis >= 0 && axis < g->n_axes && place >= 0 && place < g->axes[axis].n_params && at >= 0 &&
                 at < g->axes[axis].n;
@@ -242,50 +243,50 @@ static bool take_values(tf_store *s, tf_diags *d) {
     n++;
   }
   sqlite3_finalize(q);
-  return !failed && ((ok && n == all) || sweep_store_refuse(s, d, "is damaged: the values of its axes"));
+  return !failed && ((ok && n == all) || tf_db_refuse(&s->db, d, "is damaged: the values of its axes"));
 }
 
-static bool take_axes(tf_store *s, tf_diags *d) {
+static bool read_axes(tf_store *s, tf_diags *d) {
   bool failed = false, ok = true;
   s->grid.axes = TF_ARRAY(s->arena, tf_sweep_axis, TF_SWEEP_AXES);
   if (!s->grid.axes) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT axis, place, param, of, length FROM axes ORDER BY axis, place", d);
-  while (sweep_store_step(s, q, &failed, d))
-    ok = take_param(s, q) && ok;
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT axis, place, param, of, length FROM axes ORDER BY axis, place", d);
+  while (tf_db_step(&s->db, q, &failed, d))
+    ok = read_param(s, q) && ok;
   sqlite3_finalize(q);
   if (failed) return false;
-  return ok ? take_values(s, d) : sweep_store_refuse(s, d, "is damaged: its axes");
+  return ok ? read_values(s, d) : tf_db_refuse(&s->db, d, "is damaged: its axes");
 }
 
-static bool take_works(tf_store *s, tf_diags *d) {
+static bool read_works(tf_store *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   bool failed = false, ok = true;
-  int64_t n = sweep_store_number(s, "SELECT count(*) FROM works", &failed, d);
+  int64_t n = tf_db_number(&s->db, "SELECT count(*) FROM works", &failed, d);
   if (failed) return false;
-  if (n < 1 || n > g->n_cases) return sweep_store_refuse(s, d, "is damaged: its works");
+  if (n < 1 || n > g->n_cases) return tf_db_refuse(&s->db, d, "is damaged: its works");
   g->works = TF_ARRAY(s->arena, int64_t, (size_t)n);
   if (!g->works) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  sqlite3_stmt *q = sweep_store_prepare(s, "SELECT work FROM works ORDER BY work", d);
-  while (g->n_works < n && sweep_store_step(s, q, &failed, d)) {
+  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT work FROM works ORDER BY work", d);
+  while (g->n_works < n && tf_db_step(&s->db, q, &failed, d)) {
     int64_t work = g->works[g->n_works++] = sqlite3_column_int64(q, 0);
     ok = ok && work >= 0 && work < g->n_cases;
   }
   sqlite3_finalize(q);
-  return !failed && (ok || sweep_store_refuse(s, d, "is damaged: its works"));
+  return !failed && (ok || tf_db_refuse(&s->db, d, "is damaged: its works"));
 }
 
 bool sweep_schema_grid(tf_store *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
-  bool ok = take_facts(s, d) && take_files(s, "architecture", &g->n_archs, &g->archs, d) &&
-            take_files(s, "workload", &g->n_workloads, &g->workloads, d) &&
-            take_files(s, "mapping", &g->n_mappings, &g->mappings, d) && take_axes(s, d);
+  bool ok = read_facts(s, d) && read_files(s, "architecture", &g->n_archs, &g->archs, d) &&
+            read_files(s, "workload", &g->n_workloads, &g->workloads, d) &&
+            read_files(s, "mapping", &g->n_mappings, &g->mappings, d) && read_axes(s, d);
   if (!ok) return false;
   double machines = g->n_archs, cases = (double)g->n_workloads * (g->n_mappings ? g->n_mappings : 1);
   for (int i = 0; i < g->n_axes; i++)
     *(g->axes[i].of_workload ? &cases : &machines) *= g->axes[i].n;
   if (!(machines >= 1 && cases >= 1 && machines * cases <= SWEEP_MAX_POINTS))
-    return sweep_store_refuse(s, d, "is damaged: its grid");
+    return tf_db_refuse(&s->db, d, "is damaged: its grid");
   g->n_machines = (int64_t)machines;
   g->n_cases = (int64_t)cases;
-  return take_works(s, d);
+  return read_works(s, d);
 }

@@ -25,31 +25,10 @@ static const char tables[] =
     "CREATE TABLE mappings(point INTEGER PRIMARY KEY, text TEXT NOT NULL);"
     "CREATE TABLE counts(point INTEGER NOT NULL, level TEXT NOT NULL, tensor TEXT NOT NULL, fill INTEGER NOT NULL,"
     " read INTEGER NOT NULL, \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL,"
-    " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
-    "PRAGMA application_id = 1413891138; PRAGMA user_version = 1;";
-_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables say");
-
-/* ---- rows of a few columns ------------------------------------------------------------------------ */
-/* Binds by letter: t text, i int64_t, r double; runs the statement and resets it. */
-static bool put(tf_store *s, sqlite3_stmt *q, tf_diags *d, const char *what, ...) {
-  va_list args;
-  va_start(args, what);
-  for (int i = 0; q && what[i]; i++)
-    if (what[i] == 't')
-      sqlite3_bind_text(q, i + 1, va_arg(args, const char *), -1, SQLITE_STATIC);
-    else if (what[i] == 'i')
-      sqlite3_bind_int64(q, i + 1, va_arg(args, int64_t));
-    else
-      sqlite3_bind_double(q, i + 1, va_arg(args, double));
-  va_end(args);
-  bool failed = false;
-  sweep_store_step(s, q, &failed, d);
-  if (q) sqlite3_reset(q);
-  return !failed;
-}
+    " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;";
 
 typedef struct {
-  tf_store *s;
+  tf_db *db;
   tf_diags *d;
   sqlite3_stmt *file, *text;
 } writer;
@@ -58,8 +37,9 @@ static bool put_file(writer *w, const char *role, int number, const sweep_input 
   char sha[TF_SHA256_TEXT];
   tf_sha256_text(in->text.text, in->text.len, sha);
   sqlite3_bind_text(w->text, 2, in->text.text, (int)in->text.len, SQLITE_STATIC);
-  return put(w->s, w->text, w->d, "t", sha) && put(w->s, w->file, w->d, "tittrt", role, (int64_t)number, in->path,
-                                                   as ? as->name : "", as ? as->weight : 1.0, sha);
+  return tf_db_put(w->db, w->text, w->d, "t", sha) &&
+         tf_db_put(w->db, w->file, w->d, "tittrt", role, (int64_t)number, in->path, as ? as->name : "",
+                   as ? as->weight : 1.0, sha);
 }
 
 /* The file of a list, or the one of the command line that has the section. */
@@ -83,9 +63,9 @@ static bool put_list(writer *w, const tf_sweep *s, const char *role, const sweep
   return ok;
 }
 
-static bool put_files(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
-  writer w = {s, d, sweep_store_prepare(s, "INSERT INTO files VALUES(?,?,?,?,?,?)", d),
-              sweep_store_prepare(s, "INSERT OR IGNORE INTO texts VALUES(?,?)", d)};
+static bool put_files(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
+  writer w = {db, d, tf_db_prepare(db, "INSERT INTO files VALUES(?,?,?,?,?,?)", d),
+              tf_db_prepare(db, "INSERT OR IGNORE INTO texts VALUES(?,?)", d)};
   bool ok = w.file && w.text;
   for (int i = 0; ok && i < sweep->base.n; i++)
     ok = put_file(&w, "common", i, &sweep->base.at[i], NULL);
@@ -96,11 +76,11 @@ static bool put_files(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
   return ok;
 }
 
-static bool put_facts(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
-  sqlite3_stmt *q = sweep_store_prepare(s, "INSERT INTO facts VALUES(?,?)", d);
+static bool put_facts(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(db, "INSERT INTO facts VALUES(?,?)", d);
   bool ok = q != NULL;
   for (int i = 0; ok && i < sweep->n_facts; i++)
-    ok = put(s, q, d, "tt", sweep->facts[i].key, sweep->facts[i].value);
+    ok = tf_db_put(db, q, d, "tt", sweep->facts[i].key, sweep->facts[i].value);
   sqlite3_finalize(q);
   return ok;
 }
@@ -113,29 +93,30 @@ static int64_t stride_of(const tf_sweep_grid *g, int axis) {
   return stride;
 }
 
-static bool put_axes(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
-  sqlite3_stmt *axis = sweep_store_prepare(s, "INSERT INTO axes VALUES(?,?,?,?,?,?)", d);
-  sqlite3_stmt *value = sweep_store_prepare(s, "INSERT INTO axis_values VALUES(?,?,?,?)", d);
+static bool put_axes(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
+  sqlite3_stmt *axis = tf_db_prepare(db, "INSERT INTO axes VALUES(?,?,?,?,?,?)", d);
+  sqlite3_stmt *value = tf_db_prepare(db, "INSERT INTO axis_values VALUES(?,?,?,?)", d);
   bool ok = axis && value;
   for (int i = 0; ok && i < g->n_axes; i++)
     for (int p = 0; ok && p < g->axes[i].n_params; p++) {
       const tf_sweep_axis *a = &g->axes[i];
-      ok = put(s, axis, d, "iittii", (int64_t)i, (int64_t)p, a->params[p], a->of_workload ? "workload" : "machine",
-               (int64_t)a->n, stride_of(g, i));
+      ok = tf_db_put(db, axis, d, "iittii", (int64_t)i, (int64_t)p, a->params[p],
+                     a->of_workload ? "workload" : "machine", (int64_t)a->n, stride_of(g, i));
       for (int k = 0; ok && k < a->n; k++)
-        ok = put(s, value, d, "itir", (int64_t)i, a->params[p], (int64_t)k, a->values[(int64_t)k * a->n_params + p]);
+        ok = tf_db_put(db, value, d, "itir", (int64_t)i, a->params[p], (int64_t)k,
+                       a->values[(int64_t)k * a->n_params + p]);
     }
   sqlite3_finalize(axis);
   sqlite3_finalize(value);
   return ok;
 }
 
-static bool put_works(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
-  sqlite3_stmt *q = sweep_store_prepare(s, "INSERT INTO works VALUES(?,?,?)", d);
+static bool put_works(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(db, "INSERT INTO works VALUES(?,?,?)", d);
   bool ok = q != NULL;
   for (int64_t i = 0; ok && i < g->n_works; i++) {
     int workload = tf_sweep_place_of(g, g->works[i]).workload;
-    ok = put(s, q, d, "iir", g->works[i], (int64_t)workload, g->workloads[workload].weight);
+    ok = tf_db_put(db, q, d, "iir", g->works[i], (int64_t)workload, g->workloads[workload].weight);
   }
   sqlite3_finalize(q);
   return ok;
@@ -169,7 +150,7 @@ static int64_t file_stride(const tf_sweep_grid *g, bool of_workload) {
   return of_workload ? g->n_cases / g->n_workloads : g->n_machines / g->n_archs;
 }
 
-static bool make_view(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
+static bool make_view(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
   sql q = {0};
   add_sql(&q, "CREATE VIEW points AS SELECT r.point, r.machine, r.work, a.name AS architecture, w.name AS workload");
   if (g->n_mappings) add_sql(&q, ", m.name AS mapping");
@@ -196,12 +177,13 @@ static bool make_view(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
           i, p, i, p, i, i, p, g->axes[i].params[p], i, p, g->axes[i].of_workload ? "work" : "machine",
           (long long)stride_of(g, i), g->axes[i].n);
   bool ok = q.bad ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "names of params are too long, or memory ran out")
-                  : sweep_store_exec(s, q.text, d);
+                  : tf_db_exec(db, q.text, d);
   free(q.text);
   return ok;
 }
 
-bool sweep_schema_make(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
-  return sweep_store_exec(s, tables, d) && put_facts(s, sweep, d) && put_files(s, sweep, d) &&
-         put_axes(s, &sweep->grid, d) && put_works(s, &sweep->grid, d) && make_view(s, &sweep->grid, d);
+bool sweep_schema_make(tf_db *db, const void *of, tf_diags *d) {
+  const tf_sweep *sweep = of;
+  return tf_db_exec(db, tables, d) && put_facts(db, sweep, d) && put_files(db, sweep, d) &&
+         put_axes(db, &sweep->grid, d) && put_works(db, &sweep->grid, d) && make_view(db, &sweep->grid, d);
 }

@@ -12,7 +12,7 @@
 #include "tests/kernels/whole.h"
 
 typedef struct {
-  long equal, wrong, refused, unlike, staged, fragments;
+  long equal, wrong, refused, unlike, staged, fragments, merged;
   ir_machine machine;
   bool show;
 } session;
@@ -31,6 +31,13 @@ static bool multiplies(const ir_body *b) {
   return any;
 }
 
+static bool merges(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= b->s[i]->kind == IR_MERGE || merges(&b->s[i]->body);
+  return any;
+}
+
 static bool runs_equal(session *s, const ir_program *p) {
   const tf_workload *wl = p->tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
@@ -42,6 +49,7 @@ static bool runs_equal(session *s, const ir_program *p) {
   ok = ok && whole_equal(wl, want, got);
   s->staged += ok && copies(p);
   s->fragments += ok && multiplies(&p->body);
+  s->merged += ok && merges(&p->body);
   whole_free(wl, want);
   whole_free(wl, got);
   return ok;
@@ -61,10 +69,8 @@ static void one(void *ctx, uint64_t seed) {
   ir_program *p = NULL;
   if (!c.tree)
     s->refused++;
-  else if (!draw_can_emit(&c))
-    s->unlike++;
-  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &s->machine, c.diags)) &&
-           says(c.diags, "target cuda keeps nothing"))
+  else if (!draw_can_emit(&c) || (!(p = low_lower(c.tree, &tf_target_cuda.lower, &s->machine, c.diags)) &&
+                                  says(c.diags, "target cuda keeps nothing")))
     s->unlike++;
   else {
     if (p && s->show) ir_dump(stdout, p);
@@ -128,8 +134,9 @@ int main(int argc, char **argv) {
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
   }
-  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld wrong; %ld mappings refused by "
+  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, %ld wrong; "
+         "%ld mappings refused by "
          "the tree's rules, %ld that emit refuses\n",
-         s.equal, s.staged, s.fragments, s.wrong, s.refused, s.unlike);
-  return s.wrong != 0 || s.equal == 0 || (!plan.only && (s.staged == 0 || s.fragments == 0));
+         s.equal, s.staged, s.fragments, s.merged, s.wrong, s.refused, s.unlike);
+  return s.wrong != 0 || s.equal == 0 || (!plan.only && (s.staged == 0 || s.fragments == 0 || s.merged == 0));
 }

@@ -1,6 +1,6 @@
 /* Rows that are normalised, or scaled, and then meet a matrix block by block of its columns: rows that a product wants
  * in another form are copied once for all blocks; few rows read the matrix where it stands, in either order.  Or a few
- * queries for each head of keys and values. */
+ * queries for each head of keys and values.  Or a single row that no dim counts, over one sum or two. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
@@ -61,9 +61,30 @@ static void queries(page *p, tf_rng *g) {
   }
 }
 
+static void one_row(page *p, tf_rng *g) {
+  const int h = rng_between(g, 1, 4), n = rng_between(g, 1, 90), d = rng_between(g, 1, 70),
+            n_trip = parts(n, rng_between(g, 1, n)), d_trip = parts(d, rng_between(g, 1, d));
+  const bool turned = tf_rng_below(g, 2), heads = tf_rng_below(g, 2), batch = tf_rng_below(g, 3) == 0;
+  begin(p, g, false);
+  page_say(p, "workload:\n  name: w\n  dims: {b: %d, h: %d, n: %d, d: %d}\n  ops:\n", batch ? h : 1, heads ? h : 1, n,
+           d);
+  page_say(p, "  - \"L[b,h,d] = X[b,h,d] * G[d]\"\n  - \"Y[b,n] += L[b,h,d] * ");
+  if (turned)
+    page_say(p, "W[b,n,%d*h+d]\"\nmapping: |\n", d);
+  else
+    page_say(p, "W[b,%d*h+d,n]\"\nmapping: |\n", d);
+  const int hs = heads ? h : 1, bs = batch ? h : 1;
+  page_say(p, "  L0\n    Seq\n      L0\n        L1\n          L2 for b=%d h=%d d=%d\n            op L\n", bs, hs, d);
+  page_say(p, "      L0 for b=%d n=%d d=%d\n        L1\n          L2 for h=%d n=%d d=%d\n            op Y\n", bs,
+           n_trip, d_trip, hs, parts(n, n_trip), parts(d, d_trip));
+}
+
 void draw_few(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 23);
-  if (tf_rng_below(&g, 3))
+  const uint32_t kind = tf_rng_below(&g, 4);
+  if (kind == 0)
+    one_row(p, &g);
+  else if (kind < 3)
     linear(p, &g);
   else
     queries(p, &g);

@@ -248,7 +248,45 @@ static void plan_case(const char *workload) {
   tf_diags_free(e.d);
 }
 
+/* Seven tiles of m on an array: four in turns, then three. */
+static const char turns[] =
+    "architecture:\n  name: array\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
+    "  - {name: DRAM, bandwidth: {read: 4, write: 4}, issue: 6}\n"
+    "  - {name: Buffer, capacity: 64 KiB, bandwidth: {read: 32}}\n  - {name: Reg, mesh: [16, 16], capacity: 3}\n"
+    "  compute:\n  - {name: matrix, ops: [mac], below: Reg, rate: 1, pipeline: 56}\n"
+    "  - {name: vector, ops: [relu], below: Buffer, mesh: [16, 3], rate: 1, pipeline: 10}\n"
+    "workload:\n  name: chain\n  dims: {m: 224, l: 48, k: 32, n: 40}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+    "  - F[m,l] = relu(C[m,l])\n  - E[m,n] += F[m,l] * D[l,n]\n"
+    "mapping: |\n  DRAM for m=7\n    Seq keep C@Buffer F@Buffer\n      DRAM for k=2\n"
+    "        Buffer for k=1 m=2 l=48 spatial m=16@x k=16@y\n          Reg\n            op C\n"
+    "      Buffer for m=32 l=3 spatial l=16@x\n        op F\n      DRAM for l=3\n"
+    "        Buffer for l=1 m=2 n=40 spatial m=16@x l=16@y\n          Reg\n            op E\n";
+
+/* Values and flags of tiles in turns, and their order: both steps of C for all four before any of E. */
+static void turns_case(void) {
+  test_case e = {.d = tf_diags_new()};
+  tally t = {0};
+  tf_npu_result r = {0};
+  case_read(&e, turns);
+  tf_npu *p = e.tree ? npu_compile(e.tree, e.d) : NULL;
+  if (!CHECK(p && run_values(&e, p, &r, 1e-4))) case_complain(e.d);
+  char loads[18] = "";
+  for (size_t i = 0, n = 0; p && i < p->n && n < sizeof loads - 1; i++)
+    if (p->instr[i].via >= 0 && p->instr[i].from[0].memory == 0) loads[n++] = p->instr[i].tag[0];
+  CHECK(!strcmp(loads, "ABABABABABABABABD"));
+  if (p) plant(&e, p, 0, &t);
+  CHECK(t.planted >= 3);
+  CHECK_I64(t.found, t.planted);
+  tf_npu_result_free(&r);
+  tf_npu_free(p);
+  tf_model_free(e.model);
+  tf_tree_free(e.tree);
+  tf_spec_free(e.spec);
+  tf_diags_free(e.d);
+}
+
 static int plans(void) {
+  turns_case();
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
     plan_case(workloads[i]);
   return check_report();

@@ -300,6 +300,32 @@ static bool count(const test_case *s, const char *text, double *words, double *a
   return ok;
 }
 
+static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
+                      tf_c_problem *p) {
+  memset(p, 0, sizeof *p);
+  p->chain = c;
+  p->kind = kind;
+  p->n = 1;
+  p->n_order = o->n;
+  memcpy(p->order, o->loops, (size_t)o->n * sizeof *o->loops);
+  for (int l = 0; l < c->n_loops; l++) {
+    p->spread[0][l] = 1;
+    p->low[l] = alpha;
+  }
+  p->capacity[0] = capacity;
+  p->word_bits[0] = 16;
+  p->rate[0] = 1;
+}
+
+/* Words that the memory of the tiles holds. */
+static double held_words(const tf_chain *c, const order *o, tf_scope kind, const double *tile) {
+  tf_c_problem p;
+  tf_c_tiles t = {0};
+  one_level(c, o, kind, INFINITY, 1, &p);
+  memcpy(t.tile[0], tile, sizeof t.tile[0]);
+  return tf_c_held(&p, &t, 0);
+}
+
 static void check_model(int cases, uint64_t seed) {
   int n_alike = 0;
   tf_rng r = tf_rng_new(seed, 2);
@@ -324,7 +350,7 @@ static void check_model(int cases, uint64_t seed) {
       } else {
         double got = tf_chain_words(c, kind, o.loops, o.n, o.s, false), dv, mu;
         double both = tf_chain_words(c, kind, o.loops, o.n, o.s, true);
-        double room = tf_chain_held(c, kind, o.s, false);
+        double room = held_words(c, &o, kind, o.s);
         tf_chain_algorithm1(c, o.loops, o.n, o.s, &dv, &mu);
         bool ok = conv ? CHECK(got >= words * (1 - 1e-12)) : CHECK_NEAR(got, words, 1e-12);
         ok = (conv || CHECK_NEAR(both, words + again, 1e-12)) && ok;
@@ -347,23 +373,6 @@ static void check_model(int cases, uint64_t seed) {
 
 /* ---- stationary points -------------------------------------------------------------------------------- */
 /* One memory of `capacity` words below the outermost; all loops of the order are cut. */
-static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
-                      tf_c_problem *p) {
-  memset(p, 0, sizeof *p);
-  p->chain = c;
-  p->kind = kind;
-  p->n = 1;
-  p->n_order = o->n;
-  memcpy(p->order, o->loops, (size_t)o->n * sizeof *o->loops);
-  for (int l = 0; l < c->n_loops; l++) {
-    p->spread[0][l] = 1;
-    p->low[l] = alpha;
-  }
-  p->capacity[0] = capacity;
-  p->word_bits[0] = 16;
-  p->rate[0] = 1;
-}
-
 /* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves. */
 static double scan(double m, double l, double k, double n, double capacity, double alpha) {
   double least = INFINITY;
@@ -460,10 +469,10 @@ static bool draw_problem(tf_rng *r, tf_chain *c, const tf_workload *wl, tf_c_pro
   double s[TF_C_LOOPS], most, least;
   for (int l = 0; l < c->n_loops; l++)
     s[l] = (double)c->loops[l].extent;
-  most = tf_chain_held(c, p->kind, s, false);
+  most = held_words(c, &o, p->kind, s);
   for (int i = 0; i < o.n; i++)
     s[o.loops[i]] = 1;
-  least = tf_chain_held(c, p->kind, s, false);
+  least = held_words(c, &o, p->kind, s);
   p->capacity[0] = floor(least + 1 + (most - least) * tf_rng_unit(r) * tf_rng_unit(r));
   return o.n > 0 && o.n <= most_loops;
 }
@@ -613,7 +622,9 @@ static void check_rounding(int cases, uint64_t seed) {
     test_case s = case_of(machine, text);
     if (draw_problem(&r, c, s.spec->workload, &p, 5) && CHECK(tf_c_solve(&p, &t, &cost))) {
       double limit = tf_c_round_limit(&p, &t), best = enumerate(&p), real = tf_c_real_words(&p, &t);
-      tf_c_round_down(&p, &t, &down);
+      down = t; /* the thesis's rounding, to divisors or not */
+      for (int l = 0; l < p.chain->n_loops; l++)
+        down.tile[0][l] = fmax(1, floor(t.tile[0][l] * (1 + 1e-9)));
       bool ok = CHECK(tf_c_fits(&p, &down, 0)) && CHECK(tf_c_round(&p, &t, &near)) && CHECK(tf_c_fits(&p, &near, 0));
       ok = CHECK(tf_c_level_words(&p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
       ok = CHECK(best <= tf_c_level_words(&p, &down, 0) * (1 + 1e-9)) && ok;

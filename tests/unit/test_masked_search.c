@@ -75,8 +75,9 @@ static void test_searches(void) {
     tf_spec *s = problem(bands[b], d);
     for (int k = 0; s && tf_search_strategy(k, NULL); k++) {
       const tf_objective by = (tf_objective)((k + b) % TF_N_OBJECTIVES);
-      tf_search_opts o = {
-          .strategy = tf_search_strategy(k, NULL), .objective = by, .budget = {.max_evals = 400, .threads = 1, .seed = 3}};
+      tf_search_opts o = {.strategy = tf_search_strategy(k, NULL),
+                          .objective = by,
+                          .budget = {.max_evals = 400, .threads = 1, .seed = 3}};
       tf_search_result *r = tf_search_run(s->arch, s->workload, NULL, &o, d);
       CHECK(r && r->n_best > 0);
       if (r) check_best(s, r, by, d);

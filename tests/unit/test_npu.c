@@ -151,6 +151,26 @@ static void check_rows(void) {
   CHECK_I64(wrong, 0);
 }
 
+/* A product beside vector operations that take a quarter of its port: 300 columns are at 150 when two operations of 100
+ * cycles have ended, and go on at full speed.  Then 4 columns, while which a block of 8 cycles is loaded: 7.5 of them
+ * beside an operation of 10.  Whichever begins first. */
+static void check_port(void) {
+  static const char *const queues[] = {"queue c\nqueue v\n", "queue v\nqueue c\n"};
+  for (int i = 0; i < 2; i++) {
+    char text[1024];
+    double cycles = 0;
+    snprintf(text, sizeof text,
+             "machine array\nmemory GM\nmemory B bytes 65536\nqueue q\n%spath GM B q\n"
+             "cube c B B B rows m 16 n 1 k 16 fill 8\nvector v B lanes 16 port 0.25\ntensor X f32 5056 in\n"
+             "copy B[0]:f32 X[0] 5056:1:1\nbarrier\nmad B[20224]:f32 B[0]:f32 B[1024]:f32 16 300 16 set ld 300 16 300\n"
+             "mov B[40000]:f32 1 1600:1:0\nmov B[40000]:f32 2 1600:1:0\nbarrier\n"
+             "mad B[20224]:f32 B[0]:f32 B[1024]:f32 16 4 16 set ld 300 16 300\nmov B[40000]:f32 3 160:1:0\n",
+             queues[i]);
+    CHECK_I64(run(text, NULL, &cycles), 0);
+    CHECK_NEAR(cycles, 350 + 10.5, 1e-9);
+  }
+}
+
 int main(void) {
   size_t len;
   char *example = case_file("examples/product.npu", &len);
@@ -159,6 +179,7 @@ int main(void) {
   check_flags(example);
   check_window();
   check_rows();
+  check_port();
   free(example);
   return check_report();
 }

@@ -268,8 +268,11 @@ static void test_breeding(void) {
   for (int k = 0; k < 400; k++) {
     uint64_t like;
     CHECK(tf_way_ga.ask(ga, &like));
-    for (size_t i = 0; i < n; i++)
-      outside += genes[i] >= tf_shapes_size(s, (int)i);
+    for (size_t i = 0; i < n; i++) {
+      int32_t domain[TF_DOMAIN_MAX];
+      const int size = space->kind->domain(space, (int)i, domain); /* 0, 1, ... */
+      outside += genes[i] < 0 || genes[i] >= size;
+    }
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);

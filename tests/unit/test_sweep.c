@@ -351,8 +351,8 @@ static void check_view(void) {
   const tf_sweep_grid *g = st ? tf_store_grid(st) : NULL;
   bool failed = false;
   int64_t rows = 0;
-  sqlite3_stmt *q = st ? sweep_store_prepare(st, "SELECT point, side, kib, dram, rows FROM points", f.d) : NULL;
-  while (q && sweep_store_step(st, q, &failed, f.d)) {
+  sqlite3_stmt *q = st ? tf_db_prepare(&st->db, "SELECT point, side, kib, dram, rows FROM points", f.d) : NULL;
+  while (q && tf_db_step(&st->db, q, &failed, f.d)) {
     tf_sweep_place p = tf_sweep_place_of(g, sqlite3_column_int64(q, 0));
     double side = sqlite3_column_double(q, 1), dram = sqlite3_column_double(q, 3);
     CHECK(side == g->axes[0].values[2 * p.at[0]] && sqlite3_column_double(q, 2) == side);

@@ -122,6 +122,28 @@ static void test_strategy(const tf_spec *s, const char *name, const char *store)
   tf_diags_free(d);
 }
 
+/* A second strategy measures none of the kernels that the first one did; on another machine, or built by another
+ * compiler, it measures them all. */
+static void test_known(const tf_spec *s, const char *store) {
+  tf_diags *d = tf_diags_new();
+  fake first = {0}, second = {0}, apart = {0}, elsewhere = {0};
+  tf_tune_opts o[] = {options("random", 24, store, &first), options("sa", 24, store, &second),
+                      options("sa", 24, NULL, &apart), options("sa", 24, store, &elsewhere)};
+  o[3].compiler = "other";
+  tf_tuned *t[4];
+  for (int k = 0; k < 4; k++)
+    t[k] = tf_tune_run(s->arch, s->workload, &o[k], d);
+  if (!CHECK(t[0] && t[1] && t[2] && t[3])) puts(tf_diags_text(d));
+  CHECK_I64(t[0]->known, 0);
+  CHECK(t[1]->known > 0);
+  CHECK_I64(second.measured + t[1]->known, apart.measured);
+  CHECK_I64(elsewhere.measured, apart.measured);
+  check_same(t[1], t[2], __LINE__);
+  for (int k = 0; k < 4; k++)
+    tf_tuned_free(t[k]);
+  tf_diags_free(d);
+}
+
 /* The best of all runs; nothing for another machine, or another type. */
 static void test_find(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
@@ -174,21 +196,35 @@ static void check_refused(const tf_spec *s, const char *store, const char *why, 
   tf_diags_free(d);
 }
 
+static void run_again(const tf_spec *s, const char *store) {
+  tf_diags *d = tf_diags_new();
+  fake f = {0};
+  const tf_tune_opts o = options("random", 24, store, &f);
+  tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
+  CHECK(t != NULL);
+  tf_tuned_free(t);
+  tf_diags_free(d);
+}
+
 static void test_refused(const tf_spec *s, const char *store, const char *text) {
+  change(store, "UPDATE kernel SET seconds = -1; DELETE FROM trial WHERE no > 1");
+  check_refused(s, store, "a kernel without a time", __LINE__);
+  change(store, "DELETE FROM kernel");
+  run_again(s, store);
   change(store, "UPDATE trial SET schedule = 'form whole' WHERE no = 3");
   check_refused(s, store, "is not what the strategy asks for", __LINE__);
   change(store, "UPDATE trial SET verdict = 'perhaps' WHERE no = 2");
-  check_refused(s, store, "a trial is damaged", __LINE__);
+  check_refused(s, store, "is damaged: a trial", __LINE__);
   change(store, "DELETE FROM trial WHERE no = 2");
   check_refused(s, store, "one is missing before it", __LINE__);
   change(store, "PRAGMA user_version = 9");
-  check_refused(s, store, "another version", __LINE__);
+  check_refused(s, store, "a newer version: format 9, this one reads up to 1", __LINE__);
   change(store, "PRAGMA application_id = 7");
-  check_refused(s, store, "something else", __LINE__);
+  check_refused(s, store, "is a database, but no store of a tuning", __LINE__);
   FILE *f = fopen(text, "w");
   if (f) fputs("no database, only some text that is long enough to be read as one, and longer still than that\n", f);
   if (f) fclose(f);
-  check_refused(s, text, "not a database", __LINE__);
+  check_refused(s, text, "is no store of a tuning, or is damaged", __LINE__);
 }
 
 /* ---- what learns ------------------------------------------------------------------------------- */
@@ -246,8 +282,12 @@ int main(void) {
   if (!CHECK(s && mkdtemp(dir))) return check_report();
   snprintf(store, sizeof store, "%s/a.db", dir);
   snprintf(text, sizeof text, "%s/b.db", dir);
-  for (int k = 0; tf_tune_strategy(k, NULL); k++)
+  for (int k = 0; tf_tune_strategy(k, NULL); k++) {
     test_strategy(s, tf_tune_strategy(k, NULL), store);
+    unlink(store);
+  }
+  test_known(s, store);
+  unlink(store);
   test_find(s, store);
   test_refused(s, store, text);
   unlink(store);

@@ -100,8 +100,6 @@ typedef enum { CSP_FOUND, CSP_NONE, CSP_GAVE_UP, CSP_NO_MEMORY } csp_answer;
 /* A random solution; each has a positive probability.  from: domains to begin with (NULL: all).  By backtracking, so
  * that NONE proves that there is no solution; GAVE_UP after a limit of steps. */
 csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t *value);
-/* Enumerates the solutions in order, until `each` returns false.  Returns how many; -1: out of memory. */
-int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), void *ctx);
 /* Crossover of two solutions (CGA): each key variable is restricted to a parent's value (a range: to between both),
  * except for one if `mutate`; random keys are released until a solution exists. */
 typedef struct {

@@ -1,4 +1,4 @@
-/* Solutions by backtracking: random ones, or all.  Variables are assigned one after the other, knobs first, with
+/* Random solutions by backtracking.  Variables are assigned one after the other, knobs first, with
  * propagation after each choice. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,10 @@ typedef struct {
   tf_arena *arena;
   level *at; /* [room] a stack on the heap, as a user's system may be thousands of choices deep */
   int depth, room;
-  tf_rng *rng; /* NULL: enumerate all, in order */
-  int64_t steps, told;
-  bool (*each)(void *ctx, const int64_t *value);
-  void *ctx;
-  int64_t *value;
-  bool stop, no_memory;
+  tf_rng *rng;
+  int64_t steps;
+  int64_t *value; /* of the solution, once one is found */
+  bool found, stop, no_memory;
 } walk;
 
 /* The next variable to assign: the first open knob, then the first other open one.  -1: none. */
@@ -58,12 +56,11 @@ static level *push(walk *w) {
   return l;
 }
 
-static void tell(walk *w, const csp_state *st) {
+static void note_solution(walk *w, const csp_state *st) {
   for (int v = 0; v < w->s->n_vars; v++)
     w->value[v] = st->left[v].lo;
   if (!csp_holds(w->s, w->value)) return; /* bounds have met, but rules see more than these */
-  w->told++;
-  w->stop = w->each ? !w->each(w->ctx, w->value) : true;
+  w->found = w->stop = true;
 }
 
 /* Lists the alternatives of the level's variable. */
@@ -73,7 +70,7 @@ static void list_values(walk *w, level *l) {
   l->wide = n < 0;
   l->n = l->wide ? 2 : n;
   if (l->wide) {
-    l->upper = w->rng ? (int)tf_rng_below(w->rng, 2) : 0;
+    l->upper = (int)tf_rng_below(w->rng, 2);
     return;
   }
   if (n > l->room) {
@@ -87,13 +84,13 @@ static void list_values(walk *w, level *l) {
 /* Selects the variable of the top level; if none is open, a solution is found. */
 static void enter(walk *w, level *l) {
   l->n = l->tried = 0;
-  if (w->rng && ++w->steps > STEPS_MOST) {
+  if (++w->steps > STEPS_MOST) {
     w->stop = true;
     return;
   }
   l->v = next_open(w->s, &l->state);
   if (l->v < 0)
-    tell(w, &l->state);
+    note_solution(w, &l->state);
   else
     list_values(w, l);
 }
@@ -107,7 +104,7 @@ static bool choose(walk *w, level *l, csp_state *to) {
     const bool low = (l->upper ^ k) == 0;
     return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) && csp_settle(w->s, to);
   }
-  const int pick = w->rng ? k + (int)tf_rng_below(w->rng, (uint32_t)(l->n - k)) : k;
+  const int pick = k + (int)tf_rng_below(w->rng, (uint32_t)(l->n - k));
   const int64_t x = l->value[pick];
   l->value[pick] = l->value[k];
   return csp_fix(w->s, to, l->v, x);
@@ -139,16 +136,7 @@ csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t 
   begin(&w, from);
   tf_arena_free(w.arena);
   if (w.no_memory) return CSP_NO_MEMORY;
-  return w.told ? CSP_FOUND : w.steps > STEPS_MOST ? CSP_GAVE_UP : CSP_NONE;
-}
-
-int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), void *ctx) {
-  walk w = {.s = s, .each = each, .ctx = ctx, .value = malloc(((size_t)s->n_vars + 1) * sizeof *w.value)};
-  w.no_memory = !w.value;
-  if (w.value) begin(&w, NULL);
-  tf_arena_free(w.arena);
-  free(w.value);
-  return w.no_memory ? -1 : w.told;
+  return w.found ? CSP_FOUND : w.steps > STEPS_MOST ? CSP_GAVE_UP : CSP_NONE;
 }
 
 /* ---- crossover --------------------------------------------------------------------------------- */

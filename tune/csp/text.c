@@ -8,12 +8,7 @@
 #include "tune/csp/csp.h"
 
 /* What lines begin with: a rule's kind, or one of the others. */
-static const char *const words[] = {
-#define X(id, word, what) word,
-    CSP_KINDS(X)
-#undef X
-        "knob",
-    "var", "IN"};
+static const char *const words[] = {CSP_KINDS(TF_NAME_ROW) "knob", "var", "IN"};
 enum { N_WORDS = sizeof words / sizeof *words };
 
 typedef struct {

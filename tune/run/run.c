@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/sha256.h"
 #include "tune/store/store.h"
 #include "tune/way/way.h"
@@ -40,11 +41,7 @@ typedef struct {
 } tuner;
 
 const char *tf_verdict_name(tf_verdict v) {
-  static const char *const names[] = {
-#define X(id, name, what) name,
-      TF_VERDICTS(X)
-#undef X
-  };
+  static const char *const names[] = {TF_VERDICTS(TF_NAME_ROW)};
   return v < TF_N_VERDICTS ? names[v] : "";
 }
 
@@ -171,6 +168,18 @@ static bool replay(tuner *t, candidate *c) {
                  old->no);
 }
 
+static tune_kernel kernel_of(const tuner *t, const candidate *c) {
+  return (tune_kernel){t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "", c->kernel};
+}
+
+/* Takes the candidate's time from another run of the store.  *there: whether one has it.  False: an error is in d. */
+static bool recall(tuner *t, candidate *c, bool *there) {
+  const tune_kernel k = kernel_of(t, c);
+  if (!tune_store_recall(t->store, &k, there, &c->trial.timing, t->d)) return false;
+  t->out->known += *there;
+  return true;
+}
+
 /* Measures the candidates of the batch that the store does not have, and adds all to the result and the store. */
 static bool measure(tuner *t, candidate *c, int n) {
   const tf_emitted *files[BATCH_MOST];
@@ -183,7 +192,9 @@ static bool measure(tuner *t, candidate *c, int n) {
     for (int j = 0; j < k && !before; j++) /* in the same batch */
       if (c[j].files && c[k].files && !strcmp(c[j].kernel, c[k].kernel)) before = &c[j].trial;
     c[k].trial.same = before != NULL;
-    if (before || !c[k].files) continue;
+    bool known = before || !c[k].files;
+    if (!known && !recall(t, &c[k], &known)) return false;
+    if (known) continue;
     of[todo] = k;
     files[todo++] = c[k].files;
   }
@@ -191,8 +202,11 @@ static bool measure(tuner *t, candidate *c, int n) {
     t->gave_up = true;
     return false;
   }
-  for (int k = 0; k < todo; k++)
+  for (int k = 0; k < todo; k++) {
+    const tune_kernel id = kernel_of(t, &c[of[k]]);
     c[of[k]].trial.timing = timing[k];
+    if (timing[k].verdict == TF_TUNE_RAN && !tune_store_remember(t->store, &id, &timing[k], t->d)) return false;
+  }
   for (int k = 0; k < n; k++) {
     c[k].trial.no = t->out->n;
     if (k >= old && c[k].trial.same) {

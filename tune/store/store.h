@@ -7,8 +7,6 @@
 
 typedef struct tune_store tune_store;
 
-enum { TUNE_STORE_FORMAT = 1, TUNE_STORE_ID = 0x5446544e /* "TFTN", SQLite's application_id */ };
-
 /* What identifies a run. */
 typedef struct {
   const char *problem; /* digest of workload, architecture and type of data */
@@ -26,6 +24,14 @@ int64_t tune_store_run(tune_store *s, const tune_run_key *k, tf_diags *d);
 /* The run's trials 0, 1, ... without gaps, texts in the arena; false with an error in d. */
 bool tune_store_trials(tune_store *s, int64_t run, tf_arena *a, int *n, tf_trial **out, tf_diags *d);
 bool tune_store_add(tune_store *s, int64_t run, const tf_trial *t, tf_diags *d);
+/* A kernel by the digest of its text, where it ran. */
+typedef struct {
+  const char *machine, *compiler, *digest;
+} tune_kernel;
+
+/* The time of a kernel that ran in any run of the store.  *there: whether there is one.  False with an error in d. */
+bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timing *out, tf_diags *d);
+bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d);
 /* The fastest trial of any run of the problem on the machine; texts malloc'd.  *there: whether there is one. */
 bool tune_store_best(tune_store *s, const char *problem, const char *machine, bool *there, tf_tune_best *out,
                      tf_diags *d);

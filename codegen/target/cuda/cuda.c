@@ -7,9 +7,11 @@
 #include "codegen/target/cuda/pass/pass.h"
 
 static const low_pass passes[] = {
-    {"grid", low_cuda_grid},     {"rows", low_cuda_tensor_rows}, {"tile", low_cuda_tile},
-    {"tensor", low_cuda_tensor}, {"stage", low_cuda_stage},      {"threads", low_cuda_threads},
-    {"spaces", low_cuda_spaces}, {"unused", low_drop_unused},    {NULL, NULL},
+    {"grid", low_cuda_grid},        {"split", low_cuda_split},
+    {"rows", low_cuda_tensor_rows}, {"tile", low_cuda_tile},
+    {"tensor", low_cuda_tensor},    {"stage", low_cuda_stage},
+    {"threads", low_cuda_threads},  {"spaces", low_cuda_spaces},
+    {"unused", low_drop_unused},    {NULL, NULL},
 };
 
 /* Instruction sets are those of CPUs; what a kernel is compiled for nvcc says. */

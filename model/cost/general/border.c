@@ -2,19 +2,10 @@
  * m-tile holds, or the number of instances in use, is largest (most.h). */
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
 #include "model/flow/retain.h"
-
-static int64_t sat_mul(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
-
-static int64_t sat_add(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
-}
 
 /* ---- words held by m-tiles -------------------------------------------------------------------------- */
 
@@ -97,7 +88,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
 static int64_t words_of(const tf_most *q, const tf_most_group *g, int v, int i) {
   int64_t words = 1;
   for (int k = 0; k < g->n; k++)
-    if (q->slice[q->which[g->first + k]] == i) words = sat_mul(words, tf_most_len(q, g, v, k));
+    if (q->slice[q->which[g->first + k]] == i) words = tf_sat_mul(words, tf_most_len(q, g, v, k));
   return words;
 }
 
@@ -110,7 +101,7 @@ static int64_t largest_box(const tf_most *q, int i) {
       const int64_t now = words_of(q, &q->group[g], v, i);
       best = now > best ? now : best;
     }
-    words = q->group[g].n ? sat_mul(words, best) : words;
+    words = q->group[g].n ? tf_sat_mul(words, best) : words;
   }
   return words;
 }
@@ -140,8 +131,8 @@ static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pi
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     int64_t words = 1;
     for (int g = 0; g < q->n_groups; g++)
-      words = sat_mul(words, words_of(q, &q->group[g], pick[g], i));
-    bits = sat_add(bits, sat_mul(words, m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits));
+      words = tf_sat_mul(words, words_of(q, &q->group[g], pick[g], i));
+    bits = tf_sat_add(bits, tf_sat_mul(words, m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits));
   }
   return bits;
 }
@@ -234,7 +225,7 @@ static int64_t home_words(struct tf_model *m, int z) {
       const int64_t now = tf_home_share(m, z, box);
       best = now > best ? now : best;
     }
-    words = sat_mul(words, best);
+    words = tf_sat_mul(words, best);
   }
   return words;
 }
@@ -320,10 +311,10 @@ int64_t tf_border_width(struct tf_model *m, int n) {
       if (path->temporal >> k & 1)
         b.loops[b.n++] = path->loops[k];
       else
-        b.all = sat_mul(b.all, m->ev.trip[path->loops[k]]);
+        b.all = tf_sat_mul(b.all, m->ev.trip[path->loops[k]]);
     }
     m->ev.irregular |= !widen(&b, 0);
-    width = sat_mul(width, b.most);
+    width = tf_sat_mul(width, b.most);
   }
   return width;
 }

@@ -2,15 +2,11 @@
  * (border.c). */
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/cost/general/general.h"
 #include "model/flow/retain.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t sat_mul(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
 
 /* What the runs of a scope that share a memory leave of an intermediate there. */
 typedef struct {
@@ -108,7 +104,7 @@ void tf_sizes(struct tf_model *m) {
     m->box[i] = 1;
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
       len[r] = least(tf_slice_rank(&m->ev, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
-      m->box[i] = sat_mul(m->box[i], len[r]);
+      m->box[i] = tf_sat_mul(m->box[i], len[r]);
     }
   }
 }

@@ -60,8 +60,6 @@ void tf_leaf_add(tf_summing *e, int64_t mult);
 /* Clears the set of boxes counted. */
 void tf_leaf_forget(tf_boxes *w);
 
-/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg. */
-int64_t tf_before_last(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg);
 /* Sets the loops as at the entry before: the loop that carries one less, those inside it at their last.  Applies what
  * the run of that entry computed. */
 void tf_before_set(tf_summing *e);

@@ -34,7 +34,8 @@ static bool idle_before(tf_summing *e, int k) {
   return then < (now < trip ? now : trip);
 }
 
-int64_t tf_before_last(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
+/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg. */
+static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
   if (e->ev->masked_too || !(tf_skip_loops(e->ev->plan, n) >> k & 1))
     return tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
   const int64_t last = tf_skip_live(e->ev, n, k, dg).last;
@@ -54,7 +55,7 @@ static void set_own(tf_summing *e) {
     }
   for (int k = 0; k < own->n; k++)
     if (e->comp->prev_loops >> k & 1 && own->temporal >> k & 1)
-      prv[own->loops[k]] = tf_before_last(e, e->prev->node, k, e->comp->prev_loops, prv);
+      prv[own->loops[k]] = last_not_skipped(e, e->prev->node, k, e->comp->prev_loops, prv);
 }
 
 /* Sets the loops of s's path. */
@@ -68,7 +69,7 @@ static void set_path(tf_summing *e) {
   if (e->back) tf_retain_stand(e->ev, e->h, &e->there, prv);
   for (int k = from; k < path->n; k++)
     if ((e->comp->loops & e->zero & path->temporal) >> k & 1)
-      prv[path->loops[k]] = tf_before_last(e, e->s->node, k, e->comp->loops, prv);
+      prv[path->loops[k]] = last_not_skipped(e, e->s->node, k, e->comp->loops, prv);
   for (int k = 0; k < path->n; k++)
     if ((e->comp->loops & ~path->temporal) >> k & 1) e->ev->irregular |= idle_before(e, k);
 }

@@ -173,11 +173,9 @@ bool ti_set_leaf(ti_case *c, ti_node *n, ti_word w);
 /* What the whole tree says: the trips of every dim, where intermediates live, what bypass means. */
 bool ti_complete(ti_case *c);
 bool ti_is_above(const ti_node *up, const ti_node *n); /* or n itself */
-bool ti_touches(const ti_case *c, int op, int tensor);
 /* Whether the op leads at the node: none below reads what it makes. */
 bool ti_leads(const ti_case *c, int op, const ti_node *n);
 
-void ti_mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor);
 bool ti_write(ti_case *c, ti_out *out);
 /* Reads the native text and tells its errors at their foreign places.  *again: a tensor cannot be kept where it was,
  * and is not in the next text. */

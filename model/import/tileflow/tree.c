@@ -10,7 +10,7 @@ bool ti_is_above(const ti_node *up, const ti_node *n) {
   return n != NULL;
 }
 
-bool ti_touches(const ti_case *c, int op, int tensor) {
+static bool touches(const ti_case *c, int op, int tensor) {
   const ti_op *o = c->ops[op];
   bool touches = o->out->tensor == tensor;
   for (int r = 0; r < o->n_reads; r++)
@@ -117,10 +117,10 @@ static void find_home(ti_case *c, int tensor) {
   bool differ = false;
   z->scope = NULL;
   for (int o = 0; o < c->n_ops; o++)
-    if (ti_touches(c, o, tensor)) z->scope = z->scope ? common(z->scope, c->leaf[o]) : c->leaf[o];
+    if (touches(c, o, tensor)) z->scope = z->scope ? common(z->scope, c->leaf[o]) : c->leaf[o];
   if (!z->scope || z->scope->kind != TI_SCOPE) return;
   for (int o = 0; o < c->n_ops; o++) {
-    if (!ti_touches(c, o, tensor)) continue;
+    if (!touches(c, o, tensor)) continue;
     const ti_node *h = holder(c, z->scope, o, tensor);
     int own = h ? h->level : level_above(z->scope);
     differ |= level >= 0 && own != level;
@@ -141,7 +141,7 @@ static const ti_node *tile_of_level_above(const ti_node *n) {
 
 static bool touched_below(const ti_case *c, const ti_node *n, int tensor) {
   for (int o = 0; o < c->n_ops; o++)
-    if (c->leaf[o] && ti_is_above(n, c->leaf[o]) && ti_touches(c, o, tensor)) return true;
+    if (c->leaf[o] && ti_is_above(n, c->leaf[o]) && touches(c, o, tensor)) return true;
   return false;
 }
 

@@ -7,7 +7,7 @@
 #include "model/spec/kinds.h"
 #include "model/tree/parse.h"
 
-void ti_mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor) {
+static void mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor) {
   if (out->n_marks == out->room) {
     size_t room = out->room ? 2 * out->room : 128;
     ti_mark *wider = TF_ARRAY(c->arena, ti_mark, room);
@@ -83,7 +83,7 @@ static bool reduces(const ti_op *op) {
 
 static void write_op(ti_case *c, const ti_op *op, ti_out *out) {
   tf_page *p = &out->page;
-  ti_mark_at(c, out, op->at, -1);
+  mark_at(c, out, op->at, -1);
   tf_page_add(p, "  - {name: \"%s\", expr: \"", op->name);
   write_reference(c, op->out, p);
   tf_page_add(p, reduces(op) ? " += " : " = ");
@@ -97,12 +97,12 @@ static void write_op(ti_case *c, const ti_op *op, ti_out *out) {
 
 static void write_workload(ti_case *c, ti_out *out) {
   tf_page *p = &out->page;
-  ti_mark_at(c, out, c->ops[0]->at, -1);
+  mark_at(c, out, c->ops[0]->at, -1);
   write_params(c, p);
   tf_page_add(p, "workload:\n  name: problem\n  dims:\n");
   for (int d = 0; d < c->n_dims; d++) {
     if (!c->dims[d].used) continue;
-    ti_mark_at(c, out, c->dims[d].at, -1);
+    mark_at(c, out, c->dims[d].at, -1);
     tf_page_add(p, "    \"%s\": ", c->dims[d].name);
     write_size(c, &c->dims[d], p);
     tf_page_add(p, "\n");
@@ -140,7 +140,7 @@ static bool write_loops(ti_case *c, const ti_node *n, ti_out *out) {
     int dim = dim_at(c, n, l);
     if (dim < 0) return false;
     tf_page_add(&out->page, "%s", sep);
-    ti_mark_at(c, out, l->at, -1);
+    mark_at(c, out, l->at, -1);
     tf_page_add(&out->page, "%s=", c->dims[dim].name);
     if (l->trip)
       tf_page_add(&out->page, "%" PRId64, l->trip);
@@ -157,7 +157,7 @@ static void write_bypass(ti_case *c, const ti_node *n, ti_out *out) {
   for (int i = 0; i < n->n_bypass; i++) {
     if (!n->bypass[i].native) continue;
     tf_page_add(&out->page, "%s", sep);
-    ti_mark_at(c, out, n->bypass[i].at, -1);
+    mark_at(c, out, n->bypass[i].at, -1);
     tf_page_add(&out->page, "%s", c->tensors[n->bypass[i].tensor].name);
     sep = " ";
   }
@@ -169,7 +169,7 @@ static void write_keep(ti_case *c, const ti_node *n, ti_out *out) {
     const ti_tensor *t = &c->tensors[z];
     if (t->scope != n || t->keep < 0 || t->no_keep) continue;
     tf_page_add(&out->page, "%s", sep);
-    ti_mark_at(c, out, n->at, z);
+    mark_at(c, out, n->at, z);
     tf_page_add(&out->page, "%s@%s", t->name, ti_level_name(c, t->keep));
     sep = " ";
   }
@@ -193,7 +193,7 @@ static bool write_node(ti_case *c, const ti_node *n, int indent, ti_out *out) {
   tf_page *p = &out->page;
   const char *tag = n->tag;
   bool ok = true;
-  ti_mark_at(c, out, n->kind == TI_TILE ? n->level_at : n->at, -1);
+  mark_at(c, out, n->kind == TI_TILE ? n->level_at : n->at, -1);
   tf_page_add(p, "%*s", indent, "");
   if (n->kind == TI_OP) tf_page_add(p, "op %s", c->ops[n->op]->name);
   if (n->kind == TI_SCOPE) {
@@ -217,12 +217,12 @@ static bool write_node(ti_case *c, const ti_node *n, int indent, ti_out *out) {
 
 bool ti_write(ti_case *c, ti_out *out) {
   if (c->has_arch) {
-    ti_mark_at(c, out, c->arch->level[0].at, -1);
+    mark_at(c, out, c->arch->level[0].at, -1);
     tl_write_architecture(c->arch, &out->page);
   }
   if (c->has_problem) write_workload(c, out);
   if (!c->root) return true;
-  ti_mark_at(c, out, c->root->at, -1);
+  mark_at(c, out, c->root->at, -1);
   tf_page_add(&out->page, "mapping: |\n");
   return write_node(c, c->root, 2, out);
 }

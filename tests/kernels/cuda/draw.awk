@@ -1,5 +1,6 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
-# operands' dims, chains with what stands between, attention with rows whole and streamed; sizes of eights and others.
+# operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
+# block's; sizes of eights and others.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
 function up(a, b) { return int((a + b - 1) / b) }
@@ -9,9 +10,10 @@ function out(text) { print text }
 function product() {
   m = size(2, 90); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
   a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,")
+  tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
+  if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
   out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
-  tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2
-  out("  HBM for b=" b " m=" tm " n=" tn " k=" tk)
+  out("  HBM for b=" b " m=" tm " n=" tn (tp > 1 ? " spatial" : "") " k=" tk (tp > 1 ? "@x" : ""))
   out("    SMEM for m=" up(m, tm) " n=" up(n, tn) " k=" up(k, tk) "\n      op C")
 }
 
@@ -28,19 +30,26 @@ function chain() {
   out("      SMEM for m=" r " n=" n " l=" w "\n        op E")
 }
 
-function attention() {
-  m = size(2, 70); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
-  w = up(l, tl); tl = up(l, w); tm = 1 + draw(2); r = up(m, tm); causal = draw(2)
-  out("  dims: {h: 2, m: " m ", l: " l ", a: " a ", n: " n "}\n  ops:")
+function ops() {
   out("  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"")
   out(causal ? "  - \"T[h,m,l] = select(l <= m, S[h,m,l] * 0.25, -inf)\"" : "  - \"T[h,m,l] = S[h,m,l] * 0.125 + B[m,l]\"")
   out("  - \"X[h,m] max= T[h,m,l]\"\n  - \"E[h,m,l] = exp(T[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"")
   out("  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * " turned("V", "l", "n", "h,") "\"\nmapping: |")
-  out("  HBM for h=2 m=" tm " l=" tl)
-  out("    Seq keep S@SMEM T@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM" (tl > 1 ? " stream X Z O" : ""))
+}
+
+function attention() {
+  m = size(2, 70); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
+  w = up(l, tl); tl = up(l, w); tm = 1 + draw(2); r = up(m, tm); causal = draw(2)
+  parts = tl > 1 && !causal && draw(2) ? 2 + draw(3) : 1
+  if (parts > 1) l = w * tl * parts - draw(2) * draw(w)
+  out("  dims: {h: 2, m: " m ", l: " l ", a: " a ", n: " n "}\n  ops:")
+  ops()
+  out("  HBM for h=2 m=" tm (parts > 1 ? " l=" parts "\n    HBM for" : "") " l=" tl)
+  in_ = parts > 1 ? "      " : "    "
+  out(in_ "Seq keep S@SMEM T@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM" (tl > 1 ? " stream X Z O" : ""))
   split("S T X E Z P", op, " ")
-  for (i = 1; i <= 6; i++) out("      SMEM for m=" r " l=" w (i == 1 ? " a=" a : "") "\n        op " op[i])
-  out("      SMEM for m=" r " n=" n " l=" w "\n        op O")
+  for (i = 1; i <= 6; i++) out(in_ "  SMEM for m=" r " l=" w (i == 1 ? " a=" a : "") "\n" in_ "    op " op[i])
+  out(in_ "  SMEM for m=" r " n=" n " l=" w "\n" in_ "    op O")
 }
 
 BEGIN {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Faults planted in the text of three kernels, a product and streamed attention of bfloat16, and the same attention on the plain
-# units: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
+# Faults planted in the text of five kernels, a product and streamed attention of bfloat16, the same attention on the plain
+# units, and the first two with their sums in parts: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
 # usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 tileflow=$1 step=${2:-1}
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
@@ -58,7 +58,10 @@ mapping: |
         op O
 Y
 cp "$work/attention.yaml" "$work/plain.yaml"
-for kernel in product attention plain; do
+# Both once more, with their sums in parts.
+sed 's/k: 200/k: 400/; s/HBM for m=1/HBM spatial k=2@x/' "$work/product.yaml" >"$work/product-parts.yaml"
+sed 's/l: 60/l: 120/; s/HBM for h=2 l=3/HBM for h=2 l=2\n    HBM for l=3/; /^    *Seq/s/^/  /; /^      SMEM/s/^/  /; /^        op/s/^/  /' "$work/attention.yaml" >"$work/attention-parts.yaml"
+for kernel in product attention plain product-parts attention-parts; do
   dtype=bf16
   [ $kernel = plain ] && dtype=f32
   "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda --dtype $dtype -o "$work/$kernel" || exit 1
@@ -133,5 +136,16 @@ fault plain 'no barrier behind the maximum' "$main {/{ \/\* X \*\//,/{ \/\* E \*
 fault plain 'a row that two threads make' "$main s/= 5 \* i_m_/= 4 * i_m_/"
 fault plain 'copies that nobody waits for' "$main s/copy_wait<1>();//"
 fault plain 'the tile that is being filled' "$main s/now_\([0-9]*\) = (i_a_\([0-9]*\)) % 2/now_\1 = (i_a_\2 + 1) % 2/"
+behind='/ part1(/,/^}/'
+fault product-parts 'both parts in one place' 's/\* (part_[0-9]*)\(.*\] = \)/* (0)\1/'
+fault product-parts 'a part that is left out' 's/for (int64_t part_\([0-9]*\) = 0/for (int64_t part_\1 = 1/'
+fault product-parts 'all blocks have the first part' 's/= part_[0-9]*;/= 0;/'
+fault product-parts 'put together first, then summed' '/START(part0/{h;d;};/START(part1/G'
+fault product-parts 'fewer blocks than parts' 's/START(part0, 2,/START(part0, 1,/; s/blockIdx.x; \(i_[a-z0-9_]*\) < 2/blockIdx.x; \1 < 1/'
+fault attention-parts 'no part is corrected' "$behind s/ \* expf(.*)//"
+fault attention-parts 'parts are corrected by the other' "$behind s/expf(X_parts\([0-9]*\)\[80 \* (part_\([0-9]*\))/expf(X_parts\1[80 * (1 - part_\2)/"
+fault attention-parts 'no barrier between the maximum and what it corrects' "$behind {/__syncthreads/d;}"
+fault attention-parts 'a part begins with what the one before has' 's/const int fresh = i_l_[0-9]* == 0;/const int fresh = i_l_1 == 0 \&\& part_6 == 0;/'
+fault attention-parts 'sums are not divided' "$behind s/ = sum \/ .*;/ = narrow(sum);/; s/narrow(sum \/ .*);/narrow(sum);/"
 echo "$planted faults planted, $lost not found"
 [ "$lost" = 0 ]

@@ -7,10 +7,11 @@ command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# NAME TYPE "PRODUCT..." "NARROW..." PARAM=VALUE...: the products that are in fragments; intermediates that cross from kernel to kernel rounded
+# NAME TYPE "PRODUCT..." "NARROW..." MERGES PARAM=VALUE...: the products that are in fragments; intermediates that cross from kernel to kernel
+# rounded; results that are summed in parts, each another block's
 layer() {
-  name=$1 type=$2 products=$3 narrow=$4 at=$work/$1-$2
-  shift 4
+  name=$1 type=$2 products=$3 narrow=$4 merges=$5 at=$work/$1-$2
+  shift 5
   cp "workloads/models/$name.yaml" "$at.yaml"
   for param; do
     sed -i "s/\([{ ]\)${param%=*}: [0-9]*/\1${param%=*}: ${param#*=}/" "$at.yaml"
@@ -22,12 +23,13 @@ layer() {
   for tensor in $narrow; do
     grep -q "POINTER(uint16_t) const ${tensor} = (uint16_t \*)(workspace" "$at/kernel.cu" || { echo "FAIL: $name $type: $tensor is not rounded"; failed=1; }
   done
+  [ "$(grep -c '^ *merge' "$at.ir")" = "$merges" ] || { echo "FAIL: $name $type: not $merges results in parts"; failed=1; }
   make -s -C "$at" emulate CXX=g++ CXXFLAGS="-O0 -Wall -Wextra -Wno-unused-function -Werror" >"$at.said" 2>&1 || { cat "$at.said"; failed=1; }
   echo "$name $type: $(sed -n '/error/p' "$at.said" | tr '\n' ' ')"
 }
-layer gated-mlp bf16 "U V Y" G tokens=24 width=96 inner=200
-layer gated-mlp tf32 "U V Y" "" tokens=24 width=96 inner=200
-layer norm-product f16 Y "" tokens=40 width=96 out=88
-layer causal-grouped bf16 "S O" "" kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
-layer attention-decode bf16 "" "" heads=3 kv_seq=200 qk_dim=32 v_dim=40
+layer gated-mlp bf16 "U V Y" G 1 tokens=16 width=24 inner=8192
+layer gated-mlp tf32 "U V Y" "" 0 tokens=24 width=96 inner=200
+layer norm-product f16 Y "" 0 tokens=40 width=96 out=88
+layer causal-grouped bf16 "S O" "" 0 kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
+layer attention-decode bf16 "" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
 [ $failed = 0 ]

@@ -23,7 +23,7 @@ A
 others=0
 [ "${CUDA_TEST:-}" ] && others=$((cases / 2)) && mkdir "$work/drawn" && { "$CUDA_TEST" --yaml "$work/drawn" --cases $others --seed "$first" || exit 1; }
 
-wrong=0 refused=0 seed=$first
+wrong=0 refused=0 split=0 seed=$first
 while [ "$seed" -lt $((first + cases)) ]; do
   at=$work/$seed dtype=$1 arch=$work/gpu.yaml
   if [ $((seed - first)) -lt $others ]; then
@@ -43,10 +43,11 @@ while [ "$seed" -lt $((first + cases)) ]; do
     cat "$at.said" "$at.yaml"
     wrong=$((wrong + 1))
   }
+  grep -q 'for (int64_t part_' "$at/kernel.cu" 2>/dev/null && split=$((split + 1))
   rm -rf "$at"
   seed=$((seed + 1))
   shift
   set -- "$@" "$dtype"
 done
-echo "$cases random kernels, $wrong wrong, $refused that emit refuses"
+echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses"
 [ "$wrong" = 0 ]

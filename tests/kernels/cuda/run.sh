@@ -62,6 +62,9 @@ large=$(echo "$product" | sed "s/m: 140, n: 150, k: 43/m: 250, n: 251, k: 21/; s
 echo "$large" | check gemm-int8 "A B C" --dtype int8
 echo "$large" | check gemm-tf32 "A B C" --dtype tf32
 
+# Four blocks for the sums of each output, and a kernel that puts them together.
+echo "$large" | sed 's/k: 21/k: 84/; s/n=2@y/n=2@y k=4@x/' | check split "A B" --dtype bf16
+
 check chain "A B D E" <<'Y'
 workload:
   name: chain

@@ -35,19 +35,20 @@ static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
+/* For each step of k, of tiles that are all `across` vectors wide, the last, too. */
+static double cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
   const double count = tiles_down(registers, m, across);
   return parts(vectors, across) * count * (step(core, parts((double)m, count), across) + 0.5);
 }
 
 double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across) {
   const int rest = (int)(vectors % across);
-  return tf_cost_steps(core, registers, m, (double)(vectors - rest), across) +
-         (rest ? tf_cost_steps(core, registers, m, rest, rest) : 0);
+  return cost_steps(core, registers, m, (double)(vectors - rest), across) +
+         (rest ? cost_steps(core, registers, m, rest, rest) : 0);
 }
 
 double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
-  return k * tf_cost_steps(core, isa->registers, m, vectors, across) +
+  return k * cost_steps(core, isa->registers, m, vectors, across) +
          parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
 }
 
@@ -248,8 +249,8 @@ static void product(walk *w, const ir_stmt *s) {
 static void few(walk *w, const ir_stmt *s) {
   enum { STEPS = 8 };
   const ir_product *p = s->nest.product;
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
+  const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
   w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
                                        : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }

@@ -7,9 +7,8 @@
 /* In cycles; cores that work at once count once.  Negative: out of memory. */
 double tf_cost(const ir_program *p, const tf_micro_isa *isa);
 
-/* Cycles of m rows by that many vectors in tiles `across` vectors wide: for each step of k; and in total, k deep. */
-double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across);
-/* The same if the last tiles are as narrow as what is left. */
+/* Cycles of m rows by that many vectors in tiles `across` vectors wide, the last of them as narrow as what is left: for
+ * each step of k; and in total, k deep. */
 double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across);
 double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
 

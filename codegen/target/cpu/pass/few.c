@@ -1,5 +1,6 @@
 /* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing it would take longer
- * than the multiplication, which is limited by memory bandwidth. */
+ * than the multiplication, which is limited by memory bandwidth.  Products of one row, whose output has no dim for it,
+ * are always such: there is no other product kernel for them. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -39,17 +40,42 @@ static bool is_real(const lowering *w, int z) {
   return (type == IR_F32 || type == IR_BF16) && !low_padded(&w->plan->wl->tensors[z]);
 }
 
-/* Whether the op, whose output's last dim moves read b only, is such a product, over one dim; k: that dim's
- * position. */
+static bool has_rows(const lowering *w, const tf_op *op, int b) {
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (reads(w, op, 1 - b, k) && !reads(w, op, b, k)) return true;
+  return false;
+}
+
+/* The reduced dim that the kernel walks: one along which both operands are contiguous, or where b is contiguous along
+ * the output's last dim, the longest; -1: none. */
+static int sum_of(const lowering *w, const tf_op *op, int b) {
+  int longest = -1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    if (!reads(w, op, b, k) || !reads(w, op, 1 - b, k)) continue;
+    if (runs(w, op, b, k) && runs(w, op, 1 - b, k)) return k;
+    const int64_t n = w->plan->wl->dims[op->dims[k]].extent;
+    if (longest < 0 || n > w->plan->wl->dims[op->dims[longest]].extent) longest = k;
+  }
+  return runs(w, op, b, op->n_out_dims - 1) ? longest : -1;
+}
+
+/* Whether the contiguous dim fills vectors. */
+static bool is_long(const lowering *w, const tf_op *op, int b, int k) {
+  const int along = runs(w, op, b, k) ? k : op->n_out_dims - 1;
+  return w->plan->wl->dims[op->dims[along]].extent >= w->p->machine.lanes;
+}
+
+/* Whether the op, whose output's last dim moves read b only, is such a product; k: the position of the reduced dim that
+ * the kernel walks, any others are outside. */
 static bool is_few(const lowering *w, int o, int b, int *k) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t most = tf_micro_few_rows(w->p->machine.registers);
-  *k = op->n_out_dims;
-  return w->p->machine.lanes > 1 && op->n_dims == op->n_out_dims + 1 && reads(w, op, b, *k) &&
-         reads(w, op, 1 - b, *k) && uses(w, op, b) <= most &&
-         words_of(&w->plan->wl->tensors[op->reads[b].tensor]) > low_close_words(w->plan->arch) && is_real(w, op->out) &&
-         is_real(w, op->reads[0].tensor) && is_real(w, op->reads[1].tensor) &&
-         (runs(w, op, b, *k) ? runs(w, op, 1 - b, *k) : runs(w, op, b, op->n_out_dims - 1));
+  if (w->p->machine.lanes < 2 || !is_real(w, op->out) || !is_real(w, op->reads[0].tensor) ||
+      !is_real(w, op->reads[1].tensor) || uses(w, op, b) > most || (*k = sum_of(w, op, b)) < 0)
+    return false;
+  if (op->n_dims > op->n_out_dims + 1 && !is_long(w, op, b, *k)) return false;
+  return !has_rows(w, op, b) ? is_long(w, op, b, *k)
+                             : words_of(&w->plan->wl->tensors[op->reads[b].tensor]) > low_close_words(w->plan->arch);
 }
 
 /* Whether loops around the op spread it over cores. */
@@ -73,6 +99,7 @@ bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p) {
   if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;
   p->kernel = &kernel;
   p->way = IR_FEW;
+  p->k = k;
   p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
   return true;
 }

@@ -80,7 +80,7 @@ static bool longer(const finder *f, int k, int best) {
   return best < 0 || f->nest->range[k].most > f->nest->range[best].most;
 }
 
-/* The longest dim of the output that a has and b lacks. */
+/* The longest dim of the output that a has and b lacks; -1: none. */
 static int rows_of(const finder *f, const ir_product *p) {
   int best = -1;
   for (int k = 0; k < p->n; k++)
@@ -333,13 +333,13 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
   p.k = sums_of(&f, &p);
-  if (p.m < 0 || p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
-  if (!known_lengths(&nest->range[p.m])) return;
+  if (p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
+  if (p.m >= 0 && !known_lengths(&nest->range[p.m])) return;
   if (low_few(w, nest, &p)) {
     keep(w, nest, &p);
     return;
   }
-  if (!known_lengths(&nest->range[p.n])) return;
+  if (p.m < 0 || !known_lengths(&nest->range[p.n])) return;
   panels(&f, &p);
   turn(&f, &p);
   copy(&f, &p);

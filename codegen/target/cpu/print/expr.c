@@ -102,7 +102,9 @@ static void open_element(c_printer *c, const ir_buffer *b) {
   if (b->slots > 1) fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputs(") + ", c->out);
 }
 
-static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->id); }
+static void scalar_element(c_printer *c, const ir_buffer *b) {
+  fprintf(c->out, "%s[", b->id), c_atom(c->out, c->p, b->slots > 1 ? b->slot : ir_number(0)), fputc(']', c->out);
+}
 
 /* Where the padding begins: the condition under which there is an element; false: there always is. */
 static bool borders(c_printer *c, const tf_ref *ref) {

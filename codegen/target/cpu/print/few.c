@@ -5,11 +5,18 @@
 
 static void lengths(c_printer *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
-  c_line(c, "const int64_t n_m = "), c_length(c, &s->range[p->m]);
-  fputs(", n_n = ", c->out), c_length(c, &s->range[p->n]);
+  c_line(c, "const int64_t n_n = "), c_length(c, &s->range[p->n]);
   fputs(", n_k = ", c->out), c_length(c, &s->range[p->k]);
+  if (p->m >= 0 && !s->range[p->m].exact) fputs(", n_m = ", c->out), c_length(c, &s->range[p->m]);
   fputs(";\n", c->out);
-  c_line(c, "(void)n_m;\n");
+}
+
+/* The step of a single row, which has no dim, is not used. */
+static void from_row_to_row(c_printer *c, const tf_op *op, const ir_product *p, int read) {
+  if (p->m < 0)
+    fputc('0', c->out);
+  else
+    c_step(c, op, read, op->dims[p->m]);
 }
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
@@ -21,26 +28,26 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) 
     return;
   }
   c_indent(c);
-  if (!s->range[p->m].exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", rows);
+  if (p->m >= 0 && !s->range[p->m].exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", rows);
   fprintf(c->out, "%s(n_k, &", name), c_place(c, op, p->a);
-  fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
+  fputs(", ", c->out), from_row_to_row(c, op, p, p->a);
   fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
   fputs(", &", c->out), c_place(c, op, p->b);
   fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->few.along_k ? p->n : p->k]);
   fputs(", &", c->out), c_place(c, op, -1);
-  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
+  fputs(", ", c->out), from_row_to_row(c, op, p, -1);
   fputs(", n_n, add);\n", c->out);
 }
 
 void c_few(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_product *p = s->nest.product;
-  int64_t rows[C_MOST_LENGTHS];
-  const int n_rows = c_lengths(&s->range[p->m], rows);
+  int64_t rows[C_MOST_LENGTHS] = {1};
+  const int n_rows = p->m < 0 ? 1 : c_lengths(&s->range[p->m], rows);
   c_line(c, "{ /* ");
-  fprintf(c->out, "%s: few rows */\n", op->name);
+  fprintf(c->out, "%s: %s */\n", op->name, p->m < 0 ? "one row" : "few rows");
   c->depth++;
-  c_origin(c, op, s, p->m);
+  if (p->m >= 0) c_origin(c, op, s, p->m);
   c_origin(c, op, s, p->n);
   c_origin(c, op, s, p->k);
   lengths(c, s);

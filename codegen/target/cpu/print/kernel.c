@@ -304,10 +304,11 @@ void c_body(c_printer *c, const ir_body *b) {
       break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
+    case IR_MERGE: /* made by other targets' passes */
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:
-    case IR_BARRIER: c->failed = true; break; /* none: caches fill themselves, and threads meet where loops end */
+    case IR_BARRIER: c->failed = true; break; /* caches fill themselves, and threads meet where loops end */
     }
   }
 }

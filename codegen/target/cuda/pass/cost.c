@@ -117,6 +117,16 @@ static void points(block *b, const ir_stmt *s, bool region) {
   if (!region) b->waits += each * WAITS / (b->each ? 1 : CU_LANES);
 }
 
+/* The parts of sums come from L2, one after the other. */
+static void merge(block *b, const ir_stmt *s) {
+  const double times = b->times;
+  b->times *= (double)s->merge.parts;
+  points(b, s, false);
+  b->copied += points_of(b, s) * b->times * b->lanes * ir_bytes(b->p->buffers[s->merge.from].type) / FROM_L2;
+  b->times = times;
+  b->waits += b->times * LATENCY;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   double bytes = (double)ir_bytes(to->type);
@@ -153,6 +163,8 @@ static void body(block *b, const ir_body *list, bool region) {
       b->waits += b->times * BARRIER;
     else if (s->kind == IR_NEST && s->nest.fragments)
       product(b, s);
+    else if (s->kind == IR_MERGE)
+      merge(b, s);
     else if (ir_facts_of(s)->points)
       points(b, s, region);
     else

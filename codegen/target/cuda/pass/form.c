@@ -20,12 +20,17 @@ static const size sizes[] = {
     {16, 64, 64},   {16, 32, 32},  {64, 256, 64}, {64, 32, 32},  {128, 32, 32}, {128, 128, 128},
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
+/* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
+ * many at most; pieces of SUM, or steps of keys, that each has at least. */
+static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
+enum { N_SHARES = sizeof shares / sizeof *shares, LEAST_PIECES = 2, MOST_WAVES = 2 };
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   int home; /* the first memory whose instances work apart: that of a block */
   size size;
+  int64_t shares;         /* parts of the last group's sums; 1: they are not split */
   int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
   int64_t *block;         /* [dims] of the group at hand: how much of it a block has; 0: all of it */
   int row, column, keys;  /* its dims; -1: none */
@@ -193,19 +198,70 @@ static int64_t divisor(int64_t n, int64_t most) {
   return best;
 }
 
+static int ops_of(const former *f, int group) {
+  int n = 0;
+  for (int i = 0; i < f->n; i++)
+    n += f->group[i] == group;
+  return n;
+}
+
+/* Blocks of the group along a dim, if sums are not split. */
+static int64_t count_of(const former *f, int d) {
+  return f->block[d] && d != f->keys ? parts(f->wl->dims[d].extent, length_of(f, d)) : 1;
+}
+
+static bool has_streams(const former *f) { return f->keys >= 0 && f->block[f->keys]; }
+
+/* The longest dim that the group, a product alone, sums over; -1: it is none. */
+static int sum_of(const former *f, int group) {
+  int best = -1;
+  for (int i = 0; i < f->n; i++) {
+    const tf_op *op = op_at(f, i);
+    for (int k = op->n_out_dims; f->group[i] == group && low_is_product(op) && k < op->n_dims; k++)
+      if (best < 0 || f->wl->dims[op->dims[k]].extent > f->wl->dims[best].extent) best = op->dims[k];
+  }
+  return ops_of(f, group) == 1 ? best : -1;
+}
+
+/* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by them. */
+static bool may_share(former *f, int group, size of, int64_t n) {
+  const tf_memory *home = &f->arch->memories[f->home];
+  int64_t blocks = 1, all = home->mesh[0] * home->mesh[1];
+  f->size = of;
+  if (!find_blocks(f, group)) return false;
+  for (int d = 0; d < f->wl->n_dims; d++)
+    if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
+  if (blocks >= all || blocks * n > MOST_WAVES * all) return false;
+  const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
+  if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES;
+  const int sum = sum_of(f, group);
+  return sum >= 0 && f->wl->dims[sum].extent % n == 0 && f->wl->dims[sum].extent / n >= LEAST_PIECES * SUM &&
+         (n <= home->mesh[0] || n <= home->mesh[1]);
+}
+
+/* Which of the memory's two axes has the parts of a sum: the smaller that is large enough; -1: they are keys'. */
+static int axis_of_shares(const former *f) {
+  const int64_t *mesh = f->arch->memories[f->home].mesh;
+  if (f->shares == 1 || has_streams(f)) return -1;
+  return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
+}
+
 /* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the rest in turn. */
-static int tiles_above(const former *f, int group, int parent) {
+static int tiles_above(former *f, int group, int parent) {
   int64_t count[MOST_DIMS], spread[2][MOST_DIMS];
   const tf_memory *home = &f->arch->memories[f->home];
+  const int axis_of = axis_of_shares(f), sum = axis_of < 0 ? -1 : sum_of(f, group);
   for (int d = 0; d < f->wl->n_dims; d++)
-    count[d] = f->block[d] && d != f->keys ? parts(f->wl->dims[d].extent, length_of(f, d)) : 1;
+    count[d] = count_of(f, d);
   for (int axis = 0; axis < 2; axis++) {
     int best = -1;
+    const int64_t room = home->mesh[axis] / (axis == axis_of ? f->shares : 1);
     for (int d = 0; d < f->wl->n_dims; d++) {
       spread[axis][d] = 1;
-      if (best < 0 || divisor(count[d], home->mesh[axis]) > divisor(count[best], home->mesh[axis])) best = d;
+      if (best < 0 || divisor(count[d], room) > divisor(count[best], room)) best = d;
     }
-    if (best >= 0) spread[axis][best] = divisor(count[best], home->mesh[axis]), count[best] /= spread[axis][best];
+    if (best >= 0) spread[axis][best] = divisor(count[best], room), count[best] /= spread[axis][best];
+    if (axis == axis_of) spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
   for (int d = 0; d < f->wl->n_dims; d++)
@@ -214,9 +270,11 @@ static int tiles_above(const former *f, int group, int parent) {
   for (int axis = 0; axis < 2; axis++)
     for (int d = 0; d < f->wl->n_dims; d++)
       put_loop(f, d, axis ? TF_SPATIAL_Y : TF_SPATIAL_X, spread[axis][d]);
-  if (f->keys < 0 || !f->block[f->keys]) return parent;
+  if (!has_streams(f)) return parent;
   parent = tf_build_tile(f->out, parent, f->home - 1);
-  put_loop(f, f->keys, TF_TEMPORAL, parts(f->wl->dims[f->keys].extent, f->block[f->keys]));
+  put_loop(f, f->keys, TF_TEMPORAL, f->shares);
+  if (f->shares > 1) parent = tf_build_tile(f->out, parent, f->home - 1);
+  put_loop(f, f->keys, TF_TEMPORAL, parts(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
   return parent;
 }
 
@@ -267,7 +325,7 @@ static void put_op(const former *f, int o, int parent) {
   parent = tf_build_tile(f->out, parent, f->home - 1);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];
-    if (!low_is_product(op) || f->block[d] || left[d] <= 4 * SUM) continue;
+    if (!low_is_product(op) || (f->block[d] && d == f->keys) || left[d] <= 4 * SUM) continue;
     put_loop(f, d, TF_TEMPORAL, parts(left[d], SUM));
     left[d] = SUM;
   }
@@ -285,13 +343,6 @@ static void put_op(const former *f, int o, int parent) {
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------
  */
-
-static int ops_of(const former *f, int group) {
-  int n = 0;
-  for (int i = 0; i < f->n; i++)
-    n += f->group[i] == group;
-  return n;
-}
 
 static bool put_group(former *f, int group, int parent) {
   if (!find_blocks(f, group)) return false;
@@ -320,8 +371,9 @@ static int cut(former *f, unsigned cuts) {
   return n;
 }
 
-/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, and that of all others. */
-static tf_tree *build(former *f, size first, size other) {
+/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, that of all others; how many
+ * blocks share a sum of the last. */
+static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   const int groups = f->group[f->n - 1] + 1;
   f->out = tf_build_new(f->arch, f->wl, NULL);
   if (!f->out) return NULL;
@@ -330,6 +382,7 @@ static tf_tree *build(former *f, size first, size other) {
   bool ok = true;
   for (int g = 0; g < groups && ok; g++) {
     f->size = g ? other : first;
+    f->shares = g == groups - 1 ? n_shares : 1;
     ok = put_group(f, g, parent);
   }
   if (ok) return tf_build_tree(f->out);
@@ -358,17 +411,23 @@ static int sizes_of(former *f, int group, int which[N_SIZES]) {
   return n;
 }
 
-/* The k-th of the cut's, or NULL: *k is less by as many as there are.  Of two groups all pairs of sizes are tried. */
+/* The k-th of the cut's, or the next that can be built; NULL: *k is less by as many as there are.  Of two groups all
+ * pairs of sizes are tried; first without split sums. */
 static tf_tree *of_cut(former *f, int *k) {
   const int groups = f->group[f->n - 1] + 1;
   int first[N_SIZES], other[N_SIZES] = {0};
   const int n = sizes_of(f, 0, first), m = groups == 2 ? sizes_of(f, 1, other) : 1;
-  for (; *k < n * m; ++*k) {
-    const size one = sizes[first[*k / m]], two = sizes[groups == 2 ? other[*k % m] : first[*k / m]];
-    tf_tree *t = build(f, one, two);
+  for (int i = 0; i < n * m * (1 + N_SHARES); i++) {
+    const int at = i % (n * m), share = i / (n * m);
+    const size one = sizes[first[at / m]], two = sizes[groups == 2 ? other[at % m] : first[at / m]];
+    if (share && !may_share(f, groups - 1, two, shares[share - 1])) continue;
+    if (*k > 0) {
+      --*k;
+      continue;
+    }
+    tf_tree *t = build(f, one, two, share ? shares[share - 1] : 1);
     if (t) return t;
   }
-  *k -= n * m;
   return NULL;
 }
 

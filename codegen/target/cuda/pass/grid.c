@@ -27,18 +27,6 @@ static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, 
   return outermost ? step : low_by(w, "block", IR_MOD, step, trip);
 }
 
-/* The variable of a removed loop becomes a value. */
-static void set_var(lowering *w, int var, ir_atom value) {
-  ir_stmt *s = low_add(w, IR_LET);
-  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
-  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
-  if (low_failed(w)) return;
-  arg[0] = value;
-  coef[0] = 1;
-  s->let.var = var;
-  s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
-}
-
 /* Nested loops whose steps are independent. */
 static void spread_loops(lowering *w, ir_stmt *s) {
   ir_stmt *chain[64];
@@ -51,15 +39,14 @@ static void spread_loops(lowering *w, ir_stmt *s) {
   const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, inner, &mark);
   for (int i = 0; i < n; i++) {
     inner /= chain[i]->loop.trip;
-    set_var(w, chain[i]->loop.var, step_of(w, block, inner, chain[i]->loop.trip, i == 0));
+    cu_set_var(w, chain[i]->loop.var, step_of(w, block, inner, chain[i]->loop.trip, i == 0));
     for (int k = 0; k < chain[i]->body.n; k++)
       if (i == n - 1 || chain[i]->body.s[k]->kind == IR_LET) cu_again(w, chain[i]->body.s[k], NULL);
   }
   low_close(w, mark);
 }
 
-/* Tiles of an output, and of the statement that copies it. */
-static void spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
+void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   int64_t trip[256], inner = 1;
   low_mark mark;
@@ -104,7 +91,7 @@ void low_cuda_grid(lowering *w) {
       spread_loops(w, s);
     else if (ir_facts_of(s)->points) {
       const ir_stmt *save = cu_saved_by(w->p, b, i);
-      spread_points(w, s, save);
+      cu_spread_points(w, s, save);
       i += save != NULL;
     } else {
       cu_open_for(w, IR_BLOCK, 0, 1, &block);

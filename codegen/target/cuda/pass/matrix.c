@@ -95,7 +95,8 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
 
 static bool touches(const ir_program *p, const ir_stmt *s, int buffer) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  const bool makes = ir_facts_of(s)->points && s->kind != IR_SAVE; /* which names what it touches */
+  const bool makes =
+      ir_facts_of(s)->points && s->kind != IR_SAVE && s->kind != IR_MERGE; /* which names what it touches */
   bool any = ir_names(s, buffer) || (makes && p->buffer_of[op->out] == buffer);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     any |= (s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor]) == buffer;

@@ -72,6 +72,15 @@ ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *ma
 /* Appends the statement with other ranges (NULL: its own). */
 ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range);
 ir_range *cu_ranges(lowering *w, const ir_stmt *s);
+/* Room for so many buffers more. */
+void cu_grow(lowering *w, int more);
+/* Gives every nest at or below the list explicit source buffers, so that these can be replaced. */
+void cu_name_reads(lowering *w, const ir_body *b);
+/* Says when the sum of `s`, a step of `of`, starts: where all its lower ends are 0, or, of a part (nest.part), where
+ * that starts in `of` and the step is 0. */
+void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step);
+/* Appends a let that gives the variable the value. */
+void cu_set_var(lowering *w, int var, ir_atom value);
 /* Puts in place of each statement of the body that computes at points, wherever it stands, what `make` appends; but not
  * of those that warps do already. */
 void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s));
@@ -111,6 +120,10 @@ double cu_resident(double registers, double shared);
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in common, or pieces of
  * an output. */
 void low_cuda_grid(lowering *w);
+/* Pieces of what a statement goes over become blocks, with the statement that copies it (NULL: none). */
+void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save);
+/* split.c: of few blocks each has a part of a sum; a kernel behind puts the parts together. */
+void low_cuda_split(lowering *w);
 /* tile.c: what a block does at a time is a piece of the output. */
 void low_cuda_tile(lowering *w);
 /* tensor.c: products go to tensor cores.  First where all that a block does can stay in the registers of warps, each of

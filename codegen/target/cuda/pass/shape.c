@@ -49,7 +49,7 @@ bool low_cuda_narrow(const lowering *w, int z) {
 cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
   cu_sides at = {p->tree->workload->ops[s->op].n_out_dims - 1, -1};
   for (int k = 0; k < at.lanes; k++)
-    if (at.rows < 0 || s->range[k].most >= s->range[at.rows].most) at.rows = k;
+    if (s->range[k].most > 1 && (at.rows < 0 || s->range[k].most >= s->range[at.rows].most)) at.rows = k;
   return at;
 }
 
@@ -123,4 +123,48 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
   }
   low_close(w, mark);
   *b = new;
+}
+
+void cu_grow(lowering *w, int more) {
+  ir_buffer *all = TF_ARRAY(w->p->arena, ir_buffer, (size_t)w->p->n_buffers + (size_t)more + 1);
+  if (!all) return;
+  memcpy(all, w->p->buffers, (size_t)w->p->n_buffers * sizeof *all);
+  w->p->buffers = all;
+}
+
+void cu_name_reads(lowering *w, const ir_body *b) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    cu_name_reads(w, &s->body);
+    if (s->kind != IR_NEST || s->nest.from) continue;
+    const tf_op *op = &w->plan->wl->ops[s->op];
+    int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+    for (int k = 0; k < op->n_reads && from; k++)
+      from[k] = w->p->buffer_of[op->reads[k].tensor];
+    s->nest.from = from;
+  }
+}
+
+void cu_set_var(lowering *w, int var, ir_atom value) {
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
+  if (low_failed(w)) return;
+  arg[0] = value;
+  coef[0] = 1;
+  s->let.var = var;
+  s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
+}
+
+void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
+  const tf_op *op = &w->plan->wl->ops[of->op];
+  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_fresh) + 1);
+  if (low_failed(w)) return;
+  s->nest.fresh = fresh;
+  s->nest.n_fresh = 0;
+  for (int i = 0; of->nest.part && i < of->nest.n_fresh; i++)
+    fresh[s->nest.n_fresh++] = of->nest.fresh[i];
+  if (of->nest.part && step.var >= 0) fresh[s->nest.n_fresh++] = step;
+  for (int k = op->n_out_dims; !of->nest.part && k < op->n_dims; k++)
+    if (s->range[k].lo.var >= 0) fresh[s->nest.n_fresh++] = s->range[k].lo;
 }

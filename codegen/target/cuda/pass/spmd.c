@@ -14,10 +14,10 @@ typedef struct {
   const ir_body *body; /* its body: where values are let */
 } spmd;
 
-/* A piece of a product's sum: where it begins, and the tiles that hold it. */
+/* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
 typedef struct {
   ir_range k;
-  ir_atom slot;
+  ir_atom step, slot;
 } piece;
 
 static const tf_op *op_of(const spmd *p, const ir_stmt *s) { return &p->w->plan->wl->ops[s->op]; }
@@ -169,7 +169,6 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   const tf_op *op = op_of(p, t->s);
   ir_range *r = warp_ranges(p, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   ir_fragments *roles = TF_ARRAY(w->p->arena, ir_fragments, 1);
   if (low_failed(w)) return;
   r[t->roles.k] = at->k;
@@ -185,10 +184,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   if (!s) return;
   s->nest.from = from;
   s->nest.fragments = roles;
-  s->nest.fresh = fresh;
-  s->nest.n_fresh = 0;
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (r[k].lo.var >= 0) fresh[s->nest.n_fresh++] = r[k].lo;
+  cu_set_fresh(w, t->s, s, at->step);
 }
 
 /* The piece of the sum that begins at a step. */
@@ -220,6 +216,7 @@ static void in_pieces(const spmd *p, const cu_work *t) {
   }
   const ir_range *k = &t->s->range[t->roles.k];
   piece now = {.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
+               .step = step,
                .slot = t->slots > 1 ? low_by(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
   now.k.some = k->exact;
   multiply(p, t, &now);
@@ -231,7 +228,7 @@ static void in_pieces(const spmd *p, const cu_work *t) {
 /* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other products. */
 static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
-  piece now = {.k = t->s->range[t->roles.k], .slot = ir_number(0)};
+  piece now = {.k = t->s->range[t->roles.k], .step = ir_number(0), .slot = ir_number(0)};
   if (t->next && p->loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);

@@ -2,8 +2,6 @@
  * copied while the previous piece is summed. */
 #include "codegen/target/cuda/pass/pass.h"
 
-#include <string.h>
-
 enum { LONGEST = 32, SHORTEST = 4, MOST_WORDS = 4096, LEAST_REUSE = 8, MOST_READS = 8, SLOTS = 2 };
 
 typedef struct {
@@ -120,7 +118,6 @@ static void open_tiles(lowering *w, plan *t) {
 static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)t->op->n_reads + 1);
-  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)t->op->n_dims + 1);
   if (low_failed(w)) return;
   r[t->k] = low_split(w, w->p->dim_id[t->op->dims[t->k]], r[t->k], step, t->step, t->trip);
   set_ranges(w, t, r);
@@ -140,10 +137,7 @@ static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_stmt *s = cu_again(w, t->s, r);
   if (!s) return;
   s->nest.from = from;
-  s->nest.fresh = fresh;
-  s->nest.n_fresh = 0;
-  for (int k = t->op->n_out_dims; k < t->op->n_dims; k++)
-    if (r[k].lo.var >= 0) fresh[s->nest.n_fresh++] = r[k].lo;
+  cu_set_fresh(w, t->s, s, step);
 }
 
 static void make(lowering *w, const ir_stmt *s) {
@@ -165,19 +159,11 @@ static void make(lowering *w, const ir_stmt *s) {
   low_close(w, outside);
 }
 
-/* Room for a tile of each read. */
-static void grow(lowering *w) {
-  size_t n = (size_t)w->p->n_buffers + 1;
-  for (int o = 0; o < w->plan->wl->n_ops; o++)
-    n += (size_t)w->plan->wl->ops[o].n_reads;
-  ir_buffer *more = TF_ARRAY(w->p->arena, ir_buffer, n);
-  if (!more) return;
-  memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
-  w->p->buffers = more;
-}
-
 void low_cuda_stage(lowering *w) {
+  int tiles = 0; /* one of each read */
+  for (int o = 0; o < w->plan->wl->n_ops; o++)
+    tiles += w->plan->wl->ops[o].n_reads;
   w->n_lets = 0;
-  grow(w);
+  cu_grow(w, tiles);
   cu_replace(w, &w->p->body, make);
 }

@@ -1,29 +1,5 @@
 /* Maps products to tensor cores: finds the regions. */
-#include <string.h>
-
 #include "codegen/target/cuda/pass/region.h"
-
-/* Gives every nest explicit source buffers, so that these can be replaced. */
-static void name_reads(lowering *w, const ir_body *b) {
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
-    ir_stmt *s = b->s[i];
-    name_reads(w, &s->body);
-    if (s->kind != IR_NEST || s->nest.from) continue;
-    const tf_op *op = &w->plan->wl->ops[s->op];
-    int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-    for (int k = 0; k < op->n_reads && from; k++)
-      from[k] = w->p->buffer_of[op->reads[k].tensor];
-    s->nest.from = from;
-  }
-}
-
-/* Room for two tiles and the sums of each op. */
-static void grow(lowering *w) {
-  const size_t n = (size_t)w->p->n_buffers + 3 * (size_t)w->plan->wl->n_ops + 1;
-  ir_buffer *more = TF_ARRAY(w->p->arena, ir_buffer, n);
-  if (more) memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
-  if (more) w->p->buffers = more;
-}
 
 /* Replaces n statements by the region. */
 static bool put(lowering *w, ir_stmt *const *s, int n) {
@@ -52,8 +28,8 @@ static void whole(lowering *w, ir_body *b, bool top) {
 void low_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
-  name_reads(w, &w->p->body);
-  grow(w);
+  cu_name_reads(w, &w->p->body);
+  cu_grow(w, 3 * w->plan->wl->n_ops); /* two tiles and the sums of each op */
   whole(w, &w->p->body, true);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
   const ir_stmt *s;
   const tf_op *op;
   int m, c;
-  bool memory; /* it touches what is in memory */
+  bool memory, puts; /* it touches what is in memory; it writes there */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -47,6 +47,7 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < n; i++) {
     const ir_buffer *b = &c->p->buffers[a[i].buffer];
     t.memory |= b->space != CU_FRAGMENT;
+    t.puts |= b->space != CU_FRAGMENT && a[i].writes;
     if (b->space != CU_FRAGMENT) continue;
     t.m = low_find_dim(t.op, dim_at(c, &a[i], b->rows));
     if (b->columns >= 0) t.c = low_find_dim(t.op, dim_at(c, &a[i], b->columns));
@@ -149,6 +150,7 @@ static void element(c_printer *c, const shape *t) {
 static void map(c_printer *c, const shape *t) {
   int opened = open_rows(c, t);
   if (t->memory) skip_behind(c, t, t->m, 16);
+  if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
   if (t->c >= 0) opened += open_columns(c, t);
   if (t->memory) skip_behind(c, t, t->c, 8);
   element(c, t);

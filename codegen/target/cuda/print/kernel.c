@@ -202,7 +202,8 @@ static void body(c_printer *c, const ir_body *b) {
     case IR_NEST:
     case IR_SAVE:
     case IR_CORRECT:
-    case IR_DIVIDE: points(c, s); break;
+    case IR_DIVIDE:
+    case IR_MERGE: points(c, s); break;
     case IR_KEEP: /* refused, or made by other targets' passes */
     case IR_FORGET:
     case IR_STAGE:

@@ -170,8 +170,42 @@ static void nest(c_printer *c, const ir_stmt *s) {
   c_close(c, opened);
 }
 
+/* The parts of a sum one after the other. */
+static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
+  const ir_type type = c->p->buffers[s->merge.from].type, to = c->p->buffers[s->merge.to].type;
+  const bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
+  const char *part = c->p->var_name[s->merge.part];
+  c_indent(c);
+  fprintf(c->out, "%s sum = %s;\n", c_type(type), type == IR_I32 ? "0" : c_start(&(ir_stmt){0}, op->reduce));
+  c_indent(c);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", part, part, s->merge.parts, part);
+  c->depth++;
+  c_line(c, "sum = ");
+  if (sign)
+    fprintf(c->out, "sum %s ", c_combine(op->reduce));
+  else
+    fprintf(c->out, "%s(sum, ", c_combine(op->reduce));
+  c_element_of(c, s->merge.from);
+  if (s->merge.before >= 0) {
+    fputs(" * expf(", c->out), c_element_of(c, s->merge.before);
+    fputs(" - ", c->out), c_element_of(c, s->merge.after), fputc(')', c->out);
+  }
+  fputs(sign ? ";\n" : ");\n", c->out);
+  c_close(c, 1);
+  c_indent(c);
+  c_element_of(c, s->merge.to), fputs(" = ", c->out), c_round(c, to), fputs("sum", c->out);
+  if (s->merge.by >= 0) fputs(" / ", c->out), c_element_of(c, s->merge.by);
+  c_rounded(c, to), fputs(";\n", c->out);
+}
+
 static void over(c_printer *c, const ir_stmt *s) {
   const sums none = {.s = s, .op = &c->wl->ops[s->op]};
+  if (s->kind == IR_MERGE) {
+    const int loops = open_loops(c, &none, 0, none.op->n_out_dims);
+    merge(c, s, none.op);
+    c_close(c, loops);
+    return;
+  }
   const int opened = c_open_when(c, s) + open_loops(c, &none, 0, none.op->n_out_dims);
   c_indent(c);
   if (s->kind == IR_SAVE) {

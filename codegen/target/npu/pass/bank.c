@@ -20,7 +20,8 @@ static void be_global(npu_build *b, npu_bank *k) {
 
 int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level) return i;
+    if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level && b->bank[i].turn == 0)
+      return npu_bank_turned(b, i);
   if (b->n_banks == NPU_BANKS) {
     npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
     return -1;
@@ -31,6 +32,24 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   k->type = npu_type_of(z);
   k->doubled = b->t.doubled;
   if (memory == 0) be_global(b, k);
+  return b->n_banks++;
+}
+
+int npu_bank_turned(npu_build *b, int bank) {
+  if (b->turn == 0 || b->bank[bank].memory == 0) return bank;
+  for (int i = 0; i < b->n_banks; i++)
+    if (b->bank[i].turn == b->turn && b->bank[i].first_turn == bank) return i;
+  if (b->n_banks == NPU_BANKS) {
+    npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
+    return -1;
+  }
+  npu_bank *k = &b->bank[b->n_banks];
+  *k = b->bank[bank];
+  k->turn = b->turn;
+  k->first_turn = bank;
+  k->at += b->turn * b->turn_bytes;
+  k->held = k->dirty = false;
+  k->owner = -1;
   return b->n_banks++;
 }
 
@@ -153,11 +172,23 @@ static bool is_repeated(const npu_build *b) {
   return is;
 }
 
+/* One slot of each, by turns of the children, and as many turns as there is room for: while one waits the others go on.
+ * False: not even two. */
+static bool place_turns(npu_build *b, int memory) {
+  const int64_t bytes = b->turn_tile < 0 ? 0 : begin_places(b, memory, true);
+  const int64_t turns = bytes > 0 ? b->t.machine.memory[memory].bytes / bytes : 0;
+  b->turns = turns < NPU_SLOTS ? (int)turns : NPU_SLOTS;
+  b->turn_bytes = bytes;
+  if (b->turns < 2) b->turn_tile = -1;
+  return b->turns >= 2;
+}
+
 /* Places of their own where there is room for two slots of each, so that no child waits for the one before, or for one
  * if children repeat.  Else those of others' by turns, if more have two slots then: a wait from child to child is one,
  * without a second slot there is one for each tile. */
 static bool place(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
+  if (place_turns(b, memory)) return true;
   const bool own = begin_places(b, memory, false) <= m->bytes;
   const int single = own ? add_slots(b, memory) : INT32_MAX;
   if (single == 0 || (own && is_repeated(b))) return true;

@@ -44,7 +44,8 @@ static void add_vector(const tf_arch *a, npu_target *t) {
   t->vector_level = u < 0 ? -1 : a->units[u].below;
   if (u < 0 || t->vector_level >= NPU_LEVELS || t->memory_of[t->vector_level] < 0) return;
   const double lanes = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]) * a->units[u].rate;
-  t->machine.vector = (npu_vector){VECTOR, t->memory_of[t->vector_level], lanes >= 1 ? (int64_t)lanes : 1, 0};
+  t->machine.vector =
+      (npu_vector){VECTOR, t->memory_of[t->vector_level], lanes >= 1 ? (int64_t)lanes : 1, a->units[u].pipeline, 0};
 }
 
 /* ---- of Ascend's kind ------------------------------------------------------------------------------------------- */
@@ -100,6 +101,16 @@ static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   return true;
 }
 
+/* The array and the vector unit work in one buffer, whose port reads for both: a vector operation passes half of its
+ * words in and half out, and while it goes on the array has what is left of the port. */
+static void share_port(const tf_arch *a, npu_target *t) {
+  npu_vector *v = &t->machine.vector;
+  const double port = a->memories[1].read_bw, half = port / 2;
+  if (v->queue < 0 || v->memory != t->machine.cube.sums || !isfinite(port)) return;
+  if ((double)v->lanes > half) v->lanes = half >= 1 ? (int64_t)half : 1;
+  v->port = (double)v->lanes < port ? (double)v->lanes / port : 0;
+}
+
 bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   memset(t, 0, sizeof *t);
   memset(t->memory_of, -1, sizeof t->memory_of);
@@ -117,5 +128,6 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
                    a->name);
   if (!(line ? line_of(a, t, d) : array_of(a, t, d))) return false;
   add_vector(a, t);
+  if (!line) share_port(a, t);
   return true;
 }

@@ -132,7 +132,9 @@ void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
     npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
     return;
   }
-  npu_bank_open(b, &b->bank[*way], box);
-  move_direct(b, from, &b->bank[*way], box);
-  move_direct(b, &b->bank[*way], to, box);
+  const int turned = npu_bank_turned(b, *way);
+  if (turned < 0) return;
+  npu_bank_open(b, &b->bank[turned], box);
+  move_direct(b, from, &b->bank[turned], box);
+  move_direct(b, &b->bank[turned], to, box);
 }

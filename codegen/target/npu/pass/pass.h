@@ -21,9 +21,10 @@ typedef struct {
   int64_t at, bytes; /* offset of slot 0; size of a slot */
   int first, last;   /* live range: children of the outermost Seq */
   tf_ival box[TF_MAX_RANK];
-  bool held, dirty; /* it holds `box`; which has not been written further out yet */
-  bool doubled;     /* two slots if there is room */
-  int owner;        /* tile slice that filled it last; -1: none */
+  bool held, dirty;     /* it holds `box`; which has not been written further out yet */
+  bool doubled;         /* two slots if there is room */
+  int owner;            /* tile slice that filled it last; -1: none */
+  int turn, first_turn; /* of which turn; that of turn 0 which it is like */
 } npu_bank;
 
 enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
@@ -53,6 +54,10 @@ typedef struct {
   int *transit;  /* [tensor] bank for data on its way out of L0C; -1 */
   int *temp;     /* [op * NPU_TEMPS + i] banks of intermediate values of an expression; -1 */
   int64_t steps; /* instructions that may still be emitted */
+  /* Turns: iterations of the last loop of Tile `turn_tile` (-1: none) that go on side by side, each with places of its
+   * own, `turn_bytes` behind those of the turn before. */
+  int turn_tile, turns, turn;
+  int64_t turn_bytes;
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -74,8 +79,16 @@ bool npu_walk(npu_build *b);
 /* Level of the innermost tile of op o: the cube's or the vector unit's. */
 int npu_level_of(const npu_build *b, int o);
 
+/* turns.c: finds turn_tile. */
+void npu_turns_find(npu_build *b);
+/* The instructions from begin[c] to begin[c + 1] are those of turn c of n: puts them in turns, a step of each.  A step
+ * is transfers from global memory and what is computed with them. */
+void npu_turns_weave(npu_build *b, const size_t *begin, int n);
+
 /* bank.c: the bank of a tensor in a memory of the machine, created on first use; -1: too many. */
 int npu_bank_of(npu_build *b, int tensor, int memory, int level);
+/* The current turn's like of a bank of turn 0; -1: too many. */
+int npu_bank_turned(npu_build *b, int bank);
 /* Starts a new box in the next slot. */
 void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box);
 /* Places all banks, after a dry walk; false: they do not fit, which is reported. */

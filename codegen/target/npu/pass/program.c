@@ -105,6 +105,7 @@ static bool fit(npu_build *b, const tf_tree *tree) {
   if (!make(b, tree))
     return tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory, or a product of trip counts passes 2^63");
   add_tensors(b);
+  npu_turns_find(b);
   b->dry = true;
   return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b);
 }

@@ -98,7 +98,9 @@ static value temp_value(npu_build *b, int o, int i, const tf_ival *range) {
                                        .slots = 1,
                                        .owner = -1};
   }
-  npu_bank *k = &b->bank[*at];
+  const int turned = npu_bank_turned(b, *at);
+  if (turned < 0) return number(0);
+  npu_bank *k = &b->bank[turned];
   npu_bank_open(b, k, range);
   value v = number(0);
   memcpy(v.step, k->stride, sizeof v.step);

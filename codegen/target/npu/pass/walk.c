@@ -48,11 +48,12 @@ static void drain(npu_build *b, npu_bank *k) {
   to->dirty = to->owner >= 0;
 }
 
-/* Stores what banks of the tensor (-1: of all) hold at that level or further in, the innermost first. */
+/* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
 static void flush(npu_build *b, int tensor, int level) {
   for (int l = b->t.deep; l >= level; l--)
     for (int i = 0; i < b->n_banks && b->ok; i++)
-      if (b->bank[i].dirty && b->bank[i].level == l && (tensor < 0 || b->bank[i].tensor == tensor))
+      if (b->bank[i].dirty && b->bank[i].turn == b->turn && b->bank[i].level == l &&
+          (tensor < 0 || b->bank[i].tensor == tensor))
         drain(b, &b->bank[i]);
 }
 
@@ -244,12 +245,31 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
       b->cur[path->loops[i]] *= p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot < k;
 }
 
-/* A product of rows: one instruction for each setting of the tile's loops but the innermost. */
+/* Whether the loop's dim makes columns, and the array's block stays; or matrices. */
+static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
+  const tf_op *op = &workload(b)->ops[o];
+  for (int i = 0; i < op->n_out_dims; i++)
+    if (op->dims[i] == loop->dim) return npu_side_of(workload(b), op, 0, i);
+  return NPU_ROW; /* summed: one block after the other, as for rows */
+}
+
+/* The first of the temporal loops of Tile n, its last of the level, that one instruction does: columns innermost, and
+ * what goes from block to block around them. */
+static int whole_from(const npu_build *b, int o, int n) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  int from = t->n_temporal ? t->n_temporal - 1 : 0;
+  if (t->n_temporal == 0 || side_of_loop(b, o, &t->loops[from]) != NPU_COLUMN) return from;
+  while (from > 0 && side_of_loop(b, o, &t->loops[from - 1]) == NPU_ROW)
+    from--;
+  return from;
+}
+
+/* A product of rows: one instruction for each setting of the tile's loops but those that it does itself. */
 static void stream(npu_build *b, int o, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n], *child = &b->p->tree->nodes[t->children[0]];
   const bool last = child->kind != TF_TILE || child->level != t->level;
   tf_ival range[TF_MAX_RANK];
-  if (k < t->n_temporal - last) {
+  if (k < (last ? whole_from(b, o, n) : t->n_temporal)) {
     const int l = b->p->first_loop[n] + k;
     for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
       b->cur[l] = i;
@@ -280,11 +300,31 @@ static void run_here(npu_build *b, int o, int n) {
  */
 static void node(npu_build *b, int n);
 
+/* Iterations of the loop, some in turns. */
+static void in_turns(npu_build *b, int n, int loop) {
+  for (int64_t i = 0; i < b->ev.trip[loop] && b->ok; i += b->turns) {
+    size_t begin[NPU_SLOTS + 1] = {b->out->n};
+    int turns = 0;
+    for (; turns < b->turns && i + turns < b->ev.trip[loop]; begin[turns] = b->out->n) {
+      b->turn = turns;
+      b->cur[loop] = i + turns++;
+      node(b, b->p->tree->nodes[n].children[0]);
+    }
+    npu_turns_weave(b, begin, turns);
+  }
+  b->turn = 0;
+  b->cur[loop] = 0;
+}
+
 static void loops(npu_build *b, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n];
   const int l = b->p->first_loop[n] + k;
   if (k == t->n_temporal) {
     node(b, t->children[0]);
+    return;
+  }
+  if (!b->dry && n == b->turn_tile && k == t->n_temporal - 1) {
+    in_turns(b, n, l);
     return;
   }
   const int64_t last = b->ev.trip[l] - 1;
@@ -316,7 +356,8 @@ static void begin_scope(npu_build *b, int n) {
     tf_ival box[TF_MAX_RANK];
     if (b->p->home_scope[z] != n) continue;
     for (int i = 0; i < b->n_banks; i++)
-      if (b->bank[i].tensor == z && b->bank[i].owner >= 0) b->bank[i].held = b->bank[i].dirty = false;
+      if (b->bank[i].tensor == z && b->bank[i].turn == b->turn && b->bank[i].owner >= 0)
+        b->bank[i].held = b->bank[i].dirty = false;
     if (!level) continue;
     for (int r = 0; r < workload(b)->tensors[z].rank; r++)
       box[r] = tf_dim_range(&b->ev, o, workload(b)->ops[o].dims[r], n, b->cur);
@@ -331,7 +372,7 @@ static void begin_scope(npu_build *b, int n) {
 static void pass(npu_build *b, int n, int child) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
-    if (!k->held || k->owner < 0 || tf_node_touches(b->p->facts, child, k->tensor) ||
+    if (!k->held || k->owner < 0 || k->turn != b->turn || tf_node_touches(b->p->facts, child, k->tensor) ||
         !tf_plan_above(b->p, n, b->p->slices[k->owner].node))
       continue;
     flush(b, k->tensor, k->level);
@@ -369,6 +410,8 @@ static void node(npu_build *b, int n) {
 bool npu_walk(npu_build *b) {
   memset(b->cur, 0, sizeof *b->cur * (size_t)b->p->n_loops);
   node(b, 0);
-  if (b->ok) flush(b, -1, 1);
+  for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
+    if (b->ok) flush(b, -1, 1);
+  b->turn = 0;
   return b->ok;
 }

@@ -80,7 +80,8 @@ static int64_t blocks(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static double mad_cycles(const npu_cube *c, const npu_instr *i) {
   const double left = (double)blocks(i->mad.m, c->m) * (double)blocks(i->mad.k, c->k);
-  return c->latency + left * (c->fill + (double)blocks(i->mad.n, c->n) * c->cycles);
+  const double columns = (double)blocks(i->mad.n, c->n) * c->cycles;
+  return c->latency + left * (columns > c->fill ? columns : c->fill);
 }
 
 double npu_cycles_of(const npu_machine *m, const npu_instr *i) {

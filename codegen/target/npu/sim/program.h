@@ -47,7 +47,7 @@ typedef struct {
 typedef struct {
   int queue, memory; /* queue -1: there is none */
   int64_t lanes;
-  double latency;
+  double latency, port; /* port: what an operation takes of the cube's speed while it goes on, of 1 */
 } npu_vector;
 
 typedef struct {

@@ -81,10 +81,36 @@ static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begi
   tf_npu_flow *f = i->via >= 0 ? flow_of(r, out, i) : NULL;
   if (f) f->words += npu_count(i);
   if (f) f->cycles += end - begin;
+  r->last_span[i->queue] = out->n_spans;
   const int64_t words = i->via >= 0 || npu_is_vector(i->op) ? npu_count(i) : mads(i);
   if (out->spans)
     out->spans[out->n_spans++] =
         (tf_npu_span){r->p->machine.queue[i->queue], npu_facts_of(i->op)->name, i->tag, i->loc.line, begin, end, words};
+}
+
+/* ---- a port that the cube shares with the vector unit -------------------------------------------------------- */
+/* How much longer the cube works if `left` cycles of it stand beside a vector operation that goes on for `beside`. */
+static double slowed(const npu_run *r, double left, double beside) {
+  const double part = r->p->machine.vector.port, most = beside * (1 - part);
+  return left <= most ? left * part / (1 - part) : beside * part;
+}
+
+/* An instruction has begun that ends at *end: if it is the cube's, it goes slower while a vector operation goes on; if
+ * that is what has begun, the one of the cube that is under way does. */
+static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin, double *end) {
+  const int cube = r->p->machine.cube.queue;
+  if (i->op == NPU_MAD) {
+    if (r->vector_end > begin) *end += slowed(r, *end - begin, r->vector_end - begin);
+    r->mad_end = *end;
+  } else if (npu_is_vector(i->op)) {
+    r->vector_end = *end;
+    if (r->mad_end <= begin) return;
+    const double more = slowed(r, r->mad_end - begin, *end - begin);
+    r->mad_end += more;
+    r->time[cube] += more;
+    out->queues[cube].busy += more;
+    if (out->spans) out->spans[r->last_span[cube]].end += more;
+  }
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------ */
@@ -167,6 +193,7 @@ static void go(npu_run *r, int q, double begin, tf_npu_result *out) {
     r->seen[q][q] = (uint32_t)r->pos[q];
     if (!r->o->timing_only) npu_exec(r, q, s);
     r->time[q] = begin + npu_cycles_of(&r->p->machine, i);
+    if (r->p->machine.vector.port > 0) share_port(r, out, i, begin, &r->time[q]);
     note(r, out, i, begin, r->time[q]);
   }
 }

@@ -39,6 +39,8 @@ typedef struct {
   uint32_t *list[NPU_QUEUES]; /* of each queue, its steps in order; barriers are in all */
   size_t n[NPU_QUEUES], pos[NPU_QUEUES];
   double time[NPU_QUEUES], busy[NPU_QUEUES];
+  double mad_end, vector_end; /* of the last ones that have begun */
+  size_t last_span[NPU_QUEUES];
   uint32_t seen[NPU_QUEUES][NPU_QUEUES]; /* [queue][of another] steps that have surely ended */
   npu_flags flags[NPU_QUEUES][NPU_QUEUES][NPU_FLAGS];
   uint8_t *bytes[NPU_MEMORIES];

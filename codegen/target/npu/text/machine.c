@@ -108,8 +108,12 @@ static void vector(npu_reader *r, npu_word w) {
     return;
   }
   if ((new.queue = npu_queue_of(r, npu_next(r))) < 0 || (new.memory = npu_memory_of(r, npu_next(r))) < 0) return;
-  const pair pairs[] = {{"lanes", NULL, &new.lanes}, {"latency", &new.latency, NULL}};
-  if (read_pairs(r, pairs, 2)) m->vector = new;
+  const pair pairs[] = {{"lanes", NULL, &new.lanes}, {"latency", &new.latency, NULL}, {"port", &new.port, NULL}};
+  if (!read_pairs(r, pairs, 3)) return;
+  if (new.port >= 1)
+    npu_fail(r, w, TF_E_RANGE, "the vector unit's part of the cube's port is less than 1");
+  else
+    m->vector = new;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------------------- */

@@ -26,9 +26,11 @@ static void put_machine(FILE *out, const npu_machine *m) {
             m->queue[c->queue], m->memory[c->sums].name, m->memory[c->left].name, m->memory[c->right].name,
             c->rows ? "rows" : "blocks", c->m, c->n, c->k, c->cycles, c->fill, c->latency);
   const npu_vector *v = &m->vector;
-  if (v->queue >= 0)
-    fprintf(out, "vector %s %s lanes %" PRId64 " latency %.17g\n", m->queue[v->queue], m->memory[v->memory].name,
-            v->lanes, v->latency);
+  if (v->queue < 0) return;
+  fprintf(out, "vector %s %s lanes %" PRId64 " latency %.17g", m->queue[v->queue], m->memory[v->memory].name, v->lanes,
+          v->latency);
+  if (v->port > 0) fprintf(out, " port %.17g", v->port);
+  fputc('\n', out);
 }
 
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o, const char *const *loops) {

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""The cases of workloads/operators on one core: the model's first choice and what `tileflow tune` makes of it, beside PyTorch and oneDNN.
+
+    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [CASE or KIND...]
+
+Each case is emitted, compiled, and held against PyTorch in float64; then all contestants take turns in ROUNDS rounds, processor time of the
+thread, medians.  --tune N: first, N trials of one strategy (its store is DIR/tuned.db: a run that was ended goes on).  OUT.csv gets a row a case as soon
+as it is measured, in the place of its old one; a case that has one is left out, unless --again, or --tune where the row has no tuned time.
+Exit status 1 where a case cannot be emitted or compiled, or is wrong.  Needs PyTorch; without it, status 3.
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "kernels"))
+try:
+    import torch
+except ImportError:
+    sys.exit(3)
+import operators
+from peer import Ours, turns
+
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
+LIMIT = 1e-5
+FIELDS = ["kind", "case", "operations", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "best_trial", "torch_us",
+          "channels_last_us", "onednn_us", "other_us", "compiled_us", "date", "load", "commit"]
+COLUMN = {"torch": "torch_us", "torch channels_last": "channels_last_us", "oneDNN laid out": "onednn_us", "torch compiled": "compiled_us"}
+
+
+class Failed(Exception):
+    """Why a case has no row."""
+
+
+def command(args, what):
+    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=900, cwd=ROOT)
+    if done.returncode:
+        raise Failed(f"{what}: {(done.stderr or done.stdout or 'ended by a signal').strip()[:300]}")
+    return done.stdout
+
+
+def cases():
+    with open(ROOT / "workloads/operators/cases.csv", encoding="utf-8") as f:
+        for line in f:
+            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
+            if not line.startswith("#") and name != "small":
+                yield kind, name, dict((k, int(v)) for k, v in (p.split("=") for p in params.split()))
+
+
+class Case:
+    def __init__(self, o, kind, name, params):
+        self.o, self.kind, self.name, self.params = o, kind, name, params
+        self.what = [o.arch, f"workloads/operators/{kind}.yaml", *(x for k, v in params.items() for x in ("--set", f"{k}={v}"))]
+
+    def library(self, label, *more):
+        """The emitted kernel as a shared library; a folder beside it has its sources."""
+        folder = self.o.folder / f"{self.name}-{label}"
+        subprocess.run(["rm", "-rf", str(folder)], check=True)
+        command([self.o.tileflow, "emit", *self.what, "--seed", "1", "--target", "cpu", "--threads", "1", *more, "-o", folder, "--quiet"], "emit")
+        flags = re.search(r"^ALL = -std=c17 (.*) \$\(CFLAGS\)", (folder / "Makefile").read_text(), re.M)[1].split()
+        header = (folder / "kernel.h").read_text()
+        self.fields = re.findall(r"^  (?:const )?[a-z0-9_]* \*(\w+); /\* [0-9]", header, re.M)
+        (folder / "bind.h").write_text("".join(f"BIND({n})\n" for n in self.fields))
+        packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
+        command(["gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", "-I", folder, "-I", ROOT / "bench/kernels",
+                 ROOT / "bench/kernels/torch_shim.c", folder / "kernel.c", "-o", folder / "kernel.so", "-lm"], "compile")
+        self.manifest = json.loads((folder / "manifest.json").read_text())
+        return str(folder / "kernel.so")
+
+    def tune(self):
+        """The trial that was the fastest; its kernel is what `emit --tuned` writes."""
+        table = self.o.folder / "trials.csv"
+        command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
+                 self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune")
+        with open(table, encoding="utf-8", newline="") as f:
+            ran = [r for r in csv.DictReader(f) if r["verdict"] == "ran"]
+        return int(min(ran, key=lambda r: float(r["seconds"]))["trial"])
+
+    def tensors(self):
+        torch.manual_seed(1)
+        shapes = {x["name"]: x["shape"] for x in self.manifest["tensors"]}
+        names = [n if n in shapes else n.removeprefix("tensor_") for n in self.fields]
+        return {n: torch.randn(*shapes[n]) for n in names}
+
+
+def ours(case, library, label, t):
+    """Contestants of one emitted kernel: as the workload has its arrays, and with weights packed beforehand."""
+    plain = Ours(library, list(t.values()))
+    return [(label, plain, lambda y: y)] + ([(label + " packed", Ours(library, list(t.values()), True), lambda y: y)] if plain.packs() else [])
+
+
+def error_of(got, want):
+    return ((got.double() - want).norm() / want.norm()).item()
+
+
+def race(case, first, tuned):
+    """The row's times and errors."""
+    t = case.tensors()
+    want = operators.forward(case.kind, case.params)({n: v.double() for n, v in t.items()}).reshape(t["O"].shape)
+    contestants = ours(case, first, "first", t) + (ours(case, tuned, "tuned", t) if tuned else [])
+    mine = len(contestants)
+    contestants += operators.ways(case.kind, case.params, t) + operators.compiled(case.kind, case.params, t)
+    error = 0.0
+    for k, (who, run, view) in enumerate(contestants):
+        t["O"].zero_()
+        off = error_of(view(run()).reshape(want.shape), want)
+        if not off < LIMIT:
+            raise Failed(f"{who} is wrong by {off:g}")
+        error = max(error, off) if k < mine else error
+    took = turns([run for _, run, _ in contestants], ROUNDS)
+    row = {"error": f"{error:.2g}"}
+    for (who, _, _), seconds in zip(contestants, took):
+        column = COLUMN.get(who) or (who.replace(" ", "_") + "_us" if who.split()[0] in ("first", "tuned") else "other_us")
+        row[column] = f"{statistics.median(seconds) * 1e6:.5g}"
+    return row
+
+
+def measured(case):
+    row = {"kind": case.kind, "case": case.name, "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": os.getloadavg()[0],
+           "commit": command(["git", "rev-parse", "--short", "HEAD"], "git").strip()}
+    first, tuned = case.library("first"), None
+    if case.o.tune:
+        row["trials"], row["best_trial"] = case.o.tune, case.tune()
+        if row["best_trial"]:
+            tuned = case.library("tuned", "--tuned", case.o.folder / "tuned.db")
+    row["operations"] = case.manifest["predicted"]["points"]
+    with torch.inference_mode():
+        row.update(race(case, first, tuned))
+    if case.o.tune and not tuned:  # nothing that was tried is faster
+        row.update({to: row[of] for of, to in (("first_us", "tuned_us"), ("first_packed_us", "tuned_packed_us")) if of in row})
+    return row
+
+
+def write(path, rows):
+    order = {name: k for k, (_, name, _) in enumerate(cases())}
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as f:
+        w = csv.DictWriter(f, FIELDS, lineterminator="\n")
+        w.writeheader()
+        w.writerows(sorted(rows.values(), key=lambda r: order[r["case"]]))
+    os.chmod(f.name, 0o644)
+    os.replace(f.name, path)
+
+
+def mkl_of_all(folder):
+    """This script once more, behind a library with which MKL takes its kernels for AVX-512 on processors of other makers, too."""
+    about = pathlib.Path("/proc/cpuinfo").read_text()
+    if "LD_PRELOAD" in os.environ or " avx512f" not in about or "GenuineIntel" in about:
+        return
+    command(["gcc", "-O2", "-shared", "-fPIC", ROOT / "bench/kernels/mkl_any.c", "-o", folder / "mkl_any.so"], "compile")
+    os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "LD_PRELOAD": str(folder / "mkl_any.so")})
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tileflow", type=pathlib.Path), p.add_argument("out", type=pathlib.Path), p.add_argument("cases", nargs="*")
+    p.add_argument("--tune", type=int, default=0), p.add_argument("--strategy", default="cga"), p.add_argument("--arch", type=pathlib.Path)
+    p.add_argument("--folder", type=pathlib.Path), p.add_argument("--again", action="store_true")
+    o = p.parse_intermixed_args()
+    o.tileflow, o.out = o.tileflow.resolve(), o.out.resolve()
+    o.folder = (o.folder or pathlib.Path(tempfile.mkdtemp())).resolve()
+    o.folder.mkdir(parents=True, exist_ok=True)
+    mkl_of_all(o.folder)
+    if not o.arch:
+        o.arch = o.folder / "host.yaml"
+        command([o.tileflow, "import", "--host", "-o", o.arch, "--quiet"], "import")
+        o.arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", o.arch.read_text(), count=1))
+    o.arch = o.arch.resolve()
+    torch.set_num_threads(1)
+    rows = {}
+    if o.out.exists():
+        with open(o.out, encoding="utf-8", newline="") as f:
+            rows = {r["case"]: r for r in csv.DictReader(f)}
+    bad = 0
+    for kind, name, params in cases():
+        if o.cases and kind not in o.cases and name not in o.cases:
+            continue
+        if name in rows and not o.again and not (o.tune and not rows[name]["tuned_us"]):
+            continue
+        try:
+            rows[name] = measured(Case(o, kind, name, params))
+            write(o.out, rows)
+            print(json.dumps({k: v for k, v in rows[name].items() if k not in ("date", "commit", "operations")}), flush=True)
+        except (Failed, subprocess.TimeoutExpired) as e:
+            print(f"{name}: {e}", file=sys.stderr, flush=True)
+            bad = 1
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+/* Dims that always stand side by side become one: rows of an image of 7 x 7 that are only mapped, summed or multiplied
+ * by a matrix are one row of 49.  Mappings have fewer choices then, and vectors are full where a row would not fill
+ * one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "net/net.h"
+
+typedef struct {
+  tf_arena *a;
+  tf_workload *wl;
+  const bool *fixed; /* [n_tensors] its ranks are those of an argument of the network */
+  int d, e;          /* dims to become one, e the inner one */
+  int *rank_of;      /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
+} pair;
+
+static int place_of(const tf_op *op, int dim) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (op->dims[k] == dim) return k;
+  return -1;
+}
+
+static bool is_dim(const tf_index *x, int dim) {
+  return x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1 && x->terms[0].dim == dim;
+}
+
+static bool has(const tf_index *x, int dim) {
+  for (int t = 0; t < x->n_terms; t++)
+    if (x->terms[t].dim == dim) return true;
+  return false;
+}
+
+/* Whether ranks r and r + 1 of the tensor are one row of neighbours: all of both dims.  Moved by them alone it is not
+ * read beyond its borders. */
+static bool is_row(const pair *p, int tensor, int r) {
+  const tf_tensor *z = &p->wl->tensors[tensor];
+  return !p->fixed[tensor] && r + 1 < z->rank && z->extent[r] == p->wl->dims[p->d].extent &&
+         z->extent[r + 1] == p->wl->dims[p->e].extent && !z->lo[r] && !z->lo[r + 1];
+}
+
+/* Notes that d moves rank r of the tensor; false if it cannot become one with the next, or moves another elsewhere. */
+static bool note(const pair *p, int tensor, int r) {
+  int *rank = &p->rank_of[tensor];
+  if (!is_row(p, tensor, r) || (*rank >= 0 && *rank != r)) return false;
+  *rank = r;
+  return true;
+}
+
+/* Whether the two dims stand side by side in the read and nowhere else, or not at all. */
+static bool read_allows(const pair *p, const tf_ref *ref) {
+  const int rank = p->wl->tensors[ref->tensor].rank;
+  for (int r = 0; r < rank; r++) {
+    if (!has(&ref->index[r], p->d) && !has(&ref->index[r], p->e)) continue;
+    if (!is_dim(&ref->index[r], p->d) || !note(p, ref->tensor, r) || !is_dim(&ref->index[r + 1], p->e)) return false;
+    r++;
+  }
+  return true;
+}
+
+static bool op_allows(const pair *p, const tf_op *op) {
+  const int d = place_of(op, p->d), e = place_of(op, p->e);
+  if (d < 0 && e < 0) return true;
+  if (d < 0 || e < 0 || (d < op->n_out_dims) != (e < op->n_out_dims)) return false;
+  if (d < op->n_out_dims && (e != d + 1 || !note(p, op->out, d))) return false;
+  for (int k = 0; k < op->n_expr; k++)
+    if (op->expr[k].what == TF_X_DIM && (op->expr[k].dim == p->d || op->expr[k].dim == p->e)) return false;
+  for (int k = 0; k < op->n_reads; k++)
+    if (!read_allows(p, &op->reads[k])) return false;
+  return true;
+}
+
+/* Whether the op has the dims in every tensor that loses a rank. */
+static bool op_agrees(const pair *p, const tf_op *op) {
+  const int out = p->rank_of[op->out];
+  if (out >= 0 && (op->dims[out] != p->d || op->dims[out + 1] != p->e)) return false;
+  for (int k = 0; k < op->n_reads; k++) {
+    const int r = p->rank_of[op->reads[k].tensor];
+    if (r >= 0 && !is_dim(&op->reads[k].index[r], p->d)) return false;
+  }
+  return true;
+}
+
+static bool may_join(const pair *p) {
+  int64_t product;
+  bool ok = p->d != p->e && tf_mul(p->wl->dims[p->d].extent, p->wl->dims[p->e].extent, &product);
+  for (int t = 0; t < p->wl->n_tensors; t++)
+    p->rank_of[t] = -1;
+  for (int i = 0; ok && i < p->wl->n_ops; i++)
+    ok = op_allows(p, &p->wl->ops[i]);
+  for (int i = 0; ok && i < p->wl->n_ops; i++)
+    ok = op_agrees(p, &p->wl->ops[i]);
+  return ok;
+}
+
+/* ---- joining --------------------------------------------------------------------------------------------- */
+/* Takes element `at` out of the array. */
+static void drop(void *array, size_t each, int at, int n) {
+  char *bytes = array;
+  memmove(bytes + (size_t)at * each, bytes + (size_t)(at + 1) * each, (size_t)(n - at - 1) * each);
+}
+
+static bool join_tensor(const pair *p, int tensor, int r) {
+  tf_tensor *z = &p->wl->tensors[tensor];
+  const size_t n = (size_t)z->rank;
+  int64_t *all = TF_ARRAY(p->a, int64_t, 3 * n); /* its own: the arrays were the network's */
+  if (!all) return false;
+  memcpy(all, z->lo, n * sizeof *all);
+  memcpy(all + n, z->extent, n * sizeof *all);
+  memcpy(all + 2 * n, z->pad, n * sizeof *all);
+  z->lo = all;
+  z->extent = all + n;
+  z->pad = all + 2 * n;
+  z->extent[r] *= z->extent[r + 1];
+  z->pad[r] = 0;
+  drop(z->lo, sizeof *all, r + 1, z->rank);
+  drop(z->extent, sizeof *all, r + 1, z->rank);
+  drop(z->pad, sizeof *all, r + 1, z->rank);
+  z->rank--;
+  return true;
+}
+
+/* Joins the ranks of what moves with the dims: of reads first, while tensors still have them all. */
+static bool join_ranks(const pair *p) {
+  for (int i = 0; i < p->wl->n_ops; i++)
+    for (int k = 0; k < p->wl->ops[i].n_reads; k++) {
+      const tf_ref *ref = &p->wl->ops[i].reads[k];
+      const int r = p->rank_of[ref->tensor];
+      if (r >= 0) drop(ref->index, sizeof *ref->index, r + 1, p->wl->tensors[ref->tensor].rank);
+    }
+  for (int t = 0; t < p->wl->n_tensors; t++)
+    if (p->rank_of[t] >= 0 && !join_tensor(p, t, p->rank_of[t])) return false;
+  return true;
+}
+
+static void renumber(int *dim, int gone) { *dim -= *dim > gone; }
+
+/* Takes dim e out of ops, reads and the list of dims. */
+static void forget(const pair *p) {
+  tf_workload *wl = p->wl;
+  for (int i = 0; i < wl->n_ops; i++) {
+    tf_op *op = &wl->ops[i];
+    const int e = place_of(op, p->e);
+    if (e >= 0) {
+      drop(op->dims, sizeof *op->dims, e, op->n_dims);
+      op->n_out_dims -= e < op->n_out_dims;
+      op->n_dims--;
+    }
+    for (int k = 0; k < op->n_dims; k++)
+      renumber(&op->dims[k], p->e);
+    for (int k = 0; k < op->n_expr; k++)
+      if (op->expr[k].what == TF_X_DIM) renumber(&op->expr[k].dim, p->e);
+    for (int k = 0; k < op->n_reads; k++)
+      for (int r = 0; r < wl->tensors[op->reads[k].tensor].rank; r++)
+        for (int t = 0; t < op->reads[k].index[r].n_terms; t++)
+          renumber(&op->reads[k].index[r].terms[t].dim, p->e);
+  }
+  drop(wl->dims, sizeof *wl->dims, p->e, wl->n_dims);
+  wl->n_dims--;
+}
+
+static bool taken(const tf_workload *wl, const char *name) {
+  for (int i = 0; i < wl->n_dims; i++)
+    if (!strcmp(wl->dims[i].name, name)) return true;
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (!strcmp(wl->tensors[t].name, name)) return true;
+  return false;
+}
+
+/* The two names, and a number if there is such a name. */
+static bool name_joined(const pair *p) {
+  tf_dim *d = &p->wl->dims[p->d];
+  char name[160];
+  snprintf(name, sizeof name, "%.60s_%.60s", d->name, p->wl->dims[p->e].name);
+  for (int k = 2; taken(p->wl, name); k++)
+    snprintf(name, sizeof name, "%.60s_%.60s_%d", d->name, p->wl->dims[p->e].name, k);
+  d->name = tf_arena_strndup(p->a, name, strlen(name));
+  return d->name != NULL;
+}
+
+static bool join(const pair *p) {
+  if (!name_joined(p) || !join_ranks(p)) return false;
+  p->wl->dims[p->d].extent *= p->wl->dims[p->e].extent;
+  forget(p);
+  return true;
+}
+
+/* A pair of neighbours in an output or a read that may be joined; false: there is none. */
+static bool find_pair(pair *p) {
+  for (int i = 0; i < p->wl->n_ops; i++) {
+    const tf_op *op = &p->wl->ops[i];
+    for (int k = 0; k + 1 < op->n_out_dims; k++) {
+      p->d = op->dims[k];
+      p->e = op->dims[k + 1];
+      if (may_join(p)) return true;
+    }
+    for (int r = 0; r < op->n_reads; r++)
+      for (int k = 0; k + 1 < p->wl->tensors[op->reads[r].tensor].rank; k++) {
+        const tf_index *x = &op->reads[r].index[k], *y = x + 1;
+        if (x->n_terms != 1 || y->n_terms != 1) continue;
+        p->d = x->terms[0].dim;
+        p->e = y->terms[0].dim;
+        if (may_join(p)) return true;
+      }
+  }
+  return false;
+}
+
+bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed) {
+  pair p = {.a = a, .wl = wl, .fixed = fixed};
+  p.rank_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
+  if (!p.rank_of) return false;
+  while (find_pair(&p))
+    if (!join(&p)) return false;
+  return true;
+}
