@@ -29,6 +29,11 @@ static const cli_slot slots[] = {
     CLI_AT(emit_options, DUMP_IR, dump_ir),  CLI_AT(emit_options, TUNED, tuned),
     CLI_AT(emit_options, SCHEDULE, schedule)};
 
+/* Whether the isa is one of the target's own, which says itself which these are. */
+static bool is_own_isa(const emit_options *o) {
+  return o->isa && !strcmp(o->target, "cuda") && !strncmp(o->isa, "sm_", 3);
+}
+
 /* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   cli_printf(t, "tileflow emit");
@@ -37,7 +42,7 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   for (size_t i = 0; i < o->in.n_set; i++)
     cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
   cli_printf(t, " --target %s", o->target);
-  if (!strcmp(o->target, "cpu")) cli_printf(t, " --isa %s", isa);
+  if (!strcmp(o->target, "cpu") || is_own_isa(o)) cli_printf(t, " --isa %s", isa);
   if (o->tuned) cli_printf(t, " --tuned %s", o->tuned);
   if (o->schedule) cli_printf(t, " --schedule %s", o->schedule);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
@@ -182,7 +187,7 @@ static void check_cpu(const emit_options *o, tf_diags *d) {
   const struct {
     bool given;
     const char *option;
-  } own[] = {{o->isa, "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
+  } own[] = {{o->isa && !is_own_isa(o), "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
   tf_emit_has_dtype(o->target, o->dtype, d);

@@ -320,6 +320,7 @@ struct ir_stmt {
       int var, dim;
       int64_t trip;
       ir_map map;
+      const char *note; /* for whoever reads the program: why it is not what was asked for; NULL: nothing to say */
     } loop;
     struct { /* if at least one of the ranges is not empty: body */
       int n;
@@ -356,7 +357,9 @@ struct ir_stmt {
     } nest;
     struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
       int from, to;
-      bool done; /* the product before has done it */
+      bool done;   /* the product before has done it */
+      bool boxed;  /* by boxes of the tensor (cuda, sm_90a), which stop at its end alone: all of the block's rows ... */
+      ir_atom row; /* ... from this one on */
     } save;
     struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output times exp(`before` -
                 `after`) */

@@ -7,4 +7,6 @@
 tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 /* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */
 extern const char tf_cuda_emulate[];
+/* emulate/hopper.hpp: what sm_90a has besides. */
+extern const char tf_cuda_hopper[];
 #endif

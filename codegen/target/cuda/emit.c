@@ -20,6 +20,7 @@ static bool makefile(FILE *out, package *p) { return cu_makefile(out, &p->k), tr
 static bool cmake(FILE *out, package *p) { return cu_cmake(out, &p->k), true; }
 static bool readme(FILE *out, package *p) { return cu_readme(out, &p->k, &p->room), true; }
 static bool emulate(FILE *out, package *p) { return (void)p, fputs(tf_cuda_emulate, out) >= 0; }
+static bool hopper(FILE *out, package *p) { return (void)p, fputs(tf_cuda_hopper, out) >= 0; }
 static bool manifest(FILE *out, package *p) { return cu_manifest(out, &p->k, &p->room), true; }
 
 /* The kernel comes first, as it determines how much memory is needed. */
@@ -31,7 +32,7 @@ static const struct {
     {"kernel.cu", kernel_cu, true},   {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
     {"test.c", test_c, true},         {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
     {"CMakeLists.txt", cmake, false}, {"README.md", readme, false},  {"manifest.json", manifest, false},
-    {"emulate.hpp", emulate, true},
+    {"emulate.hpp", emulate, true},   {"hopper.hpp", hopper, true},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -62,8 +63,9 @@ static tf_emitted *print_all(package *p, const char *name, tf_diags *d) {
   if (e) e->file = calloc(N_ROWS, sizeof *e->file);
   bool ok = e && e->file;
   for (int i = 0; i < N_ROWS && ok; i++) {
-    e->file[e->n++] = (tf_emitted_file){rows[i].name, text_of(i, p)};
-    ok = e->file[i].text != NULL;
+    if (rows[i].print == hopper && !cu_has_groups(p->k.p)) continue;
+    e->file[e->n] = (tf_emitted_file){rows[i].name, text_of(i, p)};
+    ok = e->file[e->n++].text != NULL;
   }
   ok = ok && name_all(e, name, d);
   if (ok) return e;

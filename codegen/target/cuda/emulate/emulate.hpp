@@ -22,7 +22,8 @@ struct dim3 {
 };
 typedef int cudaError_t;
 typedef void *cudaStream_t;
-enum { cudaSuccess = 0, cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 
 #define __global__
@@ -92,6 +93,14 @@ static size_t shared_bytes;
 static void (*part)(void *arguments);
 static void *arguments;
 static uint64_t state;
+/* Who else says how a block's threads take turns, and what touches of shared memory mean (hopper.hpp); NULL: the below. */
+struct roles {
+  void (*begin)(size_t threads);
+  bool (*go_on)(size_t threads);
+  void (*end)();
+  void (*touch)(const void *at, size_t bytes, bool write);
+};
+static roles other_turns;
 
 static inline unsigned draw(unsigned n) {
   if (!state) {
@@ -155,6 +164,7 @@ static inline void touch(cell *c, int me, bool write, const array *a, size_t byt
 }
 
 static inline void touch_all(const void *at, size_t bytes, int me, bool write, const array *a) {
+  if (!a && other_turns.touch) return other_turns.touch(at, bytes, write);
   const size_t from = (size_t)((uintptr_t)at - (uintptr_t)(a ? a->base : shared));
   cell *const cells = a ? a->cells : shared_cells;
   for (size_t i = from / grain; i < (from + bytes + grain - 1) / grain; i++)
@@ -335,8 +345,10 @@ static inline void run_block(dim3 threads) {
     f.at.uc_link = &outside;
     makecontext(&f.at, begin, 0);
   }
-  while (go_on()) {
+  if (other_turns.begin) other_turns.begin(n);
+  while (other_turns.go_on ? other_turns.go_on(n) : go_on()) {
   }
+  if (other_turns.end) other_turns.end();
   for (size_t i = 0; i < n; i++)
     if (fibers[i].n_copies) fail("a copy that nobody waits for");
 }
@@ -346,8 +358,8 @@ template <class F> static inline void start(size_t blocks, dim3 threads, size_t 
   part = call<F>, arguments = &what;
   gridDim = dim3((unsigned)blocks), blockDim = threads;
   if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
-  void *const all = room(NULL, bytes + 256);
-  shared = (unsigned char *)(((uintptr_t)all + 127) / 128 * 128), shared_bytes = bytes;
+  void *const all = room(NULL, bytes + 2048);
+  shared = (unsigned char *)(((uintptr_t)all + 1023) / 1024 * 1024), shared_bytes = bytes;
   shared_cells = (cell *)room(NULL, (bytes / grain + 1) * sizeof *shared_cells);
   launch_began = moment + 1;
   for (size_t i = 0; i < blocks; i++) {

@@ -5,12 +5,26 @@
 
 /* platform.c: the spaces, by their place in it. */
 enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
+/* And the queues: pieces of 16 bytes that threads copy; boxes of tensors, which one thread asks for (sm_90a). */
+enum { CU_PIECES, CU_BOXES };
 /* A block's threads (threadIdx.y is mapped to IR_WARP, threadIdx.x to IR_LANE), points of an output that a thread sums
  * along a dim, and words of shared memory that a block may have. */
 enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 1024 };
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
+/* sm_90a: rows that warpgroups multiply in a block, 16 a warp; columns at most; bytes of a row of a tile that boxes
+ * fill, and the multiple of bytes that steps of tensors must be of; ranks that a box may have, and its length along
+ * each; bytes of shared memory, of which tiles that leave take some. */
+enum {
+  CU_GROUP_ROWS = 128,
+  CU_GROUP_COLUMNS = 256,
+  CU_PANEL = 128,
+  CU_BOX_BYTES = 16,
+  CU_BOX_RANKS = 5,
+  CU_BOX_SIDE = 256
+};
+enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 32 * 1024, CU_BARRIER_BYTES = 1024 };
 extern const ir_platform low_cuda_platform;
 
 /* multiply.c: an instruction of tensor cores.  kernel: its types, what it multiplies at a time (m_round, n_round,

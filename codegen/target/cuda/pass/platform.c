@@ -7,11 +7,11 @@ static const ir_space spaces[] = {
     [CU_SCRATCH] = {"scratch", IR_BLOCK, false},
     [CU_FRAGMENT] = {"fragments", IR_WARP, false},
 };
-static const char *const queues[] = {"cp.async"};
+static const char *const queues[] = {[CU_PIECES] = "cp.async", [CU_BOXES] = "tma"};
 
 const ir_platform low_cuda_platform = {.maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
                                        .n_spaces = 4,
                                        .spaces = spaces,
-                                       .n_queues = 1,
+                                       .n_queues = 2,
                                        .queues = queues,
                                        .depth = 16};

@@ -172,6 +172,11 @@ static int64_t split(int64_t length, int warps) { return cu_sides_up((length + w
  * then repeated loads. */
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
+  if (g->groups) {
+    g->warps_m = CU_WARPS, g->warps_n = 1;
+    g->rows = CU_GROUP_ROWS / CU_WARPS, g->columns = cu_sides_up(g->n_all.most);
+    return;
+  }
   g->warps_m = CU_WARPS, g->warps_n = 1;
   g->rows = split(g->m.most, CU_WARPS);
   for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
@@ -227,6 +232,7 @@ static void unset_forms(const cu_region *g) {
 }
 
 static bool find(cu_region *g) {
+  g->why = "it does more than a region of warps can";
   if (!collect(g, g->s, g->n, NULL) || !g->n_work) return false;
   const cu_work *first = &g->work[0];
   g->dim_m = op_of(g, first->s)->dims[first->roles.m];
@@ -241,14 +247,19 @@ static bool find(cu_region *g) {
   for (int i = 0; i < g->n_points && ok; i++)
     ok = columns_agree(g, g->point[i]);
   if (ok) find_columns(g), share_out(g);
-  ok = ok && has_registers(g) && cu_plan_tiles(g);
+  if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
+  ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g));
   if (!ok) unset_forms(g);
   return ok;
 }
 
-bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1, .n_buffers = w->p->n_buffers};
+static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, cu_region *g) {
+  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1, .groups = groups, .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
   return !low_failed(w) && find(g);
 }
+
+bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) { return look(w, s, n, false, g); }
+
+bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) { return look(w, s, n, true, g); }

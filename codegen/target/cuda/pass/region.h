@@ -20,8 +20,8 @@ typedef struct {
   const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
   bool next;           /* tiles of the loop's next step come while one is multiplied */
   int64_t step, trip;  /* the sum is in `trip` pieces of `step` */
-  int slots;
-  cu_operand side[2]; /* a, b */
+  int slots;           /* groups: as many as can be on their way or be read */
+  cu_operand side[2];  /* a, b */
 } cu_work;
 
 typedef struct {
@@ -37,12 +37,24 @@ typedef struct {
   int warps_m, warps_n;
   int64_t rows, columns; /* of a warp; columns: dim_n alone */
   bool *inside;          /* [n_vars] set in the region */
+  bool groups;           /* products are of warpgroups, whose tiles boxes fill */
+  const char *why;       /* groups: what stands against it; NULL: nothing */
   int n_buffers;         /* when it was found: tiles come behind them */
   bool *own;             /* [n_buffers] fragments */
 } cu_region;
 
 /* region.c: whether the n statements can be a region.  Its arrays are in the arena; sets the form of its fragments. */
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
+/* The same for warpgroups; else g->why says why not. */
+bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g);
+/* ring.c: as cu_plan_tiles, for warpgroups. */
+bool cu_plan_rings(cu_region *g);
+/* Whether a save of the region can go by boxes; lets: where values of its ranges are set. */
+bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s);
+/* staged.c: whether an operand (0: a, 1: b) is a matrix in global memory, whose rows are neighbours there; whether its
+ * box is the same in all steps of the region's loops. */
+bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side);
+bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
 /* The buffer that a product reads an operand from. */

@@ -28,10 +28,15 @@ static bool awaits_blocks(const lowering *w, int o) {
 
 bool low_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  int64_t points = 1;
+  int64_t points = 1, last = 1;
   if (awaits_blocks(w, o)) return false;
-  for (int k = 0; k < op->n_out_dims; k++)
-    if (__builtin_mul_overflow(points, w->cur[o * w->plan->wl->n_dims + op->dims[k]].most, &points)) return false;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    last = w->cur[o * w->plan->wl->n_dims + op->dims[k]].most;
+    if (__builtin_mul_overflow(points, last, &points)) return false;
+  }
+  /* what warpgroups multiply at a time, of a larger output no more */
+  if (w->p->machine.groups && last <= CU_GROUP_COLUMNS && last > CU_FRAGMENT_SIDE)
+    return points / last <= CU_GROUP_ROWS;
   return points <= MOST_POINTS;
 }
 
@@ -74,6 +79,7 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   ir_fragments t;
+  if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? CU_GROUP_COLUMNS : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
   if (k != at.lanes && k != at.rows) return 1;
   if (at.rows < 0) return CU_ROWS * CU_LANES;

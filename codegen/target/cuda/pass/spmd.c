@@ -9,9 +9,10 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;       /* the warp's */
-  const ir_stmt *loop; /* the loop of the region around, as it was; NULL: none */
-  const ir_body *body; /* its body: where values are let */
+  ir_range m, n;          /* the warp's */
+  const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
+  const ir_body *body;    /* its body: where values are let */
+  const ir_body *outside; /* what is around the region */
 } spmd;
 
 /* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
@@ -27,11 +28,13 @@ static void barrier(lowering *w) {
   if (s) s->barrier.map = IR_WARP;
 }
 
-static void wait(lowering *w, int left) {
+static void wait_for(lowering *w, int queue, int left) {
   ir_stmt *s = low_add(w, IR_WAIT);
-  if (s) s->wait.left = left;
+  if (s) s->wait.queue = queue, s->wait.left = left;
   barrier(w);
 }
+
+static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
 /* ---- values of the loop's other steps -------------------------------------------------------------------------------
  */
@@ -97,7 +100,8 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->words = 1;
   for (int r = 0; r < b->rank; r++) {
     const bool is = r == b->rows || r == b->columns;
-    b->words *= b->extent[r] = is ? side_length(p, t, ref->index[r].terms[0].dim) : 1;
+    const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
+    b->words *= b->extent[r] = is ? (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel : 1;
   }
 }
 
@@ -121,6 +125,7 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   s->copy.to = t->side[i].buffer;
   s->copy.from = cu_from(w->p, t->s, i ? t->roles.b : t->roles.a);
   s->copy.slot = t->side[i].lasting ? ir_number(0) : at->slot;
+  s->copy.queue = p->g->groups ? CU_BOXES : CU_PIECES;
   s->copy.parts = CU_WARPS;
   s->copy.part = p->warp;
 }
@@ -244,6 +249,26 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   if (!t->next && has_moving(t) && p->loop) barrier(w);
 }
 
+/* Of a ring: its tiles come, are waited for, multiplied, and given back.  Said one behind the other; those who print it
+ * let one warp do the first for as many tiles ahead as there is room for, and others the rest. */
+static void in_ring(const spmd *p, const cu_work *t) {
+  lowering *w = p->w;
+  const low_mark outside = {w->into, w->n_lets};
+  const ir_range *k = &t->s->range[t->roles.k];
+  piece now = {.k = *k, .slot = ir_number(0)};
+  low_mark mark;
+  if (t->trip > 1) {
+    const ir_atom step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
+    now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip);
+    now.k.some = k->exact;
+  }
+  const bool moving = has_moving(t);
+  if (moving) copy_all(p, t, &now, NULL, NULL), wait_for(w, CU_BOXES, 0);
+  multiply(p, t, &now);
+  if (moving) barrier(w);
+  low_close(w, outside);
+}
+
 /* ---- statements -----------------------------------------------------------------------------------------------------
  */
 
@@ -297,15 +322,26 @@ static void loop(spmd *p, ir_stmt *s) {
   if (ahead && p->loop) barrier(w);
 }
 
+static void save(const spmd *p, const ir_stmt *s) {
+  ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
+  if (!again || !p->g->groups) return;
+  again->save.boxed = cu_leaves_by_boxes(p->g, p->outside, s);
+  again->save.row = p->g->m.lo;
+}
+
 static void statements(spmd *p, ir_stmt *const *s, int n) {
   for (int i = 0; i < n && !low_failed(p->w); i++) {
     const cu_work *t = work_of(p, s[i]);
     if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
+    else if (t && p->g->groups)
+      in_ring(p, t);
     else if (t && t->trip > 1)
       in_pieces(p, t);
     else if (t)
       at_once(p, t, count_next(p, p->loop));
+    else if (s[i]->kind == IR_SAVE)
+      save(p, s[i]);
     else
       cu_again(p->w, s[i], ir_facts_of(s[i])->points ? warp_ranges(p, s[i]) : NULL);
   }
@@ -337,13 +373,13 @@ static void lasting(const spmd *p) {
   }
   if (!last) return;
   last->copy.ends = true;
-  wait(p->w, 0);
+  wait_for(p->w, p->g->groups ? CU_BOXES : CU_PIECES, 0);
 }
 
 void cu_region_make(lowering *w, cu_region *g) {
   const low_mark outside = {w->into, w->n_lets};
   low_mark mark;
-  spmd p = {.w = w, .g = g};
+  spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, CU_WARPS, &mark);
   const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
   p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps_m);

@@ -42,7 +42,7 @@ static bool is_outside(const cu_region *g, int buffer) {
 }
 
 /* Whether the operand is a matrix in global memory whose rows are neighbours there. */
-static bool find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_op *op = op_of(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
@@ -60,7 +60,7 @@ static bool find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *s
 }
 
 /* Whether its box is the same in all steps of the region's loops. */
-static bool is_lasting(const cu_region *g, const cu_work *t, int i) {
+bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
   bool lasting = t->loop && t->trip == 1;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
@@ -95,9 +95,9 @@ static void plan_one(const cu_region *g, cu_work *t) {
   bool moves = false;
   for (int i = 0; i < 2; i++) {
     cu_operand *side = &t->side[i];
-    side->tile = find_tile(g, t, i, side);
+    side->tile = cu_find_tile(g, t, i, side);
     if (!side->tile) continue;
-    side->lasting = is_lasting(g, t, i);
+    side->lasting = cu_is_lasting(g, t, i);
     moves |= !side->lasting;
     find_bytes(g, t, i, side);
   }

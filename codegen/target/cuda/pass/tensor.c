@@ -25,11 +25,33 @@ static void whole(lowering *w, ir_body *b, bool top) {
     if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
 }
 
+/* Blocks all of whose work warpgroups can do; of the others it is noted why not. */
+static void groups(lowering *w) {
+  for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
+    ir_stmt *s = w->p->body.s[i];
+    ir_body new = {0, NULL};
+    cu_region g = {0};
+    int first = 0;
+    if (s->kind != IR_FOR || s->loop.map != IR_BLOCK) continue;
+    const low_mark mark = low_open(w, &new);
+    while (first < s->body.n && s->body.s[first]->kind == IR_LET)
+      cu_again(w, s->body.s[first++], NULL);
+    const bool ok = !low_failed(w) && cu_region_of_groups(w, s->body.s + first, s->body.n - first, &g);
+    if (ok) cu_region_make(w, &g);
+    low_close(w, mark);
+    if (ok && !low_failed(w))
+      s->body = new;
+    else
+      s->loop.note = g.why;
+  }
+}
+
 void low_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   cu_name_reads(w, &w->p->body);
   cu_grow(w, 3 * w->plan->wl->n_ops); /* two tiles and the sums of each op */
+  if (w->p->machine.groups) groups(w);
   whole(w, &w->p->body, true);
 }
 

@@ -14,6 +14,8 @@ enum { CU_WORD = 4 };
 
 /* kernel.c: kernel.cu.  False: out of memory. */
 bool cu_kernel(FILE *out, const c_package *k, cu_room *room);
+/* Whether any part is of warpgroups (sm_90a). */
+bool cu_has_groups(const ir_program *p);
 /* nest.c: what a thread does at points. */
 void cu_points(c_printer *c, const ir_stmt *s);
 /* fragment.c: what the lanes of a warp do in a region; fragments, declared. */

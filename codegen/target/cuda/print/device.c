@@ -7,7 +7,7 @@ static const char plain[] =
     "#if !defined(START) /* an emulation may say otherwise */\n"
     "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
     "stream>>>(__VA_ARGS__)\n"
-    "#define SHARED(name) extern __shared__ __align__(128) unsigned char name[]\n"
+    "#define SHARED(name) extern __shared__ __align__(1024) unsigned char name[]\n"
     "#define POINTER(T) T *\n"
     "/* What an emulation must be told: bytes written; bytes that go to shared memory; what an array is. */\n"
     "#define WRITES(at, bytes) (void)0\n#define PASSES(to, from, there, all) (void)0\n"

@@ -15,27 +15,34 @@ void cu_device_h(FILE *out, const c_package *k) {
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
           "/* Bytes of device memory that a call needs. */\nsize_t %s_device_workspace(void);\n"
           "/* Starts the kernel in the stream (a cudaStream_t) and returns at once; pointers of args and workspace are "
-          "the device's.\n * %s_no_isa: it could not be started. */\n"
+          "the device's.\n * %s_no_isa: it could not be started.%s */\n"
           "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream);\n\n"
           "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-          n, n, n, n, n, n, n);
+          n, n, n, n, n,
+          cu_has_groups(k->p) ? "  bad_argument: what is no multiple of 16 bytes among addresses and strides, too."
+                              : "",
+          n, n);
 }
 
 void cu_makefile(FILE *out, const c_package *k) {
-  (void)k;
-  fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (native: of the GPU that "
-        "is here; sm_80, sm_90, ...) and NVCCFLAGS "
-        "may "
-        "be set.\n"
-        "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n"
-        "all: libkernel.a test bench\n"
+  if (cu_has_groups(k->p))
+    fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC and NVCCFLAGS may be set.\n"
+          "NVCC ?= nvcc\nARCH ?= sm_90a\nNVCCFLAGS ?= -O3\n"
+          "ALL = -std=c++17 -gencode arch=$(subst sm_,compute_,$(ARCH)),code=$(ARCH) $(NVCCFLAGS)\n\n",
+          out);
+  else
+    fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (native: of the GPU that "
+          "is here; sm_80, sm_90, ...) and NVCCFLAGS may be set.\n"
+          "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n",
+          out);
+  fputs("all: libkernel.a test bench\n"
         "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
         "kernel.o: kernel.cu kernel.h kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n"
         "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ test.o kernel.o "
         "-lm\n\t./test\n"
         "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
         "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= -O2\n"
-        "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp\n"
+        "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp $(wildcard hopper.hpp)\n"
         "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
         "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
         "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
@@ -48,14 +55,14 @@ void cu_cmake(FILE *out, const c_package *k) {
   fprintf(out,
           "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C CXX CUDA)\n"
           "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-          "if(NOT CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES 80)\nendif()\n"
+          "if(NOT CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES %s)\nendif()\n"
           "add_library(%s STATIC kernel.cu)\ntarget_compile_features(%s PUBLIC cuda_std_17)\n"
           "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
           "add_executable(%s_test test.c)\ntarget_link_libraries(%s_test PRIVATE %s m)\n"
           "set_target_properties(%s_test PROPERTIES LINKER_LANGUAGE CUDA)\n"
           "add_executable(%s_bench bench.cu)\ntarget_link_libraries(%s_bench PRIVATE %s)\n"
           "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
-          n, n, n, n, n, n, n, n, n, n, n, n, n);
+          n, cu_has_groups(k->p) ? "90a-real" : "80", n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
 void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
@@ -69,7 +76,11 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
           "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
           "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
           "%s\n\n## Mapping\n\n",
-          cu_mma_of(k->p)
+          cu_has_groups(k->p)
+              ? "Products of matrices run on tensor cores of sm_90a (an H100 or H200, no other): warpgroups multiply "
+                "tiles that the device brings\nby itself.  Arrays must stand on 16 bytes, and strides be multiples of "
+                "them, else the kernel says `bad_argument`."
+          : cu_mma_of(k->p)
               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
               : "Products run on the plain float32 units, not on tensor cores.");
   c_mapping_block(out, k->p->tree);

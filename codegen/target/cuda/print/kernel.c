@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/target/cuda/pass/pass.h"
-#include "codegen/target/cuda/print/cuda.h"
+#include "codegen/target/cuda/print/group.h"
 
 enum { LINE = 128 }; /* bytes on which buffers start */
 
@@ -13,9 +13,18 @@ static void body(c_printer *c, const ir_body *b);
 /* ---- buffers ------------------------------------------------------------------------------------------------------
  */
 
+static bool is_of_groups(const ir_program *p, int buffer) {
+  bool is = false;
+  for (int i = 0; i < p->body.n && !is; i++)
+    is = cu_is_groups(p->body.s[i]) && cu_touches(p, &p->body.s[i], 1, buffer) > 0;
+  return is && p->buffers[buffer].role == IR_COPIED;
+}
+
+/* Tiles of a part of warpgroups are placed with the part. */
 static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
+    if (is_of_groups(p, i)) continue;
     int64_t *const part = b->space == CU_SHARED ? &room->shared : b->space == CU_SCRATCH ? &room->each : &room->common;
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
     offset[i] = *part;
@@ -37,15 +46,19 @@ static void open_arguments(c_printer *c) {
   }
 }
 
+/* room NULL: those in global memory alone. */
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
-  fprintf(c->out,
-          "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64 ";\n  (void)shared, "
-          "(void)own;\n",
-          room->common, room->each);
+  if (room)
+    fprintf(c->out,
+            "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64
+            ";\n  (void)shared, "
+            "(void)own;\n",
+            room->common, room->each);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
+    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || is_of_groups(c->p, i)) continue;
+    if (!room && b->space != CU_GLOBAL) continue;
     fprintf(c->out, "  POINTER(%s) const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
             c_type(b->type), part[b->space], c->offset[i], b->id);
   }
@@ -255,10 +268,33 @@ static bool is_alone(const c_printer *c, const ir_stmt *part) {
   return floats >= ALONE || (floats && sums_points(c, &part->body));
 }
 
-static void kernels(c_printer *c, const cu_room *room) {
+static void open_global(c_printer *c) {
+  open_arguments(c);
+  open_buffers(c, NULL);
+}
+
+/* A part of warpgroups, and how it is started. */
+static void groups(c_printer *c, const ir_stmt *s, int number, cu_room *room) {
+  cu_groups g;
+  if (!cu_groups_find(c->p, s, number, &g)) {
+    c->failed = true;
+    return;
+  }
+  cu_groups_maps(c->out, c->p, &g);
+  cu_groups_kernel(c, &g, open_global, values);
+  cu_groups_start(c->out, c->p, &g, c->offset, c->name);
+  if (g.shared > room->shared) room->shared = g.shared;
+}
+
+static void kernels(c_printer *c, cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
+    if (s->loop.note && s->kind == IR_FOR) fprintf(c->out, "\n/* No warpgroups: %s. */", s->loop.note);
+    if (cu_is_groups(s)) {
+      groups(c, s, n++, room);
+      continue;
+    }
     fprintf(c->out, "\n/* Some %.0f registers are expected. */", cu_registers(c->p, s));
     fprintf(c->out,
             "\nstatic __global__ void __launch_bounds__(THREADS%s) part%d(const %s_args args, unsigned char *const "
@@ -284,6 +320,10 @@ static void launch(c_printer *c, const cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
+    if (cu_is_groups(s)) {
+      fprintf(c->out, "  bad = start_part%d(args, workspace, stream);\n  if (bad != cudaSuccess) return bad;\n", n++);
+      continue;
+    }
     const int64_t blocks = s->loop.trip < CU_MOST_BLOCKS ? s->loop.trip : CU_MOST_BLOCKS;
     if (room->shared > 48 * 1024)
       fprintf(c->out,
@@ -303,6 +343,13 @@ static int64_t most_blocks(const ir_program *p) {
   return most < CU_MOST_BLOCKS ? most : CU_MOST_BLOCKS;
 }
 
+bool cu_has_groups(const ir_program *p) {
+  bool any = false;
+  for (int i = 0; i < p->body.n; i++)
+    any |= cu_is_groups(p->body.s[i]);
+  return any;
+}
+
 bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
   ir_program p = *k->p; /* with its own way to operands */
   const int n = p.tree->workload->n_tensors;
@@ -315,15 +362,17 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     *room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, room);
     /* the emulation first: whoever compiles many kernels may have it compiled beforehand */
-    fputs("/* Written by tileflow; README.md says how. */\n"
-          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
-          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
-          out);
+    fprintf(out,
+            "/* Written by tileflow; README.md says how. */\n"
+            "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include <cuda_runtime.h>\n#endif\n"
+            "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
+            cu_has_groups(&p) ? "#include \"hopper.hpp\"\n" : "", cu_has_groups(&p) ? "#include <cuda.h>\n" : "");
     fprintf(out,
             "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
             "#define LANE ((int)threadIdx.x)\n",
             CU_WARPS * CU_LANES, CU_LANES);
     cu_device(out, &p);
+    cu_groups_device(out, &p);
     cu_functions(out, c.wl, p.machine.data);
     kernels(&c, room);
     launch(&c, room);

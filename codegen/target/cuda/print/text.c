@@ -105,7 +105,9 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
           n, n);
   each_argument(out, wl, name);
   fprintf(out,
-          "  return start_all(args, from, (cudaStream_t)stream) == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
+          "  const cudaError_t bad = start_all(args, from, (cudaStream_t)stream);\n"
+          "  if (bad == cudaErrorInvalidValue) return BAD_ARGUMENT;\n"
+          "  return bad == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
           "size_t %s_workspace(void) { return 64; }\n\n"
           "/* An array on the device with what stands in the host's. */\n"
           "static bool bring(void **there, const void *here, size_t bytes) {\n"

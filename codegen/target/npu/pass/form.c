@@ -157,8 +157,7 @@ static void vector(const former *f, const tf_op *op, int parent) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
-/* Dims that every op has in its output: loops over them may be above all ops. */
-static bool is_shared(const tf_workload *wl, int dim) {
+bool npu_is_shared(const tf_workload *wl, int dim) {
   bool all = true;
   for (int o = 0; o < wl->n_ops; o++) {
     bool has = false;
@@ -177,7 +176,7 @@ static void keep_homes(const former *f) {
 static void build(const former *f) {
   int parent = tf_build_tile(f->out, -1, f->global);
   for (int d = 0; d < f->wl->n_dims && f->fused; d++)
-    if (is_shared(f->wl, d)) open_loop(f, d);
+    if (npu_is_shared(f->wl, d)) open_loop(f, d);
   if (f->wl->n_ops > 1) {
     parent = tf_build_scope(f->out, parent, TF_SEQ);
     keep_homes(f);
@@ -198,7 +197,7 @@ static bool make(former *f, int k) {
   if (!is) return false;
   bool shared = false, vectors = false;
   for (int i = 0; i < f->wl->n_dims; i++)
-    shared |= is_shared(f->wl, i);
+    shared |= npu_is_shared(f->wl, i);
   for (int o = 0; o < f->wl->n_ops; o++)
     vectors |= !npu_is_product(&f->wl->ops[o], f->wl);
   f->near = level_in(f, 1);

@@ -79,6 +79,10 @@ bool npu_walk(npu_build *b);
 /* Level of the innermost tile of op o: the cube's or the vector unit's. */
 int npu_level_of(const npu_build *b, int o);
 
+/* form.c: whether every op has the dim in its output: loops over it may be above all ops, and each iteration makes
+ * parts of its own. */
+bool npu_is_shared(const tf_workload *wl, int dim);
+
 /* turns.c: finds turn_tile. */
 void npu_turns_find(npu_build *b);
 /* The instructions from begin[c] to begin[c + 1] are those of turn c of n: puts them in turns, a step of each.  A step

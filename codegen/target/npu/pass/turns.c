@@ -5,18 +5,6 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
-/* Whether every op makes parts of its own in every iteration over the dim. */
-static bool is_apart(const tf_workload *wl, int dim) {
-  bool all = true;
-  for (int o = 0; o < wl->n_ops; o++) {
-    bool has = false;
-    for (int k = 0; k < wl->ops[o].n_out_dims; k++)
-      has |= wl->ops[o].dims[k] == dim;
-    all = all && has;
-  }
-  return all;
-}
-
 /* Whether no iteration finds what an earlier one left: each child of the Seq drops what it does not touch, and what is
  * made in between begins anew. */
 static bool leaves_nothing(const npu_build *b, int seq) {
@@ -45,7 +33,7 @@ void npu_turns_find(npu_build *b) {
     above = n;
   if (!b->t.flat || !b->t.doubled || above < 0 || nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ) return;
   const tf_node *t = &nodes[above];
-  if (t->n_temporal && is_apart(b->p->wl, t->loops[t->n_temporal - 1].dim) && leaves_nothing(b, n))
+  if (t->n_temporal && npu_is_shared(b->p->wl, t->loops[t->n_temporal - 1].dim) && leaves_nothing(b, n))
     b->turn_tile = above;
 }
 

@@ -1,0 +1,137 @@
+/* What comes to shared memory for warpgroups: tiles that boxes of tensors fill, as many at a time as there is room for.
+ * Boxes stop at a tensor's end alone, and what is behind it is zero; so sums go to there, or in whole steps. */
+#include "codegen/target/cuda/pass/region.h"
+
+/* Bytes of the sum at a time, outside of loops; elements of it that come whole, in loops; tiles of a ring at most. */
+enum { STEP = CU_PANEL, MOST_WHOLE = 512, MOST_STAGES = 8 };
+
+static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+
+static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
+
+static bool refuse(cu_region *g, const char *why) { return g->why = why, false; }
+
+/* Elements from a row of the buffer to the next, as dense arrays have them; 0 if steps of ranks are not what boxes
+ * take. */
+static bool has_steps(const cu_region *g, int buffer) {
+  const ir_buffer *b = &g->p->buffers[buffer];
+  const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
+  const int64_t last = b->role == IR_ARGUMENT ? z->extent[z->rank - 1] : b->extent[b->rank - 1] + b->gap;
+  return z->rank <= CU_BOX_RANKS && b->block.by == 0 && last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
+}
+
+/* The length of a tile along a dim of the product. */
+static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
+  const tf_op *op = op_of(g, t);
+  if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
+  if (dim == g->dim_m) return CU_GROUP_ROWS;
+  return cu_sides_up(t->s->range[t->roles.n].most);
+}
+
+static int64_t bytes_of_tile(const cu_region *g, const cu_work *t, int i, int *rows) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, bytes = ir_bytes(g->p->machine.data);
+  *rows = (int)length_of(g, t, ref->index[t->side[i].rows].terms[0].dim);
+  return *rows * up(length_of(g, t, ref->index[last].terms[0].dim) * bytes, CU_PANEL);
+}
+
+/* The value that the body sets; NULL. */
+static const ir_expr *set_in(const ir_body *b, int var) {
+  for (int i = 0; i < b->n; i++)
+    if (b->s[i]->kind == IR_LET && b->s[i]->let.var == var) return &b->s[i]->let.expr;
+  return NULL;
+}
+
+/* Whether ranges are always multiples of `by`, or end where the tensor does. */
+static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, int64_t by) {
+  if ((r->exact && r->most % by == 0) || (r->hi.var < 0 && r->hi.off == extent)) return true;
+  const ir_expr *e = r->most % by == 0 ? set_in(lets, r->hi.var) : NULL;
+  bool end = false, full = false;
+  for (int i = 0; e && e->fn == IR_MIN && i < e->n; i++) {
+    end |= e->arg[i].var < 0 && e->arg[i].off == extent;
+    full |= ir_same(e->arg[i], (ir_atom){r->lo.var, r->lo.off + r->most});
+  }
+  return end && full && r->hi.off == 0;
+}
+
+bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
+  const tf_op *op = &g->p->tree->workload->ops[s->op];
+  const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
+  const int last = op->n_out_dims - 1;
+  if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to)) return false;
+  bool ok = from->columns == last && op->dims[from->rows] == g->dim_m;
+  for (int k = 0; k <= last && ok; k++)
+    ok = k == from->rows || k == last || (s->range[k].most == 1 && s->range[k].exact);
+  return ok && ends_with(lets, &g->m, to->extent[from->rows], CU_GROUP_ROWS) &&
+         ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
+}
+
+/* Whether no step of the sum brings elements that are not its own. */
+static bool ends_well(const cu_region *g, const cu_work *t) {
+  const ir_range *k = &t->s->range[t->roles.k];
+  const tf_op *op = op_of(g, t);
+  const int64_t by = t->trip > 1 ? t->step : CU_FRAGMENT_SIDE;
+  const bool to_end = k->hi.var < 0 && k->hi.off == g->p->tree->workload->dims[op->dims[t->roles.k]].extent;
+  return to_end || (k->exact && k->most % by == 0);
+}
+
+static bool plan_side(cu_region *g, cu_work *t, int i) {
+  cu_operand *side = &t->side[i];
+  int rows = 0;
+  side->tile = cu_find_tile(g, t, i, side);
+  if (!side->tile)
+    return refuse(g, i ? "columns of a product that are no matrix of a tensor"
+                       : "rows of a product that are no matrix of a tensor");
+  if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
+    return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
+  side->lasting = cu_is_lasting(g, t, i);
+  side->bytes = bytes_of_tile(g, t, i, &rows);
+  return rows <= CU_BOX_SIDE || refuse(g, "a box of more than 256 rows");
+}
+
+static bool plan_one(cu_region *g, cu_work *t) {
+  const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
+  const int bytes = ir_bytes(g->p->machine.data);
+  const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
+  const bool whole = own || k <= STEP / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  t->step = whole ? k : STEP / bytes;
+  t->trip = (k + t->step - 1) / t->step;
+  if (n > CU_GROUP_COLUMNS) return refuse(g, "more than 256 columns");
+  if (!ends_well(g, t)) return refuse(g, "a sum in steps that neither are sixteens nor end where the tensor does");
+  return (own || plan_side(g, t, 0)) && plan_side(g, t, 1);
+}
+
+/* Whether nothing but tiles goes by shared or scratch memory: threads of a block do not meet. */
+static bool is_by_registers(const cu_region *g) {
+  bool ok = true;
+  for (int b = 0; b < g->p->n_buffers; b++) {
+    const ir_buffer *at = &g->p->buffers[b];
+    const int here = cu_touches(g->p, g->s, g->n, b);
+    ok &= !here || g->own[b] || at->role == IR_ARGUMENT || here < cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+  }
+  return ok;
+}
+
+static int64_t bytes_of(const cu_region *g, int stages) {
+  int64_t sum = 0;
+  for (int i = 0; i < g->n_work; i++)
+    for (int k = 0; k < 2; k++)
+      if (g->work[i].side[k].tile) sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : stages);
+  return sum;
+}
+
+bool cu_plan_rings(cu_region *g) {
+  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_GROUP_ROWS / 2)
+    return refuse(g, "blocks that have not 65 to 128 rows");
+  for (int i = 0; i < g->n_work; i++)
+    if (!plan_one(g, &g->work[i])) return false;
+  if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");
+  const int64_t room = CU_GROUP_SHARED - CU_LEAVING_BYTES - CU_BARRIER_BYTES;
+  int stages = MOST_STAGES;
+  while (stages > 1 && bytes_of(g, stages) > room)
+    stages--;
+  if (stages < 2) return refuse(g, "tiles of which two do not fit shared memory");
+  for (int i = 0; i < g->n_work; i++)
+    g->work[i].slots = stages;
+  return true;
+}

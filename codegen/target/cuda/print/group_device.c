@@ -1,0 +1,202 @@
+/* Operations of sm_90a, each named once: PTX here, what they mean in hopper.hpp. */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/print/group.h"
+
+static const char arch[] =
+    "#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)\n#error \"warpgroups: sm_90a\"\n#endif\n"
+    "#define START_ROLES(part, blocks, threads, bytes, stream, ...) START(part, blocks, threads, bytes, stream, "
+    "__VA_ARGS__)\n"
+    "typedef CUtensorMap tensor_map;\n"
+    "DEVICE uint32_t shared_at(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); }\n";
+
+static const char barriers[] =
+    "/* A barrier in shared memory: made for so many arrivals a phase; known to boxes; an arrival; one that says how "
+    "many\n"
+    " * bytes come in this phase, too; until the phase of that parity is over. */\n"
+    "DEVICE void barrier_init(uint64_t *at, int count) {\n"
+    "  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(shared_at(at)), \"r\"(count) : "
+    "\"memory\");\n}\n"
+    "DEVICE void barrier_known(void) { asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\"); }\n"
+    "DEVICE void barrier_arrive(uint64_t *at) {\n"
+    "  asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(shared_at(at)) : \"memory\");\n}\n"
+    "DEVICE void barrier_expect(uint64_t *at, int bytes) {\n"
+    "  asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\"r\"(shared_at(at)), \"r\"(bytes) : "
+    "\"memory\");\n}\n"
+    "DEVICE void barrier_wait(uint64_t *at, unsigned parity) {\n"
+    "  asm volatile(\"{\\n.reg .pred done;\\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\\n\"\n"
+    "               \"@!done bra again;\\n}\" ::\"r\"(shared_at(at)), \"r\"(parity) : \"memory\");\n}\n";
+
+static const char leaving[] =
+    "/* The end of a group of boxes that leave; until at most `left` of the thread's groups are still being read. */\n"
+    "DEVICE void store_end(void) { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"
+    "template <int left> DEVICE void store_wait(void) {\n"
+    "  asm volatile(\"cp.async.bulk.wait_group.read %0;\" ::\"n\"(left) : \"memory\");\n}\n"
+    "/* What the thread wrote is there for boxes and products. */\n"
+    "DEVICE void proxy_fence(void) { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"
+    "/* So many threads meet. */\n"
+    "DEVICE void group_meet(int id, int threads) {\n"
+    "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(id), \"r\"(threads) : \"memory\");\n}\n";
+
+static const char products[] =
+    "/* Products of a warpgroup: behind what was done with registers; the end of a group; until at most `left` are "
+    "under "
+    "way. */\n"
+    "DEVICE void multiply_begin(void) { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }\n"
+    "DEVICE void multiply_end(void) { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }\n"
+    "template <int left> DEVICE void multiply_wait(void) {\n"
+    "  asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(left) : \"memory\");\n}\n"
+    "/* Registers of each thread of a warpgroup from now on. */\n"
+    "template <int n> DEVICE void registers_fewer(void) { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" "
+    "::\"n\"(n)); }\n"
+    "template <int n> DEVICE void registers_more(void) { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" "
+    "::\"n\"(n)); }\n"
+    "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 16 of the sum, both in shared memory, as "
+    "descriptors "
+    "say;\n * or the rows in registers.  Turned: neighbours are across the sum. */\n"
+    "template <int n, int turned_a, int turned_b> DEVICE void multiply_tiles(float *d, uint64_t a, uint64_t b, bool "
+    "more);\n"
+    "template <int n, int turned_b> DEVICE void multiply_rows(float *d, const uint32_t *a, uint64_t b, bool more);\n";
+
+static const char host[] =
+    "/* False where the driver refuses: addresses and steps must be multiples of 16 bytes. */\n"
+    "static bool map_make(tensor_map *m, bool f16, const void *base, int rank, const int64_t *extent, const int64_t "
+    "*step,\n                     const int *box) {\n"
+    "  typedef CUresult (*encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const "
+    "cuuint64_t *,\n"
+    "                             const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,\n"
+    "                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
+    "  void *entry = NULL;\n  cudaDriverEntryPointQueryResult found;\n"
+    "  cuuint64_t extents[5], steps[5];\n  cuuint32_t boxes[5], ones[5] = {1, 1, 1, 1, 1};\n"
+    "  if (cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, cudaEnableDefault, &found) != "
+    "cudaSuccess ||\n      found != cudaDriverEntryPointSuccess)\n    return false;\n"
+    "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
+    "    if (r && (step[r] <= 0 || step[r] * 2 % 16)) return false;\n"
+    "    if (r) steps[r - 1] = (cuuint64_t)step[r] * 2;\n  }\n"
+    "  return ((encode)entry)(m, f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, "
+    "(cuuint32_t)rank,\n"
+    "                         (void *)(uintptr_t)base, extents, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
+    "                         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
+    "                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;\n}\n";
+
+/* What means the same everywhere. */
+static const char both[] =
+    "/* A tile for products, with the swizzle of 128 bytes: bytes from a panel to the next, and from eight rows to the "
+    "next\n * (PTX ISA, 9.7.15.5.1). */\n"
+    "DEVICE uint64_t matrix_at(const void *at, int leading, int step) {\n"
+    "  return (uint64_t)((shared_at(at) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(step >> 4) << "
+    "32 | "
+    "(uint64_t)1 << 62;\n}\n"
+    "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE % 4), to a swizzled "
+    "panel. */\n"
+    "DEVICE void put_staged(unsigned char *panel, int down, int eight, const float *two) {\n"
+    "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
+    "  uint32_t *const to = (uint32_t *)(panel + row * 128 + ((eight ^ row % 8) * 16 + LANE % 4 * 4));\n"
+    "  WRITES(to, 4);\n  *to = pack(two[0], two[1]);\n}\n";
+
+/* ---- by rank and by width ---- */
+
+static void boxes(FILE *out, int rank) {
+  fputs("DEVICE void load_box(void *to, const tensor_map *map, uint64_t *barrier", out);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, ", int c%d", r);
+  fprintf(out,
+          ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes [%%0], "
+          "[%%1, {",
+          rank);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, "%s%%%d", r ? ", " : "", 3 + r);
+  fputs("}], [%2];\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier))", out);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, ", \"r\"(c%d)", r);
+  fputs(" : \"memory\");\n}\nDEVICE void store_box(const tensor_map *map, const void *from", out);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, ", int c%d", r);
+  fprintf(out, ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.global.shared::cta.bulk_group [%%0, {", rank);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, "%s%%%d", r ? ", " : "", 2 + r);
+  fputs("}], [%1];\" ::\"l\"(map), \"r\"(shared_at(from))", out);
+  for (int r = 0; r < rank; r++)
+    fprintf(out, ", \"r\"(c%d)", r);
+  fputs(" : \"memory\");\n}\n", out);
+}
+
+/* The instruction's operands begin behind its sums. */
+static void product(FILE *out, const char *type, int n, bool rows, bool turned_a, bool turned_b) {
+  const int sums = n / 2, a = rows ? 4 : 1;
+  if (rows)
+    fprintf(out,
+            "template <> __device__ __forceinline__ void multiply_rows<%d, %d>(float *d, const uint32_t *a, uint64_t "
+            "b, bool more) {\n",
+            n, turned_b);
+  else
+    fprintf(out,
+            "template <> __device__ __forceinline__ void multiply_tiles<%d, %d, %d>(float *d, uint64_t a, uint64_t b, "
+            "bool more) {\n",
+            n, turned_a, turned_b);
+  fprintf(out,
+          "  asm volatile(\"{\\n.reg .pred more;\\nsetp.ne.b32 more, %%%d, 0;\\n\"\n"
+          "               \"wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s {",
+          sums + a + 1, n, type, type);
+  for (int i = 0; i < sums; i++)
+    fprintf(out, "%s%%%d", i ? "," : "", i);
+  fputs("}, ", out);
+  for (int i = 0; i < a; i++)
+    fprintf(out, "%s%%%d%s", i || !rows ? i ? ", " : "" : "{", sums + i, i == a - 1 && rows ? "}" : "");
+  fprintf(out, ", %%%d, more, 1, 1", sums + a);
+  if (!rows) fprintf(out, ", %d", turned_a);
+  fprintf(out, ", %d;\\n}\"\n               :", turned_b);
+  for (int i = 0; i < sums; i++)
+    fprintf(out, "%s\"+f\"(d[%d])", i ? ", " : " ", i);
+  fputs("\n               : ", out);
+  for (int i = 0; i < a; i++)
+    fprintf(out, rows ? "\"r\"(a[%d]), " : "\"l\"(a), ", i);
+  fputs("\"l\"(b), \"r\"((int)more));\n}\n", out);
+}
+
+typedef struct {
+  unsigned ranks;
+  bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2][2]; /* columns / 16, rows, turned a, turned b */
+} used;
+
+static bool is_turned(const ir_program *p, const ir_stmt *s, int read) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const ir_buffer *b = &p->buffers[s->nest.from[read]];
+  return op->reads[read].index[b->columns].terms[0].dim != op->dims[s->nest.fragments->k];
+}
+
+static void find(const ir_program *p, const ir_body *b, used *u) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    find(p, &s->body, u);
+    if (s->kind == IR_COPY && s->copy.queue == CU_BOXES) u->ranks |= 1u << p->buffers[s->copy.from].rank;
+    if (s->kind == IR_SAVE && s->save.boxed) u->ranks |= 1u << p->buffers[s->save.to].rank;
+    if (s->kind != IR_NEST || !s->nest.fragments) continue;
+    const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
+    const bool rows = p->buffers[s->nest.from[s->nest.fragments->a]].space == CU_FRAGMENT;
+    u->seen[out->extent[out->columns] / 16][rows][!rows && is_turned(p, s, s->nest.fragments->a)]
+           [is_turned(p, s, s->nest.fragments->b)] = true;
+  }
+}
+
+static used used_of(const ir_program *p) {
+  used u = {0};
+  for (int i = 0; i < p->body.n; i++)
+    if (cu_is_groups(p->body.s[i])) find(p, &p->body.s[i]->body, &u);
+  return u;
+}
+
+void cu_groups_device(FILE *out, const ir_program *p) {
+  const used u = used_of(p);
+  if (!u.ranks) return;
+  fputs("#if !defined(TILEFLOW_EMULATE)\n", out);
+  fputs(arch, out), fputs(barriers, out), fputs(leaving, out), fputs(products, out);
+  for (int r = 1; r <= CU_BOX_RANKS; r++)
+    if (u.ranks >> r & 1) boxes(out, r);
+  for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
+    for (int i = 0; i < 8; i++)
+      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p)->type, 16 * n, i >> 2, i >> 1 & 1, i & 1);
+  fputs(host, out);
+  fputs("#endif\n", out);
+  fputs(both, out);
+}

@@ -1,0 +1,52 @@
+/* Sums leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared memory, and one thread
+ * sends it off.  Of two panels one is filled while the other leaves. */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/print/group.h"
+
+enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, EIGHTS = COLUMNS / 8 };
+
+/* Coordinates of a panel's first element, the innermost first. */
+static void send(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
+  c_line(c, "store_box(");
+  fprintf(c->out, "&maps.out_%d, panel", s->save.to);
+  for (int k = to->rank - 1; k >= 0; k--) {
+    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? s->save.row : s->range[k].lo);
+    fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
+    if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
+    if (k == from->rows) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
+  }
+  fputs("), store_end();\n", c->out);
+}
+
+void cu_groups_leave(c_printer *c, const cu_groups *g, const ir_stmt *s) {
+  const ir_buffer *from = &c->p->buffers[s->save.from];
+  const int64_t eights = from->extent[from->columns] / 8;
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s leaves */\n", c->p->buffers[s->save.to].name);
+  c->depth++;
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + EIGHTS - 1) / EIGHTS);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
+          g->leaving.at, PANELS * PANEL, PANEL);
+  c_indent(c), fprintf(c->out, "if (THREAD %% 128 == 0) store_wait<%d>();\n", PANELS - 1);
+  c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++)\n", 2 * EIGHTS);
+  c->depth++;
+  c_indent(c);
+  if (eights % EIGHTS) fprintf(c->out, "if (%d * tp + te / 2 < %" PRId64 ") ", EIGHTS, eights);
+  fprintf(c->out, "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n", from->id, EIGHTS);
+  c->depth--;
+  c_line(c, "proxy_fence();\n");
+  c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
+  c_line(c, "if (THREAD % 128 == 0) {\n");
+  c->depth++;
+  send(c, s);
+  c_close(c, 1);
+  c_line(c, "turn_of_panel ^= 1;\n");
+  c_close(c, 2);
+}

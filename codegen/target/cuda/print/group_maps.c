@@ -1,0 +1,89 @@
+/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map is a tensor as its
+ * arguments say it stands in memory; each box is a panel of a tile: 128 bytes along the last rank, rows along another.
+ */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/print/group.h"
+
+typedef struct {
+  FILE *out;
+  const ir_program *p;
+  const int64_t *offset; /* of buffers in the workspace */
+} maps;
+
+void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g) {
+  (void)p;
+  fprintf(out, "\n/* Tensors as part%d takes boxes from them, and sends them off. */\nstruct maps%d {\n", g->number,
+          g->number);
+  for (int i = 0; i < g->n; i++)
+    for (int k = 0; k < g->ring[i].n_copies; k++)
+      fprintf(out, "  tensor_map of_%d;\n", g->ring[i].copy[k]->copy.to);
+  if (g->leaving.save) fprintf(out, "  tensor_map out_%d;\n", g->leaving.save->save.to);
+  fputs("};\n", out);
+}
+
+/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first. */
+static void say(const maps *m, const ir_buffer *b, int rows, int64_t n_rows) {
+  const tf_tensor *z = &m->p->tree->workload->tensors[b->tensor];
+  const bool argument = b->role == IR_ARGUMENT;
+  fputs("    const int64_t extent[] = {", m->out);
+  for (int r = b->rank - 1; r >= 0; r--)
+    fprintf(m->out, "%" PRId64 "%s", argument ? z->extent[r] : b->extent[r], r ? ", " : "};\n");
+  fputs("    const int64_t step[] = {1", m->out);
+  for (int r = b->rank - 2; r >= 0; r--) {
+    fputs(", ", m->out);
+    if (argument)
+      fputs("args->", m->out), c_stride_field(m->out, z->name), fprintf(m->out, "[%d]", r);
+    else
+      fprintf(m->out, "%" PRId64, c_rank_step(b, r));
+  }
+  fputs("};\n    const int box[] = {", m->out);
+  for (int r = b->rank - 1; r >= 0; r--)
+    fprintf(m->out, "%" PRId64 "%s",
+            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type)
+            : r == rows      ? n_rows
+                             : (int64_t)1,
+            r ? ", " : "};\n");
+}
+
+static void make(const maps *m, const char *name, int number, int buffer, int rows, int64_t n_rows) {
+  const ir_buffer *b = &m->p->buffers[buffer];
+  fputs("  {\n", m->out);
+  say(m, b, rows, n_rows);
+  fprintf(m->out, "    if (!map_make(&maps.%s_%d, %d, ", name, number, b->type == IR_F16);
+  if (b->role == IR_ARGUMENT)
+    fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
+  else
+    fprintf(m->out, "workspace + %" PRId64, m->offset[buffer]);
+  fprintf(m->out, ", %d, extent, step, box)) return cudaErrorInvalidValue;\n  }\n", b->rank);
+}
+
+void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name) {
+  const maps m = {out, p, offset};
+  const int n = g->number;
+  fprintf(out,
+          "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
+          "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n  cudaError_t bad;\n  "
+          "(void)bad;\n",
+          n, name, CU_LANES, CU_GROUP_THREADS / CU_LANES, n);
+  for (int i = 0; i < g->n; i++)
+    for (int k = 0; k < g->ring[i].n_copies; k++) {
+      const ir_stmt *s = g->ring[i].copy[k];
+      const ir_buffer *to = &p->buffers[s->copy.to];
+      make(&m, "of", s->copy.to, s->copy.from, to->rows, to->extent[to->rows]);
+    }
+  if (g->leaving.save) {
+    const ir_stmt *s = g->leaving.save;
+    make(&m, "out", s->save.to, s->save.to, p->buffers[s->save.from].rows, CU_GROUP_ROWS / 2);
+  }
+  fprintf(out,
+          "  if (cudaGetDevice(&device) != cudaSuccess ||\n"
+          "      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)\n"
+          "    return cudaErrorUnknown;\n"
+          "  if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n"
+          "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
+          "  if (bad != cudaSuccess) return bad;\n"
+          "  START_ROLES(part%d, blocks, threads, %" PRId64
+          ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
+          g->part->loop.trip, g->part->loop.trip, n, g->shared, n, g->shared);
+}

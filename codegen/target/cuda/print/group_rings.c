@@ -1,0 +1,89 @@
+/* What a part of warpgroups has in shared memory: rings of tiles, their barriers, and panels that leave. */
+#include <stdlib.h>
+
+#include "codegen/target/cuda/print/group.h"
+
+enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
+
+static bool has_boxes(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
+  return any;
+}
+
+bool cu_is_groups(const ir_stmt *part) {
+  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
+}
+
+static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
+  cu_ring at = {0};
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_COPY && at.n_copies < CU_MOST_TILES) {
+      const ir_buffer *to = &p->buffers[s->copy.to];
+      at.copy[at.n_copies++] = s;
+      at.stages = to->slots;
+      at.bytes += cu_bytes(to) / to->slots;
+    } else if (s->kind == IR_WAIT && at.n_copies && g->n < CU_MOST_RINGS) {
+      at.wait = s;
+      g->ring[g->n++] = at;
+      at = (cu_ring){0};
+    }
+    find_rings(p, &s->body, g);
+  }
+}
+
+/* The ring of tiles that nobody gives back in the list in which they are waited for: no barrier is behind the work. */
+static void find_lasting(const ir_body *b, cu_groups *g) {
+  for (int i = 0; i < b->n; i++) {
+    const int ring = b->s[i]->kind == IR_WAIT ? cu_ring_of(g, b->s[i]) : -1;
+    int barriers = 0;
+    for (int k = i + 1; k < b->n && b->s[k]->kind != IR_WAIT; k++)
+      barriers += b->s[k]->kind == IR_BARRIER;
+    if (ring >= 0) g->ring[ring].lasting = barriers < 2;
+    find_lasting(&b->s[i]->body, g);
+  }
+}
+
+static const ir_stmt *find_save(const ir_body *b) {
+  const ir_stmt *found = NULL;
+  for (int i = 0; i < b->n && !found; i++)
+    found = b->s[i]->kind == IR_SAVE && b->s[i]->save.boxed ? b->s[i] : find_save(&b->s[i]->body);
+  return found;
+}
+
+int cu_ring_of(const cu_groups *g, const ir_stmt *wait) {
+  for (int i = 0; i < g->n; i++)
+    if (g->ring[i].wait == wait) return i;
+  return -1;
+}
+
+int64_t cu_ring_before(const cu_groups *g, int ring) {
+  int64_t n = 0;
+  for (int i = 0; i < ring; i++)
+    n += 2 * g->ring[i].stages;
+  return n;
+}
+
+bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_groups *g) {
+  *g = (cu_groups){.part = part, .number = number, .tile = TF_ARRAY(p->arena, int64_t, (size_t)p->n_buffers + 1)};
+  if (!g->tile) return false;
+  for (int i = 0; i < part->body.n; i++)
+    if (part->body.s[i]->kind == IR_FOR) g->warps = part->body.s[i];
+  if (!g->warps) return false;
+  find_rings(p, &g->warps->body, g);
+  find_lasting(&g->warps->body, g);
+  for (int i = 0; i < g->n; i++)
+    for (int k = 0; k < g->ring[i].n_copies; k++) {
+      const int to = g->ring[i].copy[k]->copy.to;
+      g->tile[to] = g->shared;
+      g->shared += (cu_bytes(&p->buffers[to]) + TILE - 1) / TILE * TILE;
+    }
+  g->leaving.save = find_save(&g->warps->body);
+  g->leaving.at = g->shared;
+  if (g->leaving.save) g->shared += CU_LEAVING_BYTES;
+  g->barriers = g->shared;
+  g->shared += (cu_ring_before(g, g->n) * BARRIER + 127) / 128 * 128;
+  return true;
+}

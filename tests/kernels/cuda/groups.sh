@@ -1,0 +1,84 @@
+#!/bin/sh
+# Kernels of warpgroups (sm_90a), compiled as C++ and run by `make emulate` in their folders, against the workload in double; those that
+# must be of warpgroups are, others say why not; and what boxes cannot take is refused by the kernel's error code.
+# usage: groups.sh TILEFLOW.  Exit 77: no C++ compiler.
+set -e
+tileflow=$1
+command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/plant.sh"
+
+# NAME, TYPE, why it is not of warpgroups ('': it is); the workload and its mapping on stdin.
+check() {
+  cat >"$work/$1.yaml"
+  prepare "$1" --dtype "$2" --isa sm_90a
+  for seed in 1 2; do
+    TILEFLOW_SEED=$seed "$work/$1/emulate" >"$work/said" 2>&1 || { echo "FAIL: $1"; cat "$work/said"; exit 1; }
+  done
+  why=$(sed -n 's/.*No warpgroups: \(.*\)\. \*\/$/\1/p' "$work/$1/kernel.cu")
+  [ "$why" = "$3" ] || { echo "FAIL: $1: of warpgroups, or why not: '$why', not '$3'"; exit 1; }
+  echo "$1: $(sed -n '/error/p' "$work/said" | tr '\n' ' ') $why"
+}
+
+# A product of operands as they stand: NAME TYPE A B [DIMS [BLOCKS TILE [WHY]]]
+product() {
+  check "$1" "$2" "${8:-}" <<Y
+workload:
+  name: $1
+  dims: {${5:-m: 200, n: 136, k: 136}}
+  ops:
+  - "C[m,n] += $3 * $4"
+mapping: |
+  HBM for ${6:-m=2}
+    SMEM for ${7:-m=100 n=136 k=136}
+      op C
+Y
+}
+product nn bf16 'A[m,k]' 'B[k,n]'
+product nt f16 'A[m,k]' 'B[n,k]'
+product tn bf16 'A[k,m]' 'B[k,n]'
+product tt f16 'A[k,m]' 'B[n,k]'
+product wide bf16 'A[m,k]' 'B[k,n]' 'm: 300, n: 512, k: 72' 'm=3 n=2' 'm=128 n=256 k=72'
+product odd bf16 'A[m,k]' 'B[k,n]' 'm: 100, n: 129, k: 72' 'm=1' 'm=100 n=129 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
+product few bf16 'A[m,k]' 'B[k,n]' 'm: 64, n: 128, k: 72' 'm=1' 'm=64 n=128 k=72' 'blocks that have not 65 to 128 rows'
+product cut bf16 'A[m,k]' 'B[k,n]' 'm: 72, n: 128, k: 96' 'k=2' 'm=72 n=128 k=48'
+check bias bf16 '' <<'Y'
+workload:
+  name: bias
+  dims: {h: 2, m: 130, n: 64, k: 64}
+  ops:
+  - "C[h,m,n] += A[h,m,k] * B[n,k]"
+  - "D[h,m,n] = max(C[h,m,n] + b[n], 0)"
+mapping: |
+  HBM for h=2 m=2
+    Seq keep C@SMEM
+      SMEM for m=65 n=64 k=64
+        op C
+      SMEM for m=65 n=64
+        op D
+Y
+
+# What TMA does not take: an array off its 16 bytes, rows that are 2 bytes longer.
+cat >"$work/ask.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernel.h"
+
+int main(void) {
+  kernel_args args = {0};
+  kernel_dense(&args);
+  args.A_stride[0] += 1;
+  uint16_t *a = calloc(200 * 137, 2), *b = calloc(136 * 136, 2), *c = calloc(200 * 136, 2);
+  args.A = a, args.B = b, args.C = c;
+  const int odd = kernel(&args, NULL, 0);
+  args.A_stride[0] -= 1;
+  const int even = kernel(&args, NULL, 0);
+  printf("%d %d\n", odd, even);
+  free(a), free(b), free(c);
+  return odd != kernel_bad_argument || even != kernel_done;
+}
+C
+gcc -I"$work/nn" -c -o "$work/ask.o" "$work/ask.c" && g++ -o "$work/ask" "$work/ask.o" "$work/nn/emulate-kernel.o" -lm
+"$work/ask" >"$work/said" 2>&1 || { echo "FAIL: strides that boxes cannot take"; cat "$work/said"; exit 1; }
