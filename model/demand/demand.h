@@ -12,8 +12,8 @@ typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
   tf_coords *of; /* [op * n_dims + dim] */
-  bool masked; /* of the ops in mask.vain, points outside of the band are not needed even if their dims lie in the sets
-                */
+  bool masked;   /* of the ops in mask.vain, points outside of the band are not needed even if their dims
+                  * lie in the sets */
   tf_mask mask;
 } tf_demand;
 
@@ -26,6 +26,9 @@ int64_t tf_demanded(const tf_demand *d, int op, int dim);
 double tf_demanded_points(const tf_demand *d, int op);
 /* For an op in mask.vain: the number of needed pairs of the mask's dims; a lower bound where the sets have gaps. */
 double tf_demanded_pairs(const tf_demand *d, int op);
+
+/* The least part of its points that a mask leaves of any op: 1 without a mask, 0 where memory ran out. */
+double tf_demand_share(const tf_workload *wl);
 
 /* Elements of tensor z that needed points read, each once: read in every execution.  A lower bound where the sets
  * above are subsets, where ranks that move together have too many settings, or where more than 8 references differ;
