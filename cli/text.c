@@ -107,3 +107,13 @@ void cli_csv_cell(cli_text *out, const char *text) {
     cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
   if (quote) cli_printf(out, "\"");
 }
+
+void cli_escaped(cli_text *out, const char *text) {
+  for (; text && *text; text++)
+    switch (*text) {
+    case '<': cli_printf(out, "&lt;"); break;
+    case '>': cli_printf(out, "&gt;"); break;
+    case '&': cli_printf(out, "&amp;"); break;
+    default: cli_printf(out, "%c", *text);
+    }
+}

@@ -20,6 +20,8 @@ const char *cli_part(const cli_text *part, cli_text *whole);
 /* A text as a cell of CSV, on one line, quoted where necessary.  A line break becomes a blank, as many tools read a
  * row per line. */
 void cli_csv_cell(cli_text *out, const char *text);
+/* The same for what stands between tags of SVG and HTML; NULL: nothing. */
+void cli_escaped(cli_text *out, const char *text);
 
 /* Number of code points, which is the number of columns for our output. */
 size_t cli_columns(const char *s);

@@ -10,7 +10,7 @@
 #include "tileflow/solve.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings evaluated */
-#define LEAST_TIME 0.05 /* seconds that the closed form and the planner get, even past the deadline */
+#define LEAST_TIME 0.02 /* seconds that the closed form and the planner get, even past the deadline */
 /* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several ops, one that is
  * farther away cannot be saved by a search. */
 #define NEAR 1.02
@@ -94,13 +94,13 @@ void net_keep(net_cost *x, tf_tree **tree, double value) {
 
 /* Whether time is up, for a search that could have been made. */
 bool net_is_late(net_costs *c) {
-  const bool late = c->deadline < INFINITY && tf_now() >= c->deadline;
+  const bool late = c->deadline < INFINITY && tf_now() >= c->until;
   c->late = c->late || late;
   return late;
 }
 
 tf_budget net_part_of(const net_costs *c, int64_t evals) {
-  const double left = c->deadline - tf_now();
+  const double left = (c->deadline < INFINITY ? c->until : INFINITY) - tf_now();
   return (tf_budget){.time_limit = isinf(left)         ? 0
                                    : left > LEAST_TIME ? left
                                                        : LEAST_TIME,
@@ -155,6 +155,10 @@ static bool worth_a_search(const net_cost *x) {
 bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
   net_cost *x = &c->at[id];
+  if (!x->known && x->group->workload->n_ops > 1 && net_is_late(c)) {
+    *cost = INFINITY; /* an equal one may come when there is time */
+    return !net_stopped(c);
+  }
   if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
   if (!x->known) {
     by_formulas(c, x);
@@ -181,4 +185,5 @@ void net_costs_free(net_costs *c) {
   }
   free(c->at);
   free(c->alone);
+  free(c->fresh);
 }

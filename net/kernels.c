@@ -50,10 +50,6 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
 bool net_kernel_of(net_costs *c, int id) {
   net_cost *x = &c->at[id];
   const bool late = net_is_late(c), one = x->group->workload->n_ops == 1;
-  if (late && !one) {
-    x->known = true; /* no time to look at it */
-    return !net_stopped(c);
-  }
   if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
   /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
   if (!x->tree && one) return true;

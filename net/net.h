@@ -28,6 +28,8 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
   bool (*cost)(void *ctx, int id, double *cost);
+  /* Groups are asked for by where they end: once n ops have run, from now on.  NULL: not told. */
+  void (*reach)(void *ctx, int n);
   void *ctx;
 } net_prices;
 
@@ -74,9 +76,11 @@ typedef struct {
   net_cost *at;
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;
-  double deadline; /* INFINITY: none */
-  bool late;       /* it has passed, and some search was not made */
-  double *alone;   /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
+  double begun, deadline; /* deadline INFINITY: none */
+  double until;           /* what is done now may last until then, at most to the deadline */
+  bool late;              /* a time was over, and some search was not made */
+  int *fresh;             /* pace.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
+  double *alone;          /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
@@ -84,11 +88,18 @@ bool net_cost_of(void *costs, int id, double *cost);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
-bool net_is_late(net_costs *c); /* the deadline has passed, and a search that could have been made is left out */
+bool net_is_late(net_costs *c); /* `until` has passed, and a search that could have been made is left out */
 tf_budget net_part_of(const net_costs *c, int64_t evals);
 /* Keeps the tree as the group's mapping if its value is better; *tree is NULL then. */
 void net_keep(net_cost *x, tf_tree **tree, double value);
 void net_tell(const net_costs *c, double best);
+/* pace.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its beginning. */
+/* Counts which ops are of a new kind.  False: no memory, stopped. */
+bool net_pace_begin(net_costs *c);
+/* While the network is cut: what ends there may last until its share of the time for cutting is over. */
+void net_pace_reach(void *costs, int n_run);
+/* While the groups of the cut are searched for: one of n that are left may last until its share of the rest is over. */
+void net_pace_improve(net_costs *c, int n_left);
 void net_costs_free(net_costs *c);
 
 /* ---- planning (plan.c) ------------------------------------------------------------------------------------- */

@@ -163,6 +163,7 @@ static edge *take_least(search *s, state *x) {
 /* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat it are not priced.
  * False if pricing failed. */
 static bool least_cost_to(search *s, int i) {
+  if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
   for (edge *e; (e = take_least(s, &s->at[i])) != NULL;) {
     const double before = s->at[e->from].cost;
     double cost;

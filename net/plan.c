@@ -80,10 +80,17 @@ static bool improve(net_planning *s) {
   const int64_t asked = s->costs.o->budget.max_evals, evals = asked ? asked : TF_NET_EVALS;
   bool *seen = TF_ARRAY(s->a, bool, (size_t)s->costs.n);
   if (!seen) return tf_fail(s->costs.d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  int left = 0;
+  for (int i = 0; i < s->cuts.n; i++) {
+    left += !seen[s->cuts.id[i]];
+    seen[s->cuts.id[i]] = true;
+  }
   for (int i = 0; i < s->cuts.n; i++) {
     const int id = s->cuts.id[i];
-    if (!seen[id] && !net_improve(&s->costs, id, evals)) return false;
-    seen[id] = true;
+    if (!seen[id]) continue;
+    seen[id] = false;
+    net_pace_improve(&s->costs, left--);
+    if (!net_improve(&s->costs, id, evals)) return false;
   }
   return true;
 }
@@ -104,8 +111,9 @@ static bool report_unmapped(net_planning *s) {
 
 static bool cut(net_planning *s) {
   const net_costs *c = &s->costs;
-  const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .ctx = &s->costs};
+  const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .reach = net_pace_reach, .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
+  if (!net_pace_begin(&s->costs)) return false;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
   return isinf(s->cuts.cost) ? report_unmapped(s) : true;
 }
@@ -153,11 +161,10 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
   tf_arena *a = tf_arena_new();
   bool ok = false;
   if (s && p && a) {
-    const double limit = o->budget.time_limit;
-    *s = (net_planning){
-        .costs = {.arch = arch, .wl = wl, .o = o, .d = d, .deadline = limit > 0 ? tf_now() + limit : INFINITY},
-        .a = a,
-        .plan = p};
+    const double limit = o->budget.time_limit, now = tf_now(), end = limit > 0 ? now + limit : INFINITY;
+    *s = (net_planning){.costs = {.arch = arch, .wl = wl, .o = o, .d = d, .begun = now, .deadline = end, .until = end},
+                        .a = a,
+                        .plan = p};
     ok = true;
     for (int i = 0; ok && i < N_PASSES; i++)
       ok = passes[i](s);

@@ -1,7 +1,7 @@
 /* One kernel on data of several kinds: does its time hang on them?  Of attention, with a mask (MASKED) or without, or
  * of softmax as the output (NO_PRODUCT): scores whose deviation is 1, 8 or 24, and masks of -inf.  Of float32,
- * TYPE_BF16 or TYPE_INT8 (a mask of -128).  Everything is divided by the time of deviation 1, which is called tileflow.
- */
+ * TYPE_BF16 or TYPE_INT8 (a mask of -128).  Everything is divided by the time of deviation 1,
+ * which is called tileflow. */
 #define _GNU_SOURCE
 #include "ours.h"
 

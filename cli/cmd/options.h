@@ -14,6 +14,7 @@
   X(CSV, "--csv", "FILE|-", RESULT, "the same as comma-separated values") \
   X(TRACE, "--trace", "FILE|-", RESULT, "write what loads, works, stores and is held when, as CSV for plot") \
   X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
+  X(REPORT, "--report", "FILE|-", RESULT, "draw the network as SVG, or as a page of HTML (FILE.html)") \
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \

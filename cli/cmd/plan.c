@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/draw/network.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
@@ -16,7 +17,7 @@ typedef struct {
   cli_figures figures;
   cli_looking look;
   int64_t max_ops;
-  const char *out, *target, *isa;
+  const char *out, *target, *isa, *report;
 } plan_options;
 static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
                                  CLI_AT(plan_options, OBJECTIVE, look.objective),
@@ -26,6 +27,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
                                  CLI_AT(plan_options, MAX_OPS, max_ops),
                                  CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
                                  CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
+                                 CLI_AT(plan_options, REPORT, report),
                                  CLI_AT(plan_options, TARGET, target),
                                  CLI_AT(plan_options, ISA, isa)};
 
@@ -82,6 +84,13 @@ static bool write_plan(const plan_options *o, const cli_plan *p) {
 }
 
 /* ---- written ------------------------------------------------------------------------------------------------ */
+static bool draw(const plan_options *o, const cli_plan *p) {
+  cli_text t = {0};
+  const size_t n = strlen(o->report);
+  cli_draw_network(p, n > 5 && !strcmp(o->report + n - 5, ".html"), &t);
+  return cli_put_text(o->report, &t);
+}
+
 static bool write_all(const plan_options *o, const cli_plan *p) {
   cli_text json = {0}, csv = {0}, text = {0};
   bool ok = !o->out || write_plan(o, p);
@@ -93,6 +102,7 @@ static bool write_all(const plan_options *o, const cli_plan *p) {
     cli_plan_csv(p, &csv);
     ok = cli_put_text(o->figures.csv, &csv) && ok;
   }
+  if (o->report) ok = draw(o, p) && ok;
   if (o->in.quiet || o->in.stdout_taken) return ok;
   cli_plan_text(p, &text);
   return cli_put_text("-", &text) && ok;

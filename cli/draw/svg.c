@@ -22,26 +22,16 @@ static tint tint_of(const cli_session *s, int band) {
   return band == s->spec->arch->n_memories ? of_ops : tints[band % N_TINTS];
 }
 
-static void put_escaped(const char *text, cli_text *out) {
-  for (; text && *text; text++)
-    switch (*text) {
-    case '<': cli_printf(out, "&lt;"); break;
-    case '>': cli_printf(out, "&gt;"); break;
-    case '&': cli_printf(out, "&amp;"); break;
-    default: cli_printf(out, "%c", *text);
-    }
-}
-
 static void put_text(cli_text *out, double x, double y, const char *class, const char *text) {
   cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-  put_escaped(text, out);
+  cli_escaped(out, text);
   cli_printf(out, "</text>\n");
 }
 
 /* x is its middle: an attribute, since some renderers (ImageMagick's own) take no anchor from a style sheet. */
 static void put_centred(cli_text *out, double x, double y, const char *class, const char *text) {
   cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"middle\">", x, y, class);
-  put_escaped(text, out);
+  cli_escaped(out, text);
   cli_printf(out, "</text>\n");
 }
 
@@ -284,7 +274,7 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
         up += k * (double)s->why.rows[i].words.update;
       }
     if (down <= 0 && up <= 0) continue;
-    put_escaped(s->spec->workload->tensors[z].name, out);
+    cli_escaped(out, s->spec->workload->tensors[z].name);
     cli_printf(out, ": %s words down, %s up\n", cli_real(down).s, cli_real(up).s);
   }
 }

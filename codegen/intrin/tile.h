@@ -10,10 +10,10 @@ typedef struct {
   int lanes;
   int rows, across; /* rows of elements, vectors across */
   int part;         /* lanes of the last, partial vector; 0: it is whole */
-  bool rounds; /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as nothing is added later
-                */
-  bool asks;   /* it prefetches lines for later products: two more arguments, the address and the bytes to advance per
-                  step */
+  bool rounds;      /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
+                     * nothing is added later */
+  bool asks; /* it prefetches lines for later products: two more arguments, the address and the bytes to advance per
+                step */
 } tf_tile;
 
 /* Writes its function's name, at most 63 characters. */

@@ -202,6 +202,7 @@ typedef struct {
   } block;
   bool matrix; /* the target's own matrix form: rows and columns along two of the ranks, all other extents are 1 */
   int rows, columns; /* matrix: these ranks; columns -1: a column vector */
+  bool plain;        /* matrix: its rows stand one behind the other, not as the target likes them best */
   int64_t gap;       /* unused elements after each row of the last rank */
   int level;         /* memory of the architecture that it models */
   int space;         /* memory space of the platform */
@@ -309,8 +310,8 @@ struct ir_stmt {
       int64_t parts; /* above 1: so many steps share the copy; this one does part number `part` */
       ir_atom part;
     } copy;
-    struct { /* waits until at most `left` of the groups that this step began in the queue, the latest ones, are pending
-              */
+    struct { /* waits until at most `left` of the groups that this step began in the queue, the
+              * latest ones, are pending */
       int queue, left;
     } wait;
     struct { /* waits until all steps of the innermost loop around that is mapped to `map` have arrived */

@@ -321,8 +321,7 @@ static void copy(machine *m, const ir_stmt *s) {
   if (s->copy.ends) ir_watch_end_group(m->watch, s->copy.queue, m->who);
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void loop(machine *m, const ir_stmt *s) {
   if (m->watch && ir_is_aside(s)) {
@@ -379,8 +378,7 @@ void ir_run_body(machine *m, const ir_body *b) {
     step(m, b->s[i]);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------------------- */
 
 static bool open_buffers(machine *m, double *const *data) {
   const ir_program *p = m->p;

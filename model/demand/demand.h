@@ -12,8 +12,8 @@ typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
   tf_coords *of; /* [op * n_dims + dim] */
-  bool masked; /* of the ops in mask.vain, points outside of the band are not needed even if their dims lie in the sets
-                */
+  bool masked;   /* of the ops in mask.vain, points outside of the band are not needed even if their dims
+                  * lie in the sets */
   tf_mask mask;
 } tf_demand;
 

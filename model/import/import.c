@@ -66,8 +66,8 @@ static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *s
 #define TF_MORE_IMPORTERS
 #endif
 
-/* The first row that knows one of the files reads them all; the last reads what no row knows, and says what is wrong.
- */
+/* The first row that knows one of the files reads them all; the last reads what no row knows, and
+ * says what is wrong. */
 static const struct {
   bool (*is_text)(const tf_text *text);  /* known by its bytes */
   bool (*is_root)(const tf_ynode *root); /* known by its keys; root NULL: no YAML */

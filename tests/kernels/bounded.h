@@ -10,8 +10,8 @@ typedef struct {
   double v, e;
 } bounded;
 
-/* How a kernel rounds: relative error of a step, of what is kept between ops, and absolute error of what is all but 0.
- */
+/* How a kernel rounds: relative error of a step, of what is kept between ops, and absolute error of what
+ * is all but 0. */
 typedef struct {
   double step, kept, tiny;
   bool floored; /* maxima that others read start at the lowest finite number, as those that are streamed do */

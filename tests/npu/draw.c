@@ -180,8 +180,8 @@ static void put_index(drawing *d, const window *w) {
   put(d, "%d*%s + %d*%s - %d", w->stride, w->out.name, w->apart, w->tap.name, w->pad);
 }
 
-/* A convolution, in groups or depth by depth: all of a Tile of L0 is one product of matrices for each image and group.
- */
+/* A convolution, in groups or depth by depth: all of a Tile of L0 is one product of matrices for
+ * each image and group. */
 static void draw_conv(drawing *d) {
   const bool grouped = one_of(d, 3) == 0;
   const dim n = draw_dim(d, "n", 1), g = {"g", 1, 1, grouped ? 1 + one_of(d, 3) : 1}, k = draw_dim(d, "k", 16);

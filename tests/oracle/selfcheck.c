@@ -197,8 +197,8 @@ static const test tests[] = {
      "C",
      3,
      {6, 3 + 4 + 2, 9 + 3 * 2}},
-    /* C in two steps: 2 in, 2 of work, 2 out, then 2; E 4 + 4 + 4, of which the load hides for the 2 of C's last step.
-     */
+    /* C in two steps: 2 in, 2 of work, 2 out, then 2; E 4 + 4 + 4, of which the load hides for the 2
+     * of C's last step. */
     {"hidden load",
      "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, write: 1}}, {name: L1}]\n"
      "  compute: [{name: pe, ops: [mul]}]\n"

@@ -1,6 +1,6 @@
 /* The quick way where borders clip boxes (model/cost/quick/clip.c) against the sums over settings and, where that is
- * short enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of loops divide.
- */
+ * short enough, the exact walk: random convolutions with strides, dilations and padding, whose
+ * chains of loops divide. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -38,8 +38,8 @@ static void index_of(tf_rng *g, page *p, char at, char tap, int most) {
   say(p, ", %d*%c + %d*%c - %d", stride, at, dilation, tap, pick(g, 0, most));
 }
 
-/* A window reaches past the input by `pad` or less at either end; without a shape it covers what is read but for that.
- */
+/* A window reaches past the input by `pad` or less at either end; without a shape it covers what is
+ * read but for that. */
 static void workload(tf_rng *g, page *p, problem *w) {
   int windows[] = {pick(g, 1, 4), pick(g, 1, 3)}, pad = pick(g, 1, 2);
   *w = (problem){

@@ -380,8 +380,8 @@ static const turn all_shapes = {0, 1};
 
 static bool takes(turn t, int i) { return i % t.among == t.of || i == 0 || i == N_SHAPES - 1; }
 
-/* What a program returns that may not use the tiles: Linux refuses them where it does not know them, or under a filter.
- */
+/* What a program returns that may not use the tiles: Linux refuses them where it does not know them,
+ * or under a filter. */
 enum { REFUSED = 77 };
 
 /* Kernels of groups: operands laid out as ir_kernel says, small whole numbers, so that every sum is exact. */

@@ -204,12 +204,28 @@ static void test_read_outside(void) {
   case_drop(&e);
 }
 
+/* ---- no time ---------------------------------------------------------------------------------------------- */
+/* A plan whose time is over at once has all ops, each mapped by itself, and says that time ended it. */
+static void test_no_time(uint64_t seed) {
+  test_case e = case_of(net_arch, net_draw_text(seed, 12));
+  const tf_net_opts o = {.objective = TF_LATENCY, .budget = {.time_limit = 1e-9, .threads = 1}};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  if (!p) case_complain(e.d);
+  CHECK(p && p->stopped_by == TF_STOP_TIME && p->n == e.spec->workload->n_ops && p->evaluated <= p->n);
+  for (int i = 0; p && i < p->n; i++)
+    CHECK(p->groups[i].tree && p->groups[i].group->workload->n_ops == 1);
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
 int main(void) {
   for (uint64_t seed = 1; seed <= 150; seed++)
     test_values(seed);
   for (uint64_t seed = 1; seed <= 150; seed++)
     test_bounds(seed);
   test_keys();
+  for (uint64_t seed = 1; seed <= 5; seed++)
+    test_no_time(seed);
   test_joined();
   test_read_outside();
   return check_report();

@@ -334,8 +334,8 @@ static ties all_of_small(const problem *p, tf_objective o) {
   return t;
 }
 
-/* Of mappings with the same value the one with least energy is told: of a given mapping's space, and of all there is.
- */
+/* Of mappings with the same value the one with least energy is told: of a given mapping's space, and
+ * of all there is. */
 static void test_ties(void) {
   problem p = from_text(small_open);
   const ties t = all_of_small(&p, TF_LATENCY);
@@ -416,8 +416,8 @@ static void test_template(void) {
   }
 }
 
-/* Keys are streamed where there is a softmax over many of them, and nowhere else; each number of blocks is above one.
- */
+/* Keys are streamed where there is a softmax over many of them, and nowhere else; each number of
+ * blocks is above one. */
 static void test_stream_template(void) {
   static const char *const file[] = {"workloads/gemm-chain/g1.yaml", "workloads/conv-chain-relu/c1.yaml",
                                      "workloads/attention/g1.yaml"};

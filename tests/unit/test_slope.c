@@ -77,8 +77,8 @@ static program program_of(const tf_workload *wl) {
 }
 
 /* ---- the shortest path -------------------------------------------------------------- */
-/* A state: points done, elements on chip, intermediates written to memory.  Words only grow: levels, one after another.
- */
+/* A state: points done, elements on chip, intermediates written to memory.  Words only grow:
+ * levels, one after another. */
 typedef struct {
   const program *p;
   int capacity, n_mid, mid[MAX_ELEMENTS];
@@ -199,8 +199,8 @@ static bool is_small(const tf_workload *wl, int bits) {
   return n <= bits;
 }
 
-/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more bits for a state.
- */
+/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more
+ * bits for a state. */
 static bool check_tiny(const char *text, int most, int bits) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);

@@ -140,8 +140,7 @@ static void check_table(const session *s) {
   CHECK(!tf_emit(s->tree, "toy", &o, s->d) && tf_diags_errors(s->d) == 2);
 }
 
-/* ---- planted faults -------------------------------------------------------------------------------------------------
- */
+/* ---- planted faults -------------------------------------------------------------------------------------- */
 
 static ir_stmt *find(const ir_body *b, ir_kind kind) {
   for (int i = 0; i < b->n; i++) {

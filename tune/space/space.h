@@ -46,8 +46,8 @@ typedef struct {
 
 enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* the decisions of every vector; and where the forms' own begin */
 
-/* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no form suits the workload.
- */
+/* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no
+ * form suits the workload. */
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                            const tf_text *more, tf_diags *d);
 void tune_space_free(tune_space *s);

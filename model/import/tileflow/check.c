@@ -7,7 +7,7 @@
 #include "model/import/tileflow/tileflow.h"
 
 /* A placeholder for sizes that no file gives: the largest product of given factors, so that all of them fit. */
-static int64_t stand_in(const ti_case *c, int dim) {
+static int64_t placeholder_of(const ti_case *c, int dim) {
   int64_t most = 1;
   for (int o = 0; o < c->n_ops; o++) {
     int64_t product = 1;
@@ -31,7 +31,7 @@ static bool set_sizes(ti_case *c, tf_setting *set, size_t *n_set) {
     if (!needed) continue;
     snprintf(text, sizeof text, "size_%.120s", x->name);
     set[*n_set].name = tf_arena_strndup(c->arena, text, strlen(text));
-    snprintf(text, sizeof text, "%lld", (long long)stand_in(c, d));
+    snprintf(text, sizeof text, "%lld", (long long)placeholder_of(c, d));
     set[*n_set].value = tf_arena_strndup(c->arena, text, strlen(text));
     if (!set[*n_set].name || !set[*n_set].value) return ti_no_memory(c);
     ++*n_set;
@@ -53,7 +53,7 @@ static const ti_mark *mark_of(const ti_out *out, tf_loc at) {
   return found;
 }
 
-static bool take_back(ti_case *c, const ti_mark *m, const tf_diag *e) {
+static bool forbid_keep(ti_case *c, const ti_mark *m, const tf_diag *e) {
   ti_tensor *z = &c->tensors[m->tensor];
   if (!z->no_keep) ti_warn(c, m->at, "%.190s; it stays further out", e->msg);
   z->no_keep = true;
@@ -72,7 +72,7 @@ static bool tell(ti_case *c, const ti_out *out, const tf_diags *native, bool *ag
       if (told) tf_note(c->diags, at, "%s", e->msg);
       continue;
     }
-    told = !(e->code == TF_E_KEEP && m && m->tensor >= 0 && take_back(c, m, e));
+    told = !(e->code == TF_E_KEEP && m && m->tensor >= 0 && forbid_keep(c, m, e));
     if (told)
       ok = tf_fail(c->diags, at, e->code, "%s", e->msg);
     else

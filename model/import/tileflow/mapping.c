@@ -97,7 +97,7 @@ typedef struct {
   int order[TI_MAX_DIMS]; /* factors, inner to outer */
 } permutation;
 
-static bool take_dim(permutation *p, ti_word w) {
+static bool add_to_order(permutation *p, ti_word w) {
   int d = ti_find_dim(p->c, w, false), k = 0;
   if (d < 0) return false;
   while (k < p->f->n && p->f->loop[k].dim != d)
@@ -116,10 +116,10 @@ static bool add_order(ti_case *c, ti_word w, void *arg) {
   bool ok = true, one = w.len == 1;
   for (int d = 0; d < c->n_dims; d++)
     one |= strlen(c->dims[d].name) == w.len && !memcmp(c->dims[d].name, w.text, w.len);
-  if (one) return take_dim(arg, w);
+  if (one) return add_to_order(arg, w);
   for (size_t i = 0; i < w.len; i++) {
     tf_loc at = {w.at.file, w.at.line, w.at.col + (uint32_t)i, 1};
-    ok &= take_dim(arg, (ti_word){w.text + i, 1, at});
+    ok &= add_to_order(arg, (ti_word){w.text + i, 1, at});
   }
   return ok;
 }

@@ -26,7 +26,7 @@ static void skip(line *l) {
     l->i++;
 }
 
-static bool take(line *l, char ch) {
+static bool accept(line *l, char ch) {
   skip(l);
   if (l->i == l->len || l->text[l->i] != ch) return false;
   l->i++;
@@ -56,14 +56,14 @@ static bool read_loops(line *l, ti_node *n) {
     if (count == TI_MAX_DIMS) return fail(l, "fewer loops");
     dim[count] = word(l);
     if (!dim[count++].len) return fail(l, "a dimension");
-  } while (take(l, ','));
-  if (!is(word(l), "in") || !take(l, '(')) return fail(l, "'in (N, ..):'");
+  } while (accept(l, ','));
+  if (!is(word(l), "in") || !accept(l, '(')) return fail(l, "'in (N, ..):'");
   n->loops = TF_ARRAY(l->c->arena, ti_loop, (size_t)count);
   if (!n->loops) return ti_no_memory(l->c);
   bool ok = true;
   for (int k = 0; k < count; k++) {
     ti_word trip = word(l);
-    if (!trip.len || (k + 1 < count && !take(l, ','))) return fail(l, "one factor for each dimension");
+    if (!trip.len || (k + 1 < count && !accept(l, ','))) return fail(l, "one factor for each dimension");
     ti_loop *loop = &n->loops[n->n_loops++];
     *loop = (ti_loop){.dim = ti_find_dim(l->c, dim[k], true), .at = trip.at};
     ok &= loop->dim >= 0 && ti_read_trip(l->c, trip, loop);
@@ -71,7 +71,7 @@ static bool read_loops(line *l, ti_node *n) {
       if (n->loops[j].dim == loop->dim)
         ok = tf_fail(l->c->diags, dim[k].at, TF_E_DUP, "'%.40s' has two factors here", l->c->dims[loop->dim].name);
   }
-  return take(l, ')') && take(l, ':') ? ok : fail(l, "'):'");
+  return accept(l, ')') && accept(l, ':') ? ok : fail(l, "'):'");
 }
 
 static bool read_flag(line *l, ti_word w, bool *out) {
@@ -93,13 +93,13 @@ static bool read_split(line *l, ti_word w, ti_node *n) {
 }
 
 static bool read_bypass(line *l, ti_node *n) {
-  if (!take(l, '[')) return fail(l, "'[TENSOR, ..]'");
+  if (!accept(l, '[')) return fail(l, "'[TENSOR, ..]'");
   do {
     ti_word w = word(l);
     if (!w.len) return fail(l, "a data space");
     if (!ti_add_bypass(l->c, n, w)) return false;
-  } while (take(l, ','));
-  return take(l, ']') || fail(l, "']'");
+  } while (accept(l, ','));
+  return accept(l, ']') || fail(l, "']'");
 }
 
 enum { K_TARGET, K_SPLIT, K_TAG, K_PROFILE, K_MULTICAST, K_BYPASS, N_KEYS };
@@ -123,7 +123,7 @@ static bool read_value(line *l, int key, ti_node *n) {
 /* "# key: value, key: value" */
 static bool read_keys(line *l, ti_node *n) {
   static const char *const keys[N_KEYS] = {"target", "split", "tag", "profile", "multicast", "bypass"};
-  if (!take(l, '#')) return fail(l, "'# target: MEMORY'");
+  if (!accept(l, '#')) return fail(l, "'# target: MEMORY'");
   do {
     ti_word w = word(l);
     int k = 0;
@@ -137,9 +137,9 @@ static bool read_keys(line *l, ti_node *n) {
       return tf_fail(l->c->diags, w.at, TF_E_KEY, "unknown key '%.*s'%s", (int)(w.len < 40 ? w.len : 40), w.text,
                      tf_near_text(&near, hint, sizeof hint));
     }
-    if (!take(l, ':')) return fail(l, "':'");
+    if (!accept(l, ':')) return fail(l, "':'");
     if (!read_value(l, k, n)) return false;
-  } while (take(l, ','));
+  } while (accept(l, ','));
   if (n->level < 0) return fail(l, "'target: MEMORY'");
   return true;
 }
@@ -198,7 +198,7 @@ typedef struct {
   ti_node *node[TI_MAX_DEPTH];
 } open_nodes;
 
-static bool put_line(line *l, open_nodes *o) {
+static bool add_line(line *l, open_nodes *o) {
   ti_case *c = l->c;
   size_t indent = l->i;
   while (o->depth && o->indent[o->depth - 1] >= indent)
@@ -228,7 +228,7 @@ bool ti_read_nest(ti_case *c, uint16_t file, const char *text, size_t len) {
     const char *end = memchr(text + from, '\n', len - from);
     line l = {c, text + from, end ? (size_t)(end - text) - from : len - from, 0, {file, no, 1, 1}};
     skip(&l);
-    if (l.i < l.len && l.text[l.i] != '#') ok &= put_line(&l, o);
+    if (l.i < l.len && l.text[l.i] != '#') ok &= add_line(&l, o);
     from += l.len + 1;
   }
   return ok;

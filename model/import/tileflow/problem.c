@@ -288,7 +288,7 @@ enum {
   [O_INPLACE] = {"inplace", TF_Y_SCALAR, false}, [O_COEFS] = {"coefficients", TF_Y_LIST, false},                       \
   [O_DENSITY] = {"commonDensity", 0, false}, [O_DENSITIES] = {"densities", 0, false}
 
-static bool take_op(ti_case *c, const tf_ynode *node, const tf_ynode *const *v, const coefs *k) {
+static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const *v, const coefs *k) {
   ti_op *op = TF_NEW(c->arena, ti_op);
   spaces s = {.op = op};
   if (!op) return ti_no_memory(c);
@@ -317,7 +317,7 @@ static bool read_op(ti_case *c, const tf_ynode *node, const coefs *k) {
   static const tf_yrow rows[N_O] = {OP_ROWS(true)};
   const tf_ynode *v[N_O];
   return tf_yschema_kind(node, TF_Y_MAP, "an op", c->diags) &&
-         tf_yschema_check(node, rows, N_O, "an op", v, c->diags) && take_op(c, node, v, k);
+         tf_yschema_check(node, rows, N_O, "an op", v, c->diags) && read_op_keys(c, node, v, k);
 }
 
 /* ---- inputs and outputs ------------------------------------------------------------- */
@@ -378,7 +378,7 @@ bool ti_read_problem(ti_case *c, const tf_ynode *node) {
   bool ok = true;
   for (size_t i = 0; ops && i < ops->n; i++)
     ok &= read_op(c, ops->items[i], &k);
-  if (!ops) ok = take_op(c, node, v, &k);
+  if (!ops) ok = read_op_keys(c, node, v, &k);
   if (ok && !c->n_ops) ok = tf_fail(c->diags, node->at, TF_E_MISSING, "the problem has no op");
   return ok && check_io(c, v[O_IO]) && ti_name_sums(c);
 }

@@ -70,7 +70,7 @@ typedef struct {
   uint16_t nest_file;
 } found;
 
-static void take_sections(ti_case *c, const tf_ynode *root, found *f) {
+static void note_sections(ti_case *c, const tf_ynode *root, found *f) {
   const tf_ynode *v[N_SECTIONS];
   tf_yschema_check(root, sections, N_SECTIONS, "a file of TileFlow", v, c->diags);
   for (int i = 0; i < N_SECTIONS; i++) {
@@ -101,7 +101,7 @@ static bool find_sections(ti_case *c, const tf_text *t, found *f) {
   }
   const tf_ynode *root = tf_yaml_read(c->arena, file, t->text, t->len, c->diags);
   if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of TileFlow", c->diags)) return false;
-  take_sections(c, root, f);
+  note_sections(c, root, f);
   return true;
 }
 

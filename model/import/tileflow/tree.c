@@ -84,7 +84,7 @@ static bool check_names(ti_case *c, const ti_node *n, names *v) {
 }
 
 /* ---- where intermediates live ------------------------------------------------------- */
-static ti_node *common(ti_node *a, const ti_node *b) {
+static ti_node *common_scope(ti_node *a, const ti_node *b) {
   while (a && b && !ti_is_above(a, b))
     a = a->parent;
   return b ? a : NULL;
@@ -117,7 +117,7 @@ static void find_home(ti_case *c, int tensor) {
   bool differ = false;
   z->scope = NULL;
   for (int o = 0; o < c->n_ops; o++)
-    if (touches(c, o, tensor)) z->scope = z->scope ? common(z->scope, c->leaf[o]) : c->leaf[o];
+    if (touches(c, o, tensor)) z->scope = z->scope ? common_scope(z->scope, c->leaf[o]) : c->leaf[o];
   if (!z->scope || z->scope->kind != TI_SCOPE) return;
   for (int o = 0; o < c->n_ops; o++) {
     if (!touches(c, o, tensor)) continue;

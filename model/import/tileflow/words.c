@@ -60,7 +60,7 @@ static bool add_macro(ti_case *c, ti_macro m) {
   return true;
 }
 
-static bool whole(const char *text, int64_t *out) {
+static bool parse_whole(const char *text, int64_t *out) {
   char *end;
   long long value = strtoll(text, &end, 10);
   *out = value;
@@ -79,7 +79,7 @@ bool ti_read_macros(ti_case *c, const tf_ynode *map) {
     } else if (!before) {
       if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags))
         ok = false;
-      else if (!whole(value->text, &m.value))
+      else if (!parse_whole(value->text, &m.value))
         ok = tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40",
                      key->text, value->text);
       if (m.value < 1) m.value = 1; /* wrong: what uses it is read on */
@@ -95,7 +95,7 @@ bool ti_take_settings(ti_case *c, const tf_setting *set, size_t n) {
     ti_macro m = {.name = set[i].name, .set = true};
     if (ti_find_macro(c, m.name, strlen(m.name)))
       ok = tf_fail(c->diags, m.at, TF_E_DUP, "--set: macro '%.40s' is set twice", m.name);
-    else if (!whole(set[i].value, &m.value))
+    else if (!parse_whole(set[i].value, &m.value))
       ok = tf_fail(c->diags, m.at, TF_E_RANGE, "--set: macro '%.40s' is '%.40s', no whole number from 1 to 2^40",
                    m.name, set[i].value);
     else
@@ -124,7 +124,7 @@ bool ti_number(ti_case *c, ti_word w, const char *what, int64_t *out, const char
     *out = m->value;
     return true;
   }
-  if (whole(text, out)) return true;
+  if (parse_whole(text, out)) return true;
   *out = 0;
   *open = text;
   return tf_is_name(w.text, w.len, false) ||

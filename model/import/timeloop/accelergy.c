@@ -34,7 +34,7 @@ static bool read_energy(tl_case *c, const tf_ynode *node, double *out) {
 }
 
 /* Of actions that are given for several arguments the dearest counts: Timeloop counts actions without arguments. */
-static void most(double *energy, double pj) {
+static void keep_dearest(double *energy, double pj) {
   if (*energy < pj) *energy = pj;
 }
 
@@ -51,15 +51,15 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
   if (compute) {
     for (size_t i = 0; i < sizeof point / sizeof point[0]; i++)
       if (tf_ynode_is(v[0], point[i])) {
-        most(&l->read_pj, pj);
+        keep_dearest(&l->read_pj, pj);
         return true;
       }
   } else if (both || tf_ynode_is(v[0], "read") || tf_ynode_is(v[0], "write")) {
-    if (!tf_ynode_is(v[0], "write")) most(&l->read_pj, pj / (double)l->block);
-    if (!tf_ynode_is(v[0], "read")) most(&l->write_pj, pj / (double)l->block);
+    if (!tf_ynode_is(v[0], "write")) keep_dearest(&l->read_pj, pj / (double)l->block);
+    if (!tf_ynode_is(v[0], "read")) keep_dearest(&l->write_pj, pj / (double)l->block);
     return true;
   } else if (tf_ynode_is(v[0], "update")) {
-    most(update, pj / (double)l->block);
+    keep_dearest(update, pj / (double)l->block);
     return true;
   }
   if (pj > 0) tf_page_add(c->notes, "# not modelled: action %.40s of %s, %g pJ\n", v[0]->text, l->name, pj);

@@ -77,9 +77,9 @@ bool tl_real(tl_case *c, const tf_ynode *node, double *out) {
   return true;
 }
 
-/* Puts the values of one map into v where a nearer map has not; *ok: whether every key is known or far from all known.
- */
-static void take(tl_case *c, const tf_ynode *map, bool own, const char *name, const tf_ynode **v, bool *ok) {
+/* Puts the values of one map into v where a nearer map has given none.  A key that is not known but is near one that is
+ * becomes an error (*ok false); any other is noted. */
+static void collect_values(tl_case *c, const tf_ynode *map, bool own, const char *name, const tf_ynode **v, bool *ok) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     tf_near near = tf_near_start(key->text, key->len);
@@ -92,7 +92,7 @@ static void take(tl_case *c, const tf_ynode *map, bool own, const char *name, co
     if (id >= 0 && id < N_A) {
       if (!v[id]) v[id] = value;
     } else if (id < 0 && near.best) {
-      if (own) /* of the others it is said where they stand */
+      if (own) /* keys of the maps further out are told with the components that have them */
         *ok = tf_fail(c->diags, key->at, TF_E_KEY, "unknown key '%.60s' in the attributes of a component%s", key->text,
                       tf_near_text(&near, hint, sizeof hint));
     } else if (own) {
@@ -102,7 +102,7 @@ static void take(tl_case *c, const tf_ynode *map, bool own, const char *name, co
 }
 
 /* "45nm", 45; others ("-1") mean that nothing is said. */
-static void take_technology(tl_case *c, const tf_ynode *node) {
+static void read_technology(tl_case *c, const tf_ynode *node) {
   char *end;
   long nm = strtol(node->text, &end, 10);
   if (end != node->text && (!*end || !strcmp(end, "nm")) && nm > 0 && nm < 1000 && !c->technology) c->technology = nm;
@@ -136,7 +136,7 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   const tf_ynode *v[N_A] = {NULL};
   bool ok = true;
   for (int i = 0; i < n; i++)
-    if (maps[i]) take(c, maps[i], i == 0, l->name, v, &ok);
+    if (maps[i]) collect_values(c, maps[i], i == 0, l->name, v, &ok);
   for (int i = 0; i < N_A; i++)
     if (v[i] && !tf_yschema_kind(v[i], TF_Y_SCALAR, "an attribute", c->diags)) return false;
   l->block = 1;
@@ -155,7 +155,7 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
     ok &= tl_real(c, v[A_SHARED_BW], &l->read_bw);
     l->one_port = true;
   }
-  if (v[A_TECHNOLOGY]) take_technology(c, v[A_TECHNOLOGY]);
+  if (v[A_TECHNOLOGY]) read_technology(c, v[A_TECHNOLOGY]);
   if (v[A_CYCLE] && !(c->cycle_seconds > 0)) ok &= tl_real(c, v[A_CYCLE], &c->cycle_seconds);
   return ok;
 }
@@ -165,7 +165,7 @@ bool tl_read_variables(tl_case *c, const tf_ynode *node) {
     const tf_ynode *key = node->pairs[i].key, *value = node->pairs[i].value;
     if (tf_ynode_is(key, "version")) continue;
     if (value->kind == TF_Y_SCALAR && tf_ynode_is(key, "technology"))
-      take_technology(c, value);
+      read_technology(c, value);
     else if (tf_ynode_is(key, "global_cycle_seconds")) {
       if (!tl_real(c, value, &c->cycle_seconds)) return false;
     } else

@@ -91,7 +91,7 @@ static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l)
   return true;
 }
 
-static bool apply(tl_case *c, const tl_constraint *k) {
+static bool apply_constraint(tl_case *c, const tl_constraint *k) {
   const tf_ynode *v[N_ROWS];
   bool space = !strcmp(k->type_text, "spatial"), time = !strcmp(k->type_text, "temporal");
   bool store =
@@ -133,7 +133,7 @@ bool tl_constrained_mapping(tl_case *c) {
   for (int i = 0; i < c->n_levels; i++)
     open_level(c, i);
   for (int i = 0; i < c->n_constraints; i++)
-    ok &= apply(c, &c->constraint[i]);
+    ok &= apply_constraint(c, &c->constraint[i]);
   for (int z = 0; z < c->problem.n_spaces && ok; z++)
     if (c->level[0].nest.bypass[z])
       ok = tf_fail(c->diags, c->level[0].at, TF_E_BYPASS, "the outermost memory '%.40s' cannot be bypassed",

@@ -20,14 +20,15 @@ static tf_ynode *new_map(tl_case *c, const tf_ynode *like, size_t room, builder 
   return map;
 }
 
-/* b's pairs that a lacks; where both have a map and `deep`, the same within. */
-static const tf_ynode *both(tl_case *c, const tf_ynode *a, const tf_ynode *b, bool deep) {
+/* a with those pairs of b that it lacks; with `deep`, maps that both have are merged in the same way. */
+static const tf_ynode *merge_two(tl_case *c, const tf_ynode *a, const tf_ynode *b, bool deep) {
   builder m;
   if (!new_map(c, a, a->n + b->n, &m)) return NULL;
   for (size_t i = 0; i < a->n; i++) {
     tf_ypair p = a->pairs[i];
     const tf_ynode *other = tf_ymap_get(b, p.key->text);
-    if (deep && other && p.value->kind == TF_Y_MAP && other->kind == TF_Y_MAP) p.value = both(c, p.value, other, true);
+    if (deep && other && p.value->kind == TF_Y_MAP && other->kind == TF_Y_MAP)
+      p.value = merge_two(c, p.value, other, true);
     if (!p.value) return NULL;
     m.pairs[m.map->n++] = p;
   }
@@ -44,7 +45,7 @@ static const tf_ynode *merge_in(tl_case *c, const tf_ynode *map, const tf_ynode 
     if (part->kind != TF_Y_MAP)
       tf_fail(c->diags, key->at, TF_E_TYPE, "'%s' merges maps, not %s", key->text, tf_ynode_what(part));
     else
-      map = both(c, map, part, key->len == 3);
+      map = merge_two(c, map, part, key->len == 3);
   }
   return map;
 }

@@ -67,7 +67,7 @@ static bool read_constraints(walk *w, const tf_ynode *map, int spread, int own) 
 }
 
 /* Multiplies the instances by the node's own; *spread: the place that spreads over them, -1 where there is one only. */
-static bool enter(walk *w, const tf_ynode *const *v, int *spread) {
+static bool multiply_instances(walk *w, const tf_ynode *const *v, int *spread) {
   int64_t x, y;
   *spread = -1;
   if (!read_spatial(w->c, v[N_SPATIAL], &x, &y)) return false;
@@ -94,7 +94,7 @@ static bool read_container(walk *w, const tf_ynode *const *v) {
     memmove(w->maps + 2, w->maps + 1, sizeof w->maps[0] * (size_t)w->n_maps++);
     w->maps[1] = v[N_ATTRIBUTES];
   }
-  return enter(w, v, &spread) && read_constraints(w, v[N_CONSTRAINTS], spread, spread);
+  return multiply_instances(w, v, &spread) && read_constraints(w, v[N_CONSTRAINTS], spread, spread);
 }
 
 static bool read_component(walk *w, const tf_ynode *const *v) {
@@ -108,7 +108,7 @@ static bool read_component(walk *w, const tf_ynode *const *v) {
   l.kind = compute ? TL_COMPUTE : TL_MEMORY;
   l.name = v[N_NAME]->text;
   w->maps[0] = v[N_ATTRIBUTES];
-  if (!enter(w, v, &spread) || !tl_read_attributes(w->c, w->maps, w->n_maps + 1, &l)) return false;
+  if (!multiply_instances(w, v, &spread) || !tl_read_attributes(w->c, w->maps, w->n_maps + 1, &l)) return false;
   l.instances = w->x * w->y;
   l.mesh_x = w->x;
   return tl_add_level(w->c, &l) && read_constraints(w, v[N_CONSTRAINTS], spread, w->c->n_levels - 1);

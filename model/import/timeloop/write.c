@@ -3,14 +3,14 @@
 
 #include "model/import/timeloop/timeloop.h"
 
-/* The real level above: spreads are only places of loops. */
-static const tl_level *above(const tl_case *c, int i) {
+/* The memory above level i: a spread between them is only a place of loops. */
+static const tl_level *level_above(const tl_case *c, int i) {
   while (i > 0 && c->level[i - 1].kind == TL_SPREAD)
     i--;
   return i ? &c->level[i - 1] : NULL;
 }
 
-/* A tool that asks nothing of its units has units for everything. */
+/* TileFlow does not say what its units can compute: they can compute everything. */
 #define ALL_BUT_MAC                                                                                                    \
   ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select]   "         \
   "# one cycle and one energy, whatever an op computes"
@@ -36,7 +36,7 @@ static void write_numbers(const tl_case *c, int i, tf_page *out) {
 }
 
 static void write_level(const tl_case *c, int i, tf_page *out) {
-  const tl_level *l = &c->level[i], *up = above(c, i);
+  const tl_level *l = &c->level[i], *up = level_above(c, i);
   tf_page_add(out, "  - name: %s\n", l->name);
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
     tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));

@@ -276,8 +276,8 @@ static void check_random(tally *t, int *silent) {
   json_decref(all);
 }
 
-/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run: the RTL's DRAM words.
- */
+/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run:
+ * the RTL's DRAM words. */
 static int rtl_run(const int64_t v[15]) {
   static const char *const names[] = {"M",  "N",  "K",  "L",  "MO", "KO", "LO", "KM",
                                       "MM", "LI", "SX", "SY", "NO", "LM", "NI"};

@@ -445,8 +445,8 @@ static void entry(c_printer *c, const c_package *k) {
           f, n, f, n, n);
 }
 
-/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`, by the caller alone.
- */
+/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`,
+ * by the caller alone. */
 static void packs(c_printer *c, const c_package *k, ir_way way) {
   fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == IR_CHANNELS ? "pack" : "offer",
           k->name);

@@ -3,8 +3,8 @@
 
 #include "codegen/target/cpu/print/print.h"
 
-/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change.
- */
+/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are
+ * those it may change. */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
   const char *const at = c->p->buffers[buffer].slots > 1 ? "[place]" : "";
   char name[96];

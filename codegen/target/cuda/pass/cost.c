@@ -33,8 +33,7 @@ typedef struct {
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
 
-/* ---- registers ------------------------------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------------------- */
 
 /* What a part of the program has in a lane's registers. */
 typedef struct {
@@ -70,8 +69,7 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
   return ALWAYS + (h.rows ? ROWS : h.pieces ? PIECES : 0) + each * h.sums;
 }
 
-/* ---- what a block does ----------------------------------------------------------------------------------------------
- */
+/* ---- what a block does ----------------------------------------------------------------------------------- */
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
@@ -174,8 +172,7 @@ static void body(block *b, const ir_body *list, bool region) {
   }
 }
 
-/* ---- waves ----------------------------------------------------------------------------------------------------------
- */
+/* ---- waves ----------------------------------------------------------------------------------------------- */
 
 static double shared_bytes(const ir_program *p) {
   double bytes = 0;

@@ -39,8 +39,7 @@ typedef struct {
 
 static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
 
-/* ---- what there is --------------------------------------------------------------------------------------------------
- */
+/* ---- what there is --------------------------------------------------------------------------------------- */
 
 /* Whether all indices are dims alone: then blocks need no more than what bears their dims' names. */
 static bool is_plain(const tf_workload *wl) {
@@ -121,8 +120,7 @@ static void bypass(const former *f, int group) {
   free(done);
 }
 
-/* ---- a group --------------------------------------------------------------------------------------------------------
- */
+/* ---- a group --------------------------------------------------------------------------------------------- */
 
 /* The dim that a maximum of the group reduces, sums reduce too, and no output of it that leaves has; -1. */
 static int keys_of(const former *f, int group) {
@@ -278,8 +276,7 @@ static int tiles_above(former *f, int group, int parent) {
   return parent;
 }
 
-/* ---- an op ----------------------------------------------------------------------------------------------------------
- */
+/* ---- an op ----------------------------------------------------------------------------------------------- */
 
 static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]) {
   mesh[0] = mesh[1] = 1;
@@ -341,8 +338,7 @@ static void put_op(const former *f, int o, int parent) {
   tf_build_op(f->out, parent, o);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------------------- */
 
 static bool put_group(former *f, int group, int parent) {
   if (!find_blocks(f, group)) return false;
@@ -390,8 +386,7 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   return NULL;
 }
 
-/* ---- which ----------------------------------------------------------------------------------------------------------
- */
+/* ---- which ----------------------------------------------------------------------------------------------- */
 
 /* The sizes that differ for a group, whose dims may be shorter; their number. */
 static int sizes_of(former *f, int group, int which[N_SIZES]) {

@@ -36,8 +36,7 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* ---- values of the loop's other steps -------------------------------------------------------------------------------
- */
+/* ---- values of the loop's other steps -------------------------------------------------------------------- */
 
 /* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
 static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
@@ -61,8 +60,7 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
   return a;
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------------------------------
- */
+/* ---- tiles ----------------------------------------------------------------------------------------------- */
 
 /* Ranges of the block in the piece. */
 static void set_ranges(const spmd *p, const cu_work *t, const piece *at) {
@@ -97,6 +95,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
   b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->plain = cu_is_wmma(w->p);
   b->words = 1;
   for (int r = 0; r < b->rank; r++) {
     const bool is = r == b->rows || r == b->columns;
@@ -147,8 +146,7 @@ static bool has_moving(const cu_work *t) {
   return (t->side[0].tile && !t->side[0].lasting) || (t->side[1].tile && !t->side[1].lasting);
 }
 
-/* ---- products -------------------------------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------------------- */
 
 static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   const tf_op *op = op_of(p, s);
@@ -269,8 +267,7 @@ static void in_ring(const spmd *p, const cu_work *t) {
   low_close(w, outside);
 }
 
-/* ---- statements -----------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void statements(spmd *p, ir_stmt *const *s, int n);
 

@@ -55,8 +55,7 @@ void low_cuda_tensor_rows(lowering *w) {
   whole(w, &w->p->body, true);
 }
 
-/* ---- product by product ---------------------------------------------------------------------------------------------
- */
+/* ---- product by product ---------------------------------------------------------------------------------- */
 
 static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s) {
   return s->kind == IR_SAVE && s->op == nest->op && s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];

@@ -1,5 +1,5 @@
-/* CUDA C++: what the files of the printer share.  Expressions and places of elements are C, as the CPU's printer says
- * them. */
+/* CUDA C++: what the files of the printer share.  Expressions and addresses of elements are C, printed by
+ * what prints them for the CPU. */
 #ifndef CODEGEN_TARGET_CUDA_PRINT_CUDA_H
 #define CODEGEN_TARGET_CUDA_PRINT_CUDA_H
 #include "codegen/target/cpu/print/files.h"
@@ -9,7 +9,7 @@ typedef struct {
   int64_t common, each, shared, blocks;
 } cu_room;
 enum { CU_MOST_BLOCKS = 4096 };
-/* Bytes of a float32: what a reader is told is in words. */
+/* Bytes of a float32, the word in which messages and comments give sizes. */
 enum { CU_WORD = 4 };
 
 /* kernel.c: kernel.cu.  False: out of memory. */

@@ -10,8 +10,7 @@ enum { LINE = 128 }; /* bytes on which buffers start */
 
 static void body(c_printer *c, const ir_body *b);
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------------------- */
 
 static bool is_of_groups(const ir_program *p, int buffer) {
   bool is = false;
@@ -30,6 +29,7 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
     offset[i] = *part;
     *part += (cu_bytes(b) + LINE - 1) / LINE * LINE;
   }
+  if (cu_is_wmma(p)) room->shared += CU_WMMA_ROOM;
 }
 
 static void open_arguments(c_printer *c) {
@@ -49,6 +49,9 @@ static void open_arguments(c_printer *c) {
 /* room NULL: those in global memory alone. */
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
+  if (room && cu_is_wmma(c->p))
+    fprintf(c->out, "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64 ");\n  (void)wmma_room;\n",
+            room->shared - CU_WMMA_ROOM);
   if (room)
     fprintf(c->out,
             "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64
@@ -64,8 +67,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   }
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------------------
- */
+/* ---- copies ---------------------------------------------------------------------------------------------- */
 
 static void length(c_printer *c, const ir_range *r) {
   fputs("most(", c->out);
@@ -121,8 +123,7 @@ static void copy(c_printer *c, const ir_stmt *s) {
   if (s->copy.ends) c_line(c, "copy_end();\n");
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void opened_body(c_printer *c, const ir_stmt *s) {
   c->depth++;
@@ -225,8 +226,7 @@ static void body(c_printer *c, const ir_body *b) {
   }
 }
 
-/* ---- the file -----------------------------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------------------- */
 
 static void values(c_printer *c) {
   for (int i = 0; i < c->p->body.n; i++)

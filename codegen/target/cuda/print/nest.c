@@ -94,7 +94,7 @@ static void start(c_printer *c, const sums *t) {
   c_close(c, opened);
 }
 
-/* Whether a range over registers may be empty: then there is nothing to be summed. */
+/* An `if` for each range over registers that may be empty: then nothing is summed.  Returns how many were opened. */
 static int open_some(c_printer *c, const sums *t) {
   int opened = 0;
   for (int i = 0; i < t->n; i++) {
@@ -123,7 +123,7 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c->whole = false;
 }
 
-/* Of the loop over the longest dim that is summed lanes take steps in turn, and put together what they have. */
+/* Lanes share the loop over the longest dim that is summed: each takes every 32nd step; then their sums are added. */
 static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
   const sums t = {.s = s, .op = &c->wl->ops[s->op]};
   const tf_reduce r = t.op->reduce;

@@ -11,7 +11,7 @@ static void length(c_printer *c, const char *name, const ir_range *r) {
   c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo), fputs(");\n", c->out);
 }
 
-/* Rows that are there: none where another rank has nothing. */
+/* The number of rows to be copied: 0 where the range of another rank is empty. */
 static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   length(c, "there", &s->range[to->rows]);
   length(c, "columns", &s->range[to->columns]);
@@ -31,7 +31,7 @@ static void stride(c_printer *c, const ir_buffer *from, int r) {
     fprintf(c->out, "%" PRId64, c_rank_step(from, r));
 }
 
-/* The first element of the row, as far as it does not hang on the row. */
+/* The part of the address of a row's first element that is the same for all rows. */
 static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
   c_indent(c);

@@ -78,8 +78,7 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   return true;
 }
 
-/* ---- a buffer and an array -----------------------------------------------------------------------------------------
- */
+/* ---- a buffer and an array ------------------------------------------------------------------------------- */
 /* The array holds a block of the left operand, which is loaded through the buffer's port; a column of the right
  * operand and of the sums pass that port for each column of the product. */
 static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {

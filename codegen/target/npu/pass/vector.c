@@ -108,8 +108,7 @@ static value temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   return v;
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------------------ */
 static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const value *to,
                    const value *from) {
   if (b->dry || !b->ok) return;

@@ -176,8 +176,7 @@ static void enter(npu_build *b, int i) {
   k->owner = i;
 }
 
-/* ---- ops ----------------------------------------------------------------------------------------------------------
- */
+/* ---- ops ------------------------------------------------------------------------------------------------- */
 /* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that level. */
 static int at_hand(npu_build *b, int o, int tensor, int level) {
   const int leaf = b->p->tree->op_node[o];
@@ -296,8 +295,7 @@ static void run_here(npu_build *b, int o, int n) {
   run_op(b, o, range);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------------------- */
 static void node(npu_build *b, int n);
 
 /* Iterations of the loop, some in turns. */

@@ -26,7 +26,7 @@ static bool grow(void **list, size_t n, size_t *room, size_t size) {
   return more != NULL;
 }
 
-static void give(issuer *s, int queue, uint32_t step) {
+static void add_to_queue(issuer *s, int queue, uint32_t step) {
   npu_run *r = s->r;
   s->ok = s->ok && grow((void **)&r->list[queue], r->n[queue], &s->room[queue], sizeof *r->list[queue]);
   if (s->ok) r->list[queue][r->n[queue]++] = step;
@@ -43,12 +43,12 @@ static void issue(issuer *s, size_t k) {
   for (int o = 0; o <= npu_facts_of(i->op)->sources; o++)
     step->at[o] = place(r->p, s, npu_operand_of(i, o));
   for (int q = 0; q < r->p->machine.n_queues; q++)
-    if (i->op == NPU_BARRIER || q == queue) give(s, q, (uint32_t)r->n_steps);
+    if (i->op == NPU_BARRIER || q == queue) add_to_queue(s, q, (uint32_t)r->n_steps);
   r->n_steps++;
 }
 
-/* Where the program goes on behind instruction k. */
-static size_t walk(issuer *s, const tf_npu *p, size_t k) {
+/* Issues instruction k, or opens or steps a loop: the number of the instruction that follows. */
+static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   const npu_instr *i = &p->instr[k];
   if (i->op == NPU_FOR) {
     s->at[s->depth++] = 0;
@@ -66,7 +66,7 @@ bool npu_issue(npu_run *r) {
   const int64_t most = r->o->most ? r->o->most : INT64_C(1) << 22;
   int64_t walked = 0; /* loops count, too: they may be empty */
   r->left = most * 4096;
-  for (size_t k = 0; k < r->p->n && s.ok; k = walk(&s, r->p, k))
+  for (size_t k = 0; k < r->p->n && s.ok; k = advance(&s, r->p, k))
     if (++walked > 4 * most || (int64_t)r->n_steps >= most)
       return tf_fail(r->d, r->p->instr[k].loc, TF_E_LIMIT, "more than %lld instructions would run", (long long)most);
   return s.ok || tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

@@ -47,7 +47,7 @@ typedef struct {
 typedef struct {
   int queue, memory; /* queue -1: there is none */
   int64_t lanes;
-  double latency, port; /* port: what an operation takes of the cube's speed while it goes on, of 1 */
+  double latency, port; /* port: by what part an operation slows the cube while it runs, 0 to 1 */
 } npu_vector;
 
 typedef struct {
@@ -104,8 +104,8 @@ typedef struct {
   tf_loc loc;
 } npu_operand;
 
-/* A dim of a transfer or of a vector operation: so many elements, apart in the destination and the sources; `load`: the
- * steps in the window's height and width. */
+/* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the destination and each
+ * source; of LOAD also the steps in the window's height and width. */
 typedef struct {
   int64_t count, step[4], high, wide;
 } npu_dim;
@@ -119,12 +119,12 @@ typedef struct {
   int n_dims;
   npu_dim dim[NPU_DIMS]; /* the last is the innermost */
   union {
-    struct { /* to the matching END, and from there back */
+    struct { /* other: the matching END; of END its FOR */
       const char *name;
       int64_t trip;
       size_t other;
     } loop;
-    struct { /* queue: of the first; BARRIER: all */
+    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for all queues */
       int to, id;
     } flag;
     struct {

@@ -18,7 +18,7 @@ static bool make_memories(npu_run *r) {
   return true;
 }
 
-static void put_tensor(npu_run *r, int t, const double *data) {
+static void write_input(npu_run *r, int t, const double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   tf_rng rng = tf_rng_new(1, (uint64_t)t);
   for (int64_t k = 0; k < z->words; k++) {
@@ -34,7 +34,7 @@ static void put_tensor(npu_run *r, int t, const double *data) {
   }
 }
 
-static void take_tensor(const npu_run *r, int t, double *data) {
+static void read_output(const npu_run *r, int t, double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t k = 0; k < z->words; k++) {
     const uint8_t *b = r->bytes[0] + r->p->tensor_at[t] + k * npu_type_bytes(z->type);
@@ -89,23 +89,24 @@ static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begi
 }
 
 /* ---- a port that the cube shares with the vector unit -------------------------------------------------------- */
-/* How much longer the cube works if `left` cycles of it stand beside a vector operation that goes on for `beside`. */
-static double slowed(const npu_run *r, double left, double beside) {
+/* The cycles by which a vector operation that lasts `beside` more cycles delays a product with `left` cycles to go:
+ * they share a port. */
+static double delay_of_port(const npu_run *r, double left, double beside) {
   const double part = r->p->machine.vector.port, most = beside * (1 - part);
   return left <= most ? left * part / (1 - part) : beside * part;
 }
 
-/* An instruction has begun that ends at *end: if it is the cube's, it goes slower while a vector operation goes on; if
- * that is what has begun, the one of the cube that is under way does. */
+/* An instruction begins, and alone would end at *end.  A product that begins while a vector operation runs ends later;
+ * a vector operation that begins while a product runs makes that product end later. */
 static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin, double *end) {
   const int cube = r->p->machine.cube.queue;
   if (i->op == NPU_MAD) {
-    if (r->vector_end > begin) *end += slowed(r, *end - begin, r->vector_end - begin);
+    if (r->vector_end > begin) *end += delay_of_port(r, *end - begin, r->vector_end - begin);
     r->mad_end = *end;
   } else if (npu_is_vector(i->op)) {
     r->vector_end = *end;
     if (r->mad_end <= begin) return;
-    const double more = slowed(r, r->mad_end - begin, *end - begin);
+    const double more = delay_of_port(r, r->mad_end - begin, *end - begin);
     r->mad_end += more;
     r->time[cube] += more;
     out->queues[cube].busy += more;
@@ -136,7 +137,8 @@ static double begin_of(npu_run *r, int q) {
   return !f ? -1 : f->time > r->time[q] ? f->time : r->time[q];
 }
 
-static void see(uint32_t *to, const uint32_t *from) {
+/* A queue that waited for another knows what that one knew to have ended. */
+static void learn_ended(uint32_t *to, const uint32_t *from) {
   for (int k = 0; k < NPU_QUEUES; k++)
     to[k] = from[k] > to[k] ? from[k] : to[k];
 }
@@ -157,18 +159,18 @@ static void set_flag(npu_run *r, int q, const npu_instr *i) {
 static void wait_flag(npu_run *r, int q, const npu_instr *i) {
   npu_flags *f = &r->flags[i->queue][i->flag.to][i->flag.id];
   npu_flag *old = f->first;
-  see(r->seen[q], old->seen);
+  learn_ended(r->seen[q], old->seen);
   f->first = old->next;
   free(old);
 }
 
-/* All queues have come to it. */
-static void meet(npu_run *r, double at) {
+/* All queues have come to the barrier, and go on together when the last one has. */
+static void pass_barrier(npu_run *r, double at) {
   const int n = r->p->machine.n_queues;
   for (int q = 0; q < n; q++)
     at = r->time[q] > at ? r->time[q] : at;
   for (int q = 1; q < n; q++)
-    see(r->seen[0], r->seen[q]);
+    learn_ended(r->seen[0], r->seen[q]);
   for (int q = 0; q < n; q++) {
     memcpy(r->seen[q], r->seen[0], sizeof r->seen[q]);
     r->time[q] = at;
@@ -176,11 +178,11 @@ static void meet(npu_run *r, double at) {
   }
 }
 
-static void go(npu_run *r, int q, double begin, tf_npu_result *out) {
+static void begin_head(npu_run *r, int q, double begin, tf_npu_result *out) {
   const npu_step *s = head(r, q);
   const npu_instr *i = npu_instr_of(r, s);
   if (i->op == NPU_BARRIER) {
-    meet(r, begin);
+    pass_barrier(r, begin);
     return;
   }
   r->pos[q]++;
@@ -198,14 +200,14 @@ static void go(npu_run *r, int q, double begin, tf_npu_result *out) {
   }
 }
 
-static bool step(npu_run *r, tf_npu_result *out) {
+static bool run_next(npu_run *r, tf_npu_result *out) {
   int best = -1;
   double begin = 0;
   for (int q = 0; q < r->p->machine.n_queues; q++) {
     const double t = begin_of(r, q);
     if (t >= 0 && (best < 0 || t < begin)) best = q, begin = t;
   }
-  if (best >= 0) go(r, best, begin, out);
+  if (best >= 0) begin_head(r, best, begin, out);
   return best >= 0 && r->left >= 0;
 }
 
@@ -234,7 +236,7 @@ static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   for (int q = 0; q < out->n_queues; q++)
     out->queues[q].queue = p->machine.queue[q];
   for (int t = 0; t < p->n_tensors && !r->o->timing_only; t++)
-    if (p->tensor[t].in) put_tensor(r, t, data ? data[t] : NULL);
+    if (p->tensor[t].in) write_input(r, t, data ? data[t] : NULL);
   if (!npu_issue(r)) return false;
   if (r->o->spans) out->spans = calloc(r->n_steps + 1, sizeof *out->spans);
   return !r->o->spans || out->spans || tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -247,11 +249,11 @@ static void finish(npu_run *r, double *const *data, tf_npu_result *out) {
   check_ended(r);
   for (int t = 0; t < p->n_tensors && r->ok && !r->o->timing_only; t++) {
     if (p->tensor[t].out) check_written(r, t);
-    if (p->tensor[t].out && data && data[t]) take_tensor(r, t, data[t]);
+    if (p->tensor[t].out && data && data[t]) read_output(r, t, data[t]);
   }
 }
 
-static void end(npu_run *r) {
+static void free_run(npu_run *r) {
   for (int q = 0; q < NPU_QUEUES; q++)
     for (int to = 0; to < NPU_QUEUES; to++)
       for (int k = 0; k < NPU_FLAGS; k++)
@@ -280,14 +282,14 @@ bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, t
   r->d = d;
   r->ok = true;
   if (start(r, data, out)) {
-    while (step(r, out)) {
+    while (run_next(r, out)) {
     }
     finish(r, data, out);
   } else {
     r->ok = false;
   }
   const bool ok = r->ok;
-  end(r);
+  free_run(r);
   return ok;
 }
 

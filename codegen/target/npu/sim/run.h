@@ -55,12 +55,10 @@ typedef enum { NPU_ORDER, NPU_UNSET, NPU_OUTSIDE, NPU_MISALIGNED } npu_fault;
 bool npu_issue(npu_run *r);
 /* exec.c: the step computes, and what it touches is checked. */
 void npu_exec(npu_run *r, int queue, const npu_step *s);
-/* shadow.c: the step at the head of the queue reads or writes `bytes` bytes.  False: nobody wrote them. */
+/* shadow.c: the step at the head of the queue reads or writes the element at that byte; faults are told. */
 void npu_reads(npu_run *r, int queue, const npu_step *s, int operand, int64_t at);
 void npu_writes(npu_run *r, int queue, const npu_step *s, int64_t at);
-/* Whether the operand of `bytes` bytes from at + lo to before at + hi is inside its memory and aligned; else it is
- * told.
- */
+/* Whether the bytes at + lo .. at + hi - 1 of the operand are inside its memory, and aligned; if not, that is told. */
 bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t hi);
 /* Tells a fault of an instruction once. */
 bool npu_tell(npu_run *r, const npu_step *s, npu_fault what);

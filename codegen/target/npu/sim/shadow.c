@@ -1,5 +1,5 @@
-/* What is known of every two bytes of each memory: an access must come behind those that it must not meet, as flags,
- * barriers and the order within queues have it (vector clocks). */
+/* What is known of every two bytes of each memory.  An access must be ordered after those that it conflicts with, by
+ * flags, barriers or the order within a queue; vector clocks tell whether it is. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
                  from + hi - lo - 1, name, bytes);
 }
 
-/* Tells that the step meets another one, of queue `other`. */
+/* Tells that the step conflicts with step n of queue `other`, which nothing orders before it. */
 static void tell_order(npu_run *r, const npu_step *s, int operand, int64_t at, const char *does, int other,
                        uint32_t n) {
   if (!npu_tell(r, s, NPU_ORDER)) return;

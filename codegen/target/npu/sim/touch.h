@@ -7,8 +7,9 @@
 typedef void (*npu_each)(void *ctx, const npu_instr *i, int operand, int64_t byte);
 void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx);
 
-/* Where element (row, column) of a product's operand is: blocks of rows x columns follow each other along a line of
- * blocks, `ld` from one line to the next; flat: row after row.  Of the right operand rows are those of n. */
+/* Where element (row, column) of a product's operand is.  In blocks of rows x columns: these follow each other along a
+ * line of blocks, and a line begins `ld` elements after the one before.  Flat: row after row, `ld` apart.  Rows of the
+ * right operand are those of n. */
 typedef struct {
   int64_t rows, columns, ld;
   bool flat, turned; /* turned: flat, and rows of it are those of k */

@@ -1,0 +1,43 @@
+/* How the time of a plan is shared out.
+ *
+ * What takes time is groups of a new kind, as equal ones are planned once: a network of equal layers needs nearly all
+ * of it for its first.  So the share of the time for cutting that may be over when so many ops have run is the share of
+ * kinds of ops seen among them and those that the next group may have.  What has no time left gets the mappings that
+ * formulas find for single ops. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "net/net.h"
+
+#define CUTTING 0.7 /* of the time; the rest is for longer searches for the groups of the cut */
+
+bool net_pace_begin(net_costs *c) {
+  const tf_workload *wl = c->wl;
+  if (isinf(c->deadline)) return true;
+  c->fresh = calloc((size_t)wl->n_ops + 1, sizeof *c->fresh);
+  if (!c->fresh) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (int k = 0; k < wl->n_ops; k++) {
+    const int known = c->n;
+    int id = -1;
+    double least;
+    if (!net_meet(c, &wl->topo[k], 1, &id, &least)) return false;
+    c->fresh[k + 1] = c->fresh[k] + (c->n > known);
+  }
+  net_pace_reach(c, 0);
+  return true;
+}
+
+void net_pace_reach(void *costs, int n_run) {
+  net_costs *c = costs;
+  if (!c->fresh) return;
+  const int n = c->wl->n_ops, ahead = n_run + (c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS);
+  const double all = fmax(c->fresh[n], 1), seen = c->fresh[ahead < n ? ahead : n];
+  c->until = c->begun + (c->deadline - c->begun) * CUTTING * seen / all;
+}
+
+void net_pace_improve(net_costs *c, int n_left) {
+  const double now = tf_now();
+  if (isinf(c->deadline)) return;
+  c->until = now < c->deadline ? now + (c->deadline - now) / fmax(n_left, 1) : c->deadline;
+}
