@@ -193,8 +193,14 @@ tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 bool tf_net_has_plan(const tf_text *text) {
+  static const char key[] = "plan:";
   if (!text->text || text->len == 0 || text->text[0] == 8) return false; /* an ONNX model */
-  for (const char *line = text->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-    if (!strncmp(line, "plan:", 5)) return true;
+  const char *line = text->text, *end = line + text->len;                /* no NUL need stand there */
+  while ((size_t)(end - line) >= sizeof key - 1) {
+    if (!memcmp(line, key, sizeof key - 1)) return true;
+    line = memchr(line, '\n', (size_t)(end - line));
+    if (!line) return false;
+    line++;
+  }
   return false;
 }

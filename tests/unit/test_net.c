@@ -218,12 +218,37 @@ static void test_no_time(uint64_t seed) {
   case_drop(&e);
 }
 
+/* ---- files ------------------------------------------------------------------------------------------------ */
+/* A text ends after its bytes: what stands behind them is not part of it. */
+static void test_has_plan(void) {
+  static const struct {
+    int line;
+    const char *text;
+    size_t len;
+    bool has;
+  } rows[] = {
+      {__LINE__, "name: a\nplan:\n", 14, true},
+      {__LINE__, "name: a\nplan:", 13, true},
+      {__LINE__, "name: a\nplan:", 12, false},
+      {__LINE__, "plan:", 5, true},
+      {__LINE__, "name: a\n plan:\n", 15, false},
+      {__LINE__, "\x08plan:\nplan:\n", 13, false},
+      {__LINE__, "\n\n", 1, false},
+      {__LINE__, "", 0, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const tf_text t = {"text", rows[i].text, rows[i].len};
+    CHECK_ROW(&rows[i], tf_net_has_plan(&t) == rows[i].has);
+  }
+}
+
 int main(void) {
   for (uint64_t seed = 1; seed <= 150; seed++)
     test_values(seed);
   for (uint64_t seed = 1; seed <= 150; seed++)
     test_bounds(seed);
   test_keys();
+  test_has_plan();
   for (uint64_t seed = 1; seed <= 5; seed++)
     test_no_time(seed);
   test_joined();
