@@ -135,6 +135,11 @@ double cu_cost(const ir_program *p);
 double cu_rate(const ir_program *p);
 /* Registers that a thread of a part of the program is expected to have. */
 double cu_registers(const ir_program *p, const ir_stmt *part);
+/* count.c: instructions in a part's machine code, if nvcc unrolls what it is asked to, and nothing else. */
+typedef struct {
+  int64_t multiplied, loaded, copied;
+} cu_counts;
+cu_counts cu_count(const ir_program *p, const ir_stmt *part);
 /* Blocks, of so many registers a thread and bytes of shared memory, that a multiprocessor has at a time; at least 1. */
 double cu_resident(const tf_multiprocessor *m, double registers, double shared);
 
