@@ -19,7 +19,8 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
   const ir_fragments *f = s->nest.fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
-  const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
+  const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
+                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
                 steps = up(s->range[f->k].most, mma->kernel.k_round);
   n->multiplied += steps * rows * columns * 2; /* of 16 rows and 8 columns each */
   if (is_loaded(p, s, f->a)) n->loaded += steps * rows;
