@@ -84,7 +84,8 @@ static void add_arc(net_picture *p, int from, int to, int tensor) {
 }
 
 /* What a group reads of what others make; between two turns of a fold there is no arc, as its rows stand for all. */
-static void take_arcs(net_picture *p, const cli_plan *plan, const int *row_of, const int *turn_of, const int *group_of) {
+static void take_arcs(net_picture *p, const cli_plan *plan, const int *row_of, const int *turn_of,
+                      const int *group_of) {
   const tf_workload *wl = plan->spec->workload;
   for (int r = 0; r < p->n_rows; r++) {
     const int i = p->row[r].group;

@@ -57,9 +57,10 @@ static void put_titles(const cli_plan *plan, cli_text *out) {
   cli_printf(&sub,
              "%s, %s what no execution can beat; %s words of %s; %d ops in %d groups, %d of them different; between "
              "groups %lld bytes",
-             cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s, cli_times(q->total.cycles, q->bounds.cycles).s,
-             cli_real(q->total.traffic_words).s, plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n,
-             q->n_distinct, (long long)plan->memory->bytes);
+             cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
+             cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
+             plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
+             (long long)plan->memory->bytes);
   put(out, MARGIN, 30, "title", cli_part(&head, out));
   put(out, MARGIN, 50, "small", cli_part(&sub, out));
   cli_text_free(&head);
@@ -74,7 +75,8 @@ static void put_kinds(const net_picture *p, const cli_plan *plan, double width, 
     cli_text line = {0};
     const double w = all > 0 ? room * p->kind[k].cycles / all : 0;
     cli_printf(&line, "%s %s", p->kind[k].name, cli_percent(p->kind[k].cycles, all).s);
-    cli_printf(out, "<rect x=\"%.1f\" y=\"62\" width=\"%.1f\" height=\"16\" fill=\"%s\"><title>", x, w, colour_of(p, k));
+    cli_printf(out, "<rect x=\"%.1f\" y=\"62\" width=\"%.1f\" height=\"16\" fill=\"%s\"><title>", x, w,
+               colour_of(p, k));
     cli_escaped(out, cli_part(&line, out));
     cli_printf(out, "</title></rect>\n<rect x=\"%.1f\" y=\"88\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", key,
                colour_of(p, k));
@@ -107,7 +109,8 @@ static void put_hover(const cli_plan *plan, const net_row *r, cli_text *out) {
   cli_text t = {0};
   cli_printf(&t, "group %d", r->group + 1);
   if (r->times > 1) cli_printf(&t, " and %d like it", r->times - 1);
-  cli_printf(&t, "\n%s%s, %s of the network's time\nbounded by %s; %s the least time of these ops, %s their least words",
+  cli_printf(&t,
+             "\n%s%s, %s of the network's time\nbounded by %s; %s the least time of these ops, %s their least words",
              cli_si(g->figures.cycles / plan->spec->arch->clock_hz, "s").s, r->times > 1 ? " each" : "",
              cli_percent(r->cycles, plan->plan->total.cycles).s, g->bottleneck,
              cli_times(g->figures.cycles, g->bounds.cycles).s,
@@ -185,16 +188,15 @@ static void put_fold(const net_fold *f, double right, cli_text *out) {
   cli_text_free(&t);
 }
 
-static const char style[] =
-    "<style>\n"
-    "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
-    ".title { font-size: 17px; font-weight: bold }\n"
-    ".small { font-size: 11px; fill: #444 }\n"
-    ".figure { font-size: 12px }\n"
-    ".under { fill: #f5f5f5 }\n"
-    ".row:hover .under { fill: #e2e8ee }\n"
-    "path:hover { stroke: #000 }\n"
-    "</style>\n";
+static const char style[] = "<style>\n"
+                            "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
+                            ".title { font-size: 17px; font-weight: bold }\n"
+                            ".small { font-size: 11px; fill: #444 }\n"
+                            ".figure { font-size: 12px }\n"
+                            ".under { fill: #f5f5f5 }\n"
+                            ".row:hover .under { fill: #e2e8ee }\n"
+                            "path:hover { stroke: #000 }\n"
+                            "</style>\n";
 
 static void put_picture(const net_picture *p, const cli_plan *plan, cli_text *out) {
   const double left = MARGIN + LANE * (p->n_lanes + 1.0), right = left + NUMBER + BAR + FIGURES + OPS,
