@@ -1,7 +1,10 @@
-/* Rows of trip counts evaluated in batches beside one by one, in the same run: evaluations per second of processor
- * time, which a neighbour on the machine does not change.  Rows: those of the tree's loops that divide the extents
- * alike, two loops of one dim having swapped their trip counts at random. Usage: bench_batch [SECONDS] bench_batch
- * one|batch two|seven ROUNDS   only that, for so many times 64 rows: to count its instructions */
+/* Rows of trip counts evaluated in batches and one by one, in turns in the same run: evaluations per second of
+ * processor time, which other programs on the machine do not change.  Each row is the tree's own with the trip counts
+ * of two loops of one dim swapped at random.
+ *
+ *     bench_batch [SECONDS]
+ *     bench_batch one|batch two|seven ROUNDS   only that way on that tree, ROUNDS times 64 rows: to count instructions
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
-/* Evaluations per second, and per second of one core, inside each strategy, with one thread and with more, on one shape
- * of the two-op chain and over all shapes of the files given. bench_search [SECONDS [FILE...]] */
+/* Evaluations per second, and per second of processor time, inside each strategy, with one thread and with two: on one
+ * shape of the two-op chain, or over all shapes of the files given.
+ *
+ *     bench_search [SECONDS [FILE...]]
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@ static const char chain_text[] = BENCH_CHAIN "mapping: |\n"
                                              "          L0 for m=1\n"
                                              "            op E\n";
 
-/* Of all threads: on a machine that is shared the clock says little. */
+/* Processor time of all threads, in seconds: on a shared machine the clock says little. */
 static double cpu_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

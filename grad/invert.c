@@ -28,12 +28,12 @@ static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : size_of(a)
 static bool open_slot(const inverter *v, int s) { return v->out->x[s].c == GR_OPEN; }
 static int64_t extent_of(const inverter *v, int s) { return v->d->wl->dims[v->op->dims[s]].extent; }
 
-static int take(inverter *v, int dim) { return v->taken[v->n_taken++] = dim; }
+static int mark_taken(inverter *v, int dim) { return v->taken[v->n_taken++] = dim; }
 
 static int fresh(inverter *v, int64_t extent, int home, const char *suffix) {
   char name[300];
   snprintf(name, sizeof name, "%.250s%s", v->d->dims[home].name, suffix);
-  return take(v, gr_fresh_dim(v->d, extent, v->taken, v->n_taken, name));
+  return mark_taken(v, gr_fresh_dim(v->d, extent, v->taken, v->n_taken, name));
 }
 
 /* Points of the loops over the open slots, minus one. */
@@ -186,7 +186,7 @@ static void free_slots(inverter *v) {
     bool there = false;
     for (int i = 0; i < v->n_taken; i++)
       there = there || v->taken[i] == dim;
-    dim = there ? fresh(v, extent_of(v, s), dim, "_f") : take(v, dim);
+    dim = there ? fresh(v, extent_of(v, s), dim, "_f") : mark_taken(v, dim);
     out->pointwise = false;
     set_slot(v, s, gr_form(v->d, dim));
   }
@@ -201,7 +201,7 @@ bool gr_invert(gr_draft *d, const tf_op *op, const tf_ref *ref, const int *home,
   for (int s = 0; s < op->n_dims; s++)
     out->x[s].c = GR_OPEN;
   for (int r = 0; r < t->rank; r++)
-    out->home[r] = take(&v, home[r]);
+    out->home[r] = mark_taken(&v, home[r]);
   int rank_left[TF_MAX_RANK], place_of[TF_MAX_RANK][2];
   for (int pass = 0; pass < 2; pass++) /* plain dims first, as they need no split */
     for (int r = 0; r < t->rank; r++) {

@@ -128,6 +128,7 @@ static void by_formulas(net_costs *c, net_cost *x) {
 static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
   const tf_tree *start[] = {x->tree};
   tf_search_opts o = {.objective = c->o->objective,
+                      .all_points = true, /* many groups in little time */
                       .budget = net_part_of(c, evals),
                       .keep = 1,
                       .starts = start,

@@ -125,7 +125,7 @@ static bool list_machines(sweep_plan *p, const tf_sweep_opts *o) {
   return true;
 }
 
-static bool make(sweep_plan *p, const tf_sweep_opts *o) {
+static bool lay_out(sweep_plan *p, const tf_sweep_opts *o) {
   const tf_sweep_grid *g = &p->s->grid;
   if (!list_machines(p, o)) return false;
   size_t n = (size_t)p->n + 1;
@@ -147,7 +147,7 @@ static bool make(sweep_plan *p, const tf_sweep_opts *o) {
 
 bool sweep_plan_make(sweep_plan *p, const tf_sweep *s, const tf_sweep_opts *o, tf_diags *d) {
   *p = (sweep_plan){.s = s, .prune = s->grid.method != TF_SWEEP_BOUND && s->grid.method != TF_SWEEP_EVAL};
-  return make(p, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return lay_out(p, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }
 
 static void free_works(sweep_works *w) {

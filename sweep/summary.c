@@ -60,7 +60,7 @@ static int64_t work_at(const tf_sweep_grid *g, int64_t work) {
   return g->works[low] == work ? low : -1;
 }
 
-static bool take(void *ctx, const tf_sweep_row *r) {
+static bool add_row(void *ctx, const tf_sweep_row *r) {
   gatherer *t = ctx;
   int64_t machine = r->point / t->g->n_cases, at = work_at(t->g, r->point % t->g->n_cases);
   if (machine != t->machine) {
@@ -137,7 +137,7 @@ static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
   size_t n = (size_t)t->g->n_works;
   t->works = (sweep_works){calloc(n, sizeof *t->works.figures), calloc(n, sizeof *t->works.bounds), calloc(n, 1)};
   t->bad = !t->works.figures || !t->works.bounds || !t->works.state;
-  bool ok = !t->bad && tf_store_rows(s, take, t, d);
+  bool ok = !t->bad && tf_store_rows(s, add_row, t, d);
   if (ok) finish_machine(t);
   if (ok && !t->bad) t->bad = !find_front(t->g, t->out) || !sort_out(t->g, t->solved, t->out);
   if (ok && !t->bad) find_gaps(t->g, t->out);

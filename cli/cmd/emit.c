@@ -31,7 +31,7 @@ static const cli_slot slots[] = {
 
 /* Whether the isa is one of the target's own, which says itself which these are. */
 static bool is_own_isa(const emit_options *o) {
-  return o->isa && !strcmp(o->target, "cuda") && !strncmp(o->isa, "sm_", 3);
+  return o->isa && !strcmp(o->target, "cuda") && (!strncmp(o->isa, "sm_", 3) || !strcmp(o->isa, "wmma"));
 }
 
 /* The command line that reproduces the files. */

@@ -40,7 +40,7 @@ static bool read_tensor(const char *folder, const tf_npu_tensor *t, double *to, 
                  t->name);
 }
 
-static bool take_tensors(const tf_npu *p, const char *folder, tensors *x, tf_diags *d) {
+static bool read_tensors(const tf_npu *p, const char *folder, tensors *x, tf_diags *d) {
   tf_npu_tensor t;
   bool ok = true;
   while (folder && tf_npu_tensor_at(p, x->n, &t))
@@ -55,7 +55,7 @@ static bool take_tensors(const tf_npu *p, const char *folder, tensors *x, tf_dia
   return ok && (!folder || x->data || tf_fail(d, nowhere, TF_E_LIMIT, "out of memory"));
 }
 
-static bool give_tensors(const tf_npu *p, const char *folder, const tensors *x) {
+static bool write_tensors(const tf_npu *p, const char *folder, const tensors *x) {
   tf_npu_tensor t;
   for (int i = 0; folder && tf_npu_tensor_at(p, i, &t); i++) {
     char path[4096];
@@ -104,8 +104,8 @@ static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d
   tf_npu_result r = {0};
   tensors x = {0};
   cli_status status = CLI_BAD_INPUT;
-  if (take_tensors(p, o->data, &x, d) && tf_npu_run(p, &how, x.data, &r, d))
-    status = give_tensors(p, o->data, &x) ? print(p, &r, o) : CLI_FAILED;
+  if (read_tensors(p, o->data, &x, d) && tf_npu_run(p, &how, x.data, &r, d))
+    status = write_tensors(p, o->data, &x) ? print(p, &r, o) : CLI_FAILED;
   else
     cli_complain(d);
   tf_npu_result_free(&r);

@@ -233,7 +233,7 @@ static bool read_shard(reader *r, const row *o, const char *value) {
   return true;
 }
 
-static bool take(reader *r, const row *o, char *value) {
+static bool read_value(reader *r, const row *o, char *value) {
   switch (o->kind) {
   case FLAG: *(bool *)place(r, o) = true; return true;
   case PATHS: return keep_start(r, o, value);
@@ -300,9 +300,9 @@ static int read_option(reader *r, int i, int n, char **args) {
   if (eq && !o->value)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s takes no value", o->name);
   else if (eq || !o->value)
-    take(r, o, eq ? eq + 1 : NULL);
+    read_value(r, o, eq ? eq + 1 : NULL);
   else if (i + 1 < n)
-    take(r, o, args[++i]);
+    read_value(r, o, args[++i]);
   else
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
   return i;

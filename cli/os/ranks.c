@@ -75,7 +75,7 @@ static bool wait_from(cli_ranks *r, int rank, int tag, tf_bytes *b) {
   }
 }
 
-static bool ask(void *ctx, int worker, tf_bytes *what, tf_bytes *answer) {
+static bool ask_worker(void *ctx, int worker, tf_bytes *what, tf_bytes *answer) {
   cli_ranks *r = ctx;
   if (!send_to(r, worker + 1, TAG_ASKED, what)) return false;
   return what->n == 0 || wait_from(r, worker + 1, TAG_ANSWERED, answer);
@@ -85,7 +85,9 @@ static bool listen_to(void *ctx, tf_bytes *what) { return wait_from(ctx, 0, TAG_
 
 static bool answer_to(void *ctx, const tf_bytes *found) { return send_to(ctx, 0, TAG_ANSWERED, found); }
 
-tf_sweep_crew cli_ranks_crew(cli_ranks *r) { return r ? (tf_sweep_crew){r->size - 1, ask, r} : (tf_sweep_crew){0}; }
+tf_sweep_crew cli_ranks_crew(cli_ranks *r) {
+  return r ? (tf_sweep_crew){r->size - 1, ask_worker, r} : (tf_sweep_crew){0};
+}
 
 tf_sweep_owner cli_ranks_owner(cli_ranks *r) { return (tf_sweep_owner){listen_to, answer_to, r}; }
 

@@ -37,7 +37,7 @@ typedef struct {
 } writer;
 
 /* Commas up to column c. */
-static void go_to(writer *w, column c) {
+static void fill_up_to(writer *w, column c) {
   for (; w->next <= c; w->next++)
     cli_printf(w->out, ",");
 }
@@ -51,22 +51,22 @@ static void begin(writer *w, const char *part) {
 }
 
 static void end(writer *w) {
-  go_to(w, N_COLUMNS - 1);
+  fill_up_to(w, N_COLUMNS - 1);
   cli_printf(w->out, "\n");
 }
 
 static void text(writer *w, column c, const char *value) {
-  go_to(w, c);
+  fill_up_to(w, c);
   cli_csv_cell(w->out, value);
 }
 
 static void count(writer *w, column c, int64_t value) {
-  go_to(w, c);
+  fill_up_to(w, c);
   cli_printf(w->out, "%" PRId64, value);
 }
 
 static void real(writer *w, column c, double value) {
-  go_to(w, c);
+  fill_up_to(w, c);
   cli_printf(w->out, "%.15g", value);
 }
 

@@ -123,9 +123,7 @@ bool cli_print_report(const cli_session *s) {
 }
 
 const char *cli_masked_line(const tf_workload *wl) {
-  return tf_workload_masked(wl)
-             ? "Reports and bounds leave out steps that a mask leaves nothing of; searches rank with all points."
-             : NULL;
+  return tf_workload_masked(wl) ? "Reports, bounds and searches leave out steps that a mask leaves nothing of." : NULL;
 }
 
 bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping) {

@@ -70,8 +70,8 @@ cli_status cli_check_result(cli_session *s) {
   return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
-/* Searches rank masked workloads as if all points counted (tf_model_all_points); reports show the mapping's own
- * value. */
+/* A mapping of a masked workload that takes too long to count in a search has the value of all points there; reports
+ * show its own. */
 static void set_own_value(cli_session *s) {
   const tf_result *r = &s->result;
   const tf_figures f = {.cycles = r->cycles,

@@ -95,7 +95,7 @@ static bool is_native(const char *path) {
 
 /* ---- one file -------------------------------------------------------------------------------- */
 /* Checks a mapping by the rules, with errors at their places in d, and adds it. */
-static void take(cli_session *s, const char *text, tf_loc at) {
+static void add_mapping(cli_session *s, const char *text, tf_loc at) {
   size_t before = tf_diags_errors(s->diags);
   tf_tree *t = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
   if (t && !cli_starts_add(&s->starts, t)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -104,16 +104,16 @@ static void take(cli_session *s, const char *text, tf_loc at) {
             "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
 }
 
-static void take_found(cli_session *s, const char *path, char *text) {
+static void add_found(cli_session *s, const char *path, char *text) {
   tf_loc at = {tf_diags_add_file(s->diags, path, text, strlen(text)), 1, 1, 1};
-  take(s, text, at);
+  add_mapping(s, text, at);
   free(text);
 }
 
-static void take_native(cli_session *s, const char *path) {
+static void add_native(cli_session *s, const char *path) {
   tf_spec *p = tf_spec_read(&path, 1, NULL, 0, s->diags);
   if (p && p->mapping_text) {
-    take(s, p->mapping_text, p->mapping_at);
+    add_mapping(s, p->mapping_text, p->mapping_at);
   } else if (p) {
     tf_loc at = {tf_diags_add_file(s->diags, path, "", 0), 0, 0, 0};
     tf_fail(s->diags, at, TF_E_MISSING, "holds no mapping for the search to begin with");
@@ -127,9 +127,9 @@ static void read_one(cli_session *s, const char *path) {
   if (text[strspn(text, " \r\n\t")] == '{') found = from_json(text);
   if (!found && !is_native(path)) found = from_report(text);
   if (found)
-    take_found(s, path, found);
+    add_found(s, path, found);
   else
-    take_native(s, path);
+    add_native(s, path);
   free(text);
 }
 

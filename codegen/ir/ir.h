@@ -202,6 +202,7 @@ typedef struct {
   } block;
   bool matrix; /* the target's own matrix form: rows and columns along two of the ranks, all other extents are 1 */
   int rows, columns; /* matrix: these ranks; columns -1: a column vector */
+  bool plain;        /* matrix: its rows stand one behind the other, not as the target likes them best */
   int64_t gap;       /* unused elements after each row of the last rank */
   int level;         /* memory of the architecture that it models */
   int space;         /* memory space of the platform */

@@ -36,9 +36,9 @@ typedef struct {
 /* clang-format on */
 
 typedef struct {
-  const char *dtype; /* a key of TF_DTYPES; NULL: f32 */
-  const char *
-      isa; /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL: portable; cuda: sm_80, sm_90a */
+  const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
+  const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL: portable.  cuda:
+                          sm_80, sm_90a, wmma */
   const char *micro;   /* source of the float32 products: "own", or "libxsmm", which the kernel then links; NULL: own */
   const char *name;    /* prefix of the exported names, an identifier; NULL: "kernel" */
   const char *version; /* of the calling program; NULL: not stated */

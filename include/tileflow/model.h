@@ -80,7 +80,7 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
 void tf_model_free(tf_model *m);
 
 /* From now on, counts steps that a mask would skip like any others: an upper bound of the masked counts, as fast as
- * without a mask.  Searches rank by it; whatever is reported is evaluated again. */
+ * without a mask. */
 void tf_model_all_points(tf_model *m);
 
 /* Sets the most steps that an evaluation may walk before it gives up (which is reported like an overflow); initially

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t residue(int64_t x, int64_t step) {
   int64_t r = x % step;
@@ -68,7 +68,7 @@ static void tidy(tf_arena *a, tf_coords *s) {
     tf_run *last = n ? &s->run[n - 1] : NULL;
     bool meets = last && k[i].residue == k[i - 1].residue && (k[i].run.lo - last->lo) / s->step <= last->n;
     if (meets)
-      last->n = most(last->n, (k[i].run.lo - last->lo) / s->step + k[i].run.n);
+      last->n = larger(last->n, (k[i].run.lo - last->lo) / s->step + k[i].run.n);
     else
       s->run[n++] = k[i].run;
   }
@@ -112,7 +112,7 @@ static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 
 /* x shifted by each element of y, as many as there is room for. */
 static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
-  int64_t all = tf_coords_count(y), shifts = least(all, TF_MAX_RUNS / (x->n ? x->n : 1));
+  int64_t all = tf_coords_count(y), shifts = smaller(all, TF_MAX_RUNS / (x->n ? x->n : 1));
   tf_coords s = begin(a, x->step, shifts * x->n);
   for (int i = 0; i < y->n && s.run; i++)
     for (int64_t k = 0; k < y->run[i].n && shifts > 0; k++, shifts--)
@@ -145,7 +145,7 @@ static int64_t steps_to(int64_t lo, int64_t step, int64_t x) { return x <= lo ? 
 
 static tf_run clipped(tf_run r, int64_t step, int64_t lo, int64_t hi) {
   int64_t from = steps_to(r.lo, step, lo), end = hi < r.lo ? 0 : (hi - r.lo) / step + 1;
-  end = least(end, r.n);
+  end = smaller(end, r.n);
   return (tf_run){r.lo + from * step, end - from};
 }
 
@@ -164,7 +164,7 @@ static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   int64_t by = step / x->step;
   double runs = 0;
   for (int i = 0; i < x->n; i++)
-    runs += (double)least(by, x->run[i].n);
+    runs += (double)smaller(by, x->run[i].n);
   tf_coords s = begin(a, step, runs <= TF_MAX_RUNS ? (int64_t)runs : 0);
   s.exact &= x->exact && runs <= TF_MAX_RUNS;
   for (int i = 0; i < x->n && s.run && runs <= TF_MAX_RUNS; i++)
@@ -211,7 +211,7 @@ tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y) {
     int64_t ri = residue(p.run[i].lo, step), rj = residue(q.run[j].lo, step);
     int64_t i_end = p.run[i].lo + (p.run[i].n - 1) * step, j_end = q.run[j].lo + (q.run[j].n - 1) * step;
     if (ri == rj) {
-      int64_t lo = most(p.run[i].lo, q.run[j].lo), hi = least(i_end, j_end);
+      int64_t lo = larger(p.run[i].lo, q.run[j].lo), hi = smaller(i_end, j_end);
       if (lo <= hi) s.run[s.n++] = (tf_run){lo, (hi - lo) / step + 1};
     }
     if (ri < rj || (ri == rj && i_end < j_end))

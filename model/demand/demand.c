@@ -26,6 +26,20 @@ double tf_demanded_pairs(const tf_demand *d, int op) {
   return pairs;
 }
 
+double tf_demand_share(const tf_workload *wl) {
+  tf_demand d;
+  double least = 1;
+  const bool ok = tf_demand_of(wl, &d);
+  for (int o = 0; ok && d.masked && o < wl->n_ops; o++) {
+    double all = 1;
+    for (int k = 0; k < wl->ops[o].n_dims; k++)
+      all *= (double)tf_demanded(&d, o, wl->ops[o].dims[k]);
+    if (d.mask.vain[o] && all > 0 && tf_demanded_points(&d, o) < least * all) least = tf_demanded_points(&d, o) / all;
+  }
+  tf_demand_free(&d);
+  return ok ? least : 0;
+}
+
 int64_t tf_demand_made(const tf_demand *d, int z) {
   const tf_tensor *t = &d->wl->tensors[z];
   const bool masked = d->masked && d->mask.vain[t->producer];

@@ -27,6 +27,9 @@ double tf_demanded_points(const tf_demand *d, int op);
 /* For an op in mask.vain: the number of needed pairs of the mask's dims; a lower bound where the sets have gaps. */
 double tf_demanded_pairs(const tf_demand *d, int op);
 
+/* The least part of its points that a mask leaves of any op: 1 without a mask, 0 where memory ran out. */
+double tf_demand_share(const tf_workload *wl);
+
 /* Elements of tensor z that needed points read, each once: read in every execution.  A lower bound where the sets
  * above are subsets, where ranks that move together have too many settings, or where more than 8 references differ;
  * otherwise exact.  -1: it exceeds 2^63 - 1. */

@@ -11,6 +11,10 @@ int64_t tf_model_effort(const tf_model *m);
 /* Steps that the last evaluation walked; 0: it did not walk. */
 int64_t tf_model_walked(const tf_model *m);
 
+/* Sets the most settings that the sums of an evaluation may visit before they leave it to the walk; initially no limit.
+ * With a walk limit of 0, too, no evaluation takes long. */
+void tf_model_sum_limit(tf_model *m, int64_t settings);
+
 /* true: from now on, where the tree has a quick count but the trip counts do not permit it, an evaluation fails (as on
  * overflow) instead of counting the long way.  false: counts again. */
 void tf_model_quick_only(tf_model *m, bool only);

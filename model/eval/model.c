@@ -40,6 +40,7 @@ static bool alloc_state(struct tf_model *m) {
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
   m->ev.plan = p;
+  m->ev.work_most = INT64_MAX;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
@@ -172,6 +173,8 @@ void tf_model_all_points(tf_model *m) { m->all_points = true; }
 bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
+
+void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = settings; }
 
 void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
 

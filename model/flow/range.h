@@ -17,6 +17,7 @@ typedef struct {
   bool irregular; /* found: only the exact walk counts this right */
   bool demand;    /* option: while finding what a retaining scope computes; a producer without points reads nothing */
   int64_t work;   /* number of settings visited by the general count and the walk */
+  int64_t work_most; /* option: past so many the sums give up, as if only the walk could tell */
   uint64_t
       frozen; /* option: while finding causes; path positions of the slice whose loops stay at their first setting */
   bool masked_too; /* option: count steps that a mask would skip */

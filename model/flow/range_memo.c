@@ -19,7 +19,7 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
 
 /* The nodes of one question lie on one path from the root, so that each depth gets entries of its own, as far as
  * memory allows. */
-static bool make(tf_arena *a, tf_plan *p) {
+static bool allocate(tf_arena *a, tf_plan *p) {
   int deep = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
     deep = p->depth[n] > deep ? p->depth[n] : deep;
@@ -34,10 +34,10 @@ static bool make(tf_arena *a, tf_plan *p) {
 
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   int *ways = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
-  return ways && (!has_many_ways(p->wl, ways) || make(a, p));
+  return ways && (!has_many_ways(p->wl, ways) || allocate(a, p));
 }
 
-bool tf_range_memo_exact(tf_arena *a, tf_plan *p) { return p->memo || p->wl->n_ops == 1 || make(a, p); }
+bool tf_range_memo_exact(tf_arena *a, tf_plan *p) { return p->memo || p->wl->n_ops == 1 || allocate(a, p); }
 
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known) {
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,

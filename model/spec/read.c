@@ -81,7 +81,7 @@ static char *load(FILE *f, size_t *len) {
   return NULL;
 }
 
-static tf_text take(FILE *f, const char *name, tf_diags *d) {
+static tf_text read_whole(FILE *f, const char *name, tf_diags *d) {
   tf_text t = {.name = name};
   errno = 0;
   char *text = load(f, &t.len);
@@ -99,13 +99,13 @@ static tf_text take(FILE *f, const char *name, tf_diags *d) {
 }
 
 tf_text tf_text_read(const char *path, tf_diags *d) {
-  if (!strcmp(path, "-")) return take(stdin, "<stdin>", d);
+  if (!strcmp(path, "-")) return read_whole(stdin, "<stdin>", d);
   FILE *f = fopen(path, "rb");
   if (!f) {
     fail_file(d, path, strerror(errno));
     return (tf_text){.name = path};
   }
-  tf_text t = take(f, path, d);
+  tf_text t = read_whole(f, path, d);
   fclose(f);
   return t;
 }

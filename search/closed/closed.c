@@ -5,6 +5,7 @@
 
 #include "search/closed/fuse.h"
 #include "search/closed/quick.h"
+#include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
 #include "search/common/ops.h"
@@ -80,7 +81,7 @@ static bool take(void *ctx, tf_c_found *f) {
   }
   c->res->evals++;
   tf_tree *t = tf_build_tree(f->tree);
-  if (tf_figures_of_tree(t, false, &figures))
+  if (tf_figures_of_tree(t, TF_COUNT_ALL, &figures))
     keep(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
@@ -146,13 +147,20 @@ static double model_words(const closed *c, const tf_tree *tree) {
 
 static void finish(closed *c) {
   tf_solve_result *r = c->res;
-  for (int i = 0; i < c->n_kept && !r->tree; i++) {
+  const bool masked = tf_workload_masked(c->real);
+  for (int i = 0; i < c->n_kept && (masked || !r->tree); i++) {
     tf_tree *t = tf_tree_copy(c->best[i].tree, c->arch, c->real, NULL);
-    if (tf_figures_of_tree(t, false, &r->figures)) {
-      r->value = tf_objective_value(c->o->objective, &r->figures);
+    tf_figures f;
+    bool better = tf_figures_of_tree(t, masked ? TF_COUNT_LONG : TF_COUNT_SHORT, &f);
+    const double value = better ? tf_objective_value(c->o->objective, &f) : INFINITY;
+    better = better && (!r->tree || tf_figures_order(value, &f, r->value, &r->figures) < 0);
+    if (better) {
+      tf_tree_free(r->tree);
+      r->tree = t;
+      r->value = value;
+      r->figures = f;
       r->closed = c->best[i].figures;
       r->closed.model_words = model_words(c, t);
-      r->tree = t;
     } else {
       tf_tree_free(t);
     }

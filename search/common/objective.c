@@ -1,6 +1,7 @@
 #include "search/common/objective.h"
 
 #include "base/names.h"
+#include "model/eval/hooks.h"
 
 const char *tf_objective_key(int objective) {
   static const char *const keys[] = {TF_OBJECTIVES(TF_NAME_ROW)};
@@ -29,15 +30,27 @@ tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_re
                       .held_words = tf_result_held(arch, r)};
 }
 
-bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
+/* For TF_COUNT_LONG: about a second, after which the walk may do better. */
+enum { LONG_SETTINGS = 1 << 23 };
+
+static bool count(tf_model *m, tf_counting how, const tf_tree *tree, tf_figures *out) {
+  const bool masked = how == TF_COUNT_SHORT && tf_workload_masked(tree->workload);
+  tf_result r;
+  if (how == TF_COUNT_ALL) tf_model_all_points(m);
+  if (how != TF_COUNT_LONG) tf_model_walk_limit(m, 0);
+  if (how != TF_COUNT_ALL && tf_workload_masked(tree->workload))
+    tf_model_sum_limit(m, masked ? TF_COUNT_SETTINGS : LONG_SETTINGS);
+  const bool ok = tf_model_eval(m, NULL, &r) && r.feasible;
+  if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
+  return ok;
+}
+
+bool tf_figures_of_tree(const tf_tree *tree, tf_counting how, tf_figures *out) {
   tf_diags *d = tf_diags_new();
   tf_model *m = d && tree && !tree->open ? tf_model_new(tree, d) : NULL;
-  tf_result r;
-  if (m && !walk) tf_model_walk_limit(m, 0);
-  if (m) tf_model_all_points(m);
-  bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
+  bool ok = m && count(m, how, tree, out);
+  const bool again = m && !ok && how != TF_COUNT_ALL && tf_model_gave_up(m) && tf_workload_masked(tree->workload);
   tf_model_free(m);
   tf_diags_free(d);
-  return ok;
+  return again ? tf_figures_of_tree(tree, TF_COUNT_ALL, out) : ok;
 }

@@ -4,7 +4,15 @@
 #include "tileflow/search.h"
 
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
-/* False if the tree is illegal, still open, does not fit or cannot be counted.  walk: the exact walk may be used,
- * which can take seconds. */
-bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out);
+typedef enum {
+  TF_COUNT_ALL,   /* steps that a mask leaves out count, too (tf_model_all_points); nothing is walked */
+  TF_COUNT_SHORT, /* as `eval` counts, within the limit below, without a walk; of a masked workload else as TF_COUNT_ALL
+                   */
+  TF_COUNT_LONG   /* as `eval` counts; the exact walk may take seconds; of a masked workload else as TF_COUNT_ALL */
+} tf_counting;
+/* How far searches go to count a mapping of a masked workload as `eval` does: settings of the sums, which take a few
+ * milliseconds. */
+enum { TF_COUNT_SETTINGS = 1 << 15 };
+/* False if the tree is illegal, still open, does not fit or cannot be counted. */
+bool tf_figures_of_tree(const tf_tree *tree, tf_counting how, tf_figures *out);
 #endif

@@ -44,7 +44,9 @@ typedef struct {
   tf_watch watch;
   tf_solve_result *res;
   const tf_solve_result *known; /* the result whose ties are broken; NULL without a tie */
-  bool failed, unknown;         /* unknown: as in tf_x_task */
+  tf_tree *aside;               /* of a masked workload, the best to begin with as `eval` counts; NULL: none */
+  double aside_value;
+  bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
 
 static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
@@ -268,11 +270,29 @@ static void run(solver *v) {
 }
 
 /* ---- the first incumbent, and the result ---------------------------------------------------------- */
+/* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is as `eval` counts:
+ * the solver compares with all points, and the best as it stands is put aside. */
+static void begin(solver *v, tf_tree **tree, double value, const tf_figures *f) {
+  tf_figures all;
+  if (!tf_workload_masked(v->wl)) {
+    offer(v, tree, value, f);
+    return;
+  }
+  if (*tree && (!v->aside || value < v->aside_value)) {
+    tf_tree_free(v->aside);
+    v->aside = tf_tree_copy(*tree, v->arch, v->wl, NULL);
+    v->aside_value = value;
+    v->failed |= !v->aside;
+  }
+  if (*tree && tf_figures_of_tree(*tree, TF_COUNT_ALL, &all))
+    offer(v, tree, tf_objective_value(v->o->objective, &all), &all);
+}
+
 /* Takes the closed form's mapping, if it is better. */
 static void start_closed(solver *v) {
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
-  if (r) offer(v, &r->tree, r->value, &r->figures);
+  if (r) begin(v, &r->tree, r->value, &r->figures);
   if (r) v->res->evals += r->evals;
   tf_solve_free(r);
   tf_diags_free(d);
@@ -292,7 +312,7 @@ static void start(solver *v) {
                       .keep = 1};
   tf_diags *d = tf_diags_new();
   tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
-  if (r && r->n_best) offer(v, &r->best[0].tree, r->best[0].value, &r->best[0].figures);
+  if (r && r->n_best) begin(v, &r->best[0].tree, r->best[0].value, &r->best[0].figures);
   if (r) v->res->evals += r->evals;
   tf_search_free(r);
   tf_diags_free(d);
@@ -319,6 +339,7 @@ static void clear(solver *v) {
       tf_x_worker_free(v->workers[t * TEMPLATES + i]);
     tf_x_template_free(v->templates[i]);
   }
+  tf_tree_free(v->aside);
   free(v->workers);
   free(v->order);
   free(v->again);
@@ -330,6 +351,19 @@ static bool begin_with(solver *v, const tf_solve_result *known) {
   v->res->figures = known->figures;
   v->res->value = tf_objective_value(v->o->objective, &known->figures);
   return v->res->tree;
+}
+
+/* Of a masked workload, the best to begin with may be better than what is best with all points. */
+static void take_aside(solver *v) {
+  tf_solve_result *r = v->res;
+  tf_figures f;
+  if (r->tree && tf_figures_of_tree(r->tree, TF_COUNT_LONG, &f) &&
+      tf_objective_value(v->o->objective, &f) <= v->aside_value)
+    return;
+  tf_tree_free(r->tree);
+  r->tree = v->aside;
+  r->value = v->aside_value;
+  v->aside = NULL;
 }
 
 static bool solve(solver *v) {
@@ -358,6 +392,7 @@ static bool solve(solver *v) {
   run(v);
   if (v->failed) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   prove(v);
+  if (v->aside) take_aside(v);
   return true;
 }
 
@@ -449,8 +484,8 @@ static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_solve_result *r = tf_no_views(wl, d) ? solve_for(arch, wl, o, NULL, NULL, d) : NULL;
-  if (r) break_ties(arch, wl, o, r);
   const bool masked = r && tf_workload_masked(wl);
+  if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
   if (masked && r->tree && !count_masks(arch, wl, o, r, d)) {
     tf_solve_free(r);
     return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/identity.h"
@@ -257,12 +258,13 @@ static int most_genes(const driver *v) {
 }
 
 /* Enters the starts that fit into the archive, as they are. */
-static void take_starts(driver *v) {
+static void take_starts(driver *v, const tf_workload *wl) {
+  const tf_counting how = v->o->all_points && tf_workload_masked(wl) ? TF_COUNT_ALL : TF_COUNT_LONG;
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
     const tf_tree *given = v->o->starts[i];
     tf_found f = {0};
     v->res->evals++;
-    if (given->open || !tf_figures_of_tree(given, true, &f.figures)) continue;
+    if (given->open || !tf_figures_of_tree(given, how, &f.figures)) continue;
     f.value = tf_objective_value(v->o->objective, &f.figures);
     f.text = tf_tree_text(given);
     f.tree = tf_tree_copy(given, given->arch, given->workload, NULL);
@@ -301,11 +303,14 @@ static bool alloc(driver *v) {
   return ok;
 }
 
-static void set_limits(driver *v, const tf_tree *given) {
+static void set_limits(driver *v, const tf_workload *wl, const tf_tree *given) {
+  const double share = !v->o->all_points && tf_workload_masked(wl) ? tf_demand_share(wl) : 1;
   v->walk_limit = retains(given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
-  for (int i = 0; i < BATCH; i++)
+  for (int i = 0; i < BATCH; i++) {
+    v->tasks[i].share = share;
     v->tasks[i].quick_only = !given && v->strategy->evals_per_shape > 0;
+  }
 }
 
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
@@ -314,6 +319,21 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
   return v->file != NULL;
+}
+
+static int by_value(const void *a, const void *b) { return tf_found_order(a, b); }
+
+/* Of a masked workload, counts the best as `eval` does: what took too long in the search stands there with all points.
+ */
+static void count_best(driver *v) {
+  tf_search_result *r = v->res;
+  tf_figures f;
+  for (int i = 0; i < r->n_best; i++) {
+    if (!tf_figures_of_tree(r->best[i].tree, TF_COUNT_LONG, &f)) continue;
+    r->best[i].figures = f;
+    r->best[i].value = tf_objective_value(v->o->objective, &f);
+  }
+  if (r->n_best) qsort(r->best, (size_t)r->n_best, sizeof *r->best, by_value);
 }
 
 static void sum_up(driver *v, int threads) {
@@ -335,9 +355,10 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  set_limits(v, given);
-  take_starts(v);
+  set_limits(v, wl, given);
+  take_starts(v, wl);
   run(v, threads, d);
+  if (v->tasks[0].share < 1) count_best(v);
   sum_up(v, threads);
   if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   return v->failed ? NULL : v->res;

@@ -13,8 +13,12 @@
 enum {
   LOOK_EVERY = 16,
   REFUSED_MOST = 64,
-  SLOW_COUNTS = 32,   /* evaluations that one by the model's long way counts as */
-  GLANCE_FROM = 1000, /* with fewer evaluations left than this, preparing the model for batches does not pay */
+  SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
+  UNKNOWN_STEPS = 1 << 20, /* of the walk that counts one mapping a task with its mask */
+  CREDIT = 128,            /* of a task to begin with, for counts with masks */
+  EARNED = 8,              /* by each evaluation */
+  DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
+  GLANCE_FROM = 1000,      /* with fewer evaluations left than this, preparing the model for batches does not pay */
 };
 
 #define BESIDE 0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
@@ -26,6 +30,14 @@ typedef struct {
   tf_tree *tree;
   tf_trips *trips;
   tf_model *model;
+  tf_model
+      *masked;     /* counts as `eval` does where a mask leaves steps out (model: all points, quickly); NULL: no mask */
+  double share;    /* of all points' figures, at least as much is left by the mask, as a rule; 1: no mask */
+  double ratio;    /* of the best so far: its value with its mask over that with all points */
+  double best_all; /* and that with all points */
+  int64_t credit;  /* effort that counting masks may take, see count_mask */
+  int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see count_unknown */
+  double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
   double guide;         /* guiding cost of the best by the objective, to break ties */
   int refused;          /* best mappings that the rules refused */
@@ -91,6 +103,50 @@ static double guide_of(const work *w, const tf_result *r, double cost) {
   return cost * (1 + BESIDE * sum / (w->tree->n_nodes * r->cycles));
 }
 
+/* Whether a mapping that has these figures with all points counted may be kept, or told, once its mask is counted. */
+static bool may_lead(const work *w, const tf_figures *f) {
+  const tf_task *t = w->t;
+  const double cost = tf_objective_value(t->opts->objective, f);
+  const double by[TF_N_BY] = {cost * w->share, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
+  if (by[0] <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, by[0])) return true;
+  for (int i = 0; i < TF_N_BY; i++)
+    if (!t->best[i].there || by[i] < t->best[i].value) return true;
+  return false;
+}
+
+/* Remembers a mapping that took too long to count, if it may be best of all. */
+static void remember_unknown(work *w, double all, const int64_t *trips) {
+  const double best = w->t->best[TF_BY_OBJECTIVE].there ? w->t->best[TF_BY_OBJECTIVE].value : INFINITY;
+  const double least = w->t->memory->n_hints ? w->t->memory->best : INFINITY;
+  if (all >= w->unknown_all || all * w->ratio >= best || all * w->ratio >= least) return;
+  w->unknown_all = all;
+  memcpy(w->unknown, trips, (size_t)w->t->n_loops * sizeof *trips);
+}
+
+/* Counts a mapping with its mask, where it matters and there is credit for it: that takes some hundred times as long,
+ * so each evaluation earns a little, and mappings better than the best by all points come first.  What is not counted
+ * keeps the figures of all points, an upper bound.  The strategy is told of all points in any case: two ways of
+ * counting would mislead it.  all: the value of *f, all points' figures; returns the value of *f afterwards. */
+static double count_mask(work *w, const int64_t *trips, double all, tf_figures *f) {
+  tf_result own;
+  w->credit += EARNED;
+  if (!may_lead(w, f) || w->credit < (all < w->best_all ? -DEBT : 0)) return all;
+  const bool counted = tf_model_eval(w->masked, trips, &own) && own.feasible;
+  w->t->effort += tf_model_effort(w->masked);
+  w->credit -= tf_model_effort(w->masked);
+  if (!counted) {
+    remember_unknown(w, all, trips);
+    return all;
+  }
+  *f = tf_figures_of(w->tree->arch, w->tree->workload, &own);
+  const double value = tf_objective_value(w->t->opts->objective, f);
+  if (!w->t->best[TF_BY_OBJECTIVE].there || value < w->t->best[TF_BY_OBJECTIVE].value) {
+    w->best_all = all;
+    w->ratio = all > 0 ? value / all : 1;
+  }
+  return value;
+}
+
 static double evaluate(work *w, const int64_t *trips) {
   tf_result r;
   if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
@@ -98,6 +154,7 @@ static double evaluate(work *w, const int64_t *trips) {
   tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, &r, cost);
+  if (w->masked) cost = count_mask(w, trips, cost, &f);
   if (!offer(w, trips, &f, cost, guide)) return TF_COST_BAD * 1e9;
   if (guide < w->t->cost) w->t->cost = guide;
   return guide;
@@ -157,17 +214,10 @@ static bool has_left(const work *w) { return !w->over && w->spent < w->quota && 
 /* ---- batches of evaluations --------------------------------------------------------------------- */
 /* Whether evaluate() would only count a row with these figures, and keep nothing of it. */
 static bool changes_nothing(const work *w, const tf_brief *b) {
-  const tf_task *t = w->t;
   if (!b->feasible) return true;
   tf_figures f = {b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz), b->traffic_words,
                   b->held_words};
-  double cost = tf_objective_value(t->opts->objective, &f);
-  const double by[TF_N_BY] = {cost, f.cycles, f.energy_pj, f.traffic_words, f.held_words};
-  if (cost <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, cost)) return false;
-  bool worse = true;
-  for (int i = 0; i < TF_N_BY; i++)
-    worse &= t->best[i].there && by[i] >= t->best[i].value;
-  return worse;
+  return !may_lead(w, &f);
 }
 
 /* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures of all at once;
@@ -220,6 +270,19 @@ static bool explore(work *w, const tf_way *in, void *state) {
   return all && !w->t->cut && has_left(w);
 }
 
+/* Counts the one that took too long, with a walk, once a task. */
+static void count_unknown(work *w) {
+  tf_result r;
+  if (isinf(w->unknown_all) || w->t->cut) return;
+  tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
+  tf_model_sum_limit(w->masked, (int64_t)UNKNOWN_STEPS * 4);
+  const bool counted = tf_model_eval(w->masked, w->unknown, &r) && r.feasible;
+  w->t->effort += tf_model_effort(w->masked);
+  if (!counted) return;
+  const tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
+  offer(w, w->unknown, &f, tf_objective_value(w->t->opts->objective, &f), w->unknown_all);
+}
+
 static void search(work *w) {
   tf_task *t = w->t;
   const tf_way *in = t->strategy->inner;
@@ -240,6 +303,7 @@ static void search(work *w) {
   t->failed = !state;
   if (!state) return;
   t->exhausted = explore(w, in, state);
+  if (w->masked) count_unknown(w);
 }
 
 /* ---- running a task ---------------------------------------------------------------------------- */
@@ -279,6 +343,23 @@ static void finish(work *w) {
   if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
 }
 
+static bool prepare_mask(work *w, tf_diags *d) {
+  w->share = w->t->share;
+  if (w->share >= 1) return true;
+  const bool all = !w->t->strategy->evals_per_shape; /* one that sees all must know of all */
+  w->masked = tf_model_new(w->tree, d);
+  w->share = all ? 0 : w->share;
+  w->ratio = 1;
+  w->best_all = INFINITY;
+  w->credit = all ? INT64_MAX / 2 : CREDIT;
+  w->unknown_all = INFINITY;
+  w->unknown = TF_ARRAY(w->arena, int64_t, (size_t)w->trips->n_loops + 1);
+  if (!w->masked || !w->arena) return false;
+  tf_model_walk_limit(w->masked, all ? UNKNOWN_STEPS : 0);
+  tf_model_sum_limit(w->masked, all ? UNKNOWN_STEPS : TF_COUNT_SETTINGS);
+  return w->unknown != NULL;
+}
+
 static bool prepare(work *w) {
   tf_task *t = w->t;
   w->tree = tf_shapes_tree(t->shapes, t->genes, &t->reads);
@@ -299,8 +380,8 @@ static bool prepare(work *w) {
   w->trips = d ? tf_trips_new(w->tree, d) : NULL;
   w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
   if (w->model) tf_model_all_points(w->model);
+  bool ok = w->arena && w->trips && (w->model || t->logged) && (t->logged || prepare_mask(w, d));
   tf_diags_free(d);
-  bool ok = w->arena && w->trips && (w->model || t->logged);
   t->legal = ok;
   t->n_loops = ok ? w->trips->n_loops : 0;
   for (int by = 0; ok && by < TF_N_BY; by++)
@@ -323,6 +404,7 @@ void tf_task_run(tf_task *t) {
     finish(&w);
   }
   tf_model_free(w.model);
+  tf_model_free(w.masked);
   tf_trips_free(w.trips);
   tf_arena_free(w.arena);
   tf_tree_free(w.tree);

@@ -78,6 +78,7 @@ typedef struct {
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
   int64_t walk_limit;
+  double share; /* tf_demand_share of the workload */
   int growth;
   bool quick_only; /* mappings that need the model's long way are left to tasks with uneven trip counts */
   tf_watch *watch;

@@ -6,7 +6,7 @@
 
 static char *copy(tf_arena *a, const char *text) { return tf_arena_strndup(a, text, strlen(text)); }
 
-static bool take(tf_arena *a, const glob_t *found, size_t skip, sweep_paths *out) {
+static bool keep_paths(tf_arena *a, const glob_t *found, size_t skip, sweep_paths *out) {
   out->at = TF_ARRAY(a, const char *, found->gl_pathc + 1);
   for (size_t i = 0; out->at && i < found->gl_pathc; i++)
     if (!(out->at[out->n++] = copy(a, found->gl_pathv[i] + skip))) return false;
@@ -30,7 +30,7 @@ bool sweep_paths_of(tf_arena *a, const char *folder, const char *text, sweep_pat
   memcpy(pattern + k, text, m + 1);
   glob_t found;
   int failed = glob(pattern, 0, NULL, &found);
-  bool ok = failed ? failed != GLOB_NOSPACE : take(a, &found, n, out);
+  bool ok = failed ? failed != GLOB_NOSPACE : keep_paths(a, &found, n, out);
   globfree(&found);
   return ok;
 }

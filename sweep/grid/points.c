@@ -5,7 +5,7 @@
 #include "sweep/grid/grid.h"
 
 /* Extracts the positions on the axes of workloads (or of machines) from n; the last axis varies fastest. */
-static int64_t take_axes(const tf_sweep_grid *g, bool of_workload, int64_t n, int at[TF_SWEEP_AXES]) {
+static int64_t positions_on_axes(const tf_sweep_grid *g, bool of_workload, int64_t n, int at[TF_SWEEP_AXES]) {
   for (int i = g->n_axes - 1; i >= 0; i--) {
     if (g->axes[i].of_workload != of_workload) continue;
     at[i] = (int)(n % g->axes[i].n);
@@ -19,12 +19,12 @@ tf_sweep_place tf_sweep_place_of(const tf_sweep_grid *g, int64_t point) {
   int64_t machine = point / g->n_cases, rest = point % g->n_cases;
   for (int i = 0; i < TF_SWEEP_AXES; i++)
     p.at[i] = -1;
-  p.arch = (int)take_axes(g, false, machine, p.at);
+  p.arch = (int)positions_on_axes(g, false, machine, p.at);
   if (g->n_mappings) {
     p.mapping = (int)(rest % g->n_mappings);
     rest /= g->n_mappings;
   }
-  p.workload = (int)take_axes(g, true, rest, p.at);
+  p.workload = (int)positions_on_axes(g, true, rest, p.at);
   return p;
 }
 

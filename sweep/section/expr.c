@@ -190,7 +190,7 @@ static type parse_chain(parser *p, const char *ops) {
 static type parse_sum(parser *p) { return parse_chain(p, "+-"); }
 
 /* < <= > >= == !=; NUMBER: none follows. */
-static what take_comparison(parser *p) {
+static what accept_comparison(parser *p) {
   static const struct {
     const char *text;
     what what;
@@ -209,7 +209,7 @@ static type parse_comparison(parser *p) {
   size_t from = p->x.tok.at;
   type left = parse_sum(p);
   if (left == BAD) return BAD;
-  what w = take_comparison(p);
+  what w = accept_comparison(p);
   if (w == NUMBER) return left;
   size_t right_from = p->x.tok.at;
   type right = parse_sum(p);
@@ -221,7 +221,7 @@ static type parse_comparison(parser *p) {
   return add_op(p, w, IS_TRUTH);
 }
 
-static bool take_word(parser *p, const char *word) {
+static bool accept_word(parser *p, const char *word) {
   if (!tf_lex_word(&p->x, word)) return false;
   tf_lex_next(&p->x);
   return true;
@@ -243,7 +243,7 @@ static type parse_not(parser *p) {
 static type parse_joined(parser *p, bool any) {
   size_t from = p->x.tok.at;
   type t = any ? parse_joined(p, false) : parse_not(p);
-  while (t != BAD && take_word(p, any ? "or" : "and")) {
+  while (t != BAD && accept_word(p, any ? "or" : "and")) {
     type right = any ? parse_joined(p, false) : parse_not(p);
     if (right == BAD) return BAD;
     if (t != IS_TRUTH || right != IS_TRUTH) return wrong_type(p, from, "a condition on both sides");

@@ -11,7 +11,7 @@ static void name_file(char *path, size_t size, const char *what) {
   snprintf(path, size, "/tmp/fuzz-store-%ld%s", (long)getpid(), what);
 }
 
-static bool look(void *ctx, const tf_sweep_row *r) {
+static bool check_row(void *ctx, const tf_sweep_row *r) {
   (void)ctx;
   return r->point >= 0 || (abort(), false);
 }
@@ -24,7 +24,7 @@ static void read_store(const char *path) {
   if (s) {
     tf_condition *c = tf_condition_read("cycles > 1 and state == 'found'", s, d);
     if (!c) abort();
-    tf_store_rows(s, look, NULL, d);
+    tf_store_rows(s, check_row, NULL, d);
     free(tf_store_mapping(s, 0, d));
     tf_sweep_summary_free(tf_sweep_summary_of(s, d));
     tf_condition_free(c);

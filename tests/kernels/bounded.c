@@ -12,7 +12,7 @@ static bool is_zero(bounded a) { return a.v == 0 && a.e == 0; }
 
 /* What becomes of it in float32.  Infinite only because it is too large: e is 1 for as long as a sum may take it in
  * unrounded. */
-static bounded settle(double v, double e) {
+static bounded as_float32(double v, double e) {
   if (isnan(v) || isinf(v)) return isnan(e) || isinf(e) ? unknown : (bounded){v, 0};
   if (!(e < INFINITY)) return unknown;
   if (fabs(v) - e > FLT_MAX * (1 + 1e-7)) return (bounded){v > 0 ? INFINITY : -INFINITY, 1};
@@ -23,7 +23,7 @@ typedef const bounded_rounding *rounding;
 
 /* v with the errors of its operands, and one more step. */
 static bounded step(rounding by, double v, double e) {
-  return settle(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0);
+  return as_float32(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0);
 }
 
 static bool too_large(bounded a) { return isinf(a.v) && a.e > 0; }
@@ -156,7 +156,7 @@ static bounded total(rounding by, const sum *s) {
   const bool up = s->up || s->large_up, down = s->down || s->large_down;
   if (s->unknown || s->size + s->e > FLT_MAX * 0.99 || (up && down)) return unknown;
   if (up || down) return (bounded){up ? INFINITY : -INFINITY, 0};
-  return settle(s->v, s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
+  return as_float32(s->v, s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
 }
 
 static bounded fetch(const tf_workload *wl, bounded **data, const tf_ref *ref, const int64_t *point) {
@@ -197,7 +197,8 @@ static bounded element(const tf_workload *wl, rounding by, const tf_op *op, boun
       all = op->reduce == TF_REDUCE_MUL ? times(by, all, v) : limit(v, all, op->reduce == TF_REDUCE_MAX);
   } while (next_point(wl, op, op->n_out_dims, op->n_dims, point));
   if (op->reduce == TF_REDUCE_ADD) all = total(by, &s);
-  if (sure(all) && isfinite(all.v) && all.v != -FLT_MAX) all = settle(all.v, all.e + by->kept * fabs(all.v) + by->tiny);
+  if (sure(all) && isfinite(all.v) && all.v != -FLT_MAX)
+    all = as_float32(all.v, all.e + by->kept * fabs(all.v) + by->tiny);
   if (isinf(all.v)) all.e = 0;
   return all;
 }

@@ -132,7 +132,7 @@ static void one(void *ctx, uint64_t seed) {
  * copy is then a fill of M: the boxes of two steps are the same (then neither copies) or have nothing in common (then
  * both take all of it). */
 
-static char *say_product(tf_rng *g, const char **tensor) {
+static char *write_product(tf_rng *g, const char **tensor) {
   static const char machine[] =
       "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: D, bandwidth: 4}\n"
       "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: M}\n";
@@ -256,7 +256,7 @@ static void one_product(void *ctx, uint64_t seed) {
   session *s = ctx;
   tf_rng g = tf_rng_new(seed, 7);
   const char *tensor;
-  char *text = say_product(&g, &tensor);
+  char *text = write_product(&g, &tensor);
   tf_text in = {"product", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *spec = tf_spec_read_texts(&in, 1, NULL, 0, d);

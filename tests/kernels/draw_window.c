@@ -33,7 +33,7 @@ static const char *const sums[] = {"+= %s * F[%s]", "max= %s", "+= %s", "min= %s
 static const char *const maps[] = {"relu(D[%s])", "D[%s] / 9", "max(D[%s], U[c]) * 0.5", "-D[%s] + V[%s]",
                                    "exp(D[%s])"};
 
-static void say_tree(page *p, tf_rng *g, const lengths *v, int map, bool product) {
+static void write_tree(page *p, tf_rng *g, const lengths *v, int map, bool product) {
   const int tile = rng_between(g, 1, v->p), trip = parts(v->p, tile), left = parts(v->p, trip);
   const bool cuts = tf_rng_below(g, 6) == 0 && map < 0; /* the window, too */
   const char *names[] = {"D", "A", "E"};
@@ -101,5 +101,5 @@ void draw_window(page *p, uint64_t seed) {
   if (map >= 0) page_say(p, "  - \"A[%s] = %s\"\n", at, expr);
   if (product)
     page_say(p, "  - \"E[%s] += %s[%s] * G[k,c]\"\n", behind ? "n,p,q,k" : "n,k,p,q", map < 0 ? "D" : "A", at);
-  say_tree(p, &g, &v, map, product);
+  write_tree(p, &g, &v, map, product);
 }

@@ -147,7 +147,7 @@ static const workload workloads[] = {
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8 };
 
-static void say_dims(tf_rng *g, page *p, const char *dims) {
+static void write_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "workload:\n  name: w\n  dims: {");
   for (const char *c = dims; *c; c++)
     if (*c == '@')
@@ -157,7 +157,7 @@ static void say_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "}\n");
 }
 
-static void say_ops(page *p, const char *ops) {
+static void write_ops(page *p, const char *ops) {
   page_say(p, "  ops:\n");
   for (const char *line = ops; *line;) {
     size_t n = strcspn(line, "\n");
@@ -241,13 +241,13 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   }
   const workload *w = &workloads[i];
   *features |= w->tensors ? 1u << GEN_PAD : 0;
-  say_dims(g, p, w->dims);
+  write_dims(g, p, w->dims);
   if (w->tensors) {
     page_say(p, "  tensors: %s\n", w->tensors);
   } else if (rng_chance(g, 4)) {
     page_say(p, "  tensors: {%c: {word-bits: %d}}\n", w->ops[0], rng_chance(g, 2) ? 8 : 32);
     *features |= 1u << GEN_BITS;
   }
-  say_ops(p, w->ops);
+  write_ops(p, w->ops);
   return w->name;
 }

@@ -37,14 +37,14 @@ static names draw_names(tf_rng *g, bool scores, int m) {
   return n;
 }
 
-static void say_scores(const names *n, page *p, const char *h) {
+static void write_scores(const names *n, page *p, const char *h) {
   if (n->apart)
     page_say(p, "  - \"S[%s%s] += Q[%sp,a] * K[%sq,a]\"\n", h, n->turned ? "q,p" : "p,q", h, h);
   else
     page_say(p, "  - \"S[%sm,l] += Q[%sm,a] * K[%sl,a]\"\n", h, h, h);
 }
 
-static void say_mask(const names *n, tf_rng *g, page *p, const char *h) {
+static void write_mask(const names *n, tf_rng *g, page *p, const char *h) {
   char row[16] = "m", key[16] = "l";
   if (n->apart) {
     snprintf(row, sizeof row, "m + %d", n->row);
@@ -55,7 +55,7 @@ static void say_mask(const names *n, tf_rng *g, page *p, const char *h) {
   page_say(p, ", S[%s%s,%s], -inf)\"\n", h, n->apart && n->turned ? key : row, n->apart && n->turned ? row : key);
 }
 
-static void say_dims(const names *n, int kind, int m, int l, bool batch, page *p) {
+static void write_dims(const names *n, int kind, int m, int l, bool batch, page *p) {
   page_say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: 2%s", m, l, batch ? ", b: 2" : "");
   if (kind) page_say(p, ", a: 2%s", kind == 3 ? ", e: 2" : "");
   if (n->apart) page_say(p, ", p: %d, q: %d", m + n->more_p, l + n->more_q);
@@ -70,10 +70,10 @@ const char *gen_masked(tf_rng *g, page *p) {
   const int l = rng_chance(g, 4) ? rng_between(g, 2, 5) : m;
   const char *h = kind == 1 && rng_chance(g, 5) ? "b," : "";
   const names n = draw_names(g, kind > 0, m);
-  say_dims(&n, kind, m, l, *h != 0, p);
+  write_dims(&n, kind, m, l, *h != 0, p);
   if (kind == 3) page_say(p, "  - \"K[%s,a] += J[%s,e] * U[e,a]\"\n", n.apart ? "q" : "l", n.apart ? "q" : "l");
-  if (kind) say_scores(&n, p, h);
-  say_mask(&n, g, p, h);
+  if (kind) write_scores(&n, p, h);
+  write_mask(&n, g, p, h);
   page_say(p, "  - \"X[%sm] max= T[%sm,l]\"\n", h, h);
   page_say(p, "  - \"E[%sm,l] = exp(T[%sm,l] - X[%sm])\"\n  - \"Z[%sm] += E[%sm,l]\"\n", h, h, h, h, h);
   if (kind == 2) page_say(p, "  - \"P[%sm,l] = E[%sm,l] / Z[%sm]\"\n", h, h, h);

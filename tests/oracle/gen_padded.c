@@ -34,19 +34,19 @@ static window over_made(tf_rng *g, int in) {
   return w;
 }
 
-static void say_index(page *p, const window *w, const char *at, const char *tap) {
+static void write_index(page *p, const window *w, const char *at, const char *tap) {
   page_say(p, ", %d*%s + %d*%s - %d", w->stride, at, w->dilation, tap, w->shift);
 }
 
 /* Its taps from the last to the first: at one setting of a loop over them it reads elsewhere than the window. */
-static void say_reversed(page *p, const window *w, const char *at, const char *tap) {
+static void write_reversed(page *p, const window *w, const char *at, const char *tap) {
   page_say(p, ", %d*%s - %d*%s + %d", w->stride, at, w->dilation, tap, w->dilation * (w->taps - 1) - w->shift);
 }
 
 /* Another reader of the padded input.  apart: of rows and places of its own, so that one of the two may read padding
  * alone. */
-static void say_other_reader(page *p, const window *a, const window *b, bool depthwise, int apart) {
-  void (*say)(page *, const window *, const char *, const char *) = apart ? say_reversed : say_index;
+static void write_other_reader(page *p, const window *a, const window *b, bool depthwise, int apart) {
+  void (*say)(page *, const window *, const char *, const char *) = apart ? write_reversed : write_index;
   page_say(p, "  - \"Y[k,p%s] += I[%s", b ? ",q" : "", depthwise ? "k" : "c");
   if (apart) page_say(p, " + %d", apart);
   say(p, a, "p", "r");
@@ -71,14 +71,14 @@ void gen_padded(tf_rng *g, page *p) {
   if (two) page_say(p, "]}, %s: {pad: [0, %d", in, c.pad);
   if (two && !flat) page_say(p, ", %d", d.pad);
   page_say(p, "]}}\n  ops:\n  - \"T[k,%s] += I[%s", pq, depthwise ? "k" : "c");
-  say_index(p, &a, "p", "r");
-  if (!flat) say_index(p, &b, "q", "s");
+  write_index(p, &a, "p", "r");
+  if (!flat) write_index(p, &b, "q", "s");
   page_say(p, "] * W[k,r%s%s]\"\n", depthwise ? "" : ",c", flat ? "" : ",s");
   if (relu) page_say(p, "  - \"R[k,%s] = max(T[k,%s], 0)\"\n", pq, pq);
-  if (shared) say_other_reader(p, &a, flat ? NULL : &b, depthwise, apart);
+  if (shared) write_other_reader(p, &a, flat ? NULL : &b, depthwise, apart);
   if (!two) return;
   page_say(p, "  - \"O[n,%s] += %s[k", flat ? "x" : "x,y", in);
-  say_index(p, &c, "x", "t");
-  if (!flat) say_index(p, &d, "y", "u");
+  write_index(p, &c, "x", "t");
+  if (!flat) write_index(p, &d, "y", "u");
   page_say(p, "] * V[n,k,t%s]\"\n", flat ? "" : ",u");
 }

@@ -77,7 +77,7 @@ static tally *kind_of(session *s, const char *name) {
   return &s->kinds[s->n_kinds++];
 }
 
-static bool take_file(page *p, const char *path) {
+static bool load_case(page *p, const char *path) {
   FILE *f = fopen(path, "r");
   p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
   p->text[p->len] = 0;
@@ -89,7 +89,7 @@ static void one(session *s, uint64_t seed) {
   page p;
   unsigned features = (s->padded ? 1u << GEN_PAD : 0) | (s->masked ? 1u << GEN_MASK : 0);
   const char *kind = "file";
-  if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
+  if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);

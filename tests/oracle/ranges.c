@@ -6,7 +6,7 @@
 /* Far from every border: full tiles, no clipping (for the effect of a loop alone). */
 static bool unbounded(const oracle *o) { return o->steps < 0; }
 
-static span around(span a, span b) {
+static span span_of_both(span a, span b) {
   if (a.len <= 0 || b.len <= 0) return a.len <= 0 ? b : a;
   int64_t end = a.lo + a.len > b.lo + b.len ? a.lo + a.len : b.lo + b.len;
   int64_t lo = a.lo < b.lo ? a.lo : b.lo;
@@ -54,7 +54,7 @@ static span wanted(const oracle *o, int op, int rank, int n) {
     for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n); r++) {
       if (o->wl->ops[c].reads[r].tensor != z) continue;
       box b = op_box(o, c, r, n);
-      if (!b.empty) s = around(s, b.rank[rank]);
+      if (!b.empty) s = span_of_both(s, b.rank[rank]);
     }
   return s;
 }
@@ -79,7 +79,7 @@ static span streamed(const oracle *o, int scope, int dim, int n) {
   bool any = false;
   for (int i = 0; i < o->wl->n_ops; i++)
     if (leads_stream(o, scope, i)) {
-      all = around(all, dim_range(o, i, dim, n));
+      all = span_of_both(all, dim_range(o, i, dim, n));
       any = true;
     }
   return any ? all : (span){0, o->wl->dims[dim].extent};
@@ -136,7 +136,7 @@ box op_box(const oracle *o, int op, int ref, int n) {
 void join_boxes(const oracle *o, int z, box *all, const box *b) {
   if (b->empty) return;
   for (int r = 0; r < o->wl->tensors[z].rank; r++)
-    all->rank[r] = all->empty ? b->rank[r] : around(all->rank[r], b->rank[r]);
+    all->rank[r] = all->empty ? b->rank[r] : span_of_both(all->rank[r], b->rank[r]);
   all->empty = false;
 }
 

@@ -86,19 +86,19 @@ static words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partia
                  .read = speaks ? partial : 0};
 }
 
-static void most(int64_t *so_far, int64_t v) { *so_far = v > *so_far ? v : *so_far; }
+static void raise_to(int64_t *so_far, int64_t v) { *so_far = v > *so_far ? v : *so_far; }
 
 static void note_size(oracle *o, int n, int z, const box *b) {
   int nt = o->wl->n_tensors;
-  most(&o->peak[o->tree->nodes[n].level * nt + z], volume(o, z, b));
-  most(&o->largest[n * nt + z], volume(o, z, b));
+  raise_to(&o->peak[o->tree->nodes[n].level * nt + z], volume(o, z, b));
+  raise_to(&o->largest[n * nt + z], volume(o, z, b));
   for (int r = 0; r < o->wl->tensors[z].rank && !b->empty; r++)
-    most(&o->extent[(n * nt + z) * MAX_RANK + r], b->rank[r].len);
+    raise_to(&o->extent[(n * nt + z) * MAX_RANK + r], b->rank[r].len);
 }
 
 /* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at earlier
  * moments; `now`: gathers those of this one. */
-static void take(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
+static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
   request q = {.parent = parent_key(o, n, z, o->tree->nodes[n].level),
                .production = production_key(o, z),
                .want = slice(o, n, z)};
@@ -146,7 +146,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
       keys[n_keys] = key;
       memset(&now[n_keys++], 0, sizeof now[0]);
     }
-    take(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
+    enter_slice(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
     any = true;
   } while (next_instance(o, n));
   for (int k = 0; k < n_keys && makes(o, n, z); k++) /* what is read before it is made carries nothing */

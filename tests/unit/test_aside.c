@@ -63,7 +63,7 @@ static ir_body *find_body(ir_body *b, ir_kind kind, int *at) {
   return NULL;
 }
 
-static void take_out(ir_program *p, ir_kind kind) {
+static void remove_first(ir_program *p, ir_kind kind) {
   int at;
   ir_body *b = find_body(&p->body, kind, &at);
   for (b->n--; at < b->n; at++)
@@ -273,7 +273,7 @@ static void large_tile(ir_program *p) {
 static void no_tile(ir_program *p) { copy_of(p)->copy.slot = ir_number(7); }
 static void many_left(ir_program *p) { wait_of(p)->wait.left = 9; }
 static void wait_elsewhere(ir_program *p) { wait_of(p)->wait.queue = -1; }
-static void never_waits(ir_program *p) { take_out(p, IR_WAIT), take_out(p, IR_WAIT); }
+static void never_waits(ir_program *p) { remove_first(p, IR_WAIT), remove_first(p, IR_WAIT); }
 static void no_group(ir_program *p) {
   ir_body *in = &find(&p->body, IR_FOR)->body;
   for (int i = 0; i < in->n; i++)
@@ -312,7 +312,7 @@ static void outside(ir_program *p) {
 }
 
 static ir_stmt *lanes_of(ir_program *p) { return find(&find(&p->body, IR_FOR)->body, IR_FOR); }
-static void no_barrier(ir_program *p) { take_out(p, IR_BARRIER); }
+static void no_barrier(ir_program *p) { remove_first(p, IR_BARRIER); }
 static void block_barrier(ir_program *p) { find(&p->body, IR_BARRIER)->barrier.map = IR_BLOCK; }
 static void lane_in_lane(ir_program *p) { find(&p->body, IR_FOR)->loop.map = IR_LANE; }
 static void block_in_lane(ir_program *p) {

@@ -125,7 +125,7 @@ static tf_spec *spec_of(const char *path, char *text, tf_diags *d) {
   return tf_spec_read(paths, n, NULL, 0, d);
 }
 
-static void take_file(const char *path) {
+static void check_file(const char *path) {
   size_t len;
   char *text = case_file(path, &len);
   test_case e = {.d = tf_diags_new()};
@@ -148,7 +148,7 @@ static void take_file(const char *path) {
   case_drop(&e);
 }
 
-static void take_folder(const char *path) {
+static void check_folder(const char *path) {
   DIR *folder = opendir(path);
   struct stat is;
   for (const struct dirent *f; folder && (f = readdir(folder)) != NULL;) {
@@ -156,16 +156,16 @@ static void take_folder(const char *path) {
     size_t len = strlen(f->d_name);
     snprintf(below, sizeof below, "%s/%s", path, f->d_name);
     if (f->d_name[0] == '.' || stat(below, &is) != 0) continue;
-    if (S_ISDIR(is.st_mode)) take_folder(below);
-    if (len > 5 && strcmp(f->d_name + len - 5, ".yaml") == 0) take_file(below);
+    if (S_ISDIR(is.st_mode)) check_folder(below);
+    if (len > 5 && strcmp(f->d_name + len - 5, ".yaml") == 0) check_file(below);
   }
   if (folder) closedir(folder);
 }
 
 static void test_files(void) {
-  take_folder("workloads");
-  take_folder("examples");
-  take_folder("tests/golden/in");
+  check_folder("workloads");
+  check_folder("examples");
+  check_folder("tests/golden/in");
   CHECK(mappings >= 40);
 }
 

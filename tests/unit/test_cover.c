@@ -94,7 +94,7 @@ static bool has_code(const tf_diags *d, tf_code code) {
 }
 
 /* Whether the rules of trees say what `covers` does of these trip counts, unless they find something else amiss. */
-static void ask_check(const test_case *e, const int64_t *trips, bool covers) {
+static void check_rules(const test_case *e, const int64_t *trips, bool covers) {
   const tf_plan *p = e->model->plan;
   for (int l = 0; l < p->n_loops; l++)
     e->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip = trips[l];
@@ -117,7 +117,7 @@ static bool try_row(test_case *e, slow *s, tf_cover *c, const int64_t *trips, ta
   CHECK(tf_cover_all(c, trips) == (v == COVERS));
   bool counted = tf_model_eval(e->model, trips, &e->r);
   CHECK(v == COVERS ? counted || e->r.overflow : !counted && !e->r.overflow);
-  ask_check(e, trips, v == COVERS);
+  check_rules(e, trips, v == COVERS);
   t->rows++;
   t->covered += v == COVERS;
   return check_failed == failures;

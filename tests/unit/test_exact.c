@@ -91,7 +91,7 @@ static void put_problem(tf_rng *r, char *p) {
 /* ---- against the twin ---------------------------------------------------------------------------- */
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
-static void say(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
+static void print_case(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
   char *mapping = r->tree ? tf_tree_text(r->tree) : NULL;
   printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value, t->best,
          r->proved, mapping ? mapping : "(none)", t->text);
@@ -120,7 +120,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
     if (open && r && !same)
       same = !r->proved && r->bound <= t.best * (1 + 1e-12) && (!r->tree || r->value >= t.best * (1 - 1e-12));
     CHECK(same);
-    if (r && (!same || !least)) say(text, goal, r, &t);
+    if (r && (!same || !least)) print_case(text, goal, r, &t);
     compared = 1;
     tf_solve_free(r);
   }

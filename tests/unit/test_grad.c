@@ -165,7 +165,7 @@ static void test_known(void) {
 static int draw(tf_rng *rng, int n) { return (int)tf_rng_below(rng, (uint32_t)n); }
 
 /* An index of up to two of the dims, whole and not negative from -1 on. */
-static void say_index(page *p, tf_rng *rng) {
+static void write_index(page *p, tf_rng *rng) {
   static const char *const dims[] = {"i", "j", "k", "r"};
   int a = draw(rng, 4), b = draw(rng, 4), form = draw(rng, 5);
   if (form < 2)
@@ -176,31 +176,31 @@ static void say_index(page *p, tf_rng *rng) {
     say(p, "%d*%s + %d*%s", 1 + draw(rng, 4), dims[a], 1 + draw(rng, 3), dims[a == b ? (b + 1) % 4 : b]);
 }
 
-static void say_drawn(page *p, uint64_t seed) {
+static void write_drawn(page *p, uint64_t seed) {
   static const char *const sign[] = {"+=", "+=", "+=", "max=", "*="};
   static const char *const function[] = {"", "", "exp", "sigmoid", "tanh", "sqrt"};
   tf_rng rng = tf_rng_new(seed, 1);
   say(p, "workload:\n  dims: {i: %d, j: %d, k: %d, r: %d}\n  ops:\n", 1 + draw(&rng, 4), 1 + draw(&rng, 3),
       1 + draw(&rng, 3), 1 + draw(&rng, 3));
   say(p, "  - T[i,j] %s %s(A[", sign[draw(&rng, 5)], function[draw(&rng, 6)]);
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, ",");
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, "]) * B[");
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, ",k]\n  - U[i,k] %s %s(T[i,j]) * C[", sign[draw(&rng, 3)], function[draw(&rng, 6)]);
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, "] + A[i,");
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, "] / B[j,k]\n  - Y[j,r] += U[i,k] * T[i,j] - D[");
-  say_index(p, &rng);
+  write_index(p, &rng);
   say(p, "]\n");
 }
 
 static void test_drawn(void) {
   for (uint64_t seed = 0; seed < 150; seed++) {
     page p = {.len = 0};
-    say_drawn(&p, seed);
+    write_drawn(&p, seed);
     if (!CHECK(right(p.text, &(tf_grad_options){0}, true))) return;
   }
 }

@@ -47,7 +47,7 @@ typedef struct {
   bool two, flat;
 } problem;
 
-static void say_index(page *p, const window *w, char at, char tap) {
+static void write_index(page *p, const window *w, char at, char tap) {
   say(p, ", %d*%c + %d*%c - %d", w->stride, at, w->dilation, tap, w->shift);
 }
 
@@ -68,13 +68,13 @@ static problem workload(tf_rng *g, page *p) {
   if (two && !flat) say(p, ", %d", d.pad);
   say(p, "]}}\n  ops:\n  - \"T[k,p%s] += I[", flat ? "" : ",q");
   page index = {.len = 0};
-  say_index(&index, &a, 'p', 'r');
-  if (!flat) say_index(&index, &b, 'q', 's');
+  write_index(&index, &a, 'p', 'r');
+  if (!flat) write_index(&index, &b, 'q', 's');
   say(p, "%s] * W[k,r%s]\"\n", index.text + 2, flat ? "" : ",s");
   if (!two) return w;
   say(p, "  - \"O[n,x%s] += T[k", flat ? "" : ",y");
-  say_index(p, &c, 'x', 't');
-  if (!flat) say_index(p, &d, 'y', 'u');
+  write_index(p, &c, 'x', 't');
+  if (!flat) write_index(p, &d, 'y', 'u');
   say(p, "] * V[n,k,t%s]\"\n", flat ? "" : ",u");
   return w;
 }

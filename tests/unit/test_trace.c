@@ -14,7 +14,7 @@ enum { CASES = 80 };
 static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
 /* A divisor of *left, which keeps the rest. */
-static int take(tf_rng *g, int *left) {
+static int split_off(tf_rng *g, int *left) {
   int d = pick(g, 1, *left);
   while (*left % d)
     d = pick(g, 1, *left);
@@ -32,10 +32,10 @@ static void draw(tf_rng *g, page *p) {
   say(p, "  - {name: Reg, mesh: [4, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], below: Reg}\n");
   say(p, "  word-bits: 16\nworkload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n", m, k, l, n);
   say(p, "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\nmapping: |\n");
-  say(p, "  DRAM for m=%d", take(g, &m));
-  say(p, " l=%d\n    Buf for m=%d\n      %s\n", take(g, &l), take(g, &m), scope[pick(g, 0, 1)]);
+  say(p, "  DRAM for m=%d", split_off(g, &m));
+  say(p, " l=%d\n    Buf for m=%d\n      %s\n", split_off(g, &l), split_off(g, &m), scope[pick(g, 0, 1)]);
   m2 = m, l2 = l;
-  const int lo = take(g, &l), ko = take(g, &k), no = take(g, &n), lo2 = take(g, &l2);
+  const int lo = split_off(g, &l), ko = split_off(g, &k), no = split_off(g, &n), lo2 = split_off(g, &l2);
   say(p, "        Buf for l=%d k=%d\n          Reg for k=%d l=%d m=%d\n            op C\n", lo, ko, k, l, m);
   say(p, "        Buf for n=%d l=%d\n          Reg for m=%d n=%d l=%d\n            op E\n", no, lo2, m2, n, l2);
 }

@@ -15,20 +15,25 @@ static const low_pass passes[] = {
 };
 
 /* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is the default, and what
- * runs on all later ones. */
+ * runs on all later ones; wmma the baseline: fragments as C++ has them. */
 static bool isa_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const char *isa = o->isa ? o->isa : "";
   machine->groups = !strcmp(isa, "sm_90a") && ir_is_half(machine->data);
   if (strncmp(isa, "sm_", 3) != 0 || !strcmp(isa, "sm_80") || !strcmp(isa, "sm_90a")) return true;
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no isa '%.40s'; known: sm_80, sm_90a", isa);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no isa '%.40s'; known: sm_80, sm_90a, wmma", isa);
 }
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   char known[80] = "f32";
-  size_t n = strlen(known);
-  if (cu_machine(o->dtype, machine)) return isa_of(o, machine, d);
+  const bool wmma = o->isa && !strcmp(o->isa, "wmma");
+  size_t n = wmma ? 0 : strlen(known);
+  if (cu_machine(o->dtype, wmma, machine)) return isa_of(o, machine, d);
   for (int i = 0; cu_mma_at(i) && n < sizeof known; i++)
-    n += (size_t)snprintf(known + n, sizeof known - n, ", %s", cu_mma_at(i)->dtype);
+    if (cu_mma_at(i)->wmma == wmma)
+      n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", cu_mma_at(i)->dtype);
+  if (wmma)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no wmma of '%.40s'; known: %s",
+                   o->dtype ? o->dtype : "f32", known);
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 

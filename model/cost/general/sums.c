@@ -293,7 +293,7 @@ static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
 static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
-  e->ev->work++;
+  e->ev->irregular |= ++e->ev->work > e->ev->work_most;
   bool any = p->cuts && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Faults planted in the text of five kernels, a product and streamed attention of bfloat16, the same attention on the plain
-# units, and the first two with their sums in parts: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
+# units, the first two with their sums in parts, and the product by the fragments of C++: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
 # usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 tileflow=$1 step=${2:-1}
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
@@ -50,11 +50,13 @@ cp "$work/attention.yaml" "$work/plain.yaml"
 # Both once more, with their sums in parts.
 sed 's/k: 200/k: 400/; s/HBM for m=1/HBM spatial k=2@x/' "$work/product.yaml" >"$work/product-parts.yaml"
 sed 's/l: 60/l: 120/; s/HBM for h=2 l=3/HBM for h=2 l=2\n    HBM for l=3/; /^    *Seq/s/^/  /; /^      SMEM/s/^/  /; /^        op/s/^/  /' "$work/attention.yaml" >"$work/attention-parts.yaml"
+cp "$work/product.yaml" "$work/wmma.yaml"
 prepare product --dtype bf16
 prepare attention --dtype bf16
 prepare plain --dtype f32
 prepare product-parts --dtype bf16
 prepare attention-parts --dtype bf16
+prepare wmma --dtype bf16 --isa wmma
 
 main='/static __global__/,/^}/'
 fault product 'a group too many left' 's/copy_wait<1>/copy_wait<2>/'
@@ -113,4 +115,14 @@ fault attention-parts 'parts are corrected by the other' "$behind s/expf(X_parts
 fault attention-parts 'no barrier between the maximum and what it corrects' "$behind {/__syncthreads/d;}"
 fault attention-parts 'a part begins with what the one before has' 's/const int fresh = i_l_[0-9]* == 0;/const int fresh = i_l_1 == 0 \&\& part_6 == 0;/'
 fault attention-parts 'sums are not divided' "$behind s/ = sum \/ .*;/ = narrow(sum);/; s/narrow(sum \/ .*);/narrow(sum);/"
+fault wmma 'columns for rows' "$main s/wmma_a<wmma_rows>/wmma_a<wmma_columns>/"
+fault wmma 'rows nearer than they stand' "$main s/\(wmma_load(fa.*\), 72)/\1, 64)/"
+fault wmma 'a pitch that is none' "$main s/\(wmma_load(fb.*\), 136)/\1, 132)/"
+fault wmma 'an address off its 32 bytes' "$main s/wmma_load(fa\[tm\], &\(.*\)\],/wmma_load(fa[tm], \&\1 + 8],/"
+fault wmma 'sums that do not start' "$main s/wmma_zero(.*;/;/"
+fault wmma 'one fragment of columns twice' "$main s/, fb\[tn\])/, fb[0])/"
+fault wmma 'the first fragments only' "$main s/wmma_unload(&\(.*\), C_sums_wmma\[tm\]\[tn\]/wmma_unload(\&\1, C_sums_wmma[0][tn]/"
+fault wmma 'no room behind the tiles' 's/wmma_room + threadIdx.y \* 256/wmma_room + (threadIdx.y + 1) * 256/'
+fault wmma 'half of a warp multiplies' "$main s/wmma_multiply/if (LANE < 16) wmma_multiply/"
+fault wmma 'no barrier behind the wait' "$main {/copy_wait<1>/{n;d;};}"
 finish

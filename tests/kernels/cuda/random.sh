@@ -1,9 +1,9 @@
 #!/bin/sh
 # Random kernels, compiled as C++ and run in the emulator, against the workload in double: products, chains and attention in all orders
 # of dims (draw.awk), and, with CUDA_TEST, which draws them, as many of whatever the oracle draws: small workloads, any tree.
-# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given.  Exit 77: no C++ compiler.
+# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
 tileflow=$1 cases=${2:-8} first=${3:-1}
-[ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32
+[ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 bf16-wmma
 here=$(dirname "$0")
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
 work=$(mktemp -d)
@@ -33,7 +33,7 @@ while [ "$seed" -lt $((first + cases)) ]; do
     awk -v seed="$seed" -f "$here/draw.awk" >"$at.yaml"
   fi
   # shellcheck disable=SC2086 # the file has an architecture of its own
-  "$tileflow" emit --quiet $arch "$at.yaml" --target cuda --dtype "$dtype" -o "$at" 2>"$at.said" && {
+  "$tileflow" emit --quiet $arch "$at.yaml" --target cuda --dtype "${dtype%-wmma}" $(case $dtype in *-wmma) echo --isa wmma ;; esac) -o "$at" 2>"$at.said" && {
     # the emulation is the same for all: compiled once
     [ -f "$work/emulate.hpp.gch" ] || g++ -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas $flags -x c++-header -o "$work/emulate.hpp.gch" "$at/emulate.hpp"
     ln "$work/emulate.hpp.gch" "$at/"

@@ -598,6 +598,95 @@ static inline void multiply_s8(int32_t *d, const uint32_t *a, const uint32_t *b)
   emulation::products<emulation::type_s8>("multiply_s8", d, a, b);
 }
 
+/* Fragments as C++ has them: lane l has of a matrix the half l % 2 of row l / 2, which nobody may rely on. */
+struct wmma_rows {
+  static size_t at(int row, int column, int pitch) { return (size_t)row * (size_t)pitch + (size_t)column; }
+};
+struct wmma_columns {
+  static size_t at(int row, int column, int pitch) { return (size_t)column * (size_t)pitch + (size_t)row; }
+};
+template <class L> struct wmma_a {
+  typedef L layout;
+  uint16_t x[8];
+};
+template <class L> struct wmma_b {
+  typedef L layout;
+  uint16_t x[8];
+};
+struct wmma_sums {
+  float x[8];
+};
+namespace emulation {
+struct wmma_loading {
+  uint16_t *x;
+  const void *at;
+  int pitch;
+};
+template <class L> static inline void wmma_loads(void **all) {
+  const wmma_loading *first = (wmma_loading *)all[0];
+  for (int i = 1; i < LANES; i++) {
+    const wmma_loading *o = (wmma_loading *)all[i];
+    if (o->at != first->at || o->pitch != first->pitch) fail("lanes load different fragments");
+  }
+  if (first->pitch % 8) fail("a fragment whose rows do not stand on 16 bytes");
+  check(first->at, 32, "a fragment from where no shared memory is, or misaligned");
+  for (int line = 0; line < 16; line++)
+    touch_all((const uint16_t *)first->at + line * first->pitch, 32, SEVERAL, false, NULL);
+  for (int i = 0; i < LANES; i++)
+    for (int e = 0; e < 8; e++)
+      ((wmma_loading *)all[i])->x[e] = ((const uint16_t *)first->at)[L::at(i / 2, i % 2 * 8 + e, first->pitch)];
+  of_shared.to_registers += 256;
+}
+struct wmma_factors {
+  float *d;
+  const uint16_t *a, *b;
+};
+template <class T> static inline void wmma_multiplies(void **all) {
+  for (int i = 0; i < LANES; i++)
+    for (int e = 0; e < 8; e++) {
+      float s = 0;
+      for (int k = 0; k < 16; k++)
+        s += T::part(((wmma_factors *)all[i / 2 * 2 + k / 8])->a[k % 8], 0) *
+             T::part(((wmma_factors *)all[k * 2 + i % 2])->b[e], 0);
+      ((wmma_factors *)all[i])->d[e] += s;
+    }
+  multiplied += 2;
+}
+struct wmma_taken {
+  float (*x)[4];
+  const float *d;
+};
+static inline void wmma_unloads(void **all) {
+  for (int i = 0; i < LANES; i++)
+    for (int e = 0; e < 8; e++) {
+      const int row = i / 4 + e % 4 / 2 * 8, column = e / 4 * 8 + 2 * (i % 4) + e % 2;
+      ((wmma_taken *)all[i])->x[e / 4][e % 4] = ((wmma_taken *)all[row * 2 + column / 8])->d[column % 8];
+    }
+}
+} // namespace emulation
+static inline void wmma_zero(wmma_sums &d) {
+  for (int i = 0; i < 8; i++) d.x[i] = 0;
+}
+template <class F> static inline void wmma_load(F &f, const void *at, int pitch) {
+  emulation::wmma_loading mine = {f.x, at, pitch};
+  emulation::together("wmma_load", &mine, emulation::wmma_loads<typename F::layout>);
+}
+template <class A, class B> static inline void wmma_multiply_bf16(wmma_sums &d, const A &a, const B &b) {
+  emulation::wmma_factors mine = {d.x, a.x, b.x};
+  emulation::together("wmma_multiply", &mine, emulation::wmma_multiplies<emulation::type_bf16>);
+}
+template <class A, class B> static inline void wmma_multiply_f16(wmma_sums &d, const A &a, const B &b) {
+  emulation::wmma_factors mine = {d.x, a.x, b.x};
+  emulation::together("wmma_multiply", &mine, emulation::wmma_multiplies<emulation::type_f16>);
+}
+/* `room` is where a device has them in between. */
+static inline void wmma_unload(float (*x)[4], const wmma_sums &d, const emulation::pointer<float> &room) {
+  emulation::wmma_taken mine = {x, d.x};
+  emulation::check(room.at, 32, "fragments to where no shared memory is, or misaligned");
+  emulation::check(room.at + 248, 32, "fragments to where no shared memory is");
+  emulation::together("wmma_unload", &mine, emulation::wmma_unloads);
+}
+
 static inline cudaError_t cudaMalloc(void **p, size_t n) {
   using namespace emulation;
   *p = malloc(n ? n : 1);

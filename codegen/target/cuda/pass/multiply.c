@@ -13,25 +13,43 @@ static const cu_mma rows[] = {
      "bf16",
      "m16n8k16.row.col.f32.bf16.bf16.f32",
      "HMMA.16816.F32.BF16",
-     true},
+     true,
+     false},
     {{"mma_f16", IR_F16, IR_F16, IR_F32, HALF / 8, 16, 8, HALF, IR_F32},
      "f16",
      "f16",
      "m16n8k16.row.col.f32.f16.f16.f32",
      "HMMA.16816.F32",
-     true},
+     true,
+     false},
     {{"mma_tf32", IR_F32, IR_F32, IR_F32, TF32 / 8, 16, 8, TF32, IR_F32},
      "tf32",
      "tf32",
      "m16n8k8.row.col.f32.tf32.tf32.f32",
      "HMMA.1688.F32.TF32",
+     false,
      false},
     {{"mma_s8", IR_I8, IR_I8, IR_I32, BYTES / 8, 16, 8, BYTES, IR_I32},
      "int8",
      "s8",
      "m16n8k32.row.col.s32.s8.s8.s32",
      "IMMA.16832.S8.S8",
+     false,
      false},
+    {{"wmma_bf16", IR_BF16, IR_BF16, IR_F32, HALF / 8, 16, 16, HALF, IR_F32},
+     "bf16",
+     "bf16",
+     "nvcuda::wmma 16 x 16 x 16",
+     "HMMA.16816.F32.BF16",
+     true,
+     true},
+    {{"wmma_f16", IR_F16, IR_F16, IR_F32, HALF / 8, 16, 16, HALF, IR_F32},
+     "f16",
+     "f16",
+     "nvcuda::wmma 16 x 16 x 16",
+     "HMMA.16816.F32",
+     true,
+     true},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -44,11 +62,13 @@ const cu_mma *cu_mma_of(const ir_program *p) {
   return NULL;
 }
 
-bool cu_machine(const char *dtype, ir_machine *machine) {
+bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
+
+bool cu_machine(const char *dtype, bool wmma, ir_machine *machine) {
   *machine = (ir_machine){.data = IR_F32, .apart = true};
-  if (!dtype || !strcmp(dtype, "f32")) return true;
+  if (!wmma && (!dtype || !strcmp(dtype, "f32"))) return true;
   for (int i = 0; i < N_ROWS; i++)
-    if (!strcmp(dtype, rows[i].dtype)) {
+    if (dtype && !strcmp(dtype, rows[i].dtype) && rows[i].wmma == wmma) {
       const bool whole = rows[i].kernel.c == IR_I32;
       machine->data = rows[i].kernel.a;
       *(whole ? &machine->whole : &machine->real) = &rows[i].kernel;

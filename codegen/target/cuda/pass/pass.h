@@ -36,13 +36,18 @@ typedef struct {
   const char *ptx;   /* shape and types */
   const char *sass;  /* what it is in machine code */
   bool turns;        /* ldmatrix loads it with the rows as columns */
+  bool wmma;         /* fragments as C++ has them (mma.h): nobody knows which lane has what */
 } cu_mma;
 /* The i-th; NULL: there are no more. */
 const cu_mma *cu_mma_at(int i);
 /* The program's; NULL: all is done on the plain units. */
 const cu_mma *cu_mma_of(const ir_program *p);
-/* The machine for data of that name (NULL: f32); false: there is none. */
-bool cu_machine(const char *dtype, ir_machine *machine);
+/* The machine for data of that name (NULL: f32), wmma: by the fragments of C++; false: there is none. */
+bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
+/* Rows and columns of a warp by wmma at most: two by two fragments. */
+enum { CU_WMMA_SIDE = 32, CU_WMMA_ROOM = CU_WARPS * 16 * 16 * 4 };
+/* Whether the program multiplies so. */
+bool cu_is_wmma(const ir_program *p);
 
 /* matrix.c: what tensor cores multiply.  Rows and columns of fragments come in sixteens. */
 enum { CU_FRAGMENT_SIDE = 16 };

@@ -180,7 +180,7 @@ static void share_out(cu_region *g) {
   for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
     const int64_t rows = split(g->m.most, m), columns = split(g->n_all.most, CU_WARPS / m);
     const int64_t cost = rows * columns * 1024 + rows + columns;
-    if (cost >= least) continue;
+    if (cost >= least || (cu_is_wmma(g->p) && (rows > CU_WMMA_SIDE || columns > CU_WMMA_SIDE))) continue;
     least = cost;
     g->warps_m = m, g->warps_n = CU_WARPS / m;
     g->rows = rows, g->columns = columns;
@@ -224,6 +224,17 @@ static bool has_registers(const cu_region *g) {
   return ok && sums <= MOST_SUMS;
 }
 
+/* By wmma: two by two fragments a warp, whose operands are tiles, and nothing but products and what copies their sums.
+ */
+static bool fits_wmma(const cu_region *g) {
+  bool ok = g->rows <= CU_WMMA_SIDE && g->dim_n >= 0 && g->columns <= CU_WMMA_SIDE;
+  for (int i = 0; i < g->n_work && ok; i++)
+    ok = g->work[i].side[0].tile && g->work[i].side[1].tile;
+  for (int i = 0; i < g->n_points && ok; i++)
+    ok = g->point[i]->kind == IR_SAVE || cu_roles(g->p, g->point[i], &(ir_fragments){0});
+  return ok;
+}
+
 static void unset_forms(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++)
     if (g->own[b]) g->p->buffers[b].matrix = false;
@@ -246,7 +257,7 @@ static bool find(cu_region *g) {
     ok = columns_agree(g, g->point[i]);
   if (ok) find_columns(g), share_out(g);
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
-  ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g));
+  ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) && (!cu_is_wmma(g->p) || fits_wmma(g));
   if (!ok) unset_forms(g);
   return ok;
 }

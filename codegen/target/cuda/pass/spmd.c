@@ -95,6 +95,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
   b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->plain = cu_is_wmma(w->p);
   b->words = 1;
   for (int r = 0; r < b->rank; r++) {
     const bool is = r == b->rows || r == b->columns;

@@ -78,6 +78,7 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                        length_of(g, t, ref->index[last].terms[0].dim)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .matrix = true,
+                                      .plain = cu_is_wmma(g->p),
                                       .rows = 0,
                                       .columns = 1,
                                       .extent = extent,

@@ -91,6 +91,31 @@ static const char both_bytes[] =
     "         (uint32_t)(uint8_t)(int8_t)d << 24;\n}\n"
     "DEVICE void copy_async(int8_t *to, const int8_t *from) {\n  PASSES(to, from, 1, 1);\n  *to = *from;\n}\n";
 
+/* Fragments as C++ has them.  Where a lane's sums are mma.h does not say: to be known they go by way of `room`, 16 rows
+ * of 16 for each warp. */
+static void wmma(FILE *out, const cu_mma *m) {
+  const char *type = m->kernel.a == IR_F16 ? "half" : "__nv_bfloat16";
+  fprintf(out, "#include <mma.h>\n#include <%s.h>\n", m->kernel.a == IR_F16 ? "cuda_fp16" : "cuda_bf16");
+  fprintf(out,
+          "typedef nvcuda::wmma::row_major wmma_rows;\ntypedef nvcuda::wmma::col_major wmma_columns;\n"
+          "typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> wmma_sums;\n"
+          "template <class L> using wmma_a = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, %s, L>;\n"
+          "template <class L> using wmma_b = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, %s, L>;\n"
+          "DEVICE void wmma_zero(wmma_sums &d) { nvcuda::wmma::fill_fragment(d, 0.0f); }\n"
+          "template <class F> DEVICE void wmma_load(F &f, const uint16_t *at, int pitch) {\n"
+          "  nvcuda::wmma::load_matrix_sync(f, (const %s *)at, pitch);\n}\n"
+          "template <class A, class B> DEVICE void wmma_multiply_%s(wmma_sums &d, const A &a, const B &b) {\n"
+          "  nvcuda::wmma::mma_sync(d, a, b, d);\n}\n",
+          type, type, type, m->type);
+  fputs("/* Rows LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next, of each eight. */\n"
+        "DEVICE void wmma_unload(float (*x)[4], const wmma_sums &d, float *room) {\n"
+        "  nvcuda::wmma::store_matrix_sync(room, d, 16, nvcuda::wmma::mem_row_major);\n  __syncwarp();\n"
+        "#pragma unroll\n  for (int i = 0; i < 8; i++)\n"
+        "    x[i / 4][i % 4] = room[(LANE / 4 + i % 4 / 2 * 8) * 16 + i / 4 * 8 + 2 * (LANE % 4) + i % 2];\n"
+        "  __syncwarp();\n}\n",
+        out);
+}
+
 /* Sums of 16 rows and 8 columns += rows of a by columns of b. */
 static void multiply(FILE *out, const cu_mma *m) {
   const bool whole = m->kernel.c == IR_I32;
@@ -112,7 +137,10 @@ static void operations(FILE *out, const cu_mma *m) {
   fputs(tensor, out);
   if (m->kernel.a == IR_F32) fputs(tf32, out);
   if (ir_is_half(m->kernel.a)) fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
-  multiply(out, m);
+  if (m->wmma)
+    wmma(out, m);
+  else
+    multiply(out, m);
 }
 
 void cu_device(FILE *out, const ir_program *p) {

@@ -26,6 +26,11 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
     c_indent(c);
+    if (cu_is_wmma(c->p)) {
+      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id, b->extent[b->rows] / 16,
+              b->extent[b->columns] / 16);
+      continue;
+    }
     fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, b->extent[b->rows] / 16);
     if (b->columns >= 0)
       fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
@@ -212,11 +217,24 @@ static void reduce(c_printer *c, const shape *t) {
   c_close(c, opened);
 }
 
+/* Sums of which nobody knows where they are, as lanes have those of mma.sync. */
+static void wmma_unload(c_printer *c, const ir_buffer *b) {
+  const int64_t mt = b->extent[b->rows] / 16, nt = b->extent[b->columns] / 16;
+  c_indent(c);
+  fprintf(c->out, "%s %s[%" PRId64 "][%" PRId64 "][4];\n", c_type(b->type), b->id, mt, 2 * nt);
+  unrolled(c, "tm", mt, 1);
+  unrolled(c, "tn", nt, 1);
+  c_indent(c);
+  fprintf(c->out, "wmma_unload(&%s[tm][2 * tn], %s_wmma[tm][tn], wmma_room + threadIdx.y * 256);\n", b->id, b->id);
+  c_close(c, 2);
+}
+
 void cu_fragment_points(c_printer *c, const ir_stmt *s) {
   const shape t = shape_of(c, s);
   c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
+  if (cu_is_wmma(c->p) && s->kind == IR_SAVE) wmma_unload(c, &c->p->buffers[s->save.from]);
   if (s->kind == IR_NEST && s->nest.fragments) {
     cu_fragment_product(c, s);
     c_close(c, 1);

@@ -29,6 +29,7 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
     offset[i] = *part;
     *part += (cu_bytes(b) + LINE - 1) / LINE * LINE;
   }
+  if (cu_is_wmma(p)) room->shared += CU_WMMA_ROOM;
 }
 
 static void open_arguments(c_printer *c) {
@@ -48,6 +49,9 @@ static void open_arguments(c_printer *c) {
 /* room NULL: those in global memory alone. */
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
+  if (room && cu_is_wmma(c->p))
+    fprintf(c->out, "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64 ");\n  (void)wmma_room;\n",
+            room->shared - CU_WMMA_ROOM);
   if (room)
     fprintf(c->out,
             "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64

@@ -225,10 +225,76 @@ static int open_single(c_printer *c, const product *t) {
   return opened;
 }
 
+/* ---- wmma -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Sixteen of an operand's rows or columns: "wmma_load(NAME[i], &TILE[..], pitch)". */
+static void wmma_load(c_printer *c, const product *t, int read, const char *name, const char *var) {
+  const ir_buffer *b = from(c, t, read);
+  const bool k = along_k(t, read, b);
+  const int other = read == t->f->a ? t->f->m : t->f->n;
+  const cu_tile tile = cu_tile_of(b);
+  char side[40];
+  snprintf(side, sizeof side, "16 * %s", var);
+  c_indent(c);
+  fprintf(c->out, "wmma_load(%s[%s], &%s[((", name, var, b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
+  begin(c, t, b, k ? other : t->f->k, b->rows);
+  fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
+          per_piece(t));
+  begin(c, t, b, k ? t->f->k : other, b->columns);
+  fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
+}
+
+/* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns do. */
+static void wmma_loads(c_printer *c, const product *t, int read, const char *name, const char *var, int64_t n) {
+  const bool a = read == t->f->a, k = along_k(t, read, from(c, t, read));
+  c_indent(c);
+  fprintf(c->out, "wmma_%s<wmma_%s> %s[%" PRId64 "];\n", a ? "a" : "b", a == k ? "rows" : "columns", name, n);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s++)\n", var, var, n, var);
+  c->depth++;
+  wmma_load(c, t, read, name, var);
+  c->depth--;
+}
+
+/* For all of the sums' fragments: "OPERATION(SUMS..", and what follows. */
+static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, const char *operation, const char *rest) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++)\n", mt);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "  for (int tn = 0; tn < %" PRId64 "; tn++) wmma_%s(%s_wmma[tm][tn]%s);\n", nt, operation, t->out->id,
+          rest);
+}
+
+static void wmma_product(c_printer *c, const product *t) {
+  const int64_t mt = t->out->extent[t->out->rows] / 16, nt = t->out->extent[t->out->columns] / 16;
+  if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
+  wmma_each(c, t, mt, nt, "zero", "");
+  if (t->s->nest.n_fresh) c_close(c, 1);
+  const int opened = open_single(c, t);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
+          (t->s->range[t->f->k].most + step_of(t) - 1) / step_of(t));
+  c->depth++;
+  wmma_loads(c, t, t->f->a, "fa", "tm", mt);
+  wmma_loads(c, t, t->f->b, "fb", "tn", nt);
+  char operation[40];
+  snprintf(operation, sizeof operation, "multiply_%s", t->mma->type);
+  wmma_each(c, t, mt, nt, operation, ", fa[tm], fb[tn]");
+  c_close(c, 1 + opened);
+}
+
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], s->nest.fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
   const int64_t mt = t.out->extent[t.out->rows] / 16, nt = t.out->extent[t.out->columns] / 8;
   c_fresh_flag(c, s);
+  if (t.mma->wmma) {
+    wmma_product(c, &t);
+    return;
+  }
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
   c_line(c, "#pragma unroll\n");
