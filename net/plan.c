@@ -29,6 +29,20 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
+/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is like, or x's. */
+static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
+  const net_costs *c = &s->costs;
+  const tf_net_group *g = &s->plan->groups[i];
+  const tf_workload *wl = g->group->workload;
+  tf_tree *known = g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, c->d) : NULL;
+  const tf_tree *from = g->like == i ? x->tree : s->plan->groups[g->like].tree;
+  s->plan->n_known += known != NULL;
+  if (known || tf_diags_errors(c->d)) return known;
+  if (from) return tf_tree_copy(from, c->arch, wl, c->d);
+  tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits", wl->ops[0].name);
+  return NULL;
+}
+
 static bool make_group(net_planning *s, int i) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
@@ -39,14 +53,11 @@ static bool make_group(net_planning *s, int i) {
   s->plan->n = i + 1;
   g->group = tf_group_cut(c->wl, ops, n, name, c->wl->ops[ops[0]].at, c->d);
   if (!g->group) return false;
-  if (!x->tree)
-    return tf_fail(c->d, c->wl->ops[ops[0]].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
-                   c->wl->ops[ops[0]].name);
-  g->tree = tf_tree_copy(x->tree, c->arch, g->group->workload, c->d);
-  if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
   g->like = *like - 1;
+  g->tree = mapping_of(s, i, x);
+  if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   if (g->like == i) return net_evaluate(c->arch, g, g->group->workload->at, c->d);
   const tf_net_group *same = &s->plan->groups[g->like];
   g->figures = same->figures;

@@ -83,7 +83,7 @@ BEGIN {
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler
   # the files that read mappings out of files and stores; what the process made itself travels as a tree
   readers = "model/tree/parse.c model/import/tileflow/check.c net/read.c sweep/point.c sweep/grid/read.c " \
-            "cli/session/session.c cli/session/starts.c cli/cmd/emit.c"
+            "cli/session/session.c cli/session/starts.c cli/session/measured.c"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \

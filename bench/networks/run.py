@@ -155,7 +155,8 @@ def one(name, o, folder):
         row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
     subprocess.run(["rm", "-rf", code])
     command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
-    groups = json.load(open(folder / "plan.json"))["groups"]
+    planned = json.load(open(folder / "plan.json"))
+    groups, row["predicted_ms"] = planned["groups"], round(1e3 * planned["seconds"], 4)  # by the model, without what calls and layouts cost
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
     row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", f"CFLAGS={o.make}"], log), 1)
     command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
@@ -168,6 +169,7 @@ def one(name, o, folder):
     lib.ready()
     lib.run()
     row["error"] = compare(lib, want)
+    row["bytes"] = {"weights": int(lib.file.size), "panels": int(lib.panels.size) if hasattr(lib, "panels") else 0, "workspace": int(lib.bytes)}
     row["equal"] = row["error"] <= LIMIT
     if o.rounds:
         row["ms"] = peers.race(lib.run, model, path, s, names, feeds, o.peers, o.rounds)

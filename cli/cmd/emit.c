@@ -257,39 +257,24 @@ static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   return mapping;
 }
 
-/* The text of the table; NULL: there is none. */
-static const char *isa_named(const char *name) {
-#define X(key, what)                                                                                                   \
-  if (!strcmp(name, key)) return key;
-  TF_ISAS(X)
-#undef X
-  return NULL;
-}
-
 /* The store's best schedule for this computer; none if it was tuned for another instruction set than the one asked
  * for. */
 static tf_tree *of_store(cli_session *s, emit_options *o) {
-  tf_tune_best best = {0};
-  char *here = cli_machine();
-  const bool there = here && tf_tune_find(o->tuned, here, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
-  if (!here)
-    tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  else if (!there && tf_diags_errors(s->diags) == 0)
+  const char *isa = NULL;
+  tf_tree *t = cli_measured_mapping(o->tuned, s->spec->arch, s->spec->workload, o->dtype, &isa, s->diags);
+  if (!t && tf_diags_errors(s->diags) == 0) {
+    char *here = cli_machine();
     tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,
-            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here);
-  free(here);
-  if (there && o->isa && strcmp(o->isa, best.isa) != 0) {
-    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
-            best.isa);
-    free(best.mapping);
-    best.mapping = NULL;
+            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here ? here : "");
+    free(here);
   }
-  o->isa = there ? isa_named(best.isa) : o->isa;
-  free(best.isa);
-  if (!best.mapping) return NULL;
-  const tf_loc at = {tf_diags_add_file(s->diags, o->tuned, best.mapping, strlen(best.mapping)), 1, 1, 1};
-  tf_tree *t = tf_tree_parse(best.mapping, at, s->spec->arch, s->spec->workload, s->diags);
-  free(best.mapping);
+  if (t && o->isa && isa && strcmp(o->isa, isa) != 0) {
+    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
+            isa);
+    tf_tree_free(t);
+    return NULL;
+  }
+  if (t) o->isa = isa;
   return t;
 }
 

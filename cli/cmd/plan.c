@@ -11,13 +11,14 @@
 #include "cli/report/plan_report.h"
 #include "cli/session/input.h"
 #include "cli/session/session.h"
+#include "cli/session/trials.h"
 
 typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
   int64_t max_ops;
-  const char *out, *target, *isa, *report;
+  const char *out, *target, *isa, *report, *tuned;
 } plan_options;
 static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
                                  CLI_AT(plan_options, OBJECTIVE, look.objective),
@@ -29,7 +30,10 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
                                  CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
                                  CLI_AT(plan_options, REPORT, report),
                                  CLI_AT(plan_options, TARGET, target),
-                                 CLI_AT(plan_options, ISA, isa)};
+                                 CLI_AT(plan_options, ISA, isa),
+                                 CLI_AT_SAYS(plan_options, TUNED, tuned,
+                                             "give groups the fastest mapping that tune has measured on this computer, "
+                                             "from its store")};
 
 static const tf_loc nowhere = {0};
 
@@ -40,12 +44,34 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show(ctx, p->evals, p->seconds, groups);
 }
 
+static const char *isa_of(const plan_options *o) {
+  if (!o->target) return NULL;
+  return o->isa ? o->isa : tf_emit_isa(NULL);
+}
+
+/* What measured() needs. */
+typedef struct {
+  const plan_options *o;
+  const tf_arch *arch;
+} store_of;
+
+/* The group's fastest kernel in the store, unless that is of another instruction set. */
+static tf_tree *measured(void *ctx, const tf_workload *group, tf_diags *d) {
+  const store_of *s = ctx;
+  const char *isa = NULL;
+  tf_tree *t = cli_measured_mapping(s->o->tuned, s->arch, group, NULL, &isa, d);
+  if (!t || (isa && !strcmp(isa, isa_of(s->o)))) return t;
+  tf_tree_free(t);
+  return NULL;
+}
+
 static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
   cli_meter m = cli_meter_new(o->in.quiet);
+  store_of store = {o, s->arch};
   const tf_net_opts opts = {.objective = o->look.objective,
-                            .isa = !o->target ? NULL
-                                   : o->isa   ? o->isa
-                                              : tf_emit_isa(NULL),
+                            .isa = isa_of(o),
+                            .known = o->tuned ? measured : NULL,
+                            .known_ctx = &store,
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
                             .budget = {.max_evals = o->look.evals,
                                        .time_limit = o->look.time_limit,
@@ -136,10 +162,12 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   const tf_text *given = cli_find_plan(&o->in, texts);
   tf_net_plan *p = NULL;
   if (s) cli_has_sections(s, d);
+  if (given && o->tuned)
+    tf_fail(d, nowhere, TF_E_USAGE, "--tuned is for a plan that is made, and a plan is given: leave one out");
   if (s && s->mapping_text)
     tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
   if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find(o, s, d);
-  cli_plan all = {.spec = s, .plan = p, .texts = texts, .given = given != NULL};
+  cli_plan all = {.spec = s, .plan = p, .texts = texts, .given = given != NULL, .tuned = o->tuned != NULL};
   if (p) status = report(o, &all, d);
   if (!p && s && tf_diags_errors(d) == 0) status = CLI_INTERRUPTED;
   tf_net_plan_free(p);
@@ -150,6 +178,7 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
 
 static void check(void *options, tf_diags *d) {
   const plan_options *o = options;
+  if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
   if (o->target && strcmp(o->target, "cpu") != 0)
     tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
   if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
@@ -171,7 +200,8 @@ const cli_command cmd_plan = {
         "Reads an architecture and a network (an ONNX model, or a workload of any size), cuts it into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
         "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
-        "cpu each group gets the mapping whose kernel promises most, not the one of least cost by the model.  Of "
+        "cpu each group gets the mapping whose kernel promises most, not the one of least cost by the model; with "
+        "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN --store STORE).  Of "
         "a file with a plan (-o wrote it) it prints the same of that plan.\n"
         "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",

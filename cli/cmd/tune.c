@@ -10,6 +10,8 @@
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/input.h"
+#include "cli/session/network.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
 
@@ -193,8 +195,65 @@ static cli_status tune(cli_session *s, job *j) {
   return status;
 }
 
+/* ---- networks ---------------------------------------------------------------------------------- */
+static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
+  const tf_timing *first = first_of(t), *best = t->best < 0 ? NULL : &t->trials[t->best].timing;
+  int runs = 0;
+  for (int k = 0; k < p->n; k++)
+    runs += p->groups[k].like == i;
+  printf("%5d  %4d  %6d  %12s  %8s  %s\n", i + 1, runs, t->n, first ? cli_si(first->seconds, "s").s : "-",
+         best ? cli_si(best->seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
+}
+
+/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned asks.
+ */
+static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j, tf_diags *d) {
+  const tf_tune_opts o = options_of(j);
+  cli_status status = CLI_DONE;
+  const bool quiet = j->o->in.quiet || j->o->in.stdout_taken;
+  if (!quiet) puts("group  runs  trials  first choice      best  its first op");
+  for (int i = 0; i < p->n && status == CLI_DONE; i++) {
+    if (p->groups[i].like != i) continue;
+    tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
+    cli_meter_end(&j->meter);
+    if (t && !quiet) print_group(p, i, t);
+    if (!t && !tf_diags_errors(d)) status = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+    tf_tuned_free(t);
+    if (tf_diags_errors(d)) status = CLI_BAD_INPUT;
+  }
+  if (cli_interrupted(NULL)) status = CLI_INTERRUPTED;
+  return status;
+}
+
+static cli_status run_network(const tune_options *o) {
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
+  if (!o->store || o->csv || o->schedule || o->constraints)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "the groups of a plan are tuned into a --store, without --csv, --schedule and --constraints");
+  tf_text *texts = NULL;
+  tf_spec *s = tf_diags_errors(d) == 0 && cli_read_texts(&o->in, &texts, d) ? cli_spec_of(&o->in, texts, d) : NULL;
+  if (s) cli_has_sections(s, d);
+  tf_net_plan *p =
+      s && tf_diags_errors(d) == 0 ? tf_net_plan_read(s->arch, s->workload, cli_find_plan(&o->in, texts), d) : NULL;
+  job j = {.o = o};
+  cli_status status = p ? CLI_FAILED : CLI_BAD_INPUT;
+  if (p && cli_trials_begin(&j.trials, o->threads)) {
+    j.meter = cli_meter_new(o->in.quiet);
+    status = tune_groups(s, p, &j, d);
+    cli_trials_end(&j.trials);
+  }
+  if (status == CLI_BAD_INPUT) cli_complain(d);
+  tf_net_plan_free(p);
+  tf_spec_free(s);
+  if (texts) cli_free_texts(texts, o->in.n_files);
+  tf_diags_free(d);
+  return status;
+}
+
 static cli_status run(const void *options) {
   const tune_options *o = options;
+  if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
   job j = {.o = o};
   cli_status status = cli_open(&s, &o->in);
@@ -220,10 +279,12 @@ static void check(void *options, tf_diags *d) {
 const cli_command cmd_tune = {
     .name = "tune",
     .summary = "measure kernels of many schedules here, and keep what was measured",
-    .about = "Proposes schedules of the workload's kernel, compiles and tests them side by side, times them one by one "
-             "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With --store every "
-             "measurement is kept: the same command goes on where it was ended, and emit --tuned takes the fastest.\n"
-             "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
+    .about =
+        "Proposes schedules of the workload's kernel, compiles and tests them side by side, times them one by one "
+        "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With --store every "
+        "measurement is kept: the same command goes on where it was ended, and emit --tuned takes the fastest.  Of a "
+        "network's plan each different group is tuned into the store, and plan --tuned takes the fastest of each.\n"
+        "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
     .example = "arch-specs/host-template.yaml workloads/operators/gmm.yaml \\\n"
                "    --set M=64 --set N=64 --set K=64 --trials 4",
     .size = sizeof(tune_options),

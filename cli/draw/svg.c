@@ -22,19 +22,6 @@ static tint tint_of(const cli_session *s, int band) {
   return band == s->spec->arch->n_memories ? of_ops : tints[band % N_TINTS];
 }
 
-static void put_text(cli_text *out, double x, double y, const char *class, const char *text) {
-  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-  cli_escaped(out, text);
-  cli_printf(out, "</text>\n");
-}
-
-/* x is its middle: an attribute, since some renderers (ImageMagick's own) take no anchor from a style sheet. */
-static void put_centred(cli_text *out, double x, double y, const char *class, const char *text) {
-  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"middle\">", x, y, class);
-  cli_escaped(out, text);
-  cli_printf(out, "</text>\n");
-}
-
 /* ---- page --------------------------------------------------------------------------- */
 static const char legend[] = "words are those of the memory that holds them; the wider an edge, the more passes";
 
@@ -43,13 +30,13 @@ static void put_dims(const cli_session *s, const svg_page *p, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
   cli_text line = {0};
   double y = p->h + 18;
-  put_text(out, MARGIN + 8, y, "small", legend);
+  svg_text(out, NULL, MARGIN + 8, y, "small", legend);
   y += SVG_LINE;
   cli_printf(&line, "dims:");
   for (int d = 0; d < wl->n_dims; d++) {
     cli_printf(&line, "%s %s = %lld", d ? "," : "", wl->dims[d].name, (long long)wl->dims[d].extent);
     if (d + 1 < wl->n_dims && svg_width(SVG_SMALL, line.text) < p->w - 120) continue;
-    put_text(out, MARGIN + 8, y, "small", line.text);
+    svg_text(out, NULL, MARGIN + 8, y, "small", line.text);
     cli_text_free(&line);
     y += SVG_LINE;
   }
@@ -104,8 +91,8 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
              "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
              w, h, w, h);
   titles t = titles_of(s);
-  put_text(out, MARGIN, 28, "title", t.head.text);
-  put_text(out, MARGIN, 47, "small", t.sub.text);
+  svg_text(out, NULL, MARGIN, 28, "title", t.head.text);
+  svg_text(out, NULL, MARGIN, 47, "small", t.sub.text);
   titles_free(&t);
 }
 
@@ -209,7 +196,7 @@ static void put_labels(const cli_session *s, int band, double y, cli_text *out) 
   labels k = labels_of(s, band);
   for (int i = 0; i < k.n; i++) {
     y += i ? 17 : 22;
-    put_text(out, MARGIN + 8, y, i == 0 ? "head" : k.limits[i] ? "limit" : "small", k.line[i].text);
+    svg_text(out, NULL, MARGIN + 8, y, i == 0 ? "head" : k.limits[i] ? "limit" : "small", k.line[i].text);
     if (k.busy[i] < 0) continue;
     y += 9;
     cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"5\" fill=\"#ffffff\"/>\n", MARGIN + 8, y - 5, BAR);
@@ -309,7 +296,7 @@ static void put_box(const cli_session *s, const svg_page *p, int node, cli_text 
              b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
              b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, b->wrong ? "2.5" : "1.2");
   for (int i = 0; i < b->n; i++)
-    put_centred(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
+    svg_text(out, "middle", b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
 }
 
 void cli_draw_svg(const cli_session *s, cli_text *out) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/draw/network.h"
+#include "cli/draw/svg_page.h"
 
 enum {
   MARGIN = 16,
@@ -36,19 +37,6 @@ static const char *colour_of(const net_picture *p, int kind) {
   return of_units[before % 4];
 }
 
-static void put(cli_text *out, double x, double y, const char *class, const char *text) {
-  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-  cli_escaped(out, text);
-  cli_printf(out, "</text>\n");
-}
-
-/* The text, of which the last letter is at x: an attribute, since some renderers take no anchor from a style sheet. */
-static void put_right(cli_text *out, double x, double y, const char *class, const char *text) {
-  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"end\">", x, y, class);
-  cli_escaped(out, text);
-  cli_printf(out, "</text>\n");
-}
-
 /* ---- head ------------------------------------------------------------------------------------------------ */
 static void put_titles(const cli_plan *plan, cli_text *out) {
   const tf_net_plan *q = plan->plan;
@@ -61,8 +49,8 @@ static void put_titles(const cli_plan *plan, cli_text *out) {
              cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
              plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
              (long long)plan->memory->bytes);
-  put(out, MARGIN, 30, "title", cli_part(&head, out));
-  put(out, MARGIN, 50, "small", cli_part(&sub, out));
+  svg_text(out, NULL, MARGIN, 30, "title", cli_part(&head, out));
+  svg_text(out, NULL, MARGIN, 50, "small", cli_part(&sub, out));
   cli_text_free(&head);
   cli_text_free(&sub);
 }
@@ -80,7 +68,7 @@ static void put_kinds(const net_picture *p, const cli_plan *plan, double width, 
     cli_escaped(out, cli_part(&line, out));
     cli_printf(out, "</title></rect>\n<rect x=\"%.1f\" y=\"88\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", key,
                colour_of(p, k));
-    put(out, key + 15, 97, "small", cli_part(&line, out));
+    svg_text(out, NULL, key + 15, 97, "small", cli_part(&line, out));
     key += 34 + 6.6 * (double)cli_columns(cli_part(&line, out));
     x += w;
     cli_text_free(&line);
@@ -138,14 +126,14 @@ static void put_row(const net_picture *p, const cli_plan *plan, int i, double lo
              NUMBER + BAR + FIGURES + (double)OPS, ROW - 4);
   cli_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", at, y, fmax(w, 1),
              ROW - 4, colour_of(p, r->kind));
-  put_right(out, at - 6, y + 13, "small", cli_part(&number, out));
+  svg_text(out, "end", at - 6, y + 13, "small", cli_part(&number, out));
   const double x = at + BAR;
-  put_right(out, x + 76, y + 13, "figure", cli_si(r->cycles / plan->spec->arch->clock_hz, "s").s);
-  put_right(out, x + 122, y + 13, "figure", cli_percent(r->cycles, plan->plan->total.cycles).s);
-  put_right(out, x + 190, y + 13, "figure", cli_real(r->times * g->figures.traffic_words).s);
-  put_right(out, x + 246, y + 13, "figure", cli_times(g->figures.cycles, g->bounds.cycles).s);
-  put(out, x + 258, y + 13, "small", g->bottleneck);
-  put(out, x + FIGURES + 8, y + 13, "small", cli_part(&ops, out));
+  svg_text(out, "end", x + 76, y + 13, "figure", cli_si(r->cycles / plan->spec->arch->clock_hz, "s").s);
+  svg_text(out, "end", x + 122, y + 13, "figure", cli_percent(r->cycles, plan->plan->total.cycles).s);
+  svg_text(out, "end", x + 190, y + 13, "figure", cli_real(r->times * g->figures.traffic_words).s);
+  svg_text(out, "end", x + 246, y + 13, "figure", cli_times(g->figures.cycles, g->bounds.cycles).s);
+  svg_text(out, NULL, x + 258, y + 13, "small", g->bottleneck);
+  svg_text(out, NULL, x + FIGURES + 8, y + 13, "small", cli_part(&ops, out));
   cli_printf(out, "</g>\n");
   cli_text_free(&number);
   cli_text_free(&ops);
@@ -158,9 +146,9 @@ static void put_heads(double left, cli_text *out) {
   } heads[] = {{76, "time"}, {122, "share"}, {190, "words"}, {246, "of bound"}};
   const double x = left + NUMBER + BAR;
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-    put_right(out, x + heads[i].x, TOP - 8, "small", heads[i].text);
-  put(out, x + 258, TOP - 8, "small", "limit");
-  put(out, x + FIGURES + 8, TOP - 8, "small", "ops");
+    svg_text(out, "end", x + heads[i].x, TOP - 8, "small", heads[i].text);
+  svg_text(out, NULL, x + 258, TOP - 8, "small", "limit");
+  svg_text(out, NULL, x + FIGURES + 8, TOP - 8, "small", "ops");
 }
 
 /* ---- between rows ---------------------------------------------------------------------------------------- */
@@ -184,7 +172,7 @@ static void put_fold(const net_fold *f, double right, cli_text *out) {
   cli_text t = {0};
   cli_printf(&t, "%d times", f->times);
   cli_printf(out, "<path " LINE "#222222\" d=\"M%.1f %.1f h6 V%.1f h-6\"/>\n", right, from, to);
-  put(out, right + 12, (from + to) / 2 + 4, "small", cli_part(&t, out));
+  svg_text(out, NULL, right + 12, (from + to) / 2 + 4, "small", cli_part(&t, out));
   cli_text_free(&t);
 }
 

@@ -195,3 +195,11 @@ void svg_page_free(svg_page *p, const cli_session *s) {
   free(p->box);
   free(p->band);
 }
+
+void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class, const char *text) {
+  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\"", x, y, class);
+  if (anchor) cli_printf(out, " text-anchor=\"%s\"", anchor);
+  cli_printf(out, ">");
+  cli_escaped(out, text);
+  cli_printf(out, "</text>\n");
+}

@@ -1,4 +1,4 @@
-/* The layout of a drawn tree. */
+/* The layout of a drawn tree, and texts of any drawing. */
 #ifndef CLI_SVG_PAGE_H
 #define CLI_SVG_PAGE_H
 #include "cli/cli.h"
@@ -36,5 +36,8 @@ bool svg_page_make(svg_page *p, const cli_session *s, double left, double top);
 int svg_band_of(const cli_session *s, int node);
 /* Upper bound on the width of a text in pixels, for any replacement of our font. */
 double svg_width(svg_style style, const char *text);
+/* A text.  anchor: what of it is at x, "middle" or "end"; NULL: its begin.  An attribute, since some renderers
+ * (ImageMagick's own) take no anchor from a style sheet. */
+void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class, const char *text);
 void svg_page_free(svg_page *p, const cli_session *s);
 #endif

@@ -10,6 +10,7 @@ typedef struct {
   const tf_net_memory *memory;
   const tf_text *texts; /* of the command's files, in their order */
   bool given;           /* the plan was read from a file */
+  bool tuned;           /* mappings come from a store of measurements, where it has them */
 } cli_plan;
 
 void cli_plan_text(const cli_plan *p, cli_text *out);

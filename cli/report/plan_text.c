@@ -28,6 +28,7 @@ static void put_title(const cli_plan *p, cli_text *out) {
   else
     cli_printf(out, "cuts that run at most %d ops ahead of the first one left", q->window);
   cli_printf(out, "%s\n", q->stopped_by == TF_STOP_TIME ? "; stopped by time" : "");
+  if (p->tuned) cli_printf(out, "%d of the different groups have the mapping that was measured\n", q->n_known);
 }
 
 /* The first op's name, and as many others as fit. */

@@ -31,8 +31,13 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  const char *isa;  /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
-                       is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
+  const char *isa; /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
+                      is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
+  /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
+   * that has been measured); the plan owns it.  NULL: none is known, or, with an error in d, the plan fails.  Asked for
+   * each distinct group once the network is cut.  NULL: nothing is known of any. */
+  struct tf_tree *(*known)(void *ctx, const tf_workload *group, tf_diags *d);
+  void *known_ctx;
   tf_budget budget; /* max_evals: for the search of each distinct group in the plan; time_limit: for the whole; after
                        it, groups for which the closed form finds a mapping are not searched any more */
 } tf_net_opts;
@@ -51,6 +56,7 @@ typedef struct {
 typedef struct {
   tf_objective objective;
   int n, n_distinct;
+  int n_known;          /* distinct groups whose mapping was known */
   tf_net_group *groups; /* [n] */
   tf_figures total;     /* sums over the groups; edp: of the sums; held_words: the maximum */
   tf_bounds bounds;     /* lower bounds for any execution of the network, with any groups */

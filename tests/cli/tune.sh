@@ -48,6 +48,19 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" emit ${what%24}48 --tuned a.db -o other >said 2>&1 && fail "another workload has nothing in the store"
   grep -q E_STORE said || fail "another workload: no E_STORE"
 
+  net="$root/arch-specs/host-template.yaml $root/workloads/mlp.yaml --set tokens=8 --set width=16 --set inner=24"
+  "$tool" plan $net --target cpu --max-ops 2 --evals 60 -o plan.yaml >said 2>&1 || fail "plan"
+  "$tool" tune $net plan.yaml --strategy random --trials 1 --store net.db >said 2>&1 || fail "tune of a plan's groups"
+  "$tool" plan $net --target cpu --max-ops 2 --evals 60 --tuned net.db -o again.yaml >said 2>&1 || fail "plan --tuned"
+  grep -q '^2 of the different groups have the mapping that was measured$' said || fail "plan --tuned takes none"
+  "$tool" plan $net --target cpu --max-ops 2 --evals 60 --tuned a.db >said 2>&1 || fail "plan --tuned with another's store"
+  grep -q '^0 of the different groups' said || fail "plan --tuned takes what is not there"
+  "$tool" plan $net plan.yaml --target cpu --tuned net.db >said 2>&1 && fail "--tuned of a plan that is given"
+  "$tool" tune $net plan.yaml --trials 1 >said 2>&1 && fail "groups are tuned without a store"
+  grep -q 'into a --store' said || fail "groups without a store: why"
+  "$tool" emit $net again.yaml -o network >said 2>&1 || fail "emit of a tuned plan"
+  make -s -C network OPENMP= test >said 2>&1 || fail "the tuned network's test"
+
   CC=false "$tool" tune $what --strategy random --trials 1 --csv c.csv >said 2>&1
   [ $? -eq 1 ] || fail "a compiler that fails: exit status 1"
   [ "$(grep -c 'not-compiled' c.csv)" -eq 2 ] || fail "a compiler that fails is told of each kernel"

@@ -242,6 +242,44 @@ static void test_long(void) {
   CHECK(evaluated[0] > 0 && evaluated[1] <= 2 * evaluated[0]);
 }
 
+/* One step at a time from DRAM, for groups that have a product; nothing is known of others. */
+static tf_tree *one_by_one(void *ctx, const tf_workload *group, tf_diags *d) {
+  const test_case *e = ctx;
+  char text[256], *p = text + sprintf(text, "DRAM for");
+  if (group->ops[0].reduce == TF_ASSIGN) return NULL;
+  for (int k = 0; k < group->n_dims; k++)
+    p += sprintf(p, " %s=%lld", group->dims[k].name, (long long)group->dims[k].extent);
+  sprintf(p, "\n  L1\n    op %s\n", group->ops[0].name);
+  return tf_tree_parse(text, (tf_loc){0}, e->spec->arch, group, d);
+}
+
+static tf_tree *broken(void *ctx, const tf_workload *group, tf_diags *d) {
+  (void)ctx;
+  tf_fail(d, group->at, TF_E_STORE, "nothing can be read");
+  return NULL;
+}
+
+/* What is known of a group is its mapping, and that of the groups that are like it; others are searched for. */
+static void test_known(void) {
+  test_case e = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8, n: 8, k: 8}\n  ops:\n"
+                                  "  - A[m,n] += X[m,k] * V[k,n]\n  - B[m,n] = relu(A[m,n])\n"
+                                  "  - C[m,n] += B[m,k] * W[k,n]\n");
+  tf_net_opts o = {.max_ops = 1, .budget = {.max_evals = 20, .seed = 1, .threads = 1}};
+  o.known = one_by_one;
+  o.known_ctx = &e;
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  if (!CHECK(p && p->n == 3)) case_complain(e.d);
+  if (p) check_plan(&e, p);
+  CHECK(p && p->n_known == 1 && p->groups[2].like == 0);
+  for (int i = 0; p && i < p->n; i++)
+    CHECK((p->groups[i].tree->nodes[0].n_loops == 3) == (i != 1));
+  o.known = broken;
+  CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
+  CHECK_I64((int64_t)tf_diags_errors(e.d), 1);
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
 /* A core, a wide or a narrow way to DRAM, and a memory that holds all there is. */
 static const char core_of[] =
     "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: %s}\n"
@@ -332,6 +370,7 @@ int main(void) {
   for (uint64_t seed = 1; seed <= 6; seed++)
     test_plan(seed);
   test_long();
+  test_known();
   test_kernels();
   test_late();
   test_unmapped();

@@ -1,16 +1,19 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
-# block's; sizes of eights and others.
+# block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
 function up(a, b) { return int((a + b - 1) / b) }
 function turned(name, a, b, before) { return draw(2) ? name "[" before a "," b "]" : name "[" before b "," a "]" }
+function eights(n) { return 8 * (1 + draw(n)) }
+function rows(blocks) { return blocks * eights(7) + blocks * 64 - 8 * draw(2) }
 function out(text) { print text }
 
 function product() {
   m = size(2, 90); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
   a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,")
   tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
+  if (groups) { tp = 1; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
   if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
   out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
   out("  HBM for b=" b " m=" tm " n=" tn (tp > 1 ? " spatial" : "") " k=" tk (tp > 1 ? "@x" : ""))
@@ -19,12 +22,14 @@ function product() {
 
 function chain() {
   m = size(2, 90); n = size(2, 70); k = size(2, 70); l = draw(4) ? size(2, 70) : 260 + draw(9)
+  if (groups) { tm = 1 + draw(2); tl = 1 + draw(2); m = rows(tm); l = tl * 16 * (1 + draw(8)); k = eights(16); n = eights(12) }
   split("relu gelu", f, " "); fn = f[1 + draw(2)]
   out("  dims: {m: " m ", l: " l ", k: " k ", n: " n "}\n  ops:")
   out("  - \"C[m,l] += " turned("A", "m", "k", "") " * " turned("B", "k", "l", "") "\"")
   out("  - \"R[m,l] = " fn "(C[m,l] + V[l])\"")
   out("  - \"E[m,n] += R[m,l] * " turned("D", "l", "n", "") "\"\nmapping: |")
-  tm = 1 + draw(3); r = up(m, tm); tl = draw(2) ? 1 : 1 + draw(3); w = up(l, tl)
+  if (!groups) { tm = 1 + draw(3); tl = draw(2) ? 1 : 1 + draw(3) }
+  r = up(m, tm); w = up(l, tl)
   out("  HBM for m=" tm " l=" tl "\n    Seq keep C@SMEM R@SMEM")
   out("      SMEM for m=" r " l=" w " k=" k "\n        op C\n      SMEM for m=" r " l=" w "\n        op R")
   out("      SMEM for m=" r " n=" n " l=" w "\n        op E")
@@ -40,7 +45,8 @@ function ops() {
 function attention() {
   m = size(2, 70); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
   w = up(l, tl); tl = up(l, w); tm = 1 + draw(2); r = up(m, tm); causal = draw(2)
-  parts = tl > 1 && !causal && draw(2) ? 2 + draw(3) : 1
+  if (groups) { m = rows(tm); r = up(m, tm); w = 16 * (1 + draw(8)); l = tl * w; a = eights(12); n = eights(12) }
+  parts = !groups && tl > 1 && !causal && draw(2) ? 2 + draw(3) : 1
   if (parts > 1) l = w * tl * parts - draw(2) * draw(w)
   out("  dims: {h: 2, m: " m ", l: " l ", a: " a ", n: " n "}\n  ops:")
   ops()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Random kernels, compiled as C++ and run in the emulator, against the workload in double: products, chains and attention in all orders
 # of dims (draw.awk), and, with CUDA_TEST, which draws them, as many of whatever the oracle draws: small workloads, any tree.
+# GROUPS_ISA=sm_90a: such as warpgroups may take, of which more than half must be theirs.
 # usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
 tileflow=$1 cases=${2:-8} first=${3:-1}
 [ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 bf16-wmma
@@ -23,17 +24,19 @@ A
 others=0
 [ "${CUDA_TEST:-}" ] && others=$((cases / 2)) && mkdir "$work/drawn" && { "$CUDA_TEST" --yaml "$work/drawn" --cases $others --seed "$first" || exit 1; }
 
-wrong=0 refused=0 split=0 seed=$first
+wrong=0 refused=0 split=0 seed=$first groups=0
 while [ "$seed" -lt $((first + cases)) ]; do
   at=$work/$seed dtype=$1 arch=$work/gpu.yaml
   if [ $((seed - first)) -lt $others ]; then
     arch= # which has memories as few and as small as the oracle likes them
     sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/' "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
   else
-    awk -v seed="$seed" -f "$here/draw.awk" >"$at.yaml"
+    awk -v seed="$seed" -v groups="${GROUPS_ISA:+1}" -f "$here/draw.awk" >"$at.yaml"
   fi
+  isa=${GROUPS_ISA:-}
+  case $dtype in *-wmma) isa=wmma ;; esac
   # shellcheck disable=SC2086 # the file has an architecture of its own
-  "$tileflow" emit --quiet $arch "$at.yaml" --target cuda --dtype "${dtype%-wmma}" $(case $dtype in *-wmma) echo --isa wmma ;; esac) -o "$at" 2>"$at.said" && {
+  "$tileflow" emit --quiet $arch "$at.yaml" --target cuda --dtype "${dtype%-wmma}" ${isa:+--isa $isa} -o "$at" 2>"$at.said" && {
     # the emulation is the same for all: compiled once
     [ -f "$work/emulate.hpp.gch" ] || g++ -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas $flags -x c++-header -o "$work/emulate.hpp.gch" "$at/emulate.hpp"
     ln "$work/emulate.hpp.gch" "$at/"
@@ -44,10 +47,11 @@ while [ "$seed" -lt $((first + cases)) ]; do
     wrong=$((wrong + 1))
   }
   grep -q 'for (int64_t part_' "$at/kernel.cu" 2>/dev/null && split=$((split + 1))
+  [ -f "$at/hopper.hpp" ] && groups=$((groups + 1))
   rm -rf "$at"
   seed=$((seed + 1))
   shift
   set -- "$@" "$dtype"
 done
-echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses"
-[ "$wrong" = 0 ]
+echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups}"
+[ "$wrong" = 0 ] && { [ ! "${GROUPS_ISA:-}" ] || [ $((groups * 2)) -gt "$cases" ]; }

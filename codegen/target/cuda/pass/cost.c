@@ -15,6 +15,8 @@ enum { REGISTERS = 65536, THREADS = 2048, MOST_REGISTERS = 255 };
 enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
 /* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md). */
 static const double mma_share = 0.63;
+/* wgmma to this one, where tiles come beside it (a large product on an H100: 78 to 81 %, ibid.). */
+static const double group_share = 0.8;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.15;
 
@@ -197,6 +199,14 @@ static double together(const block *b, double blocks, double spilled) {
   return sum > one ? sum : one;
 }
 
+/* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it multiplies; of what its
+ * products wait for, the other warpgroup hides half.  The grid is persistent: one start for all blocks. */
+static double of_groups(const block *b, double blocks) {
+  const double units = b->tensor / group_share, one = units > b->copied ? units : b->copied;
+  return START + LATENCY +
+         ceil(blocks / (double)b->multiprocessors) * (one + b->plain + b->special + b->waits / 2 + BARRIER);
+}
+
 static double part(block *b, const ir_stmt *s) {
   const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
   const double registers = cu_registers(b->p, s), at_once = cu_resident(registers, shared_bytes(b->p));
@@ -205,6 +215,7 @@ static double part(block *b, const ir_stmt *s) {
   b->each = true;
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
   body(b, &s->body, false);
+  if (cu_is_groups(s)) return of_groups(b, blocks);
   const double wave = at_once * (double)b->multiprocessors, full = floor(blocks / wave), rest = blocks - full * wave;
   double cycles = START + full * together(b, at_once, spilled);
   if (rest > 0) cycles += together(b, ceil(rest / (double)b->multiprocessors), spilled);

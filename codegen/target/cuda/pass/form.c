@@ -16,8 +16,8 @@ typedef struct {
   int64_t rows, columns, keys;
 } size;
 static const size sizes[] = {
-    {128, 128, 64}, {64, 128, 64}, {64, 64, 64},  {128, 64, 64}, {32, 64, 32},  {32, 128, 32},
-    {16, 64, 64},   {16, 32, 32},  {64, 256, 64}, {64, 32, 32},  {128, 32, 32}, {128, 128, 128},
+    {128, 128, 64}, {64, 128, 64}, {64, 64, 64}, {128, 64, 64}, {32, 64, 32},    {32, 128, 32},  {16, 64, 64},
+    {16, 32, 32},   {64, 256, 64}, {64, 32, 32}, {128, 32, 32}, {128, 128, 128}, {128, 256, 64},
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as

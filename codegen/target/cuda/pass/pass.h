@@ -123,6 +123,8 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
 
 /* Whether the loop is that over the warps of a region, in which they have fragments. */
 bool cu_is_region(const ir_program *p, const ir_stmt *loop);
+/* Whether a part of the program is of warpgroups: boxes fill its tiles. */
+bool cu_is_groups(const ir_stmt *part);
 /* The statement behind the i-th that copies what that, a product, makes, if nobody else touches it; else NULL. */
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
 /* What it copies holds but these ranges of its op's output. */

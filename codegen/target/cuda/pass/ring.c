@@ -135,3 +135,17 @@ bool cu_plan_rings(cu_region *g) {
     g->work[i].slots = stages;
   return true;
 }
+
+/* ---- what became of it ----------------------------------------------------------------------------------------------
+ */
+
+static bool has_boxes(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
+  return any;
+}
+
+bool cu_is_groups(const ir_stmt *part) {
+  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
+}

@@ -39,9 +39,7 @@ typedef struct {
   int64_t shared;     /* bytes in all */
 } cu_groups;
 
-/* group_rings.c: whether a part of the program is of warpgroups; if so, g is what its printing needs (tile: of
- * n_buffers). False, too, if there is no memory. */
-bool cu_is_groups(const ir_stmt *part);
+/* group_rings.c: what the printing of a part needs.  False: it is not of warpgroups, or there is no memory. */
 bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_groups *g);
 /* The ring whose wait it is; -1. */
 int cu_ring_of(const cu_groups *g, const ir_stmt *wait);

@@ -119,6 +119,7 @@ static void loop(role *r, const ir_stmt *s) {
     if (!r->makes) cu_fragments(c, s);
     c->depth--;
   } else {
+    if (s->loop.map == IR_SERIAL) fputs("#pragma unroll 1\n", c->out), c_indent(c);
     fprintf(c->out, "for (int64_t %s = %s; %s < %" PRId64 "; %s += %s) {\n", var,
             s->loop.map == IR_BLOCK ? "blockIdx.x" : "0", var, s->loop.trip, var,
             s->loop.map == IR_BLOCK ? "gridDim.x" : "1");
@@ -157,8 +158,43 @@ static void body(role *r, const ir_body *b) {
   }
 }
 
+/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay loops, all else is unrolled.
+ */
+static int64_t products(const ir_program *p, const ir_body *b) {
+  int64_t n = 0;
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    n += products(p, &s->body);
+    if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + 15) / 16;
+  }
+  return n;
+}
+
+static int64_t panels(const ir_program *p, const cu_groups *g) {
+  int64_t n = 0;
+  for (int i = 0; i < g->n; i++)
+    for (int k = 0; k < g->ring[i].n_copies; k++) {
+      const ir_buffer *to = &p->buffers[g->ring[i].copy[k]->copy.to];
+      n += to->extent[to->columns] * ir_bytes(to->type) / CU_PANEL;
+    }
+  return n;
+}
+
+static void foretell(FILE *out, const ir_program *p, const cu_groups *g) {
+  int64_t leaving = 0;
+  if (g->leaving.save) {
+    const ir_buffer *from = &p->buffers[g->leaving.save->save.from];
+    leaving = (from->extent[from->columns] * 2 + CU_PANEL - 1) / CU_PANEL;
+  }
+  fprintf(out,
+          "/* Of its machine code: %" PRId64 " HGMMA, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64
+          " bytes of shared memory. */\n",
+          products(p, &g->part->body), panels(p, g), leaving, g->shared);
+}
+
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {
   role makes = {c, g, true, -1}, uses = {c, g, false, -1};
+  foretell(c->out, c->p, g);
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
           "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",

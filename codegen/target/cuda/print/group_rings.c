@@ -5,17 +5,6 @@
 
 enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
 
-static bool has_boxes(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
-  return any;
-}
-
-bool cu_is_groups(const ir_stmt *part) {
-  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
-}
-
 static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   cu_ring at = {0};
   for (int i = 0; i < b->n; i++) {

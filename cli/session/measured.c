@@ -1,0 +1,31 @@
+/* Mappings from a store of measurements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/session/trials.h"
+
+/* The text of the table; NULL: there is none. */
+static const char *isa_named(const char *name) {
+#define X(key, what)                                                                                                   \
+  if (!strcmp(name, key)) return key;
+  TF_ISAS(X)
+#undef X
+  return NULL;
+}
+
+tf_tree *cli_measured_mapping(const char *store, const tf_arch *arch, const tf_workload *wl, const char *dtype,
+                              const char **isa, tf_diags *d) {
+  tf_tune_best best = {0};
+  tf_tree *t = NULL;
+  char *here = cli_machine();
+  if (!here) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (here && tf_tune_find(store, here, arch, wl, dtype, &best, d)) {
+    const tf_loc at = {tf_diags_add_file(d, store, best.mapping, strlen(best.mapping)), 1, 1, 1};
+    t = tf_tree_parse(best.mapping, at, arch, wl, d);
+    *isa = isa_named(best.isa);
+  }
+  free(best.mapping);
+  free(best.isa);
+  free(here);
+  return t;
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# What nvcc makes of kernels of warpgroups: no spills, no more registers than a third of a multiprocessor's threads may have, and in the
+# machine code as many products (HGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu foretells.
+# usage: groups_code.sh TILEFLOW.  NVCC, CUOBJDUMP: those programs.  Exit 77: without them.
+tileflow=$1 nvcc=${NVCC:-nvcc} cuobjdump=${CUOBJDUMP:-cuobjdump} failed=0
+command -v "$nvcc" >/dev/null && command -v "$cuobjdump" >/dev/null || { echo "SKIP: no nvcc and cuobjdump"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What the file foretells of all its kernels, or what its code has, of one word.
+foretold() { grep -o "[0-9]* $1" "$work/$2/kernel.cu" | awk '{ n += $1 } END { print n + 0 }'; }
+counted() { "$cuobjdump" -sass "$work/$2/kernel.o" | grep -c "[^A-Z]$1"; }
+
+# NAME ARCHITECTURE FILE
+look() {
+  "$tileflow" emit --quiet "$2" "$3" --target cuda --dtype bf16 --isa sm_90a -o "$work/$1" || { failed=1; return; }
+  make -s -C "$work/$1" NVCC="$nvcc" NVCCFLAGS='-O3 -Xptxas -v' kernel.o >"$work/said" 2>&1 || { cat "$work/said"; failed=1; return; }
+  spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$work/said" | sort -n | tail -1)
+  [ "$spilled" = 0 ] || { echo "FAIL: $1: $spilled bytes are spilled"; failed=1; }
+  [ "$(foretold HGMMA "$1")" -gt 0 ] || { echo "FAIL: $1: not of warpgroups"; failed=1; }
+  all=
+  for word in HGMMA UTMALDG UTMASTG USETMAXREG; do
+    want=$(foretold $word "$1") got=$(counted $word "$1")
+    [ "$want" = "$got" ] || { echo "FAIL: $1: $got $word, $want foretold"; failed=1; }
+    all="$all $got $word"
+  done
+  echo "$1: $(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$work/said" | sort -n | tail -1) registers, $spilled bytes spilled,$all"
+}
+
+# product MxNxK OPERAND OPERAND
+product() {
+  m=${1%%x*} k=${1##*x} n=${1#*x}
+  n=${n%x*}
+  cat >"$work/p.yaml" <<Y
+workload:
+  name: product
+  dims: {m: $m, n: $n, k: $k}
+  ops:
+  - "C[m,n] += $2 * $3"
+Y
+  look "product-$1-$2-$3" arch-specs/h100.yaml "$work/p.yaml"
+}
+product 2048x2048x2048 'A[m,k]' 'B[k,n]'
+product 2048x2048x2048 'A[m,k]' 'B[n,k]'
+product 4096x4096x4096 'A[k,m]' 'B[n,k]'
+for model in attention-long causal causal-grouped; do
+  look "$model" arch-specs/h100.yaml "workloads/models/$model.yaml"
+done
+exit $failed
