@@ -80,8 +80,23 @@ static cli_status impossible(cli_session *s) {
   return complain(s, CLI_BAD_INPUT);
 }
 
+const tf_dim *cli_beyond_search(const cli_session *s) {
+  const tf_workload *wl = s->spec->workload;
+  for (int d = 0; d < wl->n_dims; d++)
+    if (wl->dims[d].extent > INT32_MAX) return &wl->dims[d];
+  return NULL;
+}
+
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
   if (s->tree && evals == 0 && stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
+  const tf_dim *beyond = evals == 0 ? cli_beyond_search(s) : NULL;
+  if (beyond) {
+    tf_fail(
+        s->diags, beyond->at, TF_E_LIMIT,
+        "no search goes past extents of 2147483647, and '%.60s' has %lld: 'solve --method closed' may find a mapping",
+        beyond->name, (long long)beyond->extent);
+    return complain(s, CLI_BAD_INPUT);
+  }
   fprintf(stderr,
           "tileflow: none of %s mappings tried fits the machine (stopped by %s): give the search "
           "longer, or the memories more\n",

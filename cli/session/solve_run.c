@@ -165,5 +165,6 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   if (!done && cli_interrupted(NULL)) status = none(s, r);
   tf_solve_free(r);
   tf_diags_free(d);
-  return done || status != CLI_DONE ? status : cli_search(s, &then);
+  if (done || status != CLI_DONE) return status;
+  return cli_beyond_search(s) ? cli_search_after_formulas(s, &then) : cli_search(s, &then);
 }
