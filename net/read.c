@@ -1,4 +1,5 @@
 /* The section `plan` of a file: groups of ops in execution order, each with its mapping. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +194,13 @@ tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 bool tf_net_has_plan(const tf_text *text) {
+  static const char key[] = "plan:";
   if (!text->text || text->len == 0 || text->text[0] == 8) return false; /* an ONNX model */
-  for (const char *line = text->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-    if (!strncmp(line, "plan:", 5)) return true;
+  const char *end = text->text + text->len;                              /* where no 0 need be */
+  for (const char *line = text->text; line && end - line >= (ptrdiff_t)(sizeof key - 1);) {
+    if (!memcmp(line, key, sizeof key - 1)) return true;
+    line = memchr(line, '\n', (size_t)(end - line));
+    if (line) line++;
+  }
   return false;
 }

@@ -280,6 +280,14 @@ static void test_known(void) {
   case_drop(&e);
 }
 
+/* A section is seen within the text's length alone: no 0 need follow it. */
+static void test_has_plan(void) {
+  static const char text[] = "a: 1\nplan:\n";
+  for (size_t len = 0; len < sizeof text; len++)
+    CHECK(tf_net_has_plan(&(tf_text){"t", text, len}) == (len >= 10));
+  CHECK(!tf_net_has_plan(&(tf_text){"t", NULL, 0}));
+}
+
 /* A core, a wide or a narrow way to DRAM, and a memory that holds all there is. */
 static const char core_of[] =
     "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: %s}\n"
@@ -371,6 +379,7 @@ int main(void) {
     test_plan(seed);
   test_long();
   test_known();
+  test_has_plan();
   test_kernels();
   test_late();
   test_unmapped();
