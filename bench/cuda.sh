@@ -6,15 +6,18 @@
 #   PYTHON=python3 with PyTorch, for the figures beside ours, in float32 without TF32, or in the type that the case's name ends with: cuBLAS;
 #                  two calls of it for chains; SDPA with each of its back ends; Triton (what torch.compile makes), where it is there
 #   CUOBJDUMP=FILE to count what stands in the machine code
-# Where there is nvcc and no GPU the kernels are compiled, and the state is `compiled`.  Exit: 1 where a kernel is wrong.
+# Where there is nvcc and no GPU the kernels are compiled, and the state is `compiled`.
+# `case` may be gemm-*-wmma: the baseline (`--isa wmma`), bf16 by the fragments of C++.  Exit: 1 where a kernel is wrong.
 #
 # Which questions it answers:
+#   gemm-8192-wmma-large          what the thesis's instruction comes to, beside which all else stands (61 TFLOP/s were published)
+#   layer-attention-decode-bf16   do eight parts of the keys read 67 MB at the rate of memory (22 us, if that is 90 % of 3.35 TB/s); of a product: gated-mlp
 #   gemm-8192-bf16-large          are 450 TFLOP/s of bfloat16 reached on an H100, and what share of cuBLAS is that; -f16, -tf32, -int8: of the others
 #   attention-d128-16384-bf16-large, -causal, attention-d64-...: 330, 290, 290 TFLOP/s, and SDPA's flash and cuDNN beside them
 #   chain-gN, attention-gN        (N 1 to 12, and -bf16) 1.5 times PyTorch's best; 1.3 times two calls of cuBLAS where memory bounds
 #   layer-NAME-bf16               layers of language models (workloads/models) as the target plans them, beside PyTorch's and Triton's: what two products on
 #                                 one input in one kernel gain (gated-mlp), what row sums by single threads cost (norm-product), and one
-#                                 query on plain units in as many blocks as heads (attention-decode)
+#                                 query on plain units in 256 blocks, and what puts their parts together (attention-decode)
 #   ranks-gemm, ranks-attention   time beside the model's cycles of 20 mappings: Spearman's coefficient (0.8), and what the model's first choice
 #                                 takes of the best (1.1)
 #   dram, l2, model               bytes that the profiler (ncu) counts for a call, and those of HBM by the model: R2 behind all rows (0.97)
@@ -60,7 +63,7 @@ modelled() {
 # The types of a case, by its name: tileflow's, bytes of a word.
 type_of() {
   case $1 in
-  *-bf16*) dtype=bf16 bytes=2 ;;
+  *-bf16* | *-wmma*) dtype=bf16 bytes=2 ;;
   *-f16*) dtype=f16 bytes=2 ;;
   *-tf32*) dtype=tf32 bytes=4 ;;
   *-int8*) dtype=int8 bytes=1 ;;
@@ -74,15 +77,20 @@ ours() {
   line() { echo "$name,tileflow,$1,${2:-},${3:-},${registers:-},${spilled:-},${code:-,,},${moved:-,,}"; }
   registers='' spilled='' code='' moved=''
   type_of "$name"
-  "$tileflow" emit --quiet "$spec" "$2" --target cuda --dtype "$dtype" -o "$dir" >&2 || { line "not emitted"; failed=1; return; }
+  case $name in *-wmma*) isa='--isa wmma' ;; *) isa='' ;; esac
+  # shellcheck disable=SC2086 # an option and its word, or nothing
+  "$tileflow" emit --quiet "$spec" "$2" --target cuda --dtype "$dtype" $isa -o "$dir" >&2 || { line "not emitted"; failed=1; return; }
   [ "$nvcc" ] || { line "no nvcc"; return; }
   make -s -C "$dir" ARCH="$arch" NVCCFLAGS='-O3 -Xptxas -v' libkernel.a >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line "not compiled"; failed=1; return; }
   registers=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$dir/said" | sort -n | tail -1)
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$dir/said" | sort -n | tail -1)
   expected=$(sed -n 's/.*Some \([0-9]*\) registers are expected.*/\1/p' "$dir/kernel.cu" | sort -n | tail -1)
-  echo "# $name: $registers registers, $expected expected"
+  counts=$(sed -n 's/.*machine code \([0-9]*\) MMA, \([0-9]*\) LDSM, \([0-9]*\) LDGSTS.*/\1 \2 \3/p' "$dir/kernel.cu" |
+    awk '{ a += $1; b += $2; c += $3 } END { if (NR) print a "," b "," c; else print ",," }')
+  echo "# $name: $registers registers, $expected expected; $counts instructions (mma, ldsm, ldgsts) expected"
   command -v "$cuobjdump" >/dev/null &&
     code=$(count "$dir/kernel.o" '[HI]MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
+  [ "$code" ] && [ "$counts" != ,, ] && [ "$code" != "$counts" ] && echo "# $name: machine code has $code"
   moved=,,$(modelled "$dir" "$2")
   [ "$gpu" ] || { line compiled; return; }
   # the plain reference of a large product would take hours: its check is left to the small cases
@@ -106,7 +114,7 @@ import sys, torch
 import torch.nn.functional as F
 name, gflop, setup = sys.argv[1:4]
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "-tf32" in name
-types = {"-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8}
+types = {"-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8, "-wmma": torch.bfloat16}
 type = next((t for end, t in types.items() if end in name), torch.float32)
 def r(*shape):
     x = torch.randn(*shape, device="cuda")
@@ -181,7 +189,7 @@ gemm gemm-4096-large 4096 64 32
 # Blocks of 128 x 128 on tensor cores.
 gemm gemm-1024-bf16 1024 128 64
 gemm gemm-8192-bf16-large 8192 128 64
-for type in f16 tf32 int8; do
+for type in f16 tf32 int8 wmma; do
   gemm gemm-1024-$type 1024 128 64
   gemm gemm-8192-$type-large 8192 128 64
 done

@@ -91,6 +91,33 @@ typedef struct {
 
 tf_core tf_core_usual(void); /* the default figures */
 
+/* A GPU's multiprocessor, one instance of the memory that blocks of threads have each for themselves, as kernels find
+ * it in addition to what the model counts; `emit --target cuda` ranks and lays out by it.  Rows as above; what holds if
+ * left out is an H100's (sm_90; sources in arch-specs/h100.yaml), or an estimate.
+ *   plain      lanes of plain units; special: of special functions
+ *   banks      bytes a cycle of shared memory, and of a row of its banks; l2: bytes a cycle that come from outside
+ *   memory     bytes of shared memory; reserve: of them, those that the system takes for each block
+ *   registers  of 32 bits; most: of a thread; threads: that there is room for
+ *   latency    cycles until a load from outside comes; barrier: until a barrier is passed; start: of a kernel behind
+ *              another; point: of a point's instructions on plain units; wait: of a thread for its operands
+ *   share      part of the tensor cores' rate that mma.sync comes to */
+/* clang-format off */
+#define TF_MULTIPROCESSOR_FIELDS(X)                                                                        \
+  X(plain, "plain", 128, false, false) X(special, "special", 16, false, false) X(banks, "banks", 128, true, false) \
+  X(l2, "l2", 64, true, false) X(memory, "memory", 233472, true, false) X(reserve, "reserve", 1024, true, true) \
+  X(registers, "registers", 65536, false, false) X(most, "most", 255, false, false)                        \
+  X(threads, "threads", 2048, false, false) X(latency, "latency", 600, false, true)                        \
+  X(barrier, "barrier", 30, false, true) X(start, "start", 6000, false, true) X(point, "point", 4, false, false) \
+  X(wait, "wait", 24, false, true) X(share, "share", 0.63, false, false)
+/* clang-format on */
+typedef struct {
+#define X(id, key, usual, bytes, none) double id;
+  TF_MULTIPROCESSOR_FIELDS(X)
+#undef X
+} tf_multiprocessor;
+
+tf_multiprocessor tf_multiprocessor_usual(void); /* the default figures */
+
 typedef struct {
   const char *name;
   tf_loc at;
@@ -102,7 +129,8 @@ typedef struct {
   tf_memory *memories;
   int n_units;
   tf_unit *units;
-  tf_core core; /* of whatever core runs an emitted kernel */
+  tf_core core;                     /* of whatever core runs an emitted kernel */
+  tf_multiprocessor multiprocessor; /* of a GPU */
 } tf_arch;
 
 /* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source

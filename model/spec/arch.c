@@ -300,7 +300,7 @@ double tf_arch_area(const tf_arch *a, tf_area_source *source) {
 }
 
 /* ---- the section -------------------------------------------------------------------- */
-enum { A_NAME, A_CLOCK, A_BITS, A_OVERLAP, A_MEMORIES, A_COMPUTE, A_TECHNOLOGY, A_CORE, N_A };
+enum { A_NAME, A_CLOCK, A_BITS, A_OVERLAP, A_MEMORIES, A_COMPUTE, A_TECHNOLOGY, A_CORE, A_MULTIPROCESSOR, N_A };
 static const tf_yrow arch_rows[N_A] = {
     [A_NAME] = {"name", TF_Y_SCALAR, false},
     [A_CLOCK] = {"clock", TF_Y_SCALAR, false},
@@ -310,6 +310,7 @@ static const tf_yrow arch_rows[N_A] = {
     [A_COMPUTE] = {"compute", TF_Y_LIST, true},
     [A_TECHNOLOGY] = {"technology", TF_Y_SCALAR, false},
     [A_CORE] = {"core", TF_Y_MAP, false},
+    [A_MULTIPROCESSOR] = {"multiprocessor", TF_Y_MAP, false},
 };
 
 static bool read_clock(tf_arch_reader *r, const tf_ynode *node) {
@@ -369,6 +370,7 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   ok = read_overlap(&r, v[A_OVERLAP]) && ok;
   ok = read_technology(&r, v[A_TECHNOLOGY]) && ok;
   ok = tf_read_core(&r, v[A_CORE]) && ok;
+  ok = tf_read_multiprocessor(&r, v[A_MULTIPROCESSOR]) && ok;
   bool memories = v[A_MEMORIES] && read_memories(&r, v[A_MEMORIES]);
   bool units = v[A_COMPUTE] && tf_read_units(&r, v[A_COMPUTE], memories);
   ok = ok && a->name && memories && units && check_instances(&r);

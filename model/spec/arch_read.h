@@ -26,6 +26,7 @@ bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const cha
  * be looked up. */
 bool tf_read_units(tf_arch_reader *r, const tf_ynode *list, bool memories);
 
-/* What kernels cost a core; node NULL: as usual. */
+/* What kernels cost a core, and what a multiprocessor has for them; node NULL: as usual. */
 bool tf_read_core(tf_arch_reader *r, const tf_ynode *node);
+bool tf_read_multiprocessor(tf_arch_reader *r, const tf_ynode *node);
 #endif

@@ -1,27 +1,48 @@
-/* Reads what kernels cost a core, with defaults; finds the memory that a core's blocks should stay in. */
+/* Reads what kernels cost a core and a multiprocessor, with defaults; finds the memory that a core's blocks should stay
+ * in. */
 #include "model/spec/arch_read.h"
 
 typedef struct {
   const char *key;
-  size_t at; /* in tf_core */
+  size_t at; /* in the struct */
   double usual;
   bool bytes, none; /* a size; may be 0 */
 } field;
 
-static const field fields[] = {
+static const field of_core[] = {
 #define X(id, key, usual, bytes, none) {key, offsetof(tf_core, id), usual, bytes, none},
     TF_CORE_FIELDS(X)
 #undef X
 };
-enum { N_FIELDS = sizeof fields / sizeof *fields };
+static const field of_multiprocessor[] = {
+#define X(id, key, usual, bytes, none) {key, offsetof(tf_multiprocessor, id), usual, bytes, none},
+    TF_MULTIPROCESSOR_FIELDS(X)
+#undef X
+};
+enum {
+  N_CORE = sizeof of_core / sizeof *of_core,
+  N_MULTIPROCESSOR = sizeof of_multiprocessor / sizeof *of_multiprocessor,
+  MOST_FIELDS = 32
+};
+_Static_assert(N_CORE <= MOST_FIELDS && N_MULTIPROCESSOR <= MOST_FIELDS, "room for the rows of a table");
 
-static double *at(tf_core *core, const field *f) { return (double *)(void *)((char *)core + f->at); }
+static double *at(void *figures, const field *f) { return (double *)(void *)((char *)figures + f->at); }
+
+static void set_usual(void *figures, const field *fields, int n) {
+  for (int i = 0; i < n; i++)
+    *at(figures, &fields[i]) = fields[i].usual;
+}
 
 tf_core tf_core_usual(void) {
   tf_core core;
-  for (int i = 0; i < N_FIELDS; i++)
-    *at(&core, &fields[i]) = fields[i].usual;
+  set_usual(&core, of_core, N_CORE);
   return core;
+}
+
+tf_multiprocessor tf_multiprocessor_usual(void) {
+  tf_multiprocessor m;
+  set_usual(&m, of_multiprocessor, N_MULTIPROCESSOR);
+  return m;
 }
 
 /* Below 1e12, so that no sum of them overflows. */
@@ -37,17 +58,26 @@ static bool read_field(tf_arch_reader *r, const tf_ynode *node, const field *f, 
                  f->none ? "0 or more" : "more than 0", MOST);
 }
 
-bool tf_read_core(tf_arch_reader *r, const tf_ynode *node) {
-  tf_yrow rows[N_FIELDS];
-  const tf_ynode *v[N_FIELDS];
-  r->arch->core = tf_core_usual();
+static bool read_all(tf_arch_reader *r, const tf_ynode *node, const field *fields, int n, const char *what,
+                     void *figures) {
+  tf_yrow rows[MOST_FIELDS];
+  const tf_ynode *v[MOST_FIELDS];
+  set_usual(figures, fields, n);
   if (!node) return true;
-  for (int i = 0; i < N_FIELDS; i++)
+  for (int i = 0; i < n; i++)
     rows[i] = (tf_yrow){fields[i].key, TF_Y_SCALAR, false};
-  bool ok = tf_yschema_check(node, rows, N_FIELDS, "a core", v, r->base->diags);
-  for (int i = 0; i < N_FIELDS; i++)
-    if (v[i]) ok = read_field(r, v[i], &fields[i], at(&r->arch->core, &fields[i])) && ok;
+  bool ok = tf_yschema_check(node, rows, (size_t)n, what, v, r->base->diags);
+  for (int i = 0; i < n; i++)
+    if (v[i]) ok = read_field(r, v[i], &fields[i], at(figures, &fields[i])) && ok;
   return ok;
+}
+
+bool tf_read_core(tf_arch_reader *r, const tf_ynode *node) {
+  return read_all(r, node, of_core, N_CORE, "a core", &r->arch->core);
+}
+
+bool tf_read_multiprocessor(tf_arch_reader *r, const tf_ynode *node) {
+  return read_all(r, node, of_multiprocessor, N_MULTIPROCESSOR, "a multiprocessor", &r->arch->multiprocessor);
 }
 
 /* ---- the memory that blocks stay in ------------------------------------------------ */

@@ -22,10 +22,11 @@ static int fill(int registers, int shared) {
 }
 
 static void check_resident(void) {
+  const tf_multiprocessor h100 = tf_multiprocessor_usual();
   for (int registers = 1; registers <= 255; registers++)
     for (int shared = 0; shared <= 256 * 1024; shared += 3 * 1024)
-      CHECK_I64((int64_t)cu_resident(registers, shared), fill(registers, shared));
-  CHECK(cu_resident(400, 0) == cu_resident(255, 0)); /* the rest spills */
+      CHECK_I64((int64_t)cu_resident(&h100, registers, shared), fill(registers, shared));
+  CHECK(cu_resident(&h100, 400, 0) == cu_resident(&h100, 255, 0)); /* the rest spills */
 }
 
 /* ---- waves ---- */
@@ -52,7 +53,8 @@ static double cost_of(const char *workload, const char *dtype, int *at_once) {
   for (int i = 0; p && i < p->n_buffers; i++)
     if (p->buffers[i].space == CU_SHARED) shared += (double)cu_bytes(&p->buffers[i]);
   for (int i = 0; p && at_once && i < p->body.n; i++)
-    if (p->body.s[i]->kind == IR_FOR) *at_once = (int)cu_resident(cu_registers(p, p->body.s[i]), shared);
+    if (p->body.s[i]->kind == IR_FOR)
+      *at_once = (int)cu_resident(&p->tree->arch->multiprocessor, cu_registers(p, p->body.s[i]), shared);
   ir_free(p);
   case_drop(&e);
   return cost;

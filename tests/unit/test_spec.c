@@ -1,5 +1,6 @@
 /* model/yaml and model/spec: what is read comes out as docs/FORMATS.md says.  Malformed input is
  * tests/bad's. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -202,29 +203,34 @@ static void test_arch(void) {
   tf_diags_free(d);
 }
 
-/* Each figure of a core is read into its own field, and is as usual where it is left out. */
-static void test_core(void) {
-  static const char *const key[] = {
-#define X(id, key, usual, bytes, none) key,
-      TF_CORE_FIELDS(X)
-#undef X
-  };
-  enum { N = sizeof key / sizeof *key };
-  const tf_core usual = tf_core_usual();
-  CHECK(sizeof usual == N * sizeof(double) && usual.tile == 20 && usual.page == 4096 && usual.store == 32);
-  for (int i = 0; i < N; i++) {
+/* Each figure of a core, of a multiprocessor, is read into its own field, and is as usual where it is left out. */
+static void test_figures(const char *what, const char *const *key, int n, const double *usual, size_t at) {
+  for (int i = 0; i < n; i++) {
     char text[200];
     tf_diags *d = tf_diags_new();
-    snprintf(text, sizeof text,
-             "architecture: {core: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", key[i]);
+    snprintf(text, sizeof text, "architecture: {%s: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
+             what, key[i]);
     tf_spec *s = read_text(text, NULL, 0, d);
-    const double *got = s ? (const double *)(const void *)&s->arch->core : NULL,
-                 *want = (const double *)(const void *)&usual;
-    for (int k = 0; CHECK(got) && k < N; k++)
-      CHECK(got[k] == (k == i ? 3 : want[k]) && want[k] != 3);
+    const double *got = s ? (const double *)(const void *)((const char *)s->arch + at) : NULL;
+    for (int k = 0; CHECK(got) && k < n; k++)
+      CHECK(got[k] == (k == i ? 3 : usual[k]) && usual[k] != 3);
     tf_spec_free(s);
     tf_diags_free(d);
   }
+}
+
+static void test_core(void) {
+#define X(id, key, usual, bytes, none) key,
+  static const char *const core[] = {TF_CORE_FIELDS(X)};
+  static const char *const multiprocessor[] = {TF_MULTIPROCESSOR_FIELDS(X)};
+#undef X
+  enum { N = sizeof core / sizeof *core, M = sizeof multiprocessor / sizeof *multiprocessor };
+  const tf_core usual = tf_core_usual();
+  const tf_multiprocessor h100 = tf_multiprocessor_usual();
+  CHECK(sizeof usual == N * sizeof(double) && usual.tile == 20 && usual.page == 4096 && usual.store == 32);
+  CHECK(sizeof h100 == M * sizeof(double) && h100.plain == 128 && h100.memory == 228 * 1024 && h100.share == 0.63);
+  test_figures("core", core, N, &usual.tile, offsetof(tf_arch, core));
+  test_figures("multiprocessor", multiprocessor, M, &h100.plain, offsetof(tf_arch, multiprocessor));
 }
 
 static void test_arch_defaults(void) {

@@ -4,6 +4,7 @@ cat >"$work/gpu.yaml" <<'A'
 architecture:
   name: gpu
   clock: 1 GHz
+  multiprocessor: {latency: 5000} # three pieces on their way
   memories:
   - {name: HBM, bandwidth: 64}
   - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}

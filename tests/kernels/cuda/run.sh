@@ -65,6 +65,9 @@ echo "$large" | check gemm-tf32 "A B C" --dtype tf32
 # Four blocks for the sums of each output, and a kernel that puts them together.
 echo "$large" | sed 's/k: 21/k: 84/; s/n=2@y/n=2@y k=4@x/' | check split "A B" --dtype bf16
 
+# The baseline takes 64 x 128 at a time, and B again for the rows below.
+echo "$large" | check wmma "A C" --dtype bf16 --isa wmma
+
 check chain "A B D E" <<'Y'
 workload:
   name: chain

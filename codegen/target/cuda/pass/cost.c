@@ -5,23 +5,15 @@
 
 #include "codegen/target/cuda/pass/pass.h"
 
-/* Of a multiprocessor of an H100 (sm_90): lanes of plain units, of special functions; bytes a cycle of shared memory,
- * from L2; bytes of shared memory, of which the system takes some for each block; registers, threads; most of a thread.
- * An A100 has half of the plain lanes and 164 KiB. */
-enum { PLAIN = 128, SPECIAL = 16, BANKS = 128, FROM_L2 = 64, SHARED = 228 * 1024, SYSTEM = 1024 };
-enum { REGISTERS = 65536, THREADS = 2048, MOST_REGISTERS = 255 };
-/* Cycles until a load of global memory comes, a barrier has been passed, a kernel begins behind another; cycles of a
- * point's instructions on plain units, and of a thread that waits for its operands.  Estimates, not measured. */
-enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
-/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md). */
-static const double mma_share = 0.63;
-/* wgmma to this one, where tiles come beside it (a large product on an H100: 78 to 81 %, ibid.). */
+/* wgmma comes to this part of the tensor cores' rate, where tiles come beside it (a large product on an H100: 78 to 81
+ * %, shared/design/targets.md). */
 static const double group_share = 0.8;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.15;
 
 typedef struct {
   const ir_program *p;
+  const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
   double times; /* how often control comes by in a block */
@@ -93,9 +85,9 @@ static void product(block *b, const ir_stmt *s) {
     const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
     const double elements = (i ? n : m) * k * warps;
     if (from->role == IR_COPIED && from->matrix)
-      b->shared += b->times * elements * ir_bytes(mma->kernel.a) / BANKS;
+      b->shared += b->times * elements * ir_bytes(mma->kernel.a) / b->mp->banks;
     else if (from->space != CU_FRAGMENT)
-      b->plain += b->times * elements * POINT / CU_LANES * 4; /* a warp's loads of 4 bytes, one by one */
+      b->plain += b->times * elements * b->mp->point / CU_LANES * 4; /* a warp's loads of 4 bytes, one by one */
   }
 }
 
@@ -112,9 +104,9 @@ static int specials(const tf_op *op) {
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
   const double each = points_of(b, s) * b->times, all = each * b->lanes / (region ? CU_LANES : 1);
-  b->plain += all * POINT / PLAIN;
-  b->special += all * specials(op_of(b, s)) / SPECIAL;
-  if (!region) b->waits += each * WAITS / (b->each ? 1 : CU_LANES);
+  b->plain += all * b->mp->point / b->mp->plain;
+  b->special += all * specials(op_of(b, s)) / b->mp->special;
+  if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
 
 /* The parts of sums come from L2, one after the other. */
@@ -122,9 +114,9 @@ static void merge(block *b, const ir_stmt *s) {
   const double times = b->times;
   b->times *= (double)s->merge.parts;
   points(b, s, false);
-  b->copied += points_of(b, s) * b->times * b->lanes * ir_bytes(b->p->buffers[s->merge.from].type) / FROM_L2;
+  b->copied += points_of(b, s) * b->times * b->lanes * ir_bytes(b->p->buffers[s->merge.from].type) / b->mp->l2;
   b->times = times;
-  b->waits += b->times * LATENCY;
+  b->waits += b->times * b->mp->latency;
 }
 
 static void copy(block *b, const ir_stmt *s) {
@@ -132,8 +124,8 @@ static void copy(block *b, const ir_stmt *s) {
   double bytes = (double)ir_bytes(to->type);
   for (int r = 0; r < to->rank; r++)
     bytes *= (double)s->range[r].most;
-  b->copied += b->times * bytes / FROM_L2;
-  if (to->slots == 1) b->waits += b->times * LATENCY;
+  b->copied += b->times * bytes / b->mp->l2;
+  if (to->slots == 1) b->waits += b->times * b->mp->latency;
 }
 
 static void body(block *b, const ir_body *list, bool region);
@@ -146,7 +138,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
-  if (thread) b->waits += before.times * BARRIER;
+  if (thread) b->waits += before.times * b->mp->barrier;
   b->times = before.times;
   b->lanes = before.lanes;
   b->each = before.each;
@@ -160,7 +152,7 @@ static void body(block *b, const ir_body *list, bool region) {
     else if (s->kind == IR_COPY)
       copy(b, s);
     else if (s->kind == IR_BARRIER || s->kind == IR_WAIT)
-      b->waits += b->times * BARRIER;
+      b->waits += b->times * b->mp->barrier;
     else if (s->kind == IR_NEST && s->nest.fragments)
       product(b, s);
     else if (s->kind == IR_MERGE)
@@ -181,10 +173,10 @@ static double shared_bytes(const ir_program *p) {
   return bytes;
 }
 
-double cu_resident(double registers, double shared) {
-  const double most = registers < MOST_REGISTERS ? registers : MOST_REGISTERS;
-  const double by[] = {floor(REGISTERS / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)), floor(SHARED / (shared + SYSTEM)),
-                       (double)THREADS / (CU_WARPS * CU_LANES)};
+double cu_resident(const tf_multiprocessor *m, double registers, double shared) {
+  const double most = registers < m->most ? registers : m->most;
+  const double by[] = {floor(m->registers / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)),
+                       floor(m->memory / (shared + m->reserve)), m->threads / (CU_WARPS * CU_LANES)};
   double least = by[0];
   for (int i = 1; i < 3; i++)
     least = by[i] < least ? by[i] : least;
@@ -193,9 +185,9 @@ double cu_resident(double registers, double shared) {
 
 /* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are another's work. */
 static double together(const block *b, double blocks, double spilled) {
-  const double all = (b->tensor / mma_share + b->plain + b->special) * spilled;
+  const double all = (b->tensor / b->mp->share + b->plain + b->special) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
-  const double one = all + b->waits + LATENCY, sum = blocks * (ports > all ? ports : all);
+  const double one = all + b->waits + b->mp->latency, sum = blocks * (ports > all ? ports : all);
   return sum > one ? sum : one;
 }
 
@@ -203,30 +195,30 @@ static double together(const block *b, double blocks, double spilled) {
  * products wait for, the other warpgroup hides half.  The grid is persistent: one start for all blocks. */
 static double of_groups(const block *b, double blocks) {
   const double units = b->tensor / group_share, one = units > b->copied ? units : b->copied;
-  return START + LATENCY +
-         ceil(blocks / (double)b->multiprocessors) * (one + b->plain + b->special + b->waits / 2 + BARRIER);
+  return b->mp->start + b->mp->latency +
+         ceil(blocks / (double)b->multiprocessors) * (one + b->plain + b->special + b->waits / 2 + b->mp->barrier);
 }
 
 static double part(block *b, const ir_stmt *s) {
   const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
-  const double registers = cu_registers(b->p, s), at_once = cu_resident(registers, shared_bytes(b->p));
-  const double most = registers * margin, spilled = most > MOST_REGISTERS ? 1.5 + (most - MOST_REGISTERS) / 32 : 1;
+  const double registers = cu_registers(b->p, s), at_once = cu_resident(b->mp, registers, shared_bytes(b->p));
+  const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
   b->times = b->lanes = 1;
   b->each = true;
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
   body(b, &s->body, false);
   if (cu_is_groups(s)) return of_groups(b, blocks);
   const double wave = at_once * (double)b->multiprocessors, full = floor(blocks / wave), rest = blocks - full * wave;
-  double cycles = START + full * together(b, at_once, spilled);
+  double cycles = b->mp->start + full * together(b, at_once, spilled);
   if (rest > 0) cycles += together(b, ceil(rest / (double)b->multiprocessors), spilled);
   return cycles;
 }
 
-/* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
-static double rate_of(const ir_program *p, int home) {
+double cu_rate(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
+  const int home = cu_home(a);
   const cu_mma *mma = cu_mma_of(p);
-  double best = PLAIN;
+  double best = a->multiprocessor.plain;
   for (int u = 0; u < a->n_units; u++) {
     double n = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]);
     for (int l = home + 1; l <= a->units[u].below; l++)
@@ -239,7 +231,7 @@ static double rate_of(const ir_program *p, int home) {
 double cu_cost(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   const int home = cu_home(a);
-  block b = {.p = p, .rate = rate_of(p, home), .multiprocessors = 1};
+  block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = 1};
   if (home) b.multiprocessors = a->memories[home].mesh[0] * a->memories[home].mesh[1];
   double cycles = 0;
   for (int i = 0; i < p->body.n; i++)

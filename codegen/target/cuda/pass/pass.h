@@ -133,10 +133,17 @@ void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
 /* form.c: as tf_emit_form.  cost.c: as tf_emit_cycles, of a program. */
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
 double cu_cost(const ir_program *p);
+/* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
+double cu_rate(const ir_program *p);
 /* Registers that a thread of a part of the program is expected to have. */
 double cu_registers(const ir_program *p, const ir_stmt *part);
+/* count.c: instructions in a part's machine code, if nvcc unrolls what it is asked to, and nothing else. */
+typedef struct {
+  int64_t multiplied, loaded, copied;
+} cu_counts;
+cu_counts cu_count(const ir_program *p, const ir_stmt *part);
 /* Blocks, of so many registers a thread and bytes of shared memory, that a multiprocessor has at a time; at least 1. */
-double cu_resident(double registers, double shared);
+double cu_resident(const tf_multiprocessor *m, double registers, double shared);
 
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in common, or pieces of
  * an output. */

@@ -224,10 +224,10 @@ static bool has_registers(const cu_region *g) {
   return ok && sums <= MOST_SUMS;
 }
 
-/* By wmma: two by two fragments a warp, whose operands are tiles, and nothing but products and what copies their sums.
+/* By wmma: operands are tiles, and there is nothing but products and what copies their sums.
  */
 static bool fits_wmma(const cu_region *g) {
-  bool ok = g->rows <= CU_WMMA_SIDE && g->dim_n >= 0 && g->columns <= CU_WMMA_SIDE;
+  bool ok = true;
   for (int i = 0; i < g->n_work && ok; i++)
     ok = g->work[i].side[0].tile && g->work[i].side[1].tile;
   for (int i = 0; i < g->n_points && ok; i++)
@@ -256,6 +256,7 @@ static bool find(cu_region *g) {
   for (int i = 0; i < g->n_points && ok; i++)
     ok = columns_agree(g, g->point[i]);
   if (ok) find_columns(g), share_out(g);
+  if (ok && cu_is_wmma(g->p)) ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments a warp */
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
   ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) && (!cu_is_wmma(g->p) || fits_wmma(g));
   if (!ok) unset_forms(g);

@@ -1,9 +1,28 @@
 /* Which operands of a region's products come to shared memory, in what pieces, and how many pieces at once. */
+#include <math.h>
+
 #include "codegen/target/cuda/pass/region.h"
 
-/* Bytes of neighbours along k that are multiplied at a time where there are more; of the longest sum whose operands
- * come as a whole in a loop; pieces on their way at once; bytes of them in all. */
-enum { STEP = 128, MOST_WHOLE = 512, STAGES = 3, MOST_BYTES = 160 * 1024, FEW_BYTES = 112 * 1024 };
+/* Bytes of the longest sum whose operands come as a whole in a loop; pieces on their way at once, at most;
+ * steps of a loop that are there at once, where few bytes are. */
+enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
+
+static const tf_multiprocessor *here(const cu_region *g) { return &g->p->tree->arch->multiprocessor; }
+
+/* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks, which a column of
+ * eight rows' pieces then has for itself. */
+static int64_t step_bytes(const cu_region *g) { return (int64_t)here(g)->banks / 16 * 16; }
+
+/* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has for one. */
+static int64_t most_bytes(const cu_region *g) {
+  const tf_memory *home = &g->p->tree->arch->memories[cu_home(g->p->tree->arch)];
+  const double own = here(g)->memory - here(g)->reserve, given = (double)home->capacity_words * home->word_bits / 8;
+  const int64_t other = CU_WMMA_ROOM; /* what else a block may need there */
+  return (int64_t)(given > 0 && given < own ? given : own) - other;
+}
+
+/* And so few that two blocks find room. */
+static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory / 2 - here(g)->reserve); }
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
@@ -86,12 +105,25 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .slots = 1});
 }
 
+/* As many pieces as there must be for one to come while those before it are multiplied. */
+static int stages_of(const cu_region *g, const cu_work *t) {
+  const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of(g, t)->dims[t->roles.n]);
+  const double k = (double)cu_sums_up(g->p, t->step), multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
+  double bytes = 0;
+  for (int i = 0; i < 2; i++)
+    bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
+  const double others = (here(g)->latency + bytes / here(g)->l2) / multiplied;
+  const int64_t most = t->trip < MOST_STAGES ? t->trip : MOST_STAGES;
+  const int64_t n_stages = others < MOST_STAGES ? 1 + (int64_t)ceil(others) : MOST_STAGES;
+  return (int)(n_stages < most ? n_stages : most);
+}
+
 static void plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
-  const bool whole = g->own[a] || k <= STEP / bytes || (t->loop && k <= MOST_WHOLE / bytes);
-  t->step = whole ? k : STEP / bytes;
+  const bool whole = g->own[a] || k <= step_bytes(g) / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  t->step = whole ? k : step_bytes(g) / bytes;
   t->trip = (k + t->step - 1) / t->step;
   bool moves = false;
   for (int i = 0; i < 2; i++) {
@@ -103,7 +135,7 @@ static void plan_one(const cu_region *g, cu_work *t) {
     find_bytes(g, t, i, side);
   }
   t->next = t->loop && t->trip == 1 && moves;
-  t->slots = t->next ? 2 : t->trip < STAGES ? (int)t->trip : STAGES;
+  t->slots = t->next ? 2 : stages_of(g, t);
 }
 
 static int64_t bytes_of(const cu_region *g) {
@@ -119,18 +151,18 @@ static int64_t bytes_of(const cu_region *g) {
 static void go_further(cu_region *g) {
   const cu_region before = *g;
   for (int i = 0; i < g->n_work; i++)
-    if (g->work[i].next && g->work[i].loop->loop.trip >= STAGES) g->work[i].slots = STAGES;
-  if (bytes_of(g) > FEW_BYTES) *g = before;
+    if (g->work[i].next && g->work[i].loop->loop.trip >= AHEAD) g->work[i].slots = AHEAD;
+  if (bytes_of(g) > few_bytes(g)) *g = before;
 }
 
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     plan_one(g, &g->work[i]);
-  for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > MOST_BYTES; i--) {
+  for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];
     if (t->next) t->next = false, t->slots = 1;
     if (t->slots > 2) t->slots = 2;
   }
   go_further(g);
-  return bytes_of(g) <= MOST_BYTES;
+  return bytes_of(g) <= most_bytes(g);
 }

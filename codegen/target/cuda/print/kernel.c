@@ -286,6 +286,18 @@ static void groups(c_printer *c, const ir_stmt *s, int number, cu_room *room) {
   if (g.shared > room->shared) room->shared = g.shared;
 }
 
+/* For whoever looks at what nvcc says. */
+static void expected(c_printer *c, const ir_stmt *part) {
+  const cu_counts n = cu_count(c->p, part);
+  fprintf(c->out, "\n/* Some %.0f registers are expected", cu_registers(c->p, part));
+  if (cu_mma_of(c->p) && !cu_is_wmma(c->p))
+    fprintf(c->out,
+            ", and in machine code %" PRId64 " MMA, %" PRId64 " LDSM, %" PRId64
+            " LDGSTS, if no loop is unrolled that is not asked for",
+            n.multiplied, n.loaded, n.copied);
+  fputs(". */", c->out);
+}
+
 static void kernels(c_printer *c, cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
@@ -295,7 +307,7 @@ static void kernels(c_printer *c, cu_room *room) {
       groups(c, s, n++, room);
       continue;
     }
-    fprintf(c->out, "\n/* Some %.0f registers are expected. */", cu_registers(c->p, s));
+    expected(c, s);
     fprintf(c->out,
             "\nstatic __global__ void __launch_bounds__(THREADS%s) part%d(const %s_args args, unsigned char *const "
             "workspace) {\n"

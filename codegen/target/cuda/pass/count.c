@@ -1,0 +1,54 @@
+/* What stands of a part in machine code, statement by statement, as the printer unrolls it: multiplications of tensor
+ * cores, loads of matrices (ldmatrix), asynchronous copies. */
+#include "codegen/target/cuda/pass/pass.h"
+
+static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* Whether ldmatrix brings an operand: the sum along neighbours, or what can be turned. */
+static bool is_loaded(const ir_program *p, const ir_stmt *s, int read) {
+  const cu_mma *mma = cu_mma_of(p);
+  const ir_fragments *f = s->nest.fragments;
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
+  if (!b->matrix || b->role != IR_COPIED) return false;
+  if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
+  return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
+}
+
+static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+  const cu_mma *mma = cu_mma_of(p);
+  const ir_fragments *f = s->nest.fragments;
+  const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
+  const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
+                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
+                steps = up(s->range[f->k].most, mma->kernel.k_round);
+  n->multiplied += steps * rows * columns * 2; /* of 16 rows and 8 columns each */
+  if (is_loaded(p, s, f->a)) n->loaded += steps * rows;
+  if (is_loaded(p, s, f->b)) n->loaded += steps * columns;
+}
+
+/* A tile's pieces of 16 bytes, one a thread at a time; other copies go by elements, in loops. */
+static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  if (!to->matrix) {
+    n->copied += ir_bytes(to->type) == 4;
+    return;
+  }
+  const cu_tile t = cu_tile_of(to);
+  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES);
+}
+
+static void body(const ir_program *p, const ir_body *b, cu_counts *n) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_NEST && s->nest.fragments) product(p, s, n);
+    if (s->kind == IR_COPY) copy(p, s, n);
+    body(p, &s->body, n);
+  }
+}
+
+cu_counts cu_count(const ir_program *p, const ir_stmt *part) {
+  cu_counts n = {0, 0, 0};
+  body(p, &part->body, &n);
+  return n;
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
+# spills, and registers are within 15 % of those expected: products of all types, streamed attention, sums in parts, on sm_80.
+# usage: sass.sh TILEFLOW.  CUOBJDUMP=FILE where it is not on the PATH.  Exit 77: no nvcc, or no cuobjdump.
+tileflow=$1 failed=0 cuobjdump=${CUOBJDUMP:-cuobjdump}
+command -v nvcc >/dev/null || { echo "SKIP: no nvcc"; exit 77; }
+command -v "$cuobjdump" >/dev/null || { echo "SKIP: no cuobjdump"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# NAME TYPE, a workload with its mapping, or without, on stdin
+check() {
+  at=$work/$1-$2
+  cat >"$at.yaml"
+  "$tileflow" emit --quiet arch-specs/h100.yaml "$at.yaml" --target cuda --dtype "$2" -o "$at" || { failed=1; return; }
+  nvcc -std=c++17 -O3 -arch=sm_80 -Xptxas -v -c -o "$at/kernel.o" "$at/kernel.cu" 2>"$at/said" || { cat "$at/said"; failed=1; return; }
+  want=$(sed -n 's/.*machine code \([0-9]*\) MMA, \([0-9]*\) LDSM, \([0-9]*\) LDGSTS.*/\1 \2 \3/p' "$at/kernel.cu" |
+    awk '{ a += $1; b += $2; c += $3 } END { print a, b, c }')
+  "$cuobjdump" -sass "$at/kernel.o" >"$at/sass"
+  got=$(awk '/[HI]MMA/ { a++ } /LDSM/ { b++ } /LDGSTS/ { c++ } END { print a + 0, b + 0, c + 0 }' "$at/sass")
+  spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$at/said" | sort -n | tail -1)
+  used=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$at/said" | sort -n | tail -1)
+  some=$(sed -n 's/.*Some \([0-9]*\) registers.*/\1/p' "$at/kernel.cu" | sort -n | tail -1)
+  echo "$1 $2: mma, ldsm, ldgsts $got; $want expected; $used registers, $some expected; $spilled bytes spilled"
+  [ "$got" = "$want" ] && [ "$spilled" = 0 ] || failed=1
+  case $2 in int8 | tf32) return ;; esac # whose registers are not those that the figures were fitted to
+  [ $((used * 100)) -le $((some * 115)) ] && [ $((used * 115)) -ge $((some * 100)) ] || failed=1
+}
+
+product='workload:
+  name: gemm
+  dims: {m: 1024, n: 1024, k: 1024}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+mapping: |
+  HBM for m=8 n=8 k=16
+    SMEM for m=128 n=128 k=64
+      op C'
+for type in bf16 f16 tf32 int8; do
+  echo "$product" | check gemm $type
+done
+check attention-long bf16 <workloads/models/attention-long.yaml
+[ $failed = 0 ]
