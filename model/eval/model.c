@@ -15,8 +15,8 @@
  * many settings visited. */
 enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48 };
 
-/* Settings that the sums of one evaluation visit at most: some minutes.  The walk, which is left then, gives up too. */
-#define SUM_MOST (INT64_C(1) << 30)
+/* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
+#define SUM_MOST (INT64_C(1) << 28)
 
 static bool alloc_state(struct tf_model *m) {
   m->walk_max = TF_WALK_MAX;
