@@ -8,8 +8,8 @@
 #include "planner/planner.h"
 #include "search/common/complete.h"
 
-/* Limits: settings drawn, kernels estimated, and factors moved at once. */
-enum { DRAWN = 4000, COSTED = 240, MOVES = 3 };
+/* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
+enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
 /* Evaluations of the search for each kernel that is costed, where they are few. */
 enum { EVALS_EACH = 4 };
 
@@ -26,7 +26,7 @@ typedef struct {
   tf_rng rng;
   int n;
   place *at;                   /* [n] loops of the template, in the model's order */
-  int64_t *best, *next, *seen; /* [n] each, and [COSTED][n]: settings whose kernel was estimated */
+  int64_t *best, *next, *seen; /* [n] each, and [COSTED + TWINS][n]: settings whose kernel was estimated */
   int n_seen;
   double value;
 } polish;
@@ -164,6 +164,48 @@ static bool walk(polish *q) {
   return true;
 }
 
+/* The next own loop of op o from place `at` on; q->n: none. */
+static int next_own(const polish *q, int o, int at) {
+  while (at < q->n && (q->at[at].is_fixed || q->at[at].op != o))
+    at++;
+  return at;
+}
+
+/* Gives op `to` the trip counts of op `from`, if both have own loops over the same dims in the same order, whose counts
+ * multiply to the same. */
+static bool copy_twin(polish *q, int from, int to) {
+  bool differs = false;
+  int i = next_own(q, from, 0), k = next_own(q, to, 0);
+  for (; i < q->n && k < q->n; i = next_own(q, from, i + 1), k = next_own(q, to, k + 1)) {
+    if (q->at[i].loop.dim != q->at[k].loop.dim) return false;
+    differs |= q->best[i] != q->best[k];
+    q->next[k] = q->best[i];
+  }
+  for (int d = 0; differs && d < q->p->wl->n_dims; d++) {
+    double ratio = 1;
+    for (int l = 0; l < q->n; l++)
+      if (q->at[l].loop.dim == d) ratio *= (double)q->next[l] / (double)q->best[l];
+    if (fabs(ratio - 1) > 1e-9) return false;
+  }
+  return differs && i == q->n && k == q->n;
+}
+
+/* What one op has found may suit another one like it: the two first products of a gated MLP. */
+static bool twins(polish *q) {
+  int left = TWINS;
+  for (int from = 0; from < q->p->wl->n_ops; from++)
+    for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_stopped(q->p); to++) {
+      memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
+      tf_result r;
+      if (from == to || !copy_twin(q, from, to) || was_costed(q) || !tf_model_eval(q->model, q->next, &r) ||
+          !r.feasible || r.cycles >= q->value)
+        continue;
+      left--;
+      if (!try_next(q, r.cycles)) return false;
+    }
+  return true;
+}
+
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_stopped(p); i++) {
@@ -178,7 +220,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;
   q.at = calloc((size_t)q.n + 1, sizeof *q.at);
-  q.best = calloc((size_t)(q.n + 1) * (COSTED + 2), sizeof *q.best);
+  q.best = calloc((size_t)(q.n + 1) * (COSTED + TWINS + 2), sizeof *q.best);
   bool ok = q.model && q.at && q.best;
   if (ok) {
     tf_model_all_points(q.model); /* as the search counted the mappings it is compared with */
@@ -186,7 +228,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
     q.seen = q.next + q.n;
     find_places(&q);
     trips_of(&q, p->at[best].tree, q.best);
-    ok = walk(&q);
+    ok = walk(&q) && twins(&q);
   }
   tf_model_free(q.model);
   free(q.at);

@@ -15,6 +15,9 @@
  * many settings visited. */
 enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48 };
 
+/* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
+#define SUM_MOST (INT64_C(1) << 28)
+
 static bool alloc_state(struct tf_model *m) {
   m->walk_max = TF_WALK_MAX;
   tf_arena *a = m->arena;
@@ -40,7 +43,7 @@ static bool alloc_state(struct tf_model *m) {
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
   m->ev.plan = p;
-  m->ev.work_most = INT64_MAX;
+  m->ev.work_most = SUM_MOST;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);

@@ -151,7 +151,7 @@ static void finish(closed *c) {
   for (int i = 0; i < c->n_kept && (masked || !r->tree); i++) {
     tf_tree *t = tf_tree_copy(c->best[i].tree, c->arch, c->real, NULL);
     tf_figures f;
-    bool better = tf_figures_of_tree(t, masked ? TF_COUNT_LONG : TF_COUNT_SHORT, &f);
+    bool better = tf_figures_of_tree(t, TF_COUNT_SHORT, &f);
     const double value = better ? tf_objective_value(c->o->objective, &f) : INFINITY;
     better = better && (!r->tree || tf_figures_order(value, &f, r->value, &r->figures) < 0);
     if (better) {
@@ -165,6 +165,8 @@ static void finish(closed *c) {
       tf_tree_free(t);
     }
   }
+  if (masked && r->tree && tf_figures_of_tree(r->tree, TF_COUNT_LONG, &r->figures))
+    r->value = tf_objective_value(c->o->objective, &r->figures);
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->tree) r->value = INFINITY;
   r->proved = r->tree && r->value <= r->bound * (1 + 1e-12);

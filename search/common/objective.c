@@ -30,16 +30,15 @@ tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_re
                       .held_words = tf_result_held(arch, r)};
 }
 
-/* For TF_COUNT_LONG: about a second, after which the walk may do better. */
-enum { LONG_SETTINGS = 1 << 23 };
+/* For TF_COUNT_LONG of a masked workload, settings and steps: about a second each. */
+enum { LONG_MOST = 1 << 20 };
 
 static bool count(tf_model *m, tf_counting how, const tf_tree *tree, tf_figures *out) {
-  const bool masked = how == TF_COUNT_SHORT && tf_workload_masked(tree->workload);
+  const bool masked = tf_workload_masked(tree->workload);
   tf_result r;
   if (how == TF_COUNT_ALL) tf_model_all_points(m);
-  if (how != TF_COUNT_LONG) tf_model_walk_limit(m, 0);
-  if (how != TF_COUNT_ALL && tf_workload_masked(tree->workload))
-    tf_model_sum_limit(m, masked ? TF_COUNT_SETTINGS : LONG_SETTINGS);
+  if (how != TF_COUNT_LONG || masked) tf_model_walk_limit(m, how == TF_COUNT_LONG ? LONG_MOST : 0);
+  if (how != TF_COUNT_ALL && masked) tf_model_sum_limit(m, how == TF_COUNT_LONG ? LONG_MOST : TF_COUNT_SETTINGS);
   const bool ok = tf_model_eval(m, NULL, &r) && r.feasible;
   if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   return ok;

@@ -275,7 +275,7 @@ static void count_unknown(work *w) {
   tf_result r;
   if (isinf(w->unknown_all) || w->t->cut) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
-  tf_model_sum_limit(w->masked, (int64_t)UNKNOWN_STEPS * 4);
+  tf_model_sum_limit(w->masked, UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
   const bool counted = tf_model_eval(w->masked, w->unknown, &r) && r.feasible;
   w->t->effort += tf_model_effort(w->masked);
   if (!counted) return;

@@ -128,6 +128,47 @@ static const char core[] =
     "  - {name: REG, capacity: 512}\n"
     "  compute:\n"
     "  - {name: u, ops: [mac, add, mul, max, relu], below: REG, mesh: [16, 2]}\n";
+/* The first two products of a gated MLP, whose rows of sums are pages apart. */
+static const char gated[] = "workload:\n"
+                            "  name: gated\n"
+                            "  dims: {m: 64, k: 2048, l: 8192, n: 2048}\n"
+                            "  ops:\n"
+                            "  - \"U[m,l] += X[m,k] * A[k,l]\"\n"
+                            "  - \"V[m,l] += X[m,k] * B[k,l]\"\n"
+                            "  - \"G[m,l] = U[m,l] * sigmoid(U[m,l]) * V[m,l]\"\n"
+                            "  - \"Y[m,n] += G[m,l] * C[l,n]\"\n";
+
+/* The block product that stands for an op. */
+static void block_of(const char *text, const char *op, char *name) {
+  char comment[32];
+  snprintf(comment, sizeof comment, "/* %s: a product", op);
+  const char *at = strstr(text, comment);
+  at = at ? strstr(at, "else block_") : NULL;
+  CHECK(at && sscanf(at, "else %63[a-z0-9_](", name) == 1);
+}
+
+static void test_twins(void) {
+  static const char math[] = "  - {name: v, ops: [mul, sigmoid], below: REG, mesh: [16, 2], rate: 0.08}\n";
+  char machine[1024], u[64] = "", v[64] = "";
+  snprintf(machine, sizeof machine, "%s%s", core, math);
+  test_case e = case_of(machine, gated);
+  tf_planner_opts o = {.budget = {.seed = 1, .threads = 1, .max_evals = 2000}, .kernel.isa = "avx512"};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
+  const char *text = NULL;
+  for (int i = 0; k && i < k->n; i++)
+    if (!strcmp(k->file[i].name, "kernel.c")) text = k->file[i].text;
+  CHECK(text);
+  if (text) {
+    block_of(text, "U", u), block_of(text, "V", v);
+    CHECK_TEXT(u, v);
+    CHECK(strstr(text, "U[(d_m) * 8208 + "));
+  }
+  tf_emitted_free(k);
+  tf_planned_free(p);
+  case_drop(&e);
+}
+
 /* A convolution, and one over its padded result. */
 static const char convs[] = "workload:\n"
                             "  name: convs\n"
@@ -257,6 +298,7 @@ int main(void) {
   test_found();
   test_given();
   test_timed();
+  test_twins();
   test_stopped();
   test_none_fits();
   test_polished();

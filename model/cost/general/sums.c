@@ -65,6 +65,12 @@ static bool one_by_one(tf_summing *e, int k) {
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
+/* Whether the sum is of use: a loop may have more settings than the sums may visit. */
+static bool goes_on(const tf_summing *e) { return e->ok && !e->ev->irregular && !e->ev->ragged; }
+
+/* Counts a setting; past the most that the sums may visit they give up, as if only the walk could tell. */
+static void visit(tf_summing *e) { e->ev->irregular |= ++e->ev->work > e->ev->work_most; }
+
 /* Adds every setting of loop k that has points, of a range of len: settings with equal boxes at once. */
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
@@ -78,7 +84,7 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   if (k < e->n_above && first < from + e->fine) first = from + e->fine;
   if ((near && n <= edge + first + 1) || one_by_one(e, k)) first = n;
   first = first < n ? first : n;
-  for (int64_t i = from; i < first; i++)
+  for (int64_t i = from; i < first && goes_on(e); i++)
     sum_at(e, k, i, mult, border);
   int64_t low = first > from ? first : from, high = near ? n - edge : full;
   if (high > low) {
@@ -89,7 +95,7 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
       sum_at(e, k, low, m, near ? border & ~part_of(e, k) : border);
     e->here.slack[k] = 0;
   }
-  for (int64_t i = high > low ? high : low; i < n; i++)
+  for (int64_t i = high > low ? high : low; i < n && goes_on(e); i++)
     sum_at(e, k, i, mult, border);
 }
 
@@ -101,6 +107,7 @@ static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t
     sum_at(e, k, digit, mult, border);
     return;
   }
+  visit(e);
   e->w->cur[path->loops[k]] = digit;
   const int64_t distance = tf_skip_distance(e->ev, e->s->node, k + 1, e->w->cur);
   tf_known *at = &e->known[((uint64_t)distance * 31 + (uint64_t)k) % TF_KNOWN_MAX];
@@ -147,13 +154,13 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
     v.inner_first++; /* nothing is skipped in the previous step, either */
   }
   int64_t from = v.inner_first > at ? v.inner_first : at, to = v.inner_last < full ? v.inner_last + 1 : full;
-  for (; at <= v.last && (at < from || to <= from); at++)
+  for (; at <= v.last && (at < from || to <= from) && goes_on(e); at++)
     sum_near(e, k, at, mult, border);
   if (at > v.last) return;
   e->skips &= ~inside;
   sum_alike(e, k, from, to, mult, border);
   e->skips = skips;
-  for (at = to; at <= v.last; at++)
+  for (at = to; at <= v.last && goes_on(e); at++)
     sum_near(e, k, at, mult, border);
 }
 
@@ -293,11 +300,11 @@ static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
 static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
-  e->ev->irregular |= ++e->ev->work > e->ev->work_most;
+  visit(e);
   bool any = p->cuts && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
-  if (!e->ok || e->ev->irregular || e->ev->ragged) return;
+  if (!goes_on(e)) return;
   if (e->h && !e->armed && k >= e->n_above) {
     in_run(e, mult, border);
     return;

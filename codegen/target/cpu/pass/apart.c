@@ -22,12 +22,14 @@ static void space_out(lowering *w, int place) {
 
 static void product(lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
-  if (!p || p->kernel->m_round == 1 || s->nest.rounds_for) return;
+  if (!p || s->nest.rounds_for) return;
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
   const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = low_line_bytes(w->plan->arch);
-  if (bytes > TILE_LINES * line && bytes % (2 * line) == 0) space_out(w, place);
+  /* tiles in registers store a row of a few lines at a time: pages apart, all of them fall into the same sets */
+  const int64_t apart = p->kernel->m_round > 1 ? 2 * line : (int64_t)w->plan->arch->core.page;
+  if (bytes > TILE_LINES * line && bytes % apart == 0) space_out(w, place);
 }
 
 static void walk(lowering *w, const ir_body *body) {
