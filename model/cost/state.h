@@ -51,6 +51,7 @@ struct tf_model {
   tf_views *views;
   tf_eval ev;
   int64_t walk_max;       /* most steps of an exact walk */
+  bool to_walk;           /* evaluations walk, whatever counts apply */
   int64_t *own_trip;      /* [n_loops] the tree's trip counts */
   struct tf_cover *cover; /* whether trip counts cover the ranges; created with scratch.boxes */
   tf_scratch scratch;

@@ -191,7 +191,7 @@ static void drop_open(tf_model *m) {
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
-  m->ev.irregular = m->plan->irregular;
+  m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
   m->gave_up = false;
   m->walked = 0;

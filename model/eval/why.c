@@ -297,7 +297,7 @@ static bool begin(why_log *w, struct tf_model *m) {
   return w->ok;
 }
 
-/* Evaluates once more, with the same result, so that the walk reports every entry. */
+/* Evaluates once more by the walk, with the same result, so that it reports every entry. */
 static bool by_walk(why_log *w) {
   struct tf_model *m = w->m;
   tf_result again;
@@ -306,22 +306,39 @@ static bool by_walk(why_log *w) {
   if (!trips) m->starved = true;
   if (!trips) return false;
   memcpy(trips, m->ev.trip, bytes);
+  const int64_t walk_max = m->walk_max;
+  w->n = w->from = 0;
   m->log = w;
   m->note = note;
+  m->to_walk = true;
+  m->walk_max = TF_WHY_WALK;
   bool ok = tf_model_eval(m, trips, &again);
   m->note = NULL;
+  m->to_walk = false;
+  m->walk_max = walk_max;
+  if (!ok && !m->starved) tf_model_eval(m, trips, &again); /* the result as it was */
   free(trips);
   return ok;
 }
 
-static bool collect(why_log *w) {
+/* Classes one by one may need the walk where the evaluation did not: quick counts sum what they need not part. */
+static bool by_either(why_log *w) {
   struct tf_model *m = w->m;
-  bool walked = m->ev.irregular;
-  int64_t work = m->ev.work;
-  if (walked && work > TF_WHY_WALK) return false;
-  if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok) return false;
-  m->ev.irregular = walked;
-  m->ev.work = work;
+  const tf_eval ev = m->ev;
+  const bool quick = m->quick;
+  const int64_t walked = m->walked;
+  bool ok = !ev.irregular && by_sums(w);
+  if (!ok && m->ev.irregular) ok = by_walk(w);
+  m->ev.irregular = ev.irregular;
+  m->ev.work = ev.work;
+  m->quick = quick;
+  m->walked = walked;
+  return ok;
+}
+
+static bool collect(why_log *w) {
+  if (w->m->ev.irregular && w->m->ev.work > TF_WHY_WALK) return false;
+  if (!by_either(w) || !w->ok) return false;
   split_halos(w);
   add_leaves(w);
   add_streams(w);
