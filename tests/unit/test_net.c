@@ -223,18 +223,18 @@ static void test_no_time(uint64_t seed) {
 static void test_has_plan(void) {
   static const struct {
     int line;
+    bool has;
     const char *text;
     size_t len;
-    bool has;
   } rows[] = {
-      {__LINE__, "name: a\nplan:\n", 14, true},
-      {__LINE__, "name: a\nplan:", 13, true},
-      {__LINE__, "name: a\nplan:", 12, false},
-      {__LINE__, "plan:", 5, true},
-      {__LINE__, "name: a\n plan:\n", 15, false},
-      {__LINE__, "\x08plan:\nplan:\n", 13, false},
-      {__LINE__, "\n\n", 1, false},
-      {__LINE__, "", 0, false},
+      {__LINE__, true, "name: a\nplan:\n", 14},
+      {__LINE__, true, "name: a\nplan:", 13},
+      {__LINE__, false, "name: a\nplan:", 12},
+      {__LINE__, true, "plan:", 5},
+      {__LINE__, false, "name: a\n plan:\n", 15},
+      {__LINE__, false, "\x08plan:\nplan:\n", 13},
+      {__LINE__, false, "\n\n", 1},
+      {__LINE__, false, "", 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const tf_text t = {"text", rows[i].text, rows[i].len};
