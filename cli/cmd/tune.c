@@ -205,8 +205,8 @@ static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
          best ? cli_si(best->seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
 }
 
-/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned asks.
- */
+/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
+ * asks. */
 static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j, tf_diags *d) {
   const tf_tune_opts o = options_of(j);
   cli_status status = CLI_DONE;
