@@ -90,7 +90,7 @@ cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
 Written by \`bench/results-tune.sh\` from [results/operators.csv](results/operators.csv) (\`bench/operators/run.py\`) and
-[results/tune-strategies.csv](results/tune-strategies.csv) (\`bench/tune_strategies.py\`): AMD EPYC (Zen 5), 2 cores, other work beside it ($(when)), gcc 12.2, PyTorch 2.15 with oneDNN and MKL
+[results/tune-strategies.csv](results/tune-strategies.csv) (\`bench/tune_strategies.py\`): AMD EPYC (Zen 5), 2 cores, other work beside it ($(when); each row keeps its load, and the commit whose code it is of), gcc 12.2, PyTorch 2.15 with oneDNN and MKL
 (which is told to take its kernels for AVX-512), float32, one core, processor time of the thread, medians of 5 or 7 rounds in which all take turns.
 Every case was emitted, compiled, and held against PyTorch in float64 (1e-5 of the norm) before it was timed.
 
