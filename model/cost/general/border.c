@@ -48,6 +48,41 @@ static void tile_lengths(struct tf_model *m, const int *which, int n, const int6
   }
 }
 
+/* ---- producers whose ranges begin late ------------------------------------------------------------- */
+
+/* Whether some step of the loops on dim d of op o may be partial. */
+static bool partial(const struct tf_model *m, int o, int d) {
+  const tf_plan *p = m->plan;
+  int64_t trips = 1;
+  for (int l = 0; l < p->n_loops; l++)
+    for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == d; i++)
+      if (p->loops[l].leaders[i] == o) trips = tf_sat_mul(trips, m->ev.trip[l]);
+  return trips > 1 && (p->home_scope[p->wl->ops[o].out] >= 0 || p->wl->dims[d].extent % trips != 0);
+}
+
+/* Whether an op reads an intermediate by an index that falls with a dim of which a step may be partial.  What such a
+ * step does not read is the low end, so that the producer's range begins later, and all its steps with it. */
+static bool begins_late(const struct tf_model *m) {
+  const tf_workload *wl = m->plan->wl;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &wl->ops[o].reads[i];
+      for (int r = 0; r < wl->tensors[ref->tensor].rank && wl->tensors[ref->tensor].producer >= 0; r++)
+        for (int t = 0; t < ref->index[r].n_terms; t++)
+          if (ref->index[r].terms[t].coef < 0 && partial(m, o, ref->index[r].terms[t].dim)) return true;
+    }
+  return false;
+}
+
+/* Whether slice s has a box of an op whose range its readers determine. */
+static bool follows_readers(const tf_plan *p, const tf_slice *s) {
+  for (int i = 0; i < s->n_touch; i++)
+    if (p->home_scope[p->wl->ops[s->touch[i].op].out] >= 0) return true;
+  return false;
+}
+
+/* ---- the question ------------------------------------------------------------------------------------- */
+
 /* The loops on which rank r of the slice depends. */
 static uint64_t rank_loops(const tf_slice *s, int r) {
   for (int c = 0; c < s->n_comp; c++)
@@ -67,7 +102,7 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->extent[q->n++] = t->extent[r];
 }
 
-static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
+static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   tf_most *q = m->most;
   q->node = n;
   q->n = 0;
@@ -79,7 +114,8 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
     const bool drifts = decider(m->plan, s) != NULL;
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
-      q->drifts[q->n - 1] = drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0;
+      q->drifts[q->n - 1] =
+          (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) || (late && follows_readers(m->plan, s));
     }
   }
 }
@@ -157,10 +193,11 @@ static int64_t most_bits(const struct tf_model *m, const tf_view *v) {
 
 void tf_border_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
+  const bool late = begins_late(m);
   for (int n = 0; n < p->tree->n_nodes && !m->ev.irregular; n++) {
     const tf_view *v = &m->views->node[n];
     if (!v->n_slices) continue;
-    ask_tile(m, n, v);
+    ask_tile(m, n, v, late);
     m->ev.irregular |= !tf_most_find(m, m->most);
     for (int i = v->first; i < v->first + v->n_slices; i++)
       m->box[i] = largest_box(m->most, i);

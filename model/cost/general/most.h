@@ -21,7 +21,8 @@ typedef struct tf_most {
   int *slice, *rank;      /* [n] slice and rank, for look() */
   uint64_t *mask;         /* [n] positions of the loops that move it */
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
-  bool *drifts; /* [n] where the box lies without borders also depends on what runs of a retaining scope make */
+  bool *drifts; /* [n] where the box lies without borders also depends on what runs of a retaining scope make, or on
+                   how much of a step its readers have */
   bool steady; /* ignoring borders, a loop's step moves each length by the same distance at any setting of the others */
   uint64_t skip; /* positions that look() sets itself */
   /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip and ev.whole are
