@@ -204,6 +204,13 @@ static bool sides(checker *c, const ir_stmt *s) {
               "product: the length of a side is unknown");
 }
 
+/* Rows that are taken as one must follow each other without a gap. */
+static void merged(checker *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const int out = c->p->buffer_of[op->out], b = c->p->buffer_of[op->reads[s->nest.product->b].tensor];
+  must(c, !c->p->buffers[out].gap && !c->p->buffers[b].gap, "product: rows as one, with gaps between them");
+}
+
 /* The pack must have as many slots as `places` needs. */
 static void places(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
@@ -228,6 +235,7 @@ static void product(checker *c, const ir_stmt *s) {
   case IR_PAIRS:
     if (p->pairs.turned >= 0) scratch(c, p->pairs.turned, "turned operand", box_of(c, s, p->a));
     if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
+    if (p->pairs.merged) merged(c, s);
     break;
   case IR_FEW: must(c, p->pack < 0 && !p->slab, "product: of few rows, with b laid out anew"); break;
   case IR_CHANNELS:

@@ -20,6 +20,9 @@ typedef struct {
 #define DRAW_STREAM (UINT64_C(1) << 58)
 #define DRAW_FEW (UINT64_C(1) << 57)
 
+/* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
+#define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
+
 /* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
 void draw_conv(page *p, uint64_t seed);
 /* draw_rows.c: maps and sums of rows before a product that reads the rows. */

@@ -62,9 +62,10 @@ static void own(tf_rng *g, page *t, const inner *x, int depth, bool whole) {
   page_say(t, "\n%*sop %s\n", depth + 4, "", x->op);
 }
 
-static void machine(page *p) {
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
-              "bandwidth: 1}\n"
+static void machine(page *p, uint64_t seed) {
+  tf_rng lot = tf_rng_new(seed, 29);
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
+  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, "
               "mesh: [16, 4]}\n");
 }
@@ -131,7 +132,7 @@ static void chain(tf_rng *g, page *p) {
 void draw_conv(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 7);
   p->len = 0;
-  machine(p);
+  machine(p, seed);
   if (tf_rng_below(&g, 3))
     single(&g, p);
   else

@@ -10,8 +10,9 @@ static int parts(int n, int by) { return (n + by - 1) / by; }
 /* L1 is so small that not all matrices stay close. */
 static void begin(page *p, tf_rng *g, bool threads) {
   p->len = 0;
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(g, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p,
-           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+           "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
            "bandwidth: 1, capacity: %d%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
            "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n",
            64 << rng_between(g, 0, 5), threads ? ", mesh: [2, 1]" : "");

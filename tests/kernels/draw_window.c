@@ -84,8 +84,8 @@ void draw_window(page *p, uint64_t seed) {
            pads[1]);
   snprintf(image, sizeof image, behind ? "I[n,%s,c]" : "I[n,c,%s]", rows);
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
-              "bandwidth: 1}\n"
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
+  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
               "neg, relu], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d, r: %d, s: %d", v.n, v.c, v.p, v.q, v.r, v.s);

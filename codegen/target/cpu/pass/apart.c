@@ -1,5 +1,6 @@
-/* Row pitch of sums to which tiles of several rows are stored: rows an even number of cache lines apart fall into few
- * sets of a cache (measured with 512 float32 a row: a third of the whole product's time on Sapphire Rapids).  An
+/* Row pitch of sums to which tiles of several rows are stored: with tiles of AMX, rows an even number of cache lines
+ * apart fall into few sets of a cache (measured with 512 float32 a row: a third of the whole product's time on Sapphire
+ * Rapids); with tiles in registers, which store a row of a few lines at a time, rows whole pages apart do.  An
  * additional line between rows avoids that. */
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -20,6 +21,28 @@ static void space_out(lowering *w, int place) {
   }
 }
 
+/* Whether a product takes rows at that place as one (low_merge_rows): they must have no gap. */
+static bool is_merged(const lowering *w, const ir_body *body, int place) {
+  bool is = false;
+  for (int i = 0; i < body->n && !is; i++) {
+    const ir_stmt *s = body->s[i];
+    const ir_product *p = ir_product_of(s);
+    if (p && p->way == IR_PAIRS && p->pairs.merged) {
+      const tf_op *op = &w->plan->wl->ops[s->op];
+      is =
+          root(w->p, w->p->buffer_of[op->out]) == place || root(w->p, w->p->buffer_of[op->reads[p->b].tensor]) == place;
+    }
+    is = is || is_merged(w, &s->body, place);
+  }
+  return is;
+}
+
+/* From how many bytes apart, and multiples of that, rows fall into the same sets. */
+static int64_t same_sets(const tf_arch *a, const ir_product *p) {
+  if (p->kernel->m_round > 1) return 2 * low_line_bytes(a);
+  return a->core.page >= 1 ? (int64_t)a->core.page : 1;
+}
+
 static void product(lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
   if (!p || s->nest.rounds_for) return;
@@ -27,9 +50,8 @@ static void product(lowering *w, const ir_stmt *s) {
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
   const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = low_line_bytes(w->plan->arch);
-  /* tiles in registers store a row of a few lines at a time: pages apart, all of them fall into the same sets */
-  const int64_t apart = p->kernel->m_round > 1 ? 2 * line : (int64_t)w->plan->arch->core.page;
-  if (bytes > TILE_LINES * line && bytes % apart == 0) space_out(w, place);
+  if (bytes > TILE_LINES * line && bytes % same_sets(w->plan->arch, p) == 0 && !is_merged(w, &w->p->body, place))
+    space_out(w, place);
 }
 
 static void walk(lowering *w, const ir_body *body) {

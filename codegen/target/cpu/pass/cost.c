@@ -205,13 +205,18 @@ static double jumps(const walk *w, const ir_stmt *s) {
   return k * (looked > jumped ? looked : jumped);
 }
 
+static double all_words(const tf_tensor *z) {
+  double words = 1;
+  for (int r = 0; r < z->rank; r++)
+    words *= (double)z->extent[r];
+  return words;
+}
+
 /* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
 static double arrive(const walk *w, const tf_tensor *z) {
   const tf_arch *a = w->p->tree->arch;
   int from = tf_arch_close(a) - 1;
-  double words = 1;
-  for (int r = 0; r < z->rank; r++)
-    words *= (double)z->extent[r];
+  const double words = all_words(z);
   while (from > 0 && a->memories[from].capacity_words >= 0 && words > (double)a->memories[from].capacity_words)
     from--;
   return from < 0 ? INFINITY : a->memories[from].read_bw;
@@ -224,11 +229,7 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
   const bool asked =
       (s->nest.asked >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
-  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked) return 0;
-  double words = 1;
-  for (int r = 0; r < z->rank; r++)
-    words *= (double)z->extent[r];
-  if (words <= w->near / 2) return 0;
+  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || all_words(z) <= w->near / 2) return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
   return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
 }

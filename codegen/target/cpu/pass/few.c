@@ -1,6 +1,6 @@
 /* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing it would take longer
- * than the multiplication, which is limited by memory bandwidth.  Products of one row, whose output has no dim for it,
- * are always such: there is no other product kernel for them. */
+ * than the multiplication, which is limited by memory bandwidth.  Where the output has no dim for its one row, b may be
+ * small, too: there is no other product kernel for it. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 

@@ -172,8 +172,8 @@ static bool is_repeated(const npu_build *b) {
   return is;
 }
 
-/* One slot of each, by turns of the children, and as many turns as there is room for: while one waits the others go on.
- * False: not even two. */
+/* One slot of each, in bytes that children share, and as many turns as there is room for: while one waits the others
+ * go on.  False: not even two. */
 static bool place_turns(npu_build *b, int memory) {
   const int64_t bytes = b->turn_tile < 0 ? 0 : begin_places(b, memory, true);
   const int64_t turns = bytes > 0 ? b->t.machine.memory[memory].bytes / bytes : 0;

@@ -24,7 +24,7 @@ typedef struct {
   bool held, dirty;     /* it holds `box`; which has not been written further out yet */
   bool doubled;         /* two slots if there is room */
   int owner;            /* tile slice that filled it last; -1: none */
-  int turn, first_turn; /* of which turn; that of turn 0 which it is like */
+  int turn, first_turn; /* which turn uses it; the bank of turn 0 that it stands for */
 } npu_bank;
 
 enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
@@ -91,7 +91,7 @@ void npu_turns_weave(npu_build *b, const size_t *begin, int n);
 
 /* bank.c: the bank of a tensor in a memory of the machine, created on first use; -1: too many. */
 int npu_bank_of(npu_build *b, int tensor, int memory, int level);
-/* The current turn's like of a bank of turn 0; -1: too many. */
+/* The bank that the current turn has in place of a bank of turn 0; -1: too many. */
 int npu_bank_turned(npu_build *b, int bank);
 /* Starts a new box in the next slot. */
 void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box);

@@ -244,7 +244,7 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
       b->cur[path->loops[i]] *= p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot < k;
 }
 
-/* Whether the loop's dim makes columns, and the array's block stays; or matrices. */
+/* What steps of the loop change in op o's product: columns, for which the array's block stays; rows; or matrices. */
 static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
   const tf_op *op = &workload(b)->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
@@ -252,8 +252,8 @@ static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
   return NPU_ROW; /* summed: one block after the other, as for rows */
 }
 
-/* The first of the temporal loops of Tile n, its last of the level, that one instruction does: columns innermost, and
- * what goes from block to block around them. */
+/* The first of the temporal loops of Tile n, the innermost Tile of the array's level, that one instruction does:
+ * columns innermost, and around them the loops that go from block to block. */
 static int whole_from(const npu_build *b, int o, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   int from = t->n_temporal ? t->n_temporal - 1 : 0;
