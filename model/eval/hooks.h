@@ -11,8 +11,7 @@ int64_t tf_model_effort(const tf_model *m);
 /* Steps that the last evaluation walked; 0: it did not walk. */
 int64_t tf_model_walked(const tf_model *m);
 
-/* Sets the most settings that the sums of an evaluation may visit before they leave it to the walk;
- * initially 2^28.
+/* Sets the most settings that the sums of an evaluation may visit before they leave it to the walk; initially 2^28.
  * With a walk limit of 0, too, no evaluation takes long. */
 void tf_model_sum_limit(tf_model *m, int64_t settings);
 

@@ -323,8 +323,8 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 
 static int by_value(const void *a, const void *b) { return tf_found_order(a, b); }
 
-/* Of a masked workload, counts the best as `eval` does: what took too long in the search stands there with all points.
- */
+/* Of a masked workload, counts the best as `eval` does: until then, what took too long in the search has the figures of
+ * all points. */
 static void count_best(driver *v) {
   tf_search_result *r = v->res;
   tf_figures f;

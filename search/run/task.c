@@ -14,7 +14,8 @@ enum {
   LOOK_EVERY = 16,
   REFUSED_MOST = 64,
   SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
-  UNKNOWN_STEPS = 1 << 20, /* of the walk that counts one mapping a task with its mask */
+  UNKNOWN_STEPS = 1 << 17, /* of the walk that counts one mapping a task with its mask */
+  WHOLE_STEPS = 1 << 20,   /* of that of each mapping, where the strategy sees a whole space */
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
   DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
@@ -30,12 +31,11 @@ typedef struct {
   tf_tree *tree;
   tf_trips *trips;
   tf_model *model;
-  tf_model
-      *masked;     /* counts as `eval` does where a mask leaves steps out (model: all points, quickly); NULL: no mask */
-  double share;    /* of all points' figures, at least as much is left by the mask, as a rule; 1: no mask */
-  double ratio;    /* of the best so far: its value with its mask over that with all points */
-  double best_all; /* and that with all points */
-  int64_t credit;  /* effort that counting masks may take, see count_mask */
+  tf_model *masked;   /* counts as `eval` does (model: all points, quickly); NULL: no mask leaves steps out */
+  double share;       /* of all points' figures, at least as much is left by the mask, as a rule; 1: no mask */
+  double ratio;       /* of the best so far: its value with its mask over that with all points */
+  double best_all;    /* and that with all points */
+  int64_t credit;     /* effort that counting masks may take, see count_mask */
   int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
@@ -354,9 +354,9 @@ static bool prepare_mask(work *w, tf_diags *d) {
   w->credit = all ? INT64_MAX / 2 : CREDIT;
   w->unknown_all = INFINITY;
   w->unknown = TF_ARRAY(w->arena, int64_t, (size_t)w->trips->n_loops + 1);
-  if (!w->masked || !w->arena) return false;
-  tf_model_walk_limit(w->masked, all ? UNKNOWN_STEPS : 0);
-  tf_model_sum_limit(w->masked, all ? UNKNOWN_STEPS : TF_COUNT_SETTINGS);
+  if (!w->masked) return false;
+  tf_model_walk_limit(w->masked, all ? WHOLE_STEPS : 0);
+  tf_model_sum_limit(w->masked, all ? WHOLE_STEPS : TF_COUNT_SETTINGS);
   return w->unknown != NULL;
 }
 

@@ -300,6 +300,7 @@ static bool count(const test_case *s, const char *text, double *words, double *a
   return ok;
 }
 
+/* One memory of `capacity` words below the outermost; all loops of the order are cut. */
 static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
                       tf_c_problem *p) {
   memset(p, 0, sizeof *p);
@@ -372,7 +373,6 @@ static void check_model(int cases, uint64_t seed) {
 }
 
 /* ---- stationary points -------------------------------------------------------------------------------- */
-/* One memory of `capacity` words below the outermost; all loops of the order are cut. */
 /* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves. */
 static double scan(double m, double l, double k, double n, double capacity, double alpha) {
   double least = INFINITY;
