@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults planted in the text of five kernels, a product and streamed attention of bfloat16, the same attention on the plain
+# Faults planted in the text of six kernels, a product and streamed attention of bfloat16, the same attention on the plain
 # units, the first two with their sums in parts, and the product by the fragments of C++: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
 # usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 tileflow=$1 step=${2:-1}
