@@ -7,12 +7,14 @@
 #                  two calls of it for chains; SDPA with each of its back ends; Triton (what torch.compile makes), where it is there
 #   CUOBJDUMP=FILE to count what stands in the machine code
 # Where there is nvcc and no GPU the kernels are compiled, and the state is `compiled`.
-# `case` may be gemm-*-wmma: the baseline (`--isa wmma`), bf16 by the fragments of C++.  Exit: 1 where a kernel is wrong.
+# `case` may be gemm-*-wmma: the baseline (`--isa wmma`), bf16 by the fragments of C++; or *-sm90a*: bf16 by warpgroups (`--isa sm_90a`), which an
+# H100 or H200 alone runs.  Exit: 1 where a kernel is wrong.
 #
 # Which questions it answers:
 #   gemm-8192-wmma-large          what the thesis's instruction comes to, beside which all else stands (61 TFLOP/s were published)
 #   layer-attention-decode-bf16   do eight parts of the keys read 67 MB at the rate of memory (22 us, if that is 90 % of 3.35 TB/s); of a product: gated-mlp
 #   gemm-8192-bf16-large          are 450 TFLOP/s of bfloat16 reached on an H100, and what share of cuBLAS is that; -f16, -tf32, -int8: of the others
+#   gemm-8192-sm90a-large, attention-d128-16384-sm90a-large, ...: the same by warpgroups: what wgmma and TMA gain over mma.sync (-bf16)
 #   attention-d128-16384-bf16-large, -causal, attention-d64-...: 330, 290, 290 TFLOP/s, and SDPA's flash and cuDNN beside them
 #   chain-gN, attention-gN        (N 1 to 12, and -bf16) 1.5 times PyTorch's best; 1.3 times two calls of cuBLAS where memory bounds
 #   layer-NAME-bf16               layers of language models (workloads/models) as the target plans them, beside PyTorch's and Triton's: what two products on
@@ -37,6 +39,7 @@ command -v nvcc >/dev/null || { nvcc=; echo "$0: no nvcc: nothing is compiled" >
 nvidia-smi -L >/dev/null 2>&1 || { gpu=; echo "$0: no GPU: nothing is run" >&2; }
 [ "$gpu" ] && "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null || torch=
 [ "$torch" ] || echo "$0: no PyTorch with CUDA: no figures beside ours" >&2
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1)
 arch=${ARCH:-$([ "$gpu" ] && echo native || echo sm_80)}
 cuobjdump=${CUOBJDUMP:-cuobjdump}
 echo "case,contestant,state,seconds,gflops,registers,spilled,mma,ldsm,ldgsts,dram,l2,model"
@@ -63,7 +66,7 @@ modelled() {
 # The types of a case, by its name: tileflow's, bytes of a word.
 type_of() {
   case $1 in
-  *-bf16* | *-wmma*) dtype=bf16 bytes=2 ;;
+  *-bf16* | *-wmma* | *-sm90a*) dtype=bf16 bytes=2 ;;
   *-f16*) dtype=f16 bytes=2 ;;
   *-tf32*) dtype=tf32 bytes=4 ;;
   *-int8*) dtype=int8 bytes=1 ;;
@@ -77,28 +80,30 @@ ours() {
   line() { echo "$name,tileflow,$1,${2:-},${3:-},${registers:-},${spilled:-},${code:-,,},${moved:-,,}"; }
   registers='' spilled='' code='' moved=''
   type_of "$name"
-  case $name in *-wmma*) isa='--isa wmma' ;; *) isa='' ;; esac
+  isa='' on=$arch
+  case $name in *-wmma*) isa='--isa wmma' ;; *-sm90a*) isa='--isa sm_90a' on=sm_90a ;; esac
   # shellcheck disable=SC2086 # an option and its word, or nothing
   "$tileflow" emit --quiet "$spec" "$2" --target cuda --dtype "$dtype" $isa -o "$dir" >&2 || { line "not emitted"; failed=1; return; }
   [ "$nvcc" ] || { line "no nvcc"; return; }
-  make -s -C "$dir" ARCH="$arch" NVCCFLAGS='-O3 -Xptxas -v' libkernel.a >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line "not compiled"; failed=1; return; }
+  make -s -C "$dir" ARCH="$on" NVCCFLAGS='-O3 -Xptxas -v' libkernel.a >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line "not compiled"; failed=1; return; }
   registers=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$dir/said" | sort -n | tail -1)
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$dir/said" | sort -n | tail -1)
   expected=$(sed -n 's/.*Some \([0-9]*\) registers are expected.*/\1/p' "$dir/kernel.cu" | sort -n | tail -1)
   counts=$(sed -n 's/.*machine code \([0-9]*\) MMA, \([0-9]*\) LDSM, \([0-9]*\) LDGSTS.*/\1 \2 \3/p' "$dir/kernel.cu" |
     awk '{ a += $1; b += $2; c += $3 } END { if (NR) print a "," b "," c; else print ",," }')
-  echo "# $name: $registers registers, $expected expected; $counts instructions (mma, ldsm, ldgsts) expected"
+  [ "$expected" ] && echo "# $name: $registers registers, $expected expected; $counts instructions (mma, ldsm, ldgsts) expected"
   command -v "$cuobjdump" >/dev/null &&
-    code=$(count "$dir/kernel.o" '[HI]MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
+    code=$(count "$dir/kernel.o" '[HI]G\{0,1\}MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
   [ "$code" ] && [ "$counts" != ,, ] && [ "$code" != "$counts" ] && echo "# $name: machine code has $code"
   moved=,,$(modelled "$dir" "$2")
   [ "$gpu" ] || { line compiled; return; }
+  [ "$on" != sm_90a ] || [ "$capability" = 9.0 ] || { line "no sm_90a"; return; }
   # the plain reference of a large product would take hours: its check is left to the small cases
   case $name in
   *-large*) ;;
-  *) make -s -C "$dir" ARCH="$arch" test >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line wrong; failed=1; return; } ;;
+  *) make -s -C "$dir" ARCH="$on" test >"$dir/said" 2>&1 || { cat "$dir/said" >&2; line wrong; failed=1; return; } ;;
   esac
-  make -s -C "$dir" ARCH="$arch" bench >"$dir/said" 2>&1 && "$dir/bench" >"$dir/took" || { cat "$dir/said" >&2; line "not timed"; failed=1; return; }
+  make -s -C "$dir" ARCH="$on" bench >"$dir/said" 2>&1 && "$dir/bench" >"$dir/took" || { cat "$dir/said" >&2; line "not timed"; failed=1; return; }
   moved=$(profiled "$dir"),${moved##*,}
   took=$(awk '{print $2}' "$dir/took")
   line ok "$took" "$(awk '{print $4}' "$dir/took")"
@@ -114,7 +119,7 @@ import sys, torch
 import torch.nn.functional as F
 name, gflop, setup = sys.argv[1:4]
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "-tf32" in name
-types = {"-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8, "-wmma": torch.bfloat16}
+types = {"-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8, "-wmma": torch.bfloat16, "-sm90a": torch.bfloat16}
 type = next((t for end, t in types.items() if end in name), torch.float32)
 def r(*shape):
     x = torch.randn(*shape, device="cuda")
@@ -189,7 +194,7 @@ gemm gemm-4096-large 4096 64 32
 # Blocks of 128 x 128 on tensor cores.
 gemm gemm-1024-bf16 1024 128 64
 gemm gemm-8192-bf16-large 8192 128 64
-for type in f16 tf32 int8 wmma; do
+for type in f16 tf32 int8 wmma sm90a; do
   gemm gemm-1024-$type 1024 128 64
   gemm gemm-8192-$type-large 8192 128 64
 done
@@ -238,20 +243,22 @@ mapping: |
     done
   } >"$1"
 }
-# attention_bf16 HEADS LENGTH WIDTH KEYS-AT-A-TIME [causal]: of the causal ones half the work counts
+# attention_bf16 HEADS LENGTH WIDTH KEYS-AT-A-TIME [causal]: of the causal ones half the work counts; by mma.sync, or (kind=sm90a) by warpgroups
 attention_bf16() {
-  name=attention-d$3-$2${5:+-$5}-bf16 all=4 who=$sdpa
+  name=attention-d$3-$2${5:+-$5}-$kind all=4 who=$sdpa
   [ "$2" -gt 1024 ] && name=$name-large
   [ "${5:-}" ] && all=2 && who=$(echo "$sdpa" | sed 's/")/", True)/g')
   attention_file "$work/$name.yaml" "$1" "$2" "$3" "$4" 128 "${5:-}"
   case_of "$name" "$(awk "BEGIN { print $all * $1 * $2 ^ 2 * $3 / 1e9 }")" "Q, K, V = r(1, $1, $2, $3), r(1, $1, $2, $3), r(1, $1, $2, $3)" \
     "$who" "$work/$name.yaml"
 }
-attention_bf16 8 512 64 64
-attention_bf16 8 512 64 64 causal
-for width in 64 128; do
-  attention_bf16 16 16384 $width 64
-  attention_bf16 16 16384 $width 64 causal
+for kind in bf16 sm90a; do
+  attention_bf16 8 512 64 64
+  attention_bf16 8 512 64 64 causal
+  for width in 64 128; do
+    attention_bf16 16 16384 $width 64
+    attention_bf16 16 16384 $width 64 causal
+  done
 done
 
 # Layers of language models, planned: layer NAME GFLOP SETUP CONTESTANTS

@@ -29,7 +29,8 @@ table() {
       if (table42) { all++; all_given += log(given / $at["first_us"]); all_best += log(ratio); won += ratio >= 1; near += ratio >= 0.9 }
       if (tuned != "") {
         m[kind]++; by[kind] += log(library / tuned); gain[kind] += log(first / tuned)
-        tunes++; all_by += log(library / tuned); all_first += log(ratio); within += first <= 1.05 * tuned; noise += tuned > first
+        tunes++; all_by += log(library / tuned); all_first += log(ratio); within += first <= 1.05 * tuned
+        if (tuned / first > behind) behind = tuned / first
       }
       if (what == "cases")
         printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", $at["case"], us($at["first_us"]), us($at["first_packed_us"]), us(tuned), us($at["torch_us"]),
@@ -44,7 +45,7 @@ table() {
       if (what == "sum")
         printf "Over the %d cases of the thesis the geometric mean is %s with arrays as the workload has them and %s with everyone in the best of its ways; %d are at least as fast as the best library, %d reach 0.9 of it.\n", all, mean(all_given, all), mean(all_best, all), won, near
       if (what == "tuned")
-        printf "%d cases were tuned: %s of the best library after, %s before. The first choice is within 5 %% of the tuned kernel in %d of them (%.0f %%).\n", tunes, mean(all_by, tunes), mean(all_first, tunes), within, 100 * within / tunes
+        printf "%d cases were tuned: %s of the best library after, %s before. The first choice is within 5 %% of the tuned kernel in %d of them (%.0f %%). A tuned kernel can come out behind the first choice, by up to %.0f %% here, as the store chose it by another measurement.\n", tunes, mean(all_by, tunes), mean(all_first, tunes), within, 100 * within / tunes, 100 * (behind - 1)
     }' $results/operators.csv
 }
 
@@ -89,7 +90,7 @@ cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
 Written by \`bench/results-tune.sh\` from [results/operators.csv](results/operators.csv) (\`bench/operators/run.py\`) and
-[results/tune-strategies.csv](results/tune-strategies.csv) (\`bench/tune_strategies.py\`): AMD EPYC (Zen 5), 2 cores, other work beside it ($(when)), gcc 12.2, PyTorch 2.15 with oneDNN and MKL
+[results/tune-strategies.csv](results/tune-strategies.csv) (\`bench/tune_strategies.py\`): AMD EPYC (Zen 5), 2 cores, other work beside it ($(when); each row keeps its load, and the commit whose code it is of), gcc 12.2, PyTorch 2.15 with oneDNN and MKL
 (which is told to take its kernels for AVX-512), float32, one core, processor time of the thread, medians of 5 or 7 rounds in which all take turns.
 Every case was emitted, compiled, and held against PyTorch in float64 (1e-5 of the norm) before it was timed.
 
@@ -110,7 +111,7 @@ $(cat bench/operators/limits.md)
 ## Tuned
 
 \`tune --strategy cga\` with 8 trials a case where the machine's time allowed it, not the 60 seconds that the goal names; then the fastest of the store beside the rest, in turns.
-$(table tuned) A tuned kernel can come out behind the first choice, as the two measurements of a kernel differ by up to 7 % here.
+$(table tuned)
 
 ## Strategies
 

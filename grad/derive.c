@@ -15,7 +15,7 @@ static const gr_expr *select_of(gr_draft *d, const gr_expr *c, const gr_expr *a,
 }
 
 /* The op's own tensor at its point. */
-static const gr_expr *gr_out_at(gr_draft *d, const tf_op *op, int tensor) {
+static const gr_expr *out_at(gr_draft *d, const tf_op *op, int tensor) {
   int slots[TF_MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++)
     slots[r] = GR_SLOT + r;
@@ -147,11 +147,11 @@ static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce r
 /* All elements equal to the maximum (or minimum) get an equal share. */
 static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
   const gr_expr *zero = gr_number(d, 0);
-  const gr_expr *off = two_of(d, TF_K_SUB, v, gr_out_at(d, op, op->out));
+  const gr_expr *off = two_of(d, TF_K_SUB, v, out_at(d, op, op->out));
   int count = reduced(d, op, "n", TF_REDUCE_ADD, select_of(d, off, zero, gr_number(d, 1)));
-  const gr_expr *whole = two_of(d, TF_K_DIV, gr_out_at(d, op, d_out), gr_out_at(d, op, count));
+  const gr_expr *whole = two_of(d, TF_K_DIV, out_at(d, op, d_out), out_at(d, op, count));
   int share = reduced(d, op, "share", TF_ASSIGN, whole);
-  return select_of(d, off, zero, gr_out_at(d, op, share));
+  return select_of(d, off, zero, out_at(d, op, share));
 }
 
 /* The product of the other factors; if one factor is 0 it cannot be found by division. */
@@ -159,10 +159,10 @@ static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_e
   const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1);
   int zeros = reduced(d, op, "zeros", TF_REDUCE_ADD, select_of(d, v, zero, one));
   int rest = reduced(d, op, "rest", TF_REDUCE_MUL, select_of(d, v, v, one));
-  const gr_expr *n = gr_out_at(d, op, zeros);
-  const gr_expr *sole = select_of(d, two_of(d, TF_K_SUB, n, one), zero, gr_out_at(d, op, rest));
-  const gr_expr *others = select_of(d, v, two_of(d, TF_K_DIV, gr_out_at(d, op, op->out), v), sole);
-  return mul(d, gr_out_at(d, op, d_out), others);
+  const gr_expr *n = out_at(d, op, zeros);
+  const gr_expr *sole = select_of(d, two_of(d, TF_K_SUB, n, one), zero, out_at(d, op, rest));
+  const gr_expr *others = select_of(d, v, two_of(d, TF_K_DIV, out_at(d, op, op->out), v), sole);
+  return mul(d, out_at(d, op, d_out), others);
 }
 
 /* d_out times the derivative of the op by its expression. */
@@ -174,7 +174,7 @@ static const gr_expr *of_reduction(gr_draft *d, const tf_op *op, const gr_expr *
   case TF_ASSIGN:
   case TF_REDUCE_ADD: break;
   }
-  return gr_out_at(d, op, d_out);
+  return out_at(d, op, d_out);
 }
 
 bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoint) {
@@ -183,7 +183,7 @@ bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoin
   const gr_expr **adj = tf_arena_array(d->arena, (size_t)op->n_expr, sizeof *adj);
   if (!value || !adj) return gr_fail_memory(d);
   adj[root] = of_reduction(d, op, value[root], d_out);
-  if (op->reduce == TF_ASSIGN) value[root] = gr_out_at(d, op, op->out); /* computed already */
+  if (op->reduce == TF_ASSIGN) value[root] = out_at(d, op, op->out); /* computed already */
   for (int i = root; i >= 0 && adj[root]; i--) {
     const tf_expr *x = &op->expr[i];
     if (x->what == TF_X_READ) adjoint[x->ref] = adj[i];

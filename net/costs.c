@@ -94,13 +94,13 @@ void net_keep(net_cost *x, tf_tree **tree, double value) {
 
 /* Whether time is up, for a search that could have been made. */
 bool net_is_late(net_costs *c) {
-  const bool late = c->deadline < INFINITY && tf_now() >= c->until;
+  const bool late = c->until < INFINITY && tf_now() >= c->until;
   c->late = c->late || late;
   return late;
 }
 
 tf_budget net_part_of(const net_costs *c, int64_t evals) {
-  const double left = (c->deadline < INFINITY ? c->until : INFINITY) - tf_now();
+  const double left = c->until - tf_now();
   return (tf_budget){.time_limit = isinf(left)         ? 0
                                    : left > LEAST_TIME ? left
                                                        : LEAST_TIME,

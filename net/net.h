@@ -77,7 +77,7 @@ typedef struct {
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;
   double begun, deadline; /* deadline INFINITY: none */
-  double until;           /* what is done now may last until then, at most to the deadline */
+  double until;           /* what is done now may last until then, at most to the deadline; INFINITY as that */
   bool late;              /* a time was over, and some search was not made */
   int *fresh;             /* pace.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
   double *alone;          /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */

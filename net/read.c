@@ -123,10 +123,21 @@ static int find_like(const reader *r, int i) {
   return i;
 }
 
+/* Whether the group has one dim where the network has two that stand side by side. */
+static bool has_joined_dims(const reader *r, const tf_group *g) {
+  for (int o = 0; o < g->workload->n_ops; o++)
+    if (g->workload->ops[o].n_dims < r->wl->ops[g->op[o]].n_dims) return true;
+  return false;
+}
+
 static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node) {
   if (node->style != TF_Y_LITERAL)
     return tf_fail(r->d, node->at, TF_E_TYPE, "'mapping' must be a literal block: mapping: |");
   g->tree = tf_tree_parse(node->text, node->text_at, r->arch, g->group->workload, r->d);
+  if (!g->tree && has_joined_dims(r, g->group))
+    tf_note(r->d, node->at,
+            "dims that stand side by side are one in a group, as they were not in plans of earlier "
+            "versions: make such a plan anew");
   if (!g->tree) return false;
   if (g->tree->open) return tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
   return net_evaluate(r->arch, g, node->at, r->d);

@@ -86,6 +86,8 @@ class Case:
                  self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune")
         with open(table, encoding="utf-8", newline="") as f:
             ran = [r for r in csv.DictReader(f) if r["verdict"] == "ran"]
+        if not ran:
+            raise Failed("tune: no kernel ran")
         return int(min(ran, key=lambda r: float(r["seconds"]))["trial"])
 
     def tensors(self):

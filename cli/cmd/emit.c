@@ -182,12 +182,15 @@ static void no_target(const char *name, tf_diags *d) {
   cli_text_free(&known);
 }
 
-/* Reports options that only the CPU target has. */
+/* Reports options that the CPU target has, and this one has not. */
 static void check_cpu(const emit_options *o, tf_diags *d) {
   const struct {
     bool given;
     const char *option;
-  } own[] = {{o->isa && !is_own_isa(o), "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
+  } own[] = {{o->micro, "--micro"}, {o->measure, "--measure"}};
+  if (o->isa && !is_own_isa(o))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--target %s has no --isa %.40s: sm_80, sm_90a and wmma are cuda's, the rest cpu's", o->target, o->isa);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
   tf_emit_has_dtype(o->target, o->dtype, d);

@@ -169,12 +169,23 @@ static tf_tune_opts options_of(job *j) {
                         .ctx = j};
 }
 
+/* Whether any kernel ran; says so if none did. */
+static bool has_ran(bool any) {
+  if (!any) fputs("tileflow: none of the kernels could be compiled and run here\n", stderr);
+  return any;
+}
+
+/* Interrupted, with a store: says that nothing is lost. */
+static void say_kept(const job *j, cli_status status) {
+  if (status == CLI_INTERRUPTED && j->o->store)
+    fprintf(stderr, "tileflow: interrupted; what was measured is in %s, and the same command goes on\n", j->o->store);
+}
+
 static cli_status write_all(const tf_tuned *t, const job *j) {
   if (!j->o->in.quiet && !j->o->in.stdout_taken) report(t, j);
   bool ok = !j->o->csv || write_csv(t, j->o->csv);
   ok = ok && (!j->o->schedule || write_schedule(t, j->o->schedule));
-  if (t->best < 0) fputs("tileflow: none of the kernels could be compiled and run here\n", stderr);
-  return ok && t->best >= 0 ? CLI_DONE : CLI_FAILED;
+  return ok && has_ran(t->best >= 0) ? CLI_DONE : CLI_FAILED;
 }
 
 static cli_status tune(cli_session *s, job *j) {
@@ -189,8 +200,7 @@ static cli_status tune(cli_session *s, job *j) {
     cli_complain(s->diags);
     status = CLI_BAD_INPUT;
   }
-  if (status == CLI_INTERRUPTED && j->o->store)
-    fprintf(stderr, "tileflow: interrupted; what was measured is in %s, and the same command goes on\n", j->o->store);
+  say_kept(j, status);
   tf_tuned_free(t);
   return status;
 }
@@ -205,23 +215,27 @@ static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
          best ? cli_si(best->seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
 }
 
-/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned asks.
- */
+/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
+ * asks. */
 static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j, tf_diags *d) {
   const tf_tune_opts o = options_of(j);
   cli_status status = CLI_DONE;
   const bool quiet = j->o->in.quiet || j->o->in.stdout_taken;
+  bool ran = false;
   if (!quiet) puts("group  runs  trials  first choice      best  its first op");
   for (int i = 0; i < p->n && status == CLI_DONE; i++) {
     if (p->groups[i].like != i) continue;
     tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
     cli_meter_end(&j->meter);
     if (t && !quiet) print_group(p, i, t);
+    ran = ran || (t && t->best >= 0);
     if (!t && !tf_diags_errors(d)) status = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
     tf_tuned_free(t);
     if (tf_diags_errors(d)) status = CLI_BAD_INPUT;
   }
   if (cli_interrupted(NULL)) status = CLI_INTERRUPTED;
+  if (status == CLI_DONE && !has_ran(ran)) status = CLI_FAILED;
+  say_kept(j, status);
   return status;
 }
 

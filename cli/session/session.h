@@ -41,8 +41,8 @@ cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l);
 /* Searches by the options, beginning with s->starts, and adopts the result; a progress line on a terminal. */
 cli_status cli_search(cli_session *s, const cli_looking *l);
 void cli_show_search(cli_meter *m, const tf_progress *p);
-/* A dim whose extent is more than a trip count of a search may be, where only the formulas find mappings; NULL: none.
- */
+/* A dim whose extent is more than a trip count of a search may be: only the formulas find mappings of it.  NULL:
+ * none. */
 const tf_dim *cli_beyond_search(const cli_session *s);
 /* A search of so many evaluations, ended for this reason, has found no mapping that fits: reports why. */
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);

@@ -20,6 +20,7 @@ value() {
 # The trip counts of rows, batches and output channels are left to the search.
 sed '/^#/d; s/n=32 p=512/n=? p=?/; s/p=4/p=?/; s/p=2/p=?/; s/for o=4$/for o=?/; s/ o=2 / o=? /; s/spatial o=64@x/o=? spatial o=32@x/' \
   "$root/examples/tlf-block.yaml" >open.yaml
+[ "$(grep -c '?' open.yaml)" = 12 ] || fail "trip counts that should be open are not"
 "$tool" search open.yaml --objective traffic --evals 300 --threads 1 --json found.json --quiet || fail "nothing found that fits"
 words=$(($(value read found.json) + $(value update found.json)))
 [ "$words" = 17179939584 ] || fail "found: $words words through L3, not input, output and weights once"

@@ -58,6 +58,9 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" plan $net plan.yaml --target cpu --tuned net.db >said 2>&1 && fail "--tuned of a plan that is given"
   "$tool" tune $net plan.yaml --trials 1 >said 2>&1 && fail "groups are tuned without a store"
   grep -q 'into a --store' said || fail "groups without a store: why"
+  CC=false "$tool" tune $net plan.yaml --strategy random --trials 1 --store c.db >said 2>&1
+  [ $? -eq 1 ] || fail "a plan of which no kernel can be compiled: exit status 1"
+  grep -q 'none of the kernels could be compiled' said || fail "a plan of which no kernel can be compiled: why"
   "$tool" emit $net again.yaml -o network >said 2>&1 || fail "emit of a tuned plan"
   make -s -C network OPENMP= test >said 2>&1 || fail "the tuned network's test"
 

@@ -1,5 +1,8 @@
 /* Groups of a network's ops as workloads of their own: they compute what the network computes, whatever they are
  * called, and equal ones are known by their keys. */
+#include <math.h>
+
+#include "net/net.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
@@ -39,8 +42,15 @@ static int64_t points(const tf_workload *wl, const tf_op *op) {
   return n;
 }
 
+/* Whether the tensor is read beyond its borders. */
+static bool is_padded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return true;
+  return false;
+}
+
 /* Ops and tensors are those of the network, with as many points and words; dims may have been joined, but not the ranks
- * of what comes from outside the network or leaves it. */
+ * of what comes from outside the network or leaves it, and only who reads a tensor knows of its borders. */
 static void check_group(const tf_group *g, const tf_workload *wl) {
   const tf_workload *part = g->workload;
   for (int o = 0; o < part->n_ops; o++) {
@@ -57,6 +67,7 @@ static void check_group(const tf_group *g, const tf_workload *wl) {
     const bool fixed = from->producer < 0 || !from->n_consumers;
     CHECK(got->name == from->name && whole_words(got) == whole_words(from) &&
           (fixed ? got->rank == from->rank : got->rank <= from->rank));
+    CHECK(got->n_consumers || !is_padded(got));
   }
 }
 
@@ -145,7 +156,15 @@ static const char images[] = "workload:\n"
                              "  - F[k,w,h] = E[k,w,h] + h\n"
                              "  - G[k,w,h] = abs(F[k,w,h])\n"
                              "  - H[k,h,v] = G[k,v + 1,h]\n"
-                             "  - Y[k,h,v] = H[k,h,v] + 1\n";
+                             "  - Y[k,h,v] = H[k,h,v] + 1\n"
+                             "  - P[k,h] += G[k,w,h]\n"
+                             "  - Q[k,v,h] = abs(G[k,v,h])\n"
+                             "  - R[k,v,h] = Q[k,v,h] + 1\n"
+                             "  - T[k,w,v] = abs(G[k,w,v])\n"
+                             "  - U[k,w,v] = T[k,w,v] + 1\n"
+                             "  - V[k,w,h] = abs(G[k,w,h])\n"
+                             "  - Z[k,w,h] = V[k,w,h] * G[0,0,0]\n"
+                             "  - O[k,w,h] = abs(Z[k,w,h])\n";
 
 /* Which dims of a group become one: those that stand side by side in all that has one of them. */
 static void test_joined(void) {
@@ -160,6 +179,10 @@ static void test_joined(void) {
       {__LINE__, 5, 1, 3, "h"},     /* turned: no pair is in order on both sides */
       {__LINE__, 6, 1, 2, "h"},     /* the value of h is used: k and w only */
       {__LINE__, 7, 1, 1, "k_w_h"}, /* a map over all of two tensors inside the network */
+      {__LINE__, 10, 1, 3, "w"},    /* h stays, w is summed */
+      {__LINE__, 11, 1, 3, "h"},    /* v is a part of the rank that w is */
+      {__LINE__, 13, 1, 2, "v"},    /* as it is of the rank that h is; k_w */
+      {__LINE__, 15, 1, 1, "k_w_h"}, {__LINE__, 15, 2, 3, "h"}, /* an element of G by its three coordinates */
   };
   test_case e = case_of(net_arch, images);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -204,7 +227,32 @@ static void test_read_outside(void) {
   case_drop(&e);
 }
 
-/* ---- no time ---------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------------------- */
+/* Of ten ops six are of a new kind, and groups have two at most: once n have run, what ends there may take the share of
+ * kinds among those and the next two, of seven tenths of the time. */
+static void test_pace(void) {
+  int fresh[] = {0, 1, 2, 3, 3, 3, 3, 4, 5, 6, 6};
+  static const struct {
+    int line, n;
+    double until;
+  } rows[] = {
+      {__LINE__, 0, 1000 + 60 * 0.7 * 2 / 6}, {__LINE__, 1, 1000 + 60 * 0.7 * 3 / 6},
+      {__LINE__, 4, 1000 + 60 * 0.7 * 3 / 6}, {__LINE__, 6, 1000 + 60 * 0.7 * 5 / 6},
+      {__LINE__, 7, 1000 + 60 * 0.7},         {__LINE__, 10, 1000 + 60 * 0.7},
+  };
+  const tf_workload wl = {.n_ops = 10};
+  const tf_net_opts o = {.max_ops = 2};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    net_costs c = {.wl = &wl, .o = &o, .begun = 1000, .deadline = 1060, .fresh = fresh};
+    net_pace_reach(&c, rows[i].n);
+    CHECK_ROW(&rows[i], fabs(c.until - rows[i].until) < 1e-9);
+  }
+  net_costs c = {.wl = &wl, .o = &o, .deadline = INFINITY, .until = INFINITY};
+  net_pace_reach(&c, 3);
+  net_pace_improve(&c, 2);
+  CHECK(isinf(c.until));
+}
+
 /* A plan whose time is over at once has all ops, each mapped by itself, and says that time ended it. */
 static void test_no_time(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 12));
@@ -223,18 +271,18 @@ static void test_no_time(uint64_t seed) {
 static void test_has_plan(void) {
   static const struct {
     int line;
+    bool has;
     const char *text;
     size_t len;
-    bool has;
   } rows[] = {
-      {__LINE__, "name: a\nplan:\n", 14, true},
-      {__LINE__, "name: a\nplan:", 13, true},
-      {__LINE__, "name: a\nplan:", 12, false},
-      {__LINE__, "plan:", 5, true},
-      {__LINE__, "name: a\n plan:\n", 15, false},
-      {__LINE__, "\x08plan:\nplan:\n", 13, false},
-      {__LINE__, "\n\n", 1, false},
-      {__LINE__, "", 0, false},
+      {__LINE__, true, "name: a\nplan:\n", 14},
+      {__LINE__, true, "name: a\nplan:", 13},
+      {__LINE__, false, "name: a\nplan:", 12},
+      {__LINE__, true, "plan:", 5},
+      {__LINE__, false, "name: a\n plan:\n", 15},
+      {__LINE__, false, "\x08plan:\nplan:\n", 13},
+      {__LINE__, false, "\n\n", 1},
+      {__LINE__, false, "", 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const tf_text t = {"text", rows[i].text, rows[i].len};
@@ -249,6 +297,7 @@ int main(void) {
     test_bounds(seed);
   test_keys();
   test_has_plan();
+  test_pace();
   for (uint64_t seed = 1; seed <= 5; seed++)
     test_no_time(seed);
   test_joined();

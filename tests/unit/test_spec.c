@@ -254,9 +254,9 @@ static void test_energy_table(void) {
   CHECK_NEAR(tf_table_word_pj(0, 64, 7, true), 1950, 1e-12);
   CHECK_NEAR(tf_table_point_pj(1u << TF_K_ADD, 32, 45), 0.9, 1e-12);
   CHECK_NEAR(tf_table_point_pj(1u << TF_K_MUL, 32, 45), 3.7, 1e-12);
-  for (double bytes = 16; bytes < 1e9; bytes *= 2) {
+  for (int bytes = 16; bytes < 1000000000; bytes *= 2) {
     double less = tf_table_word_pj(bytes, 16, 45, false);
-    CHECK(less > 0 && less < tf_table_word_pj(2 * bytes, 16, 45, false));
+    CHECK(less > 0 && less < tf_table_word_pj(2.0 * bytes, 16, 45, false));
   }
 }
 

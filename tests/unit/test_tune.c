@@ -126,20 +126,28 @@ static void test_strategy(const tf_spec *s, const char *name, const char *store)
  * compiler, it measures them all. */
 static void test_known(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
-  fake first = {0}, second = {0}, apart = {0}, elsewhere = {0};
+  fake first = {0}, second = {0}, apart = {0}, rebuilt = {0}, elsewhere = {0};
   tf_tune_opts o[] = {options("random", 24, store, &first), options("sa", 24, store, &second),
-                      options("sa", 24, NULL, &apart), options("sa", 24, store, &elsewhere)};
+                      options("sa", 24, NULL, &apart), options("sa", 24, store, &rebuilt),
+                      options("sa", 24, store, &elsewhere)};
+  enum { RUNS = sizeof o / sizeof *o };
   o[3].compiler = "other";
-  tf_tuned *t[4];
-  for (int k = 0; k < 4; k++)
+  o[4].machine = "other";
+  tf_tuned *t[RUNS];
+  for (int k = 0; k < RUNS; k++) {
     t[k] = tf_tune_run(s->arch, s->workload, &o[k], d);
-  if (!CHECK(t[0] && t[1] && t[2] && t[3])) puts(tf_diags_text(d));
+    if (!CHECK(t[k])) {
+      puts(tf_diags_text(d));
+      return;
+    }
+  }
   CHECK_I64(t[0]->known, 0);
   CHECK(t[1]->known > 0);
   CHECK_I64(second.measured + t[1]->known, apart.measured);
+  CHECK_I64(rebuilt.measured, apart.measured);
   CHECK_I64(elsewhere.measured, apart.measured);
   check_same(t[1], t[2], __LINE__);
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < RUNS; k++)
     tf_tuned_free(t[k]);
   tf_diags_free(d);
 }

@@ -13,7 +13,8 @@ function product() {
   m = size(2, 90); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
   a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,")
   tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
-  if (groups) { tp = 1; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
+  if (groups) { tp = draw(4) ? 1 : 2; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
+  if (groups && tp > 1) { tk = 1; k = 128 * (1 + draw(4)) }
   if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
   out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
   out("  HBM for b=" b " m=" tm " n=" tn (tp > 1 ? " spatial" : "") " k=" tk (tp > 1 ? "@x" : ""))
@@ -46,8 +47,8 @@ function attention() {
   m = size(2, 70); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
   w = up(l, tl); tl = up(l, w); tm = 1 + draw(2); r = up(m, tm); causal = draw(2)
   if (groups) { m = rows(tm); r = up(m, tm); w = 16 * (1 + draw(8)); l = tl * w; a = eights(12); n = eights(12) }
-  parts = !groups && tl > 1 && !causal && draw(2) ? 2 + draw(3) : 1
-  if (parts > 1) l = w * tl * parts - draw(2) * draw(w)
+  parts = tl > 1 && !causal && draw(2) ? 2 + draw(groups ? 1 : 3) : 1
+  if (parts > 1) l = w * tl * parts - (groups ? 0 : draw(2) * draw(w))
   out("  dims: {h: 2, m: " m ", l: " l ", a: " a ", n: " n "}\n  ops:")
   ops()
   out("  HBM for h=2 m=" tm (parts > 1 ? " l=" parts "\n    HBM for" : "") " l=" tl)

@@ -59,6 +59,35 @@ mapping: |
         op D
 Y
 
+# Two blocks for each sum, which goes in four steps of a ring; what puts the parts together is no product, and needs no reason.
+check split bf16 '' <<'Y'
+workload:
+  name: split
+  dims: {m: 128, n: 64, k: 512}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+mapping: |
+  HBM spatial k=2@x
+    SMEM for m=128 n=64 k=256
+      op C
+Y
+# A is longer than the first sum, which must not have what is behind its end.
+check longer bf16 'a sum in steps that neither are sixteens nor end where the tensor does' <<'Y'
+workload:
+  name: longer
+  dims: {m: 128, n: 64, k: 40, j: 64}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+  - "D[m,n] += A[m,j] * B[j,n]"
+mapping: |
+  HBM for m=1
+    Seq
+      SMEM for m=128 n=64 k=40
+        op C
+      SMEM for m=128 n=64 j=64
+        op D
+Y
+
 # What TMA does not take: an array off its 16 bytes, rows that are 2 bytes longer.
 cat >"$work/ask.c" <<'C'
 #include <stdio.h>

@@ -85,7 +85,7 @@ static counters of_shared; /* to_registers, from_registers */
 static cell *shared_cells;
 static uint32_t moment, block_began, launch_began;
 static fiber *fibers;
-static size_t n_fibers;
+static size_t n_fibers, n_threads; /* that there are; of the block */
 static ucontext_t outside;
 static size_t now;
 static unsigned char *shared;
@@ -271,7 +271,7 @@ static inline void come(copy &c) {
 
 /* Copies end when they like. */
 static inline void some_come() {
-  for (size_t k = 0; k < n_fibers; k++)
+  for (size_t k = 0; k < n_threads; k++)
     for (int i = 0; i < fibers[k].n_copies; i++)
       if (!fibers[k].copies[i].came && !draw(8)) come(fibers[k].copies[i]);
 }
@@ -294,7 +294,7 @@ static inline bool act(size_t first, size_t n) {
 }
 
 static inline void run_warp(size_t first) {
-  const size_t lanes = LANES, left = n_fibers - first, n = left < lanes ? left : lanes;
+  const size_t lanes = LANES, left = n_threads - first, n = left < lanes ? left : lanes;
   do {
     const size_t from = draw((unsigned)n);
     for (size_t i = 0; i < n; i++) {
@@ -306,7 +306,7 @@ static inline void run_warp(size_t first) {
 
 /* Every thread from one barrier to the next; whether any is left. */
 static inline bool go_on() {
-  const size_t n = n_fibers, warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
+  const size_t n = n_threads, warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
   const size_t step = draw(2) ? 1 : warps - 1;
   size_t done = 0;
   moment++;
@@ -334,6 +334,7 @@ static inline void make_fibers(size_t n) {
 static inline void run_block(dim3 threads) {
   const size_t n = (size_t)threads.x * threads.y * threads.z;
   make_fibers(n);
+  n_threads = n;
   block_began = moment + 1;
   for (size_t i = 0; i < n; i++) {
     fiber &f = fibers[i];

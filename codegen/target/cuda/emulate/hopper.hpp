@@ -552,7 +552,7 @@ static inline void stuck() {
                                    "a barrier in shared memory whose phase nobody ends",
                                    "a named barrier",
                                    "registers that nobody gives back"};
-  for (size_t i = 0; i < n_fibers; i++)
+  for (size_t i = 0; i < n_threads; i++)
     if (!fibers[i].done) {
       char why[160];
       now = i, threadIdx = fibers[i].thread;

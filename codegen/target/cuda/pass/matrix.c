@@ -56,11 +56,9 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
 cu_tile cu_tile_of(const ir_buffer *b) {
   cu_tile t = {.rows = b->extent[b->rows], .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
-  if (b->plain)
-    t.pitch |= 1;
-  else if (t.pieces % 8 == 0)
+  if (!b->plain && t.pieces % 8 == 0)
     t.mask = 7;
-  else if (t.pieces == 4 || t.pieces == 2)
+  else if (!b->plain && (t.pieces == 4 || t.pieces == 2))
     t.shift = t.pieces == 4 ? 1 : 2, t.mask = (int)t.pieces - 1;
   else
     t.pitch |= 1;

@@ -15,7 +15,8 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 /* sm_90a: rows that warpgroups multiply in a block, 16 a warp; columns at most; bytes of a row of a tile that boxes
  * fill, and the multiple of bytes that steps of tensors must be of; ranks that a box may have, and its length along
- * each; bytes of shared memory, of which tiles that leave take some. */
+ * each; bytes of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8 products, and for
+ * those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
   CU_GROUP_COLUMNS = 256,
@@ -24,7 +25,7 @@ enum {
   CU_BOX_RANKS = 5,
   CU_BOX_SIDE = 256
 };
-enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 32 * 1024, CU_BARRIER_BYTES = 1024 };
+enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 32 * 1024, CU_BARRIER_BYTES = 1152 };
 extern const ir_platform low_cuda_platform;
 
 /* multiply.c: an instruction of tensor cores.  kernel: its types, what it multiplies at a time (m_round, n_round,

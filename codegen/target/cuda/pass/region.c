@@ -224,8 +224,7 @@ static bool has_registers(const cu_region *g) {
   return ok && sums <= MOST_SUMS;
 }
 
-/* By wmma: operands are tiles, and there is nothing but products and what copies their sums.
- */
+/* By wmma: operands are tiles, and there is nothing but products and what copies their sums. */
 static bool fits_wmma(const cu_region *g) {
   bool ok = true;
   for (int i = 0; i < g->n_work && ok; i++)

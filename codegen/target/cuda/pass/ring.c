@@ -47,7 +47,7 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
   if ((r->exact && r->most % by == 0) || (r->hi.var < 0 && r->hi.off == extent)) return true;
   const ir_expr *e = r->most % by == 0 ? set_in(lets, r->hi.var) : NULL;
   bool end = false, full = false;
-  for (int i = 0; e && e->fn == IR_MIN && i < e->n; i++) {
+  for (int i = 0; e && e->fn == IR_MIN && e->n == 2 && i < 2; i++) {
     end |= e->arg[i].var < 0 && e->arg[i].off == extent;
     full |= ir_same(e->arg[i], (ir_atom){r->lo.var, r->lo.off + r->most});
   }
@@ -66,12 +66,20 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
          ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
-/* Whether no step of the sum brings elements that are not its own. */
-static bool ends_well(const cu_region *g, const cu_work *t) {
+/* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may be longer than the
+ * dim, where another op reads it, too. */
+static bool ends_well(const cu_region *g, const cu_work *t, int i) {
+  const int read = i ? t->roles.b : t->roles.a, buffer = cu_from(g->p, t->s, read);
   const ir_range *k = &t->s->range[t->roles.k];
   const tf_op *op = op_of(g, t);
+  const ir_buffer *b = &g->p->buffers[buffer];
+  const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
   const int64_t by = t->trip > 1 ? t->step : CU_FRAGMENT_SIDE;
-  const bool to_end = k->hi.var < 0 && k->hi.off == g->p->tree->workload->dims[op->dims[t->roles.k]].extent;
+  bool to_end = k->hi.var < 0;
+  for (int r = 0; r < z->rank; r++)
+    if (cu_alone(&op->reads[read].index[r]) == op->dims[t->roles.k])
+      to_end &=
+          b->base[r].var < 0 && k->hi.off - b->base[r].off == (b->role == IR_ARGUMENT ? z->extent[r] : b->extent[r]);
   return to_end || (k->exact && k->most % by == 0);
 }
 
@@ -84,6 +92,7 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
                        : "rows of a product that are no matrix of a tensor");
   if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
     return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
+  if (!ends_well(g, t, i)) return refuse(g, "a sum in steps that neither are sixteens nor end where the tensor does");
   side->lasting = cu_is_lasting(g, t, i);
   side->bytes = bytes_of_tile(g, t, i, &rows);
   return rows <= CU_BOX_SIDE || refuse(g, "a box of more than 256 rows");
@@ -97,7 +106,6 @@ static bool plan_one(cu_region *g, cu_work *t) {
   t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;
   if (n > CU_GROUP_COLUMNS) return refuse(g, "more than 256 columns");
-  if (!ends_well(g, t)) return refuse(g, "a sum in steps that neither are sixteens nor end where the tensor does");
   return (own || plan_side(g, t, 0)) && plan_side(g, t, 1);
 }
 
@@ -136,8 +144,7 @@ bool cu_plan_rings(cu_region *g) {
   return true;
 }
 
-/* ---- what became of it ----------------------------------------------------------------------------------------------
- */
+/* ---- what became of it ----------------------------------------------------------------------------------- */
 
 static bool has_boxes(const ir_body *b) {
   bool any = false;

@@ -259,26 +259,25 @@ static int own(const split *t, int buffer) {
 }
 
 /* Adds the steps, of loops within the part, that the atom hangs on. */
-static int steps_of(const split *t, ir_atom a, ir_atom *to, int n, int most) {
+static int steps_of(const split *t, ir_atom a, ir_atom *to, int n) {
   if (a.var < 0 || !t->inside[a.var]) return n;
   if (t->steps[a.var]) {
-    bool new = n < most;
+    bool new = true;
     for (int i = 0; i < n; i++)
       new &= to[i].var != a.var;
     if (new) to[n++] = (ir_atom){a.var, 0};
     return n;
   }
   for (int k = 0; t->let[a.var] && k < t->let[a.var]->let.expr.n; k++)
-    n = steps_of(t, t->let[a.var]->let.expr.arg[k], to, n, most);
+    n = steps_of(t, t->let[a.var]->let.expr.arg[k], to, n);
   return n;
 }
 
 /* A sum starts with the part's first steps. */
 static void part_nest(split *t, const ir_stmt *s) {
-  enum { MOST = 16 };
   const tf_op *op = op_of(t, s->op);
   int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
-  ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, MOST);
+  ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1);
   ir_stmt *new = cu_again(t->w, s, NULL);
   if (low_failed(t->w)) return;
   for (int i = 0; i < op->n_reads; i++)
@@ -289,14 +288,13 @@ static void part_nest(split *t, const ir_stmt *s) {
   new->nest.fresh = fresh;
   new->nest.n_fresh = 0;
   for (int i = 0; i < s->nest.n_fresh; i++)
-    new->nest.n_fresh = steps_of(t, s->nest.fresh[i], fresh, new->nest.n_fresh, MOST);
+    new->nest.n_fresh = steps_of(t, s->nest.fresh[i], fresh, new->nest.n_fresh);
 }
 
 /* Corrected is what the part has from steps before. */
 static void part_correct(split *t, const ir_stmt *s) {
-  enum { MOST = 16 };
-  ir_atom step[MOST] = {{0}}, any = ir_number(0);
-  const int n = steps_of(t, s->correct.fresh, step, 0, MOST);
+  ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1), any = ir_number(0);
+  const int n = step ? steps_of(t, s->correct.fresh, step, 0) : 0;
   for (int i = 0; i < n; i++)
     any = low_sum(t->w, "step", any, 1, step[i]);
   ir_stmt *new = n ? cu_again(t->w, s, NULL) : NULL;

@@ -253,11 +253,11 @@ static void in_ring(const spmd *p, const cu_work *t) {
   lowering *w = p->w;
   const low_mark outside = {w->into, w->n_lets};
   const ir_range *k = &t->s->range[t->roles.k];
-  piece now = {.k = *k, .slot = ir_number(0)};
+  piece now = {.k = *k, .step = ir_number(0), .slot = ir_number(0)};
   low_mark mark;
   if (t->trip > 1) {
-    const ir_atom step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
-    now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip);
+    now.step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
+    now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step, t->trip);
     now.k.some = k->exact;
   }
   const bool moving = has_moving(t);

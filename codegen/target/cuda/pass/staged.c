@@ -10,8 +10,8 @@ enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
 static const tf_multiprocessor *here(const cu_region *g) { return &g->p->tree->arch->multiprocessor; }
 
 /* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks, which a column of
- * eight rows' pieces then has for itself. */
-static int64_t step_bytes(const cu_region *g) { return (int64_t)here(g)->banks / 16 * 16; }
+ * eight rows' pieces then has for itself; at least a piece. */
+static int64_t step_bytes(const cu_region *g) { return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16; }
 
 /* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has for one. */
 static int64_t most_bytes(const cu_region *g) {

@@ -25,14 +25,22 @@ static void whole(lowering *w, ir_body *b, bool top) {
     if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
 }
 
-/* Blocks all of whose work warpgroups can do; of the others it is noted why not. */
+static bool has_products(const ir_program *p, const ir_body *b) {
+  ir_fragments t;
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = (b->s[i]->kind == IR_NEST && cu_roles(p, b->s[i], &t)) || has_products(p, &b->s[i]->body);
+  return any;
+}
+
+/* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
 static void groups(lowering *w) {
   for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
     ir_body new = {0, NULL};
     cu_region g = {0};
     int first = 0;
-    if (s->kind != IR_FOR || s->loop.map != IR_BLOCK) continue;
+    if (s->kind != IR_FOR || s->loop.map != IR_BLOCK || !has_products(w->p, &s->body)) continue;
     const low_mark mark = low_open(w, &new);
     while (first < s->body.n && s->body.s[first]->kind == IR_LET)
       cu_again(w, s->body.s[first++], NULL);

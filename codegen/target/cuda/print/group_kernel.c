@@ -158,8 +158,7 @@ static void body(role *r, const ir_body *b) {
   }
 }
 
-/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay loops, all else is unrolled.
- */
+/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else is unrolled. */
 static int64_t products(const ir_program *p, const ir_body *b) {
   int64_t n = 0;
   for (int i = 0; i < b->n; i++) {

@@ -1,6 +1,6 @@
-/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map is a tensor as its
- * arguments say it stands in memory; each box is a panel of a tile: 128 bytes along the last rank, rows along another.
- */
+/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map says how a tensor
+ * stands in memory, by the call's arguments; a box is a panel of a tile, 128 bytes along the last rank, and rows along
+ * another. */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/print/group.h"
@@ -63,8 +63,7 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
   const int n = g->number;
   fprintf(out,
           "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
-          "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n  cudaError_t bad;\n  "
-          "(void)bad;\n",
+          "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n",
           n, name, CU_LANES, CU_GROUP_THREADS / CU_LANES, n);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
@@ -81,8 +80,8 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
           "      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)\n"
           "    return cudaErrorUnknown;\n"
           "  if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n"
-          "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
-          "  if (bad != cudaSuccess) return bad;\n"
+          "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
+          ") != cudaSuccess)\n    return cudaErrorUnknown;\n"
           "  START_ROLES(part%d, blocks, threads, %" PRId64
           ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
           g->part->loop.trip, g->part->loop.trip, n, g->shared, n, g->shared);

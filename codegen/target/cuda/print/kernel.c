@@ -322,13 +322,13 @@ static void kernels(c_printer *c, cu_room *room) {
   }
 }
 
-/* Starts all of them, one behind the other. */
-static void launch(c_printer *c, const cu_room *room) {
+/* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of shared memory. */
+static void launch(c_printer *c, int64_t shared) {
   fprintf(c->out,
           "\n/* Shared memory above 48 KiB must be asked for. */\n"
           "static cudaError_t start_all(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
-          "  const dim3 threads(%d, %d);\n  cudaError_t bad;\n  (void)bad;\n",
-          c->name, CU_LANES, CU_ROWS);
+          "  const dim3 threads(%d, %d);\n  (void)threads;\n%s",
+          c->name, CU_LANES, CU_ROWS, cu_has_groups(c->p) ? "  cudaError_t bad;\n" : "");
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
@@ -337,13 +337,13 @@ static void launch(c_printer *c, const cu_room *room) {
       continue;
     }
     const int64_t blocks = s->loop.trip < CU_MOST_BLOCKS ? s->loop.trip : CU_MOST_BLOCKS;
-    if (room->shared > 48 * 1024)
+    if (shared > 48 * 1024)
       fprintf(c->out,
-              "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
-              "  if (bad != cudaSuccess) return bad;\n",
-              n, room->shared);
+              "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
+              ") != cudaSuccess)\n    return cudaErrorUnknown;\n",
+              n, shared);
     fprintf(c->out, "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++, blocks,
-            room->shared);
+            shared);
   }
   fputs("  return cudaGetLastError();\n}\n", c->out);
 }
@@ -373,6 +373,7 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     memcpy(p.buffer_of, k->p->buffer_of, (size_t)n * sizeof *p.buffer_of);
     *room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, room);
+    const int64_t shared = room->shared; /* before warpgroups' parts, which ask for their own, raise it */
     /* the emulation first: whoever compiles many kernels may have it compiled beforehand */
     fprintf(out,
             "/* Written by tileflow; README.md says how. */\n"
@@ -387,7 +388,7 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     cu_groups_device(out, &p);
     cu_functions(out, c.wl, p.machine.data);
     kernels(&c, room);
-    launch(&c, room);
+    launch(&c, shared);
     cu_entries(out, k, room);
   }
   free(p.buffer_of);
