@@ -63,7 +63,8 @@ static double in_turn(const struct tf_model *m, int n) {
 static double stepwise(struct tf_model *m, int n, double child) {
   const tf_view *v = &m->views->node[n];
   const double *steps = &m->class_steps[v->row];
-  double work = m->steps[n] ? child / (double)m->steps[n] : 0, total = 0, load = 0, store = 0;
+  /* without a step, as a mask may leave a streamed op, corrections take time */
+  double work = m->steps[n] ? child / (double)m->steps[n] : child, total = 0, load = 0, store = 0;
   for (int j = 0; j < v->n_rows - 1; j++) {
     double t = steps[j] * work;
     for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
