@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Networks from ONNX to one library, held against onnxruntime and timed beside it.
 
-  run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N]
+  run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N] [--csv FILE]
 
 Each network of models.py is written with random weights, planned (`plan --target cpu`), emitted, compiled, given its weights
 (`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
-time, contestants in turns within one run, one thread each: the median of the rounds.  A line of JSON a network goes to stdout.
+time, contestants in turns within one run, one thread each: the median of the rounds.  A line of JSON a network goes to stdout;
+--csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
 import argparse
+import csv
 import ctypes
 import json
 import os
@@ -176,12 +178,31 @@ def one(name, o, folder):
     return row
 
 
+COLUMNS = ["network", "size", "batch", "groups", "kernels", "plan_s", "predicted_ms", "tileflow_ms", "ort_ms", "openvino_ms", "eager_ms",
+           "error", "load", "date", "commit"]
+
+
+def keep(path, row):
+    """The row in its place of the CSV file; other networks' rows stay."""
+    rows = list(csv.DictReader(open(path))) if os.path.exists(path) else []
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
+    new = {**row, **{k + "_ms": v for k, v in row.get("ms", {}).items()}, "error": f"{row['error']:.1e}", "load": round(os.getloadavg()[0], 1),
+           "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "commit": commit.stdout.strip()}
+    same = [i for i, r in enumerate(rows) if (r["network"], r["size"], r["batch"]) == (row["network"], row["size"], str(row["batch"]))]
+    rows[same[0] if same else len(rows):(same[0] if same else len(rows)) + 1] = [new]
+    with open(path + ".new", "w", newline="") as f:
+        w = csv.DictWriter(f, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        w.writeheader(), w.writerows(rows)
+    os.replace(path + ".new", path)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("tileflow"), p.add_argument("arch"), p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--size", default="small"), p.add_argument("--batch", type=int, default=1), p.add_argument("--only", default=",".join(models.SIZES))
     p.add_argument("--peers", default="ort"), p.add_argument("--rounds", type=int, default=0)
     p.add_argument("--plan", default="", help="more for `tileflow plan`"), p.add_argument("--make", default="-O3 -fPIC", help="CFLAGS")
+    p.add_argument("--csv", help="file to keep the rows in")
     p.add_argument("--reuse", action="store_true", help="take plans that are there")
     o = p.parse_args()
     o.peers = [x for x in o.peers.split(",") if x]
@@ -189,6 +210,8 @@ def main():
     for name in o.only.split(","):
         try:
             row = one(name, o, o.folder.resolve() / name)
+            if o.csv:
+                keep(o.csv, row)
         except (RuntimeError, subprocess.TimeoutExpired, KeyError) as e:
             row = {"network": name, "size": o.size, "failed": str(e)[:300]}
         bad |= not row.get("equal")
