@@ -8,44 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 . "$(dirname "$0")/plant.sh"
-cat >"$work/product.yaml" <<'Y'
-workload:
-  name: product
-  dims: {m: 70, n: 96, k: 200}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM for m=1
-    SMEM for m=70 n=96 k=200
-      op C
-Y
-cat >"$work/attention.yaml" <<'Y'
-workload:
-  name: attention
-  dims: {h: 2, m: 40, l: 60, a: 24, n: 40}
-  ops:
-  - "S[h,m,l] += Q[h,m,a] * K[h,l,a]"
-  - "X[h,m] max= S[h,m,l]"
-  - "E[h,m,l] = exp(S[h,m,l] - X[h,m])"
-  - "Z[h,m] += E[h,m,l]"
-  - "P[h,m,l] = E[h,m,l] / Z[h,m]"
-  - "O[h,m,n] += P[h,m,l] * V[h,l,n]"
-mapping: |
-  HBM for h=2 l=3
-    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O
-      SMEM for m=40 l=20 a=24
-        op S
-      SMEM for m=40 l=20
-        op X
-      SMEM for m=40 l=20
-        op E
-      SMEM for m=40 l=20
-        op Z
-      SMEM for m=40 l=20
-        op P
-      SMEM for m=40 n=40 l=20
-        op O
-Y
+write_product "m: 70, n: 96, k: 200" m=1 "m=70 n=96 k=200"
+write_attention "h: 2, m: 40, l: 60, a: 24, n: 40" "h=2 l=3" 40 20 24 40
 cp "$work/attention.yaml" "$work/plain.yaml"
 # Both once more, with their sums in parts.
 sed 's/k: 200/k: 400/; s/HBM for m=1/HBM spatial k=2@x/' "$work/product.yaml" >"$work/product-parts.yaml"

@@ -9,44 +9,8 @@ trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/plant.sh"
 
 # Six pieces of the sum in a ring of four, two blocks of rows, three panels of columns.
-cat >"$work/product.yaml" <<'Y'
-workload:
-  name: product
-  dims: {m: 200, n: 192, k: 328}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM for m=2
-    SMEM for m=128 n=192 k=328
-      op C
-Y
-cat >"$work/attention.yaml" <<'Y'
-workload:
-  name: attention
-  dims: {h: 3, m: 128, l: 192, a: 64, n: 64}
-  ops:
-  - "S[h,m,l] += Q[h,m,a] * K[h,l,a]"
-  - "X[h,m] max= S[h,m,l]"
-  - "E[h,m,l] = exp(S[h,m,l] - X[h,m])"
-  - "Z[h,m] += E[h,m,l]"
-  - "P[h,m,l] = E[h,m,l] / Z[h,m]"
-  - "O[h,m,n] += P[h,m,l] * V[h,l,n]"
-mapping: |
-  HBM for h=3 l=3
-    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O
-      SMEM for m=128 l=64 a=64
-        op S
-      SMEM for m=128 l=64
-        op X
-      SMEM for m=128 l=64
-        op E
-      SMEM for m=128 l=64
-        op Z
-      SMEM for m=128 l=64
-        op P
-      SMEM for m=128 n=64 l=64
-        op O
-Y
+write_product "m: 200, n: 192, k: 328" m=2 "m=128 n=192 k=328"
+write_attention "h: 3, m: 128, l: 192, a: 64, n: 64" "h=3 l=3" 128 64 64 64
 prepare product --dtype bf16 --isa sm_90a
 prepare attention --dtype bf16 --isa sm_90a
 
