@@ -45,7 +45,7 @@ typedef struct {
                                    first, and the space of each is searched from its trip counts.  A start that fits
                                    counts as found, even outside the space; one that does not fit is repaired */
   int n_starts;
-  bool all_points; /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): some ten
+  bool all_points; /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
                       times as fast.  Else as `eval` counts them */
   const char *log; /* file written during the search; NULL: none */
   bool resume;     /* use the results that the log already holds, and append to it */
@@ -55,8 +55,8 @@ typedef struct {
   int n_best;     /* 0: nothing that fits was found */
   tf_found *best; /* best first, of different shapes; ties by energy, then by words through the outermost memory */
   int n_variants;
-  tf_found
-      *variants; /* by ascending value, all different; figures as the search counts them (padding counted as data) */
+  /* By ascending value, all different; figures as the search counts them (padding counted as data). */
+  tf_found *variants;
   int n_pareto;
   tf_found *pareto; /* the Pareto front of cycles, energy, traffic and words held at once.  Of masked workloads, here
                        and in `variants`, what would take long to count has the figures of all points: never less */

@@ -8,8 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 . "$(dirname "$0")/plant.sh"
-write_product "m: 70, n: 96, k: 200" m=1 "m=70 n=96 k=200"
-write_attention "h: 2, m: 40, l: 60, a: 24, n: 40" "h=2 l=3" 40 20 24 40
+gemm "m: 70, n: 96, k: 200" "for m=1" "for m=70 n=96 k=200" >"$work/product.yaml"
+attention "h: 2, m: 40, l: 60, a: 24, n: 40" "for h=2 l=3" "stream X Z O" 40 20 24 40 >"$work/attention.yaml"
 cp "$work/attention.yaml" "$work/plain.yaml"
 # Both once more, with their sums in parts.
 sed 's/k: 200/k: 400/; s/HBM for m=1/HBM spatial k=2@x/' "$work/product.yaml" >"$work/product-parts.yaml"

@@ -9,8 +9,8 @@ trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/plant.sh"
 
 # Six pieces of the sum in a ring of four, two blocks of rows, three panels of columns.
-write_product "m: 200, n: 192, k: 328" m=2 "m=128 n=192 k=328"
-write_attention "h: 3, m: 128, l: 192, a: 64, n: 64" "h=3 l=3" 128 64 64 64
+gemm "m: 200, n: 192, k: 328" "for m=2" "for m=128 n=192 k=328" >"$work/product.yaml"
+attention "h: 3, m: 128, l: 192, a: 64, n: 64" "for h=3 l=3" "stream X Z O" 128 64 64 64 >"$work/attention.yaml"
 prepare product --dtype bf16 --isa sm_90a
 prepare attention --dtype bf16 --isa sm_90a
 

@@ -1,4 +1,5 @@
 # Of faults.sh and groups_faults.sh, which set tileflow, step and work: kernels for a small machine, and faults planted in their text.
+. "$(dirname "$0")/workloads.sh"
 
 cat >"$work/gpu.yaml" <<'A'
 architecture:
@@ -11,46 +12,6 @@ architecture:
   compute:
   - {name: u, ops: [mac, add, sub, div, max, exp], below: SMEM, mesh: [16, 16]}
 A
-
-# write_product DIMS HBM SMEM: product.yaml, with the trip counts of the two memories.
-write_product() {
-  cat >"$work/product.yaml" <<Y
-workload:
-  name: product
-  dims: {$1}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM for $2
-    SMEM for $3
-      op C
-Y
-}
-
-# write_attention DIMS HBM M L A N: attention.yaml, streamed; M, L, A and N are the trip counts of a block.
-write_attention() {
-  {
-    cat <<Y
-workload:
-  name: attention
-  dims: {$1}
-  ops:
-  - "S[h,m,l] += Q[h,m,a] * K[h,l,a]"
-  - "X[h,m] max= S[h,m,l]"
-  - "E[h,m,l] = exp(S[h,m,l] - X[h,m])"
-  - "Z[h,m] += E[h,m,l]"
-  - "P[h,m,l] = E[h,m,l] / Z[h,m]"
-  - "O[h,m,n] += P[h,m,l] * V[h,l,n]"
-mapping: |
-  HBM for $2
-    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O
-Y
-    for op in "S m=$3 l=$4 a=$5" "X m=$3 l=$4" "E m=$3 l=$4" "Z m=$3 l=$4" "P m=$3 l=$4" "O m=$3 n=$6 l=$4"; do
-      echo "      SMEM for ${op#* }"
-      echo "        op ${op%% *}"
-    done
-  } >"$work/attention.yaml"
-}
 
 # KERNEL OPTION...: emitted from its file, compiled for the emulator, and right as it is.
 prepare() {

@@ -7,6 +7,7 @@ tileflow=$1
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/workloads.sh"
 
 arch() {
   cat <<'A'
@@ -47,18 +48,9 @@ check() {
   echo "$name: $(sed -n '/error/p' "$work/said" | tr '\n' ' ')"
 }
 
-product='workload:
-  name: gemm
-  dims: {m: 140, n: 150, k: 43}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM spatial m=3@x n=3@y
-    SMEM for m=47 n=50 k=43
-      op C'
-echo "$product" | check gemm "A B C"
+gemm "m: 140, n: 150, k: 43" "spatial m=3@x n=3@y" "for m=47 n=50 k=43" | check gemm "A B C"
 # Blocks as large as the target would make them itself: smaller ones it takes together.
-large=$(echo "$product" | sed "s/m: 140, n: 150, k: 43/m: 250, n: 251, k: 21/; s/m=3@x n=3@y/m=2@x n=2@y/; s/m=47 n=50 k=43/m=125 n=126 k=21/")
+large=$(gemm "m: 250, n: 251, k: 21" "spatial m=2@x n=2@y" "for m=125 n=126 k=21")
 echo "$large" | check gemm-int8 "A B C" --dtype int8
 echo "$large" | check gemm-tf32 "A B C" --dtype tf32
 
@@ -87,25 +79,9 @@ mapping: |
         op E
 Y
 
-attention='workload:
-  name: attention
-  dims: {h: 2, m: 40, l: 36, a: 19, n: 21}
-  ops:
-  - "S[h,m,l] += Q[h,m,a] * K[h,l,a]"
-  - "X[h,m] max= S[h,m,l]"
-  - "E[h,m,l] = exp(S[h,m,l] - X[h,m])"
-  - "Z[h,m] += E[h,m,l]"
-  - "P[h,m,l] = E[h,m,l] / Z[h,m]"
-  - "O[h,m,n] += P[h,m,l] * V[h,l,n]"
-mapping: |'
-ops() {
-  for op in "S l=$1 a=19" "X l=$1" "E l=$1" "Z l=$1" "P l=$1" "O n=21 l=$1"; do
-    echo "      SMEM for m=20 ${op#* }"
-    echo "        op ${op%% *}"
-  done
-}
-{ echo "$attention"; echo "  HBM for h=2 m=2"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM"; ops 36; } | check attention "Q K V O"
-{ echo "$attention"; echo "  HBM for h=2 m=2 l=3"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O"; ops 12; } >"$work/streamed.text"
+dims="h: 2, m: 40, l: 36, a: 19, n: 21"
+attention "$dims" "for h=2 m=2" "" 20 36 19 21 | check attention "Q K V O"
+attention "$dims" "for h=2 m=2 l=3" "stream X Z O" 20 12 19 21 >"$work/streamed.text"
 check streamed "Q K V" <"$work/streamed.text"
 check streamed-bf16 "Q:once K V O:once" --dtype bf16 <"$work/streamed.text"
 

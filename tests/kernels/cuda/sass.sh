@@ -7,6 +7,7 @@ command -v nvcc >/dev/null || { echo "SKIP: no nvcc"; exit 77; }
 command -v "$cuobjdump" >/dev/null || { echo "SKIP: no cuobjdump"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/workloads.sh"
 
 # NAME TYPE, a workload with its mapping, or without, on stdin
 check() {
@@ -27,17 +28,8 @@ check() {
   [ $((used * 100)) -le $((some * 115)) ] && [ $((used * 115)) -ge $((some * 100)) ] || failed=1
 }
 
-product='workload:
-  name: gemm
-  dims: {m: 1024, n: 1024, k: 1024}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM for m=8 n=8 k=16
-    SMEM for m=128 n=128 k=64
-      op C'
 for type in bf16 f16 tf32 int8; do
-  echo "$product" | check gemm $type
+  gemm "m: 1024, n: 1024, k: 1024" "for m=8 n=8 k=16" "for m=128 n=128 k=64" | check gemm $type
 done
 check attention-long bf16 <workloads/models/attention-long.yaml
 [ $failed = 0 ]

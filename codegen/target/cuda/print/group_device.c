@@ -96,28 +96,38 @@ static const char both[] =
 
 /* ---- by rank and by width ---- */
 
-static void boxes(FILE *out, int rank) {
-  fputs("DEVICE void load_box(void *to, const tensor_map *map, uint64_t *barrier", out);
+static void coordinates(FILE *out, int rank) {
   for (int r = 0; r < rank; r++)
     fprintf(out, ", int c%d", r);
+}
+
+/* The coordinates as the instruction's operands from number `first` on. */
+static void places(FILE *out, int rank, int first) {
+  for (int r = 0; r < rank; r++)
+    fprintf(out, "%s%%%d", r ? ", " : "", first + r);
+}
+
+static void inputs(FILE *out, int rank) {
+  for (int r = 0; r < rank; r++)
+    fprintf(out, ", \"r\"(c%d)", r);
+}
+
+static void boxes(FILE *out, int rank) {
+  fputs("DEVICE void load_box(void *to, const tensor_map *map, uint64_t *barrier", out);
+  coordinates(out, rank);
   fprintf(out,
           ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes [%%0], "
           "[%%1, {",
           rank);
-  for (int r = 0; r < rank; r++)
-    fprintf(out, "%s%%%d", r ? ", " : "", 3 + r);
+  places(out, rank, 3);
   fputs("}], [%2];\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier))", out);
-  for (int r = 0; r < rank; r++)
-    fprintf(out, ", \"r\"(c%d)", r);
+  inputs(out, rank);
   fputs(" : \"memory\");\n}\nDEVICE void store_box(const tensor_map *map, const void *from", out);
-  for (int r = 0; r < rank; r++)
-    fprintf(out, ", int c%d", r);
+  coordinates(out, rank);
   fprintf(out, ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.global.shared::cta.bulk_group [%%0, {", rank);
-  for (int r = 0; r < rank; r++)
-    fprintf(out, "%s%%%d", r ? ", " : "", 2 + r);
+  places(out, rank, 2);
   fputs("}], [%1];\" ::\"l\"(map), \"r\"(shared_at(from))", out);
-  for (int r = 0; r < rank; r++)
-    fprintf(out, ", \"r\"(c%d)", r);
+  inputs(out, rank);
   fputs(" : \"memory\");\n}\n", out);
 }
 
