@@ -192,7 +192,8 @@ static bool copy_twin(polish *q, int from, int to) {
 
 /* What one op has found may suit another one like it: the two first products of a gated MLP. */
 static bool twins(polish *q) {
-  int left = TWINS;
+  const int most = costed_most(q);
+  int left = most < TWINS ? most : TWINS;
   for (int from = 0; from < q->p->wl->n_ops; from++)
     for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_stopped(q->p); to++) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);

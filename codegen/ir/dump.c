@@ -202,7 +202,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   case IR_BARRIER: fprintf(d->out, "barrier of %s\n", ir_map_of(s->barrier.map)->name); break;
   case IR_FOR:
     fprintf(d->out, "%s %s < %" PRId64 "%s%s\n", ir_map_of(s->loop.map)->name, d->p->var_name[s->loop.var],
-            s->loop.trip, s->loop.note ? "  # no warpgroups: " : "", s->loop.note ? s->loop.note : "");
+            s->loop.trip, s->loop.note ? "  # " : "", s->loop.note ? s->loop.note : "");
     body(d, &s->body, depth + 1);
     break;
   case IR_IF:

@@ -1,4 +1,6 @@
 /* Maps products to tensor cores: finds the regions. */
+#include <stdio.h>
+
 #include "codegen/target/cuda/pass/region.h"
 
 /* Replaces n statements by the region. */
@@ -33,6 +35,13 @@ static bool has_products(const ir_program *p, const ir_body *b) {
   return any;
 }
 
+/* For whoever reads the program. */
+static const char *no_groups(lowering *w, const char *why) {
+  char note[200];
+  const int n = snprintf(note, sizeof note, "No warpgroups: %s", why); /* reasons are short */
+  return tf_arena_strndup(w->p->arena, note, (size_t)n);
+}
+
 /* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
 static void groups(lowering *w) {
   for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
@@ -49,8 +58,8 @@ static void groups(lowering *w) {
     low_close(w, mark);
     if (ok && !low_failed(w))
       s->body = new;
-    else
-      s->loop.note = g.why;
+    else if (g.why)
+      s->loop.note = no_groups(w, g.why);
   }
 }
 

@@ -302,7 +302,7 @@ static void kernels(c_printer *c, cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
-    if (s->loop.note && s->kind == IR_FOR) fprintf(c->out, "\n/* No warpgroups: %s. */", s->loop.note);
+    if (s->loop.note && s->kind == IR_FOR) fprintf(c->out, "\n/* %s. */", s->loop.note);
     if (cu_is_groups(s)) {
       groups(c, s, n++, room);
       continue;
