@@ -62,7 +62,7 @@ static char *copy_name(const char *s) {
 
 /* Reports that memory ran out, and returns "no file": without its text, places in it could not be shown. */
 static uint16_t without_memory(tf_diags *d) {
-  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory(d);
   return 0;
 }
 
@@ -129,6 +129,10 @@ bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) {
   va_end(ap);
   return false;
 }
+
+bool tf_out_of_memory_at(tf_diags *d, tf_loc at) { return tf_fail(d, at, TF_E_LIMIT, "out of memory"); }
+
+bool tf_out_of_memory(tf_diags *d) { return tf_out_of_memory_at(d, (tf_loc){0}); }
 
 void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) {
   if (d->n_entries == 0 || d->n_errors > TF_DIAGS_MAX) return;

@@ -12,14 +12,14 @@
 #
 # Which questions it answers:
 #   gemm-8192-wmma-large          what the thesis's instruction comes to, beside which all else stands (61 TFLOP/s were published)
-#   layer-attention-decode-bf16   do eight parts of the keys read 67 MB at the rate of memory (22 us, if that is 90 % of 3.35 TB/s); of a product: gated-mlp
+#   layer-attention-decode-bf16   do four parts of the keys read 67 MB at the rate of memory (22 us, if that is 90 % of 3.35 TB/s); of a product: gated-mlp
 #   gemm-8192-bf16-large          are 450 TFLOP/s of bfloat16 reached on an H100, and what share of cuBLAS is that; -f16, -tf32, -int8: of the others
 #   gemm-8192-sm90a-large, attention-d128-16384-sm90a-large, ...: the same by warpgroups: what wgmma and TMA gain over mma.sync (-bf16)
 #   attention-d128-16384-bf16-large, -causal, attention-d64-...: 330, 290, 290 TFLOP/s, and SDPA's flash and cuDNN beside them
 #   chain-gN, attention-gN        (N 1 to 12, and -bf16) 1.5 times PyTorch's best; 1.3 times two calls of cuBLAS where memory bounds
 #   layer-NAME-bf16               layers of language models (workloads/models) as the target plans them, beside PyTorch's and Triton's: what two products on
 #                                 one input in one kernel gain (gated-mlp), what row sums by single threads cost (norm-product), and one
-#                                 query on plain units in 256 blocks, and what puts their parts together (attention-decode)
+#                                 query on one warp of each of 128 blocks, and what puts their parts together (attention-decode)
 #   ranks-gemm, ranks-attention   time beside the model's cycles of 20 mappings: Spearman's coefficient (0.8), and what the model's first choice
 #                                 takes of the best (1.1)
 #   dram, l2, model               bytes that the profiler (ncu) counts for a call, and those of HBM by the model: R2 behind all rows (0.97)

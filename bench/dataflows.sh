@@ -144,31 +144,23 @@ for f in layerwise uni-pipe flat-hgran flat-rgran chimera tileflow flash-attenti
   told cloud attention-$f
 done
 
-echo
-echo "## Convolution chain C3 on Edge"
-echo
-head_of edge
-row edge conv-chain/c3 conv-chain-layerwise $conv_layers
-row edge conv-chain/c3 conv-chain-fused-layer $conv_tiles
-row edge conv-chain/c3 conv-chain-isos $conv_rows
-row edge conv-chain/c3 conv-chain-tileflow $conv_once
-echo
-for f in layerwise fused-layer isos tileflow; do
-  told edge conv-chain-$f
-done
-
-echo
-echo "## Convolution chain C3 on Cloud"
-echo
-head_of cloud
-row cloud conv-chain/c3 conv-chain-layerwise $conv_layers
-row cloud conv-chain/c3 conv-chain-fused-layer $conv_quarters
-row cloud conv-chain/c3 conv-chain-isos $conv_rows
-row cloud conv-chain/c3 conv-chain-tileflow $conv_once
-echo
-for f in layerwise fused-layer isos tileflow; do
-  told cloud conv-chain-$f
-done
+# convolutions TITLE ARCH WORDS: those of the fused-layer tree, whose tiles differ, by hand
+convolutions() {
+  echo
+  echo "## Convolution chain C3 on $1"
+  echo
+  head_of "$2"
+  row "$2" conv-chain/c3 conv-chain-layerwise $conv_layers
+  row "$2" conv-chain/c3 conv-chain-fused-layer "$3"
+  row "$2" conv-chain/c3 conv-chain-isos $conv_rows
+  row "$2" conv-chain/c3 conv-chain-tileflow $conv_once
+  echo
+  for f in layerwise fused-layer isos tileflow; do
+    told "$2" conv-chain-$f
+  done
+}
+convolutions Edge edge $conv_tiles
+convolutions Cloud cloud $conv_quarters
 cat <<'TEXT'
 
 ## Beside what the thesis reports

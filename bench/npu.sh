@@ -1,6 +1,6 @@
 #!/bin/sh
 # Chains of matrix products, attention and chains of convolutions on one core of the simulated Ascend 910: as tileflow emits them, and op by op, each
-# through global memory.  Writes a CSV: cycles simulated and predicted, the share of the time that the cube works.  CHAINS: some of the three.
+# through global memory.  Writes a CSV: cycles simulated and the model's, the share of the time that the cube works.  CHAINS: some of the three.
 #   bench/npu.sh TILEFLOW > docs/results/npu.csv
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ simulate() {
   "$tool" npu "$scratch/k/kernel.npu" --timing --json "$scratch/run.json" >"$scratch/report" || exit 1
   cycles=$(sed -n 's/^  "cycles": \([0-9.e+]*\).*/\1/p' "$scratch/run.json")
   cube=$(awk -F '[:,]' '/"name"/ { name = $2 } /"busy"/ && name ~ /"cube"/ { print $2 }' "$scratch/run.json")
-  predicted=$(sed -n 's/.*"predicted": {"cycles": \([0-9.e+]*\).*/\1/p' "$scratch/k/manifest.json")
+  predicted=$(sed -n 's/.*"model_cycles": \([0-9.e+]*\).*/\1/p' "$scratch/k/manifest.json")
   fused=no
   grep -q '"mapping": ".* keep ' "$scratch/k/manifest.json" && fused=yes
 }

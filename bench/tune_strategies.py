@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How many measurements each strategy of `tileflow tune` needs: every strategy tunes each case with each seed.
 
-    bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] [--store FILE] CASE...
+    bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] [--store FILE] [--constraints FILE] [--recorded]
+                             [--only STRATEGY,...] CASE...
 
 CASE is a name of workloads/operators/cases.csv; the store is OUT.csv.db, and with it a run that was ended goes on.  OUT.csv has a row a trial: case, strategy, seed, trial, measured (kernels
 measured up to then: the same text is measured once), seconds, best.  Prints, for each case and strategy, the best found, and after how
 many measurements a kernel was within 5 % of the best that any of them found; `-`: never.
+--recorded: nothing is measured: kernels that the store does not have are taken to be slower than all that it has.
 """
 import argparse
 import csv
@@ -28,12 +30,14 @@ def settings(case):
     sys.exit(f"no case {case} in workloads/operators/cases.csv")
 
 
-def tune(tool, arch, case, strategy, seed, trials, store):
+def tune(o, case, strategy, seed, store):
     kind, options = settings(case)
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         workload = os.path.join(ROOT, "workloads/operators", kind + ".yaml")
-        subprocess.run([tool, "tune", arch, workload, *options, "--strategy", strategy, "--seed", str(seed), "--trials",
-                        str(trials), "--store", store, "--csv", out.name, "--quiet"], check=True)
+        more = ["--constraints", o.constraints] if o.constraints else []
+        subprocess.run([o.tool, "tune", o.arch, workload, *options, "--strategy", strategy, "--seed", str(seed), "--trials",
+                        str(o.trials), "--store", store, "--csv", out.name, "--quiet", *more], check=True,
+                       env={**os.environ, "CC": o.compiler} if o.recorded else None)
         with open(out.name, encoding="utf-8", newline="") as f:
             return list(csv.DictReader(f))
 
@@ -47,14 +51,33 @@ def main():
     ap.add_argument("--seeds", type=int, default=1)
     ap.add_argument("--arch", default=os.path.join(ROOT, "arch-specs/host-template.yaml"))
     ap.add_argument("--store", default=None)
+    ap.add_argument("--constraints", default=None)
+    ap.add_argument("--recorded", action="store_true")
+    ap.add_argument("--only", default=",".join(STRATEGIES))
     a = ap.parse_args()
+    STRATEGIES[:] = a.only.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        a.compiler = pretender(folder)
+        run(a)
+
+
+def pretender(folder):
+    """A program that says that it is the compiler of the store, and compiles nothing."""
+    path = os.path.join(folder, "cc")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write('#!/bin/sh\n[ "$1" = --version ] && exec cc --version\nexit 1\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def run(a):
     store = a.store or a.out + ".db"
     rows = []
     for case in a.cases:
         for seed in range(1, a.seeds + 1):
             for strategy in STRATEGIES:
                 measured = 0
-                for t in tune(a.tool, a.arch, case, strategy, seed, a.trials, store):
+                for t in tune(a, case, strategy, seed, store):
                     measured += t["same"] == "0"
                     rows.append({"case": case, "strategy": strategy, "seed": seed, "trial": t["trial"],
                                  "measured": measured, "seconds": t["seconds"], "best": t["best"]})

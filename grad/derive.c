@@ -43,49 +43,23 @@ const gr_expr **gr_values(gr_draft *d, const tf_op *op) {
 }
 
 /* ---- functions ------------------------------------------------------------------------ */
-/* adj times the derivative of kind(u), which is v. */
-static const gr_expr *through(gr_draft *d, tf_kind kind, const gr_expr *adj, const gr_expr *u, const gr_expr *v) {
-  const gr_expr *one = gr_number(d, 1), *zero = gr_number(d, 0), *square = mul(d, u, u);
-  switch (kind) {
-  case TF_K_NEG: return one_of(d, TF_K_NEG, adj);
-  case TF_K_EXP: return mul(d, adj, v);
-  case TF_K_LOG: return two_of(d, TF_K_DIV, adj, u);
-  case TF_K_SQRT: return two_of(d, TF_K_DIV, mul(d, gr_number(d, 0.5), adj), v);
-  case TF_K_TANH: return mul(d, adj, two_of(d, TF_K_SUB, one, mul(d, v, v)));
-  case TF_K_ERF: /* 2 / sqrt(pi) exp(-u u) */
-    return mul(d, mul(d, gr_number(d, 1.1283791670955126), adj), one_of(d, TF_K_EXP, one_of(d, TF_K_NEG, square)));
-  case TF_K_SIGMOID: return mul(d, mul(d, adj, v), two_of(d, TF_K_SUB, one, v));
-  case TF_K_RELU: return select_of(d, v, adj, zero);
-  case TF_K_SILU: { /* u s, s the sigmoid */
-    const gr_expr *s = one_of(d, TF_K_SIGMOID, u);
-    return mul(d, adj, two_of(d, TF_K_ADD, s, mul(d, v, two_of(d, TF_K_SUB, one, s))));
-  }
-  case TF_K_GELU: { /* the normal distribution's share below u, and u times its density */
-    const gr_expr *erf = one_of(d, TF_K_ERF, mul(d, gr_number(d, 0.70710678118654752), u));
-    const gr_expr *below = mul(d, gr_number(d, 0.5), two_of(d, TF_K_ADD, one, erf));
-    const gr_expr *bell = one_of(d, TF_K_EXP, mul(d, gr_number(d, -0.5), square));
-    return mul(d, adj, two_of(d, TF_K_ADD, below, mul(d, mul(d, gr_number(d, 0.3989422804014327), u), bell)));
-  }
-  case TF_K_ABS: {
-    const gr_expr *below = select_of(d, u, gr_number(d, -1), zero);
-    return mul(d, adj, select_of(d, one_of(d, TF_K_RELU, u), one, below));
-  }
-  case TF_K_MAC:
-  case TF_K_ADD:
-  case TF_K_SUB:
-  case TF_K_MUL:
-  case TF_K_DIV:
-  case TF_K_MAX:
-  case TF_K_MIN:
-  case TF_K_SELECT:
-  case TF_K_LT:
-  case TF_K_LE:
-  case TF_K_EQ:
-  case TF_K_NE:
-  case TF_K_COPY:
-  case TF_N_KINDS: break;
-  }
-  return adj; /* a copy; the others are not of one argument */
+/* adj times the derivative of silu(u), which is v: u times the sigmoid. */
+static const gr_expr *through_silu(gr_draft *d, const gr_expr *adj, const gr_expr *u, const gr_expr *v) {
+  const gr_expr *s = one_of(d, TF_K_SIGMOID, u);
+  return mul(d, adj, two_of(d, TF_K_ADD, s, mul(d, v, two_of(d, TF_K_SUB, gr_number(d, 1), s))));
+}
+
+/* The same of gelu: the normal distribution's share below u, and u times its density. */
+static const gr_expr *through_gelu(gr_draft *d, const gr_expr *adj, const gr_expr *u) {
+  const gr_expr *erf = one_of(d, TF_K_ERF, mul(d, gr_number(d, 0.70710678118654752), u));
+  const gr_expr *below = mul(d, gr_number(d, 0.5), two_of(d, TF_K_ADD, gr_number(d, 1), erf));
+  const gr_expr *bell = one_of(d, TF_K_EXP, mul(d, gr_number(d, -0.5), mul(d, u, u)));
+  return mul(d, adj, two_of(d, TF_K_ADD, below, mul(d, mul(d, gr_number(d, 0.3989422804014327), u), bell)));
+}
+
+static const gr_expr *through_abs(gr_draft *d, const gr_expr *adj, const gr_expr *u) {
+  const gr_expr *below = select_of(d, u, gr_number(d, -1), gr_number(d, 0));
+  return mul(d, adj, select_of(d, one_of(d, TF_K_RELU, u), gr_number(d, 1), below));
 }
 
 /* adj where a is greater than b (for a maximum; less for a minimum), 0 elsewhere; ties go to the first. */
@@ -99,6 +73,7 @@ static const gr_expr *to_greater(gr_draft *d, tf_kind kind, int k, const gr_expr
 /* adj times the derivative of the call by its argument k; u: the arguments, v: its value. */
 static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[],
                                   const gr_expr *v) {
+  const gr_expr *one = gr_number(d, 1), *zero = gr_number(d, 0);
   switch (kind) {
   case TF_K_ADD: return adj;
   case TF_K_SUB: return k == 0 ? adj : one_of(d, TF_K_NEG, adj);
@@ -107,27 +82,29 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
     return k == 0 ? two_of(d, TF_K_DIV, adj, u[1]) : one_of(d, TF_K_NEG, two_of(d, TF_K_DIV, mul(d, adj, v), u[1]));
   case TF_K_MAX:
   case TF_K_MIN: return to_greater(d, kind, k, adj, u);
-  case TF_K_SELECT: return k == 1 ? select_of(d, u[0], adj, gr_number(d, 0)) : select_of(d, u[0], gr_number(d, 0), adj);
-  case TF_K_MAC:
-  case TF_K_NEG:
-  case TF_K_EXP:
-  case TF_K_LOG:
-  case TF_K_SQRT:
-  case TF_K_TANH:
-  case TF_K_ERF:
-  case TF_K_SIGMOID:
-  case TF_K_RELU:
-  case TF_K_GELU:
-  case TF_K_SILU:
-  case TF_K_ABS:
-  case TF_K_LT:
+  case TF_K_SELECT: return k == 1 ? select_of(d, u[0], adj, zero) : select_of(d, u[0], zero, adj);
+  case TF_K_NEG: return one_of(d, TF_K_NEG, adj);
+  case TF_K_EXP: return mul(d, adj, v);
+  case TF_K_LOG: return two_of(d, TF_K_DIV, adj, u[0]);
+  case TF_K_SQRT: return two_of(d, TF_K_DIV, mul(d, gr_number(d, 0.5), adj), v);
+  case TF_K_TANH: return mul(d, adj, two_of(d, TF_K_SUB, one, mul(d, v, v)));
+  case TF_K_ERF: /* 2 / sqrt(pi) exp(-u u) */
+    return mul(d, mul(d, gr_number(d, 1.1283791670955126), adj),
+               one_of(d, TF_K_EXP, one_of(d, TF_K_NEG, mul(d, u[0], u[0]))));
+  case TF_K_SIGMOID: return mul(d, mul(d, adj, v), two_of(d, TF_K_SUB, one, v));
+  case TF_K_RELU: return select_of(d, v, adj, zero);
+  case TF_K_SILU: return through_silu(d, adj, u[0], v);
+  case TF_K_GELU: return through_gelu(d, adj, u[0]);
+  case TF_K_ABS: return through_abs(d, adj, u[0]);
+  case TF_K_LT: /* a condition, which no derivative goes through: whoever calls asks for none */
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE:
   case TF_K_COPY:
+  case TF_K_MAC:
   case TF_N_KINDS: break;
   }
-  return through(d, kind, adj, u[0], v);
+  return adj;
 }
 
 /* ---- reductions ------------------------------------------------------------------------- */

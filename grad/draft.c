@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool gr_fail_memory(gr_draft *d) {
-  if (!d->failed) tf_fail(d->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!d->failed) tf_out_of_memory(d->diags);
   d->failed = true;
   return false;
 }

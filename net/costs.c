@@ -16,7 +16,7 @@ enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings evaluated */
 #define NEAR 1.02
 #define FAR 1.5
 
-static bool no_memory(const net_costs *c) { return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+static bool no_memory(const net_costs *c) { return tf_out_of_memory(c->d); }
 
 bool net_stopped(const net_costs *c) { return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx); }
 
@@ -134,6 +134,8 @@ static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
                       .starts = start,
                       .n_starts = x->tree != NULL};
   if (!x->tree) o.budget.time_limit = 0; /* without any mapping it must finish: limited by evaluations only */
+  /* an op needs some mapping, also where slow counts (reads partly in the padding) would use up the effort before */
+  if (!x->tree && x->group->workload->n_ops == 1) o.budget.max_effort = 0;
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
   if (!r) return false;
   c->evals += r->evals;

@@ -22,7 +22,7 @@ typedef struct {
   tf_diags *d;
 } cutter;
 
-static bool no_memory(const cutter *c) { return tf_fail(c->d, c->at, TF_E_LIMIT, "out of memory"); }
+static bool no_memory(const cutter *c) { return tf_out_of_memory_at(c->d, c->at); }
 
 /* ---- ops in order, tensors as they first appear -------------------------------------------------------- */
 static bool take_ops(cutter *c, const int *ops, int n) {

@@ -27,7 +27,8 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   o.result = NULL;
   o.measured = NULL;
   if (!tf_micro_data(o.dtype, &data, e->d)) return false;
-  const ir_machine machine = tf_micro_machine(e->isa, data);
+  ir_machine machine = tf_micro_machine(e->isa, data);
+  machine.choices = o.choices;
   k->files = tf_emit(k->group->tree, "cpu", &o, e->d);
   k->program = k->files ? low_lower(k->group->tree, &tf_target_cpu.lower, &machine, e->d) : NULL;
   if (!k->program) return false;
@@ -42,7 +43,7 @@ static bool gather_packs(net_emission *e) {
   for (int i = 0; i < e->plan->n; i++)
     if (e->kernel[i].program) most += e->plan->n * e->kernel[i].program->n_packs;
   e->whole.packs = calloc((size_t)most + 1, sizeof *e->whole.packs);
-  if (!e->whole.packs) return tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!e->whole.packs) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++) {
     const net_kernel *k = &e->kernel[e->plan->groups[i].like];
     if (!k->program) continue; /* impossible: each group has the kernel of its first equal */
@@ -194,7 +195,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
     ok = add_row(out, e, (int)r, name);
   if (ok) return out;
   tf_emitted_free(out);
-  tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory(e->d);
   return NULL;
 }
 

@@ -60,7 +60,7 @@ static bool read_files(tf_net_inputs *in, const tf_ynode *list, tf_diags *d) {
   in->path = TF_ARRAY(in->arena, const char *, room + 1);
   in->path_node = TF_ARRAY(in->arena, const tf_ynode *, room + 1);
   in->sha = TF_ARRAY(in->arena, const tf_ynode *, room + 1);
-  if (!in->path || !in->path_node || !in->sha) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!in->path || !in->path_node || !in->sha) return tf_out_of_memory(d);
   for (size_t i = 0; i < room; i++) {
     const tf_ynode *v[N_F];
     if (!tf_yschema_kind(list->items[i], TF_Y_MAP, "a file", d) ||
@@ -78,7 +78,7 @@ static bool read_files(tf_net_inputs *in, const tf_ynode *list, tf_diags *d) {
 static bool read_set(tf_net_inputs *in, const tf_ynode *list, tf_diags *d) {
   bool ok = true;
   in->set = TF_ARRAY(in->arena, tf_setting, (list ? list->n : 0) + 1);
-  if (!in->set) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!in->set) return tf_out_of_memory(d);
   for (size_t i = 0; list && i < list->n; i++) {
     const tf_ynode *v[N_S];
     if (tf_yschema_kind(list->items[i], TF_Y_MAP, "a setting", d) &&
@@ -106,8 +106,10 @@ tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d) {
   tf_net_inputs *in = a ? TF_NEW(a, tf_net_inputs) : NULL;
   if (in) in->arena = a;
   if (in && read_inputs(in, plan, d)) return in;
-  if (tf_diags_errors(d) == 0)
-    tf_fail(d, (tf_loc){0}, in ? TF_E_MISSING : TF_E_LIMIT, in ? "no plan" : "out of memory");
+  if (!in)
+    tf_out_of_memory(d);
+  else if (tf_diags_errors(d) == 0)
+    tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no plan");
   tf_arena_free(a);
   return NULL;
 }

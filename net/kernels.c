@@ -65,7 +65,7 @@ static bool kernel_alone(net_costs *c, int op, double *cycles) {
   double least, cost;
   if (!c->alone) {
     c->alone = malloc(sizeof *c->alone * (size_t)c->wl->n_ops);
-    if (!c->alone) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (!c->alone) return tf_out_of_memory(c->d);
     for (int o = 0; o < c->wl->n_ops; o++)
       c->alone[o] = -1;
   }

@@ -55,8 +55,7 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
   l->of = TF_ARRAY(l->a, int, (size_t)l->wl->n_ops);
   int64_t *offset = TF_ARRAY(l->a, int64_t, n);
   out->offset = calloc(n, sizeof *out->offset);
-  if (!l->block || !l->tensor || !l->of || !offset || !out->offset)
-    return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!l->block || !l->tensor || !l->of || !offset || !out->offset) return tf_out_of_memory(d);
   for (int i = 0; i < l->plan->n; i++)
     for (int o = 0; o < l->plan->groups[i].group->workload->n_ops; o++)
       l->of[l->plan->groups[i].group->op[o]] = i;
@@ -67,8 +66,7 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
   }
   if (!fits || !sums_fit(l))
     return tf_fail(d, l->wl->at, TF_E_OVERFLOW, "what passes between groups is past 2^63 - 1 bytes");
-  if (!net_place(l->a, l->block, l->n, offset, &out->bytes))
-    return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!net_place(l->a, l->block, l->n, offset, &out->bytes)) return tf_out_of_memory(d);
   out->least = net_most_alive(l->block, l->n);
   for (int i = 0; i < l->n; i++)
     out->offset[l->tensor[i]] = offset[i];
@@ -80,7 +78,7 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
 bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d) {
   laying l = {.a = tf_arena_new(), .plan = p, .wl = wl, .bytes_each = bytes_each};
   *out = (tf_net_memory){0};
-  const bool ok = l.a ? lay(&l, out, d) : tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  const bool ok = l.a ? lay(&l, out, d) : tf_out_of_memory(d);
   tf_arena_free(l.a);
   if (!ok) tf_net_memory_free(out);
   return ok;

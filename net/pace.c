@@ -16,7 +16,7 @@ bool net_pace_begin(net_costs *c) {
   const tf_workload *wl = c->wl;
   if (isinf(c->deadline)) return true;
   c->fresh = calloc((size_t)wl->n_ops + 1, sizeof *c->fresh);
-  if (!c->fresh) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!c->fresh) return tf_out_of_memory(c->d);
   for (int k = 0; k < wl->n_ops; k++) {
     const int known = c->n;
     int id = -1;

@@ -46,7 +46,7 @@ typedef struct {
 } search;
 
 static bool no_memory(search *s) {
-  if (!s->failed) tf_fail(s->d, s->wl->at, TF_E_LIMIT, "out of memory");
+  if (!s->failed) tf_out_of_memory_at(s->d, s->wl->at);
   s->failed = true;
   return false;
 }
@@ -240,7 +240,7 @@ static bool choose_window(search *s) {
 
 bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p, net_cuts *out, tf_diags *d) {
   search *s = TF_NEW(a, search);
-  if (!s) return tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  if (!s) return tf_out_of_memory_at(d, wl->at);
   *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .price = p, .d = d};
   s->place = TF_ARRAY(a, int, (size_t)wl->n_ops);
   s->size = TF_ARRAY(a, int, (size_t)wl->n_ops + 1);

@@ -19,7 +19,7 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
                  (long long)r.violations[0].need, r.violations[0].unit < 0 ? "of" : "below",
                  arch->memories[r.violations[0].level].name, (long long)r.violations[0].have);
   else if (m && !ok)
-    ok = tf_model_starved(m) ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory")
+    ok = tf_model_starved(m) ? tf_out_of_memory(d)
                              : tf_fail(d, at, r.overflow ? TF_E_OVERFLOW : TF_E_COVER,
                                        r.overflow ? "a count of this mapping passes 2^63 - 1"
                                                   : "the trip counts do not reach the extents");
@@ -90,7 +90,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
 static bool improve(net_planning *s) {
   const int64_t asked = s->costs.o->budget.max_evals, evals = asked ? asked : TF_NET_EVALS;
   bool *seen = TF_ARRAY(s->a, bool, (size_t)s->costs.n);
-  if (!seen) return tf_fail(s->costs.d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!seen) return tf_out_of_memory(s->costs.d);
   int left = 0;
   for (int i = 0; i < s->cuts.n; i++) {
     left += !seen[s->cuts.id[i]];
@@ -141,7 +141,7 @@ static bool make_groups(net_planning *s) {
   p->stopped_by = c->late ? TF_STOP_TIME : TF_STOP_EXHAUSTED;
   p->groups = calloc((size_t)s->cuts.n + 1, sizeof *p->groups);
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
-  if (!p->groups || !s->like) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!p->groups || !s->like) return tf_out_of_memory(c->d);
   for (int i = 0; i < s->cuts.n; i++)
     if (!make_group(s, i)) return false;
   return true;
@@ -181,7 +181,7 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
       ok = passes[i](s);
     net_costs_free(&s->costs);
   } else {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
   }
   free(s);
   tf_arena_free(a);

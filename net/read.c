@@ -30,7 +30,7 @@ typedef struct {
   tf_net_plan *plan;
 } reader;
 
-static bool no_memory(const reader *r) { return tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+static bool no_memory(const reader *r) { return tf_out_of_memory(r->d); }
 
 /* ---- ops ---------------------------------------------------------------------------------------------------- */
 static int find_op(const reader *r, const tf_ynode *name) {

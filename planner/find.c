@@ -131,7 +131,7 @@ static bool search_templates(planner *p) {
 }
 
 /* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */
-static bool take(planner *p, const tf_tree *t, int64_t *effort) {
+static bool add_closed(planner *p, const tf_tree *t, int64_t *effort) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
@@ -161,7 +161,7 @@ static bool search_forms(planner *p, bool *any) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;
-    ok = t->open ? search(p, t, 2) : take(p, t, &effort);
+    ok = t->open ? search(p, t, 2) : add_closed(p, t, &effort);
     tf_tree_free(t);
   }
   return ok;

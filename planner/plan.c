@@ -5,7 +5,7 @@
 
 bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
 
-bool plan_no_memory(const planner *p) { return tf_fail(p->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+bool plan_no_memory(const planner *p) { return tf_out_of_memory(p->d); }
 
 void plan_candidate_clear(plan_candidate *c) {
   free(c->text);
@@ -32,7 +32,7 @@ bool plan_evaluate(planner *p) {
   return q->model;
 }
 
-static bool make(planner *p) {
+static bool find_and_time(planner *p) {
   if (!plan_find(p)) return false;
   if (!p->plan->tree) return true;
   if (!plan_stopped(p) && !plan_rank(p)) return false;
@@ -55,7 +55,7 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
   planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);
-  bool ok = p.plan ? make(&p) : plan_no_memory(&p);
+  bool ok = p.plan ? find_and_time(&p) : plan_no_memory(&p);
   for (int i = 0; i < p.n; i++)
     plan_candidate_clear(&p.at[i]);
   free(p.at);

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/eval/hooks.h"
 #include "planner/planner.h"
 #include "search/common/complete.h"
 
 /* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
+/* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
+enum { WALKED = 20000 };
 /* Evaluations of the search for each kernel that is costed, where they are few. */
 enum { EVALS_EACH = 4 };
 
@@ -224,6 +227,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   q.best = calloc((size_t)(q.n + 1) * (COSTED + TWINS + 2), sizeof *q.best);
   bool ok = q.model && q.at && q.best;
   if (ok) {
+    tf_model_walk_limit(q.model, WALKED);
     tf_model_all_points(q.model); /* as the search counted the mappings it is compared with */
     q.next = q.best + q.n;
     q.seen = q.next + q.n;

@@ -5,13 +5,17 @@
 
 #include "planner/planner.h"
 
+/* Where a target knows all cycles of its kernels: how many candidates are asked for them, from the best by the model
+ * on, and by how much these may be slower by the model than the best has become. */
+enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2 };
+
 /* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
- * difference in a ranking.  Infinite: it cannot be emitted. */
+ * difference in a ranking; or the target's alone, if they are all.  Infinite: it cannot be emitted. */
 double plan_score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
   const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
-  return cycles < 0 ? INFINITY : c->cycles + cycles;
+  return cycles < 0 ? INFINITY : tf_emit_cycles_whole(p->o->target) ? cycles : c->cycles + cycles;
 }
 
 static int better(const void *a, const void *b) {
@@ -25,10 +29,32 @@ static int fewer_cycles(const void *a, const void *b) {
   return (x->cycles > y->cycles) - (x->cycles < y->cycles);
 }
 
+/* By cycles that are the target's alone, on which the model's are no bound. */
+static bool rank_whole(planner *p) {
+  double least = INFINITY;
+  int scored = 0;
+  for (int i = 0; i < p->n; i++) {
+    plan_candidate *c = &p->at[i];
+    const bool asked = scored < WHOLE_SCORED && c->cycles <= WHOLE_BEHIND * least && !plan_stopped(p);
+    c->value = asked ? plan_score(p, c) : INFINITY;
+    scored += isfinite(c->value);
+    least = fmin(least, c->value);
+  }
+  qsort(p->at, (size_t)p->n, sizeof *p->at, better);
+  tf_diags *d = tf_diags_new();
+  int best = 0;
+  while (d && best < p->n && isfinite(p->at[best].value) && !tf_emit_fits(p->at[best].tree, p->o->target, d))
+    best++;
+  tf_diags_free(d);
+  if (best == p->n || !isfinite(p->at[best].value)) return true; /* emitting reports why nothing can be */
+  return plan_adopt(p, p->at[best].tree);
+}
+
 bool plan_rank(planner *p) {
   int n = 0;
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
+  if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_whole(p->o->target)) return rank_whole(p);
   for (int i = 0; i < p->n; i++) {
     /* the model's cycles are a lower bound on the score: a mapping beyond the best score by these alone needs no
      * kernel, unless kernels are timed */

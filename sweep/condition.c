@@ -63,7 +63,7 @@ tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d
   tf_condition *c = calloc(1, sizeof *c);
   if (c) c->arena = tf_arena_new();
   if (!c || !c->arena) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     tf_condition_free(c);
     return NULL;
   }

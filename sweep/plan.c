@@ -147,7 +147,7 @@ static bool lay_out(sweep_plan *p, const tf_sweep_opts *o) {
 
 bool sweep_plan_make(sweep_plan *p, const tf_sweep *s, const tf_sweep_opts *o, tf_diags *d) {
   *p = (sweep_plan){.s = s, .prune = s->grid.method != TF_SWEEP_BOUND && s->grid.method != TF_SWEEP_EVAL};
-  return lay_out(p, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return lay_out(p, o) || tf_out_of_memory(d);
 }
 
 static void free_works(sweep_works *w) {

@@ -67,7 +67,7 @@ typedef struct {
 static bool add_known(void *ctx, const tf_sweep_row *r) {
   owner *w = ctx;
   if (w->o->full && r->state == TF_POINT_SKIPPED) return true;
-  return sweep_plan_take(w->plan, r) || !tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return sweep_plan_take(w->plan, r) || !tf_out_of_memory(w->d);
 }
 
 /* Loads the mappings that searches of this store found, as starts for neighbours. */
@@ -175,7 +175,7 @@ static bool run(owner *w) {
   sweep_mate *mates = NULL;
   int threads = w->o->threads ? w->o->threads : tf_threads_there();
   if (threads > MOST_THREADS) threads = MOST_THREADS;
-  if (!sweep_source_make(&s, w->plan, w->o)) return tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!sweep_source_make(&s, w->plan, w->o)) return tf_out_of_memory(w->d);
   thread = calloc((size_t)(threads + w->o->crew.n), sizeof *thread);
   mates = calloc((size_t)w->o->crew.n + 1, sizeof *mates);
   int started = thread && mates ? start_workers(&s, threads, mates, thread) : 0;
@@ -185,7 +185,7 @@ static bool run(owner *w) {
   free(thread);
   free(mates);
   ok = sweep_store_commit(w->store, w->d) && ok;
-  if (s.broken) ok = tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (s.broken) ok = tf_out_of_memory(w->d);
   sweep_source_free(&s);
   return ok;
 }

@@ -145,13 +145,13 @@ static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
   free(t->works.bounds);
   free(t->works.state);
   free(t->solved);
-  return (ok || t->bad) && (!t->bad || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory"));
+  return (ok || t->bad) && (!t->bad || tf_out_of_memory(d));
 }
 
 tf_sweep_summary *tf_sweep_summary_of(tf_store *s, tf_diags *d) {
   gatherer t = {.g = tf_store_grid(s), .out = calloc(1, sizeof *t.out), .machine = -1};
   if (!t.out) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   if (summarize(&t, s, d)) return t.out;

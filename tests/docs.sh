@@ -6,16 +6,11 @@
 # command and option that the tool's own help names.
 #   tests/docs.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pictures anew
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
-root=$(realpath "$(dirname "$0")/..")
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 2
+. "$(dirname "$0")/lib.sh"
+cd "$dir" || exit 2
 for folder in arch-specs workloads examples tests; do ln -s "$root/$folder" .; done
 mkdir build blocks
 ln -s "$tool" build/tileflow
-failed=0
 commands=0
 
 # Commands, with lines that end in a backslash joined.
@@ -45,18 +40,18 @@ done
 
 # All other figures: plots/figures.sh, drawn anew.  Another gnuplot draws others; so there must be as many, of these names.
 if command -v gnuplot >/dev/null; then
-  (cd "$root" && sh plots/figures.sh "$tool" "$scratch/img") || failed=$((failed + 1))
+  (cd "$root" && sh plots/figures.sh "$tool" "$dir/img") || failed=$((failed + 1))
   version() { grep -m 1 'Produced by GNUPLOT' "$1"; }
   for picture in "$root"/docs/img/*/*.svg; do
-    drawn=$scratch/img/${picture#"$root"/docs/img/}
+    drawn=$dir/img/${picture#"$root"/docs/img/}
     [ -n "${TF_UPDATE_GOLDEN:-}" ] && [ -e "$drawn" ] && cp "$drawn" "$picture"
     [ -e "$drawn" ] && { [ "$(version "$drawn")" != "$(version "$picture")" ] || cmp -s "$drawn" "$picture"; } && continue
     echo "$picture is not what plots/figures.sh draws today"
     failed=$((failed + 1))
   done
-  for drawn in "$scratch"/img/*/*.svg; do
-    [ -e "$root/docs/img/${drawn#"$scratch"/img/}" ] && continue
-    echo "plots/figures.sh draws ${drawn#"$scratch"/img/}, which docs/img lacks"
+  for drawn in "$dir"/img/*/*.svg; do
+    [ -e "$root/docs/img/${drawn#"$dir"/img/}" ] && continue
+    echo "plots/figures.sh draws ${drawn#"$dir"/img/}, which docs/img lacks"
     failed=$((failed + 1))
   done
 fi

@@ -3,13 +3,9 @@
 # in the same JSON, and `check` of malformed ones what `import` says.
 #   tests/foreign.sh TILEFLOW
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
+. "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")" || exit 2
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 same=0
-failed=0
 
 # A set of files; where no mapping is whole, `check` instead: a search need not be run twice.
 compare() {

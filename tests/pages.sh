@@ -4,15 +4,10 @@
 # row of each kind of the tables that a search made.
 #   tests/pages.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pages anew
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
-root=$(realpath "$(dirname "$0")/..")
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-failed=0
+. "$(dirname "$0")/lib.sh"
 
 # A tree to write into: copies of what scripts write and of the scripts, which work in the folder above their own.
-mkdir "$scratch/tree" && cd "$scratch/tree" || exit 2
+mkdir "$dir/tree" && cd "$dir/tree" || exit 2
 cp -r "$root/bench" "$root/docs" . || exit 2
 for folder in arch-specs workloads examples tests plots; do ln -s "$root/$folder" .; done
 

@@ -45,7 +45,7 @@ bool tf_db_fail(const tf_db *db, tf_diags *d) {
   case SQLITE_BUSY:
   case SQLITE_LOCKED: return tf_fail(d, place(db, d), TF_E_IO, "is held by another process");
   case SQLITE_READONLY: return tf_fail(d, place(db, d), TF_E_IO, "cannot write: it, or its folder, is read-only");
-  case SQLITE_NOMEM: return tf_fail(d, place(db, d), TF_E_LIMIT, "out of memory");
+  case SQLITE_NOMEM: return tf_out_of_memory_at(d, place(db, d));
   case SQLITE_CANTOPEN:
   case SQLITE_PERM:
     if (!system) system = errno;
@@ -145,7 +145,7 @@ static bool check_file(const tf_db *db, bool must_be, tf_diags *d) {
 static bool open_file(tf_db *db, bool create, tf_diags *d) {
   const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
   if (sqlite3_open_v2(db->path ? db->path : ":memory:", &db->sql, flags, NULL) != SQLITE_OK)
-    return db->sql ? tf_db_fail(db, d) : tf_fail(d, place(db, d), TF_E_LIMIT, "out of memory");
+    return db->sql ? tf_db_fail(db, d) : tf_out_of_memory_at(d, place(db, d));
   sqlite3_busy_timeout(db->sql, db->kind->wait_ms);
   return tf_db_exec(db, "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL", d);
 }
@@ -223,7 +223,7 @@ static bool open_store(tf_db *db, tf_db_make *make, const void *ctx, tf_diags *d
 bool tf_db_open(tf_db *db, const tf_db_kind *kind, const char *path, tf_db_make *make, const void *ctx, tf_diags *d) {
   struct stat st;
   *db = (tf_db){.kind = kind, .path = path ? strdup(path) : NULL};
-  if (path && !db->path) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (path && !db->path) return tf_out_of_memory(d);
   const bool there = path && stat(path, &st) == 0;
   if (open_store(db, make, ctx, d)) return true;
   sqlite3_close(db->sql); /* before the file is looked at: a journal may go with it */

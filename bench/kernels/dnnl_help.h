@@ -23,6 +23,11 @@ static void start(void) {
   CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
 }
 
+#if DNNL_VERSION_MAJOR < 3
+#define dnnl_memory_desc_create_with_strides dnnl_memory_desc_init_by_strides
+#define dnnl_memory_desc_create_with_tag dnnl_memory_desc_init_by_tag
+#endif
+
 /* How a tensor stands in memory.  Of oneDNN 3 they are never given back: some for each primitive. */
 #if DNNL_VERSION_MAJOR >= 3
 typedef const_dnnl_memory_desc_t layout;
@@ -34,21 +39,13 @@ typedef dnnl_memory_desc_t layout;
 
 static layout strided(int n, const dnnl_dims_t dims, dnnl_data_type_t type, const dnnl_dims_t strides) {
   dnnl_memory_desc_t d;
-#if DNNL_VERSION_MAJOR >= 3
   CHECK(dnnl_memory_desc_create_with_strides(&d, n, dims, type, strides));
-#else
-  CHECK(dnnl_memory_desc_init_by_strides(&d, n, dims, type, strides));
-#endif
   return d;
 }
 
 static layout tagged(int n, const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
   dnnl_memory_desc_t d;
-#if DNNL_VERSION_MAJOR >= 3
   CHECK(dnnl_memory_desc_create_with_tag(&d, n, dims, type, tag));
-#else
-  CHECK(dnnl_memory_desc_init_by_tag(&d, n, dims, type, tag));
-#endif
   return d;
 }
 

@@ -6,22 +6,16 @@
 #   ROUNDS=N       in which contestants take turns (11)
 #   KERNELS=DIR    keeps what was planned from one call to the next
 set -u
-usage="usage: $0 TILEFLOW f32|bf16 [CASE...]"
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/torch_lib.sh"
-dtype=${2:?$usage}
-begin "$(dirname "$0")/../.." "${1:?$usage}"
+begin_torch "$@"
 shift 2
 [ $# -gt 0 ] || set -- '*'
-python=${PYTHON:-python3}
-has_torch
 threads=${THREADS:-1}
 # The threads of both are those of one OpenMP: two would wait for work on the same cores.
 export OMP_NUM_THREADS="$threads" MKL_NUM_THREADS="$threads" TORCHINDUCTOR_CACHE_DIR="$scratch/inductor"
-unset DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY
-suffix= failed=0 w=workloads/models d=workloads/dataflows/cpu
+failed=0 w=workloads/models d=workloads/dataflows/cpu
 host "$threads"
-[ "$dtype" = f32 ] || suffix=-$dtype
 if [ "$threads" = 1 ]; then openmp=-fopenmp-simd pin="taskset -c 0"; else openmp=-fopenmp pin=; fi
 
 asked() {

@@ -4,21 +4,14 @@
 #   PYTHON=FILE    a Python that has PyTorch (python3); where it has not, it says so, and exits 3:
 #                    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch numpy
 set -u
-usage="usage: $0 TILEFLOW f32|bf16 [CASE...]"
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/torch_lib.sh"
-dtype=${2:?$usage}
-begin "$(dirname "$0")/../.." "${1:?$usage}"
+begin_torch "$@"
 shift 2
-python=${PYTHON:-python3}
-has_torch
 each="1 2 3 4 5 6 7 8 9 10 11 12"
 [ $# -gt 0 ] || set -- $(for g in $each; do echo "G$g"; done; for g in $each; do echo "G$g-softmax"; done)
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$scratch/inductor"
-unset DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY
-suffix=
 host 1
-[ "$dtype" = f32 ] || suffix=-$dtype
 
 for name; do
   kind=chain

@@ -7,6 +7,17 @@ has_torch() {
   exit 3
 }
 
+# begin_torch TILEFLOW f32|bf16 [CASE...]: begins as `begin` does; $dtype, $suffix of the names of its cases, and $python, which has
+# PyTorch and takes the instruction sets that it likes.
+begin_torch() {
+  torch_usage="usage: $0 TILEFLOW f32|bf16 [CASE...]"
+  dtype=${2:?$torch_usage} python=${PYTHON:-python3} suffix=
+  [ "$dtype" = f32 ] || suffix=-$dtype
+  begin "$(dirname "$0")/../.." "${1:?$torch_usage}"
+  has_torch
+  unset DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY
+}
+
 # mkl_of_all: $preload, a library behind which MKL takes its kernels for AVX-512 on processors of other makers, too.
 mkl_of_all() {
   preload=

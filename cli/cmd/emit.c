@@ -18,6 +18,7 @@ typedef struct {
   cli_looking look;
   const char *out, *target, *isa, *dtype, *micro, *name;
   const char *tuned, *schedule; /* source of the mapping, if it comes from tune */
+  tf_choices choices;           /* made by what was tuned */
   int measure;                  /* kernels to time; 0: none */
   bool dump_ir;
 } emit_options;
@@ -62,7 +63,7 @@ typedef struct {
 } job;
 
 static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) {
-  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype};
+  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .choices = o->choices};
   char *ir = tf_emit_ir(p->tree, o->target, o->isa || strcmp(o->target, "cpu") != 0 ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
@@ -115,6 +116,7 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
                                       .dtype = o->dtype,
                                       .micro = o->micro,
                                       .name = o->name,
+                                      .choices = o->choices,
                                       .version = TILEFLOW_VERSION,
                                       .command = r->command.text},
                            .objective = o->look.objective,
@@ -246,7 +248,8 @@ static cli_status run_network(const emit_options *o) {
 /* ---- what was tuned ---------------------------------------------------------------------------- */
 /* A schedule names its instruction set, which must be one of this computer's, or the one given. */
 static tf_tree *of_schedule(cli_session *s, emit_options *o) {
-  const char *isas[32], *isa = NULL;
+  const char *isas[32];
+  tf_schedule beside = {0};
   int n = 0;
   tf_text text = tf_text_read(o->schedule, s->diags);
   if (!text.text) return NULL;
@@ -254,8 +257,9 @@ static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   if (n < 32 && (o->isa ? !strcmp(o->isa, key) : tf_emit_runs(key))) isas[n++] = key;
   TF_ISAS(X)
 #undef X
-  tf_tree *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
-  if (mapping) o->isa = isa;
+  tf_tree *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &beside, s->diags);
+  if (mapping) o->isa = beside.isa;
+  if (mapping) o->choices = beside.choices;
   free((void *)(uintptr_t)text.text);
   return mapping;
 }
@@ -264,7 +268,7 @@ static tf_tree *of_schedule(cli_session *s, emit_options *o) {
  * for. */
 static tf_tree *of_store(cli_session *s, emit_options *o) {
   const char *isa = NULL;
-  tf_tree *t = cli_measured_mapping(o->tuned, s->spec->arch, s->spec->workload, o->dtype, &isa, s->diags);
+  tf_tree *t = cli_measured_mapping(o->tuned, s->spec, o->dtype, &isa, &o->choices, s->diags);
   if (!t && tf_diags_errors(s->diags) == 0) {
     char *here = cli_machine();
     tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,

@@ -19,31 +19,6 @@ typedef struct {
 } explain_options;
 static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKING_AT(explain_options, look)};
 
-/* A memory's ports or the units of a kind, and how long they are busy. */
-typedef struct {
-  const char *name;
-  bool unit;
-  double cycles;
-} resource;
-
-static int busier_first(const void *a, const void *b) {
-  const resource *p = a, *q = b;
-  return (p->cycles < q->cycles) - (p->cycles > q->cycles);
-}
-
-/* [*n], the busiest first; malloc'd. */
-static resource *resources_of(const cli_session *s, int *n) {
-  const tf_arch *a = s->spec->arch;
-  resource *all = calloc((size_t)(a->n_memories + a->n_units), sizeof *all);
-  *n = 0;
-  for (int l = 0; all && l < a->n_memories; l++)
-    all[(*n)++] = (resource){a->memories[l].name, false, s->result.levels[l].cycles};
-  for (int u = 0; all && u < a->n_units; u++)
-    all[(*n)++] = (resource){a->units[u].name, true, s->result.units[u].cycles};
-  if (all) qsort(all, (size_t)*n, sizeof *all, busier_first);
-  return all;
-}
-
 static const char *knob_what(const cli_knob *k) {
   static const char *const what[] = {
       [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency", [KNOB_PIPELINE] = "pipeline"};
@@ -69,7 +44,7 @@ static cli_figure change(double cycles, double before) {
 /* ---- text --------------------------------------------------------------------------------- */
 static void print_bound(const cli_session *s, cli_text *out) {
   int n;
-  resource *all = resources_of(s, &n);
+  cli_resource *all = cli_resources(s, &n);
   const double cycles = s->result.cycles;
   out->bad |= !all;
   if (!all) return;
@@ -203,7 +178,7 @@ static json_t *params_json(const cli_slopes *p) {
 static json_t *busy_json(const cli_session *s) {
   json_t *out = json_array();
   int n;
-  resource *all = resources_of(s, &n);
+  cli_resource *all = cli_resources(s, &n);
   for (int i = 0; all && i < n; i++)
     json_array_append_new(out,
                           json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit, "cycles",

@@ -17,7 +17,7 @@ static const cli_slot slots[] = {
     CLI_AT(grad_options, GIVEN, ask.given), CLI_AT(grad_options, OUT, out)};
 
 /* The command as a comment, then the workload. */
-static void put(cli_text *text, const grad_options *o, const char *yaml) {
+static void write_workload(cli_text *text, const grad_options *o, const char *yaml) {
   cli_printf(text, "# tileflow grad");
   for (size_t i = 0; i < o->in.n_files; i++)
     cli_printf(text, " %s", o->in.files[i]);
@@ -34,7 +34,7 @@ static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
   char *yaml = NULL;
   if (spec && !spec->workload) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no 'workload' section in these files");
   if (spec && spec->workload) yaml = tf_grad(spec->workload, &o->ask, d);
-  if (yaml) put(text, o, yaml);
+  if (yaml) write_workload(text, o, yaml);
   free(yaml);
   tf_spec_free(spec);
   return yaml != NULL;

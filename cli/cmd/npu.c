@@ -49,10 +49,10 @@ static bool read_tensors(const tf_npu *p, const char *folder, tensors *x, tf_dia
   for (int i = 0; x->data && i < x->n; i++) {
     tf_npu_tensor_at(p, i, &t);
     x->data[i] = calloc((size_t)t.words, sizeof **x->data);
-    if (!x->data[i]) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+    if (!x->data[i]) return tf_out_of_memory(d);
     if (t.in) ok = read_tensor(folder, &t, x->data[i], d) && ok;
   }
-  return ok && (!folder || x->data || tf_fail(d, nowhere, TF_E_LIMIT, "out of memory"));
+  return ok && (!folder || x->data || tf_out_of_memory(d));
 }
 
 static bool write_tensors(const tf_npu *p, const char *folder, const tensors *x) {
@@ -77,7 +77,7 @@ static void free_tensors(tensors *x) {
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------- */
-static bool put(const char *path, const tf_npu_result *r, void (*print)(const tf_npu_result *r, cli_text *out)) {
+static bool write_as(const char *path, const tf_npu_result *r, void (*print)(const tf_npu_result *r, cli_text *out)) {
   cli_text text = {0};
   if (!path) return true;
   print(r, &text);
@@ -94,8 +94,8 @@ static bool put_program(const char *path, const tf_npu *p) {
 
 static cli_status print(const tf_npu *p, const tf_npu_result *r, const npu_options *o) {
   const bool quiet = o->in.quiet || o->in.stdout_taken;
-  const bool ok = put(o->json, r, npu_json) && put(o->trace, r, npu_trace) && put_program(o->text, p) &&
-                  (quiet || put("-", r, npu_text));
+  const bool ok = write_as(o->json, r, npu_json) && write_as(o->trace, r, npu_trace) && put_program(o->text, p) &&
+                  (quiet || write_as("-", r, npu_text));
   return ok ? CLI_DONE : CLI_FAILED;
 }
 

@@ -368,7 +368,7 @@ static bool make_room(reader *r, size_t n) {
 bool cli_arguments_read(cli_arguments *out, const cli_command *c, int n, char **args, tf_diags *d) {
   *out = (cli_arguments){0};
   reader r = {.out = out, .command = c, .diags = d};
-  if (!make_room(&r, (size_t)n)) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!make_room(&r, (size_t)n)) return tf_out_of_memory(d);
   bool options = true;
   for (int i = 0; i < n; i++) {
     if (options && !strcmp(args[i], "--"))

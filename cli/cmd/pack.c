@@ -39,7 +39,7 @@ static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
   FILE *f = NULL;
   bool ok = cli_read_texts(&o->in, &texts, d);
   const tf_text *model = ok ? find_model(&o->in, texts, d) : NULL;
-  if (model && !(f = open_memstream(&out->text, &out->len))) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (model && !(f = open_memstream(&out->text, &out->len))) tf_out_of_memory(d);
   ok = f && tf_import_onnx_weights(model, o->in.set, o->in.n_set, f, d);
   if (f && fclose(f) != 0) out->bad = true;
   cli_free_texts(texts, o->in.n_files);

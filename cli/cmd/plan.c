@@ -59,7 +59,7 @@ typedef struct {
 static tf_tree *measured(void *ctx, const tf_workload *group, tf_diags *d) {
   const store_of *s = ctx;
   const char *isa = NULL;
-  tf_tree *t = cli_measured_mapping(s->o->tuned, s->arch, group, NULL, &isa, d);
+  tf_tree *t = cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, NULL, &isa, NULL, d);
   if (!t || (isa && !strcmp(isa, isa_of(s->o)))) return t;
   tf_tree_free(t);
   return NULL;

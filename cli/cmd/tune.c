@@ -215,24 +215,47 @@ static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
          best ? cli_si(best->seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
 }
 
-/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
- * asks. */
-static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j, tf_diags *d) {
-  const tf_tune_opts o = options_of(j);
-  cli_status status = CLI_DONE;
+/* Prints why a group has no kernel that can be tuned; false: it is the store, which no other group can use either. */
+static bool group_has_none(const tf_net_plan *p, int i, const tf_diags *why, bool quiet) {
+  for (size_t k = 0; k < tf_diags_count(why); k++)
+    if (tf_diags_at(why, k)->code == TF_E_STORE) return false;
+  if (!quiet)
+    printf("%5d  %4s  %6s  %12s  %8s  %s\n", i + 1, "-", "none", "-", "-", p->groups[i].group->workload->ops[0].name);
+  for (size_t k = 0; k < tf_diags_count(why); k++)
+    fprintf(stderr, "tileflow: note: group %d is not tuned: %s\n", i + 1, tf_diags_at(why, k)->msg);
+  return true;
+}
+
+/* Tunes the group; *ran: whether any kernel did. */
+static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, job *j, bool *ran) {
+  tf_tune_opts o = options_of(j);
   const bool quiet = j->o->in.quiet || j->o->in.stdout_taken;
-  bool ran = false;
-  if (!quiet) puts("group  runs  trials  first choice      best  its first op");
-  for (int i = 0; i < p->n && status == CLI_DONE; i++) {
-    if (p->groups[i].like != i) continue;
-    tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
-    cli_meter_end(&j->meter);
-    if (t && !quiet) print_group(p, i, t);
-    ran = ran || (t && t->best >= 0);
-    if (!t && !tf_diags_errors(d)) status = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
-    tf_tuned_free(t);
-    if (tf_diags_errors(d)) status = CLI_BAD_INPUT;
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
+  o.mapping_alone = true; /* all that a plan keeps of a group */
+  tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
+  cli_meter_end(&j->meter);
+  cli_status status = CLI_DONE;
+  if (t && !quiet) print_group(p, i, t);
+  *ran |= t && t->best >= 0;
+  if (!t && !tf_diags_errors(d)) status = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+  if (tf_diags_errors(d) && !group_has_none(p, i, d, quiet)) {
+    cli_complain(d);
+    status = CLI_BAD_INPUT;
   }
+  tf_tuned_free(t);
+  tf_diags_free(d);
+  return status;
+}
+
+/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
+ * asks.  A group that cannot be tuned keeps the mapping that it has. */
+static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j) {
+  cli_status status = CLI_DONE;
+  bool ran = false;
+  if (!j->o->in.quiet && !j->o->in.stdout_taken) puts("group  runs  trials  first choice      best  its first op");
+  for (int i = 0; i < p->n && status == CLI_DONE; i++)
+    if (p->groups[i].like == i) status = tune_group(s, p, i, j, &ran);
   if (cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   if (status == CLI_DONE && !has_ran(ran)) status = CLI_FAILED;
   say_kept(j, status);
@@ -251,13 +274,15 @@ static cli_status run_network(const tune_options *o) {
   tf_net_plan *p =
       s && tf_diags_errors(d) == 0 ? tf_net_plan_read(s->arch, s->workload, cli_find_plan(&o->in, texts), d) : NULL;
   job j = {.o = o};
+  bool told = false;
   cli_status status = p ? CLI_FAILED : CLI_BAD_INPUT;
   if (p && cli_trials_begin(&j.trials, o->threads)) {
     j.meter = cli_meter_new(o->in.quiet);
-    status = tune_groups(s, p, &j, d);
+    status = tune_groups(s, p, &j);
+    if (status == CLI_BAD_INPUT) told = true;
     cli_trials_end(&j.trials);
   }
-  if (status == CLI_BAD_INPUT) cli_complain(d);
+  if (status == CLI_BAD_INPUT && !told) cli_complain(d);
   tf_net_plan_free(p);
   tf_spec_free(s);
   if (texts) cli_free_texts(texts, o->in.n_files);

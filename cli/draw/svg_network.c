@@ -155,12 +155,9 @@ static void put_heads(double left, cli_text *out) {
 static void put_arc(const net_picture *p, const cli_plan *plan, const net_arc *a, double left, cli_text *out) {
   const tf_tensor *z = &plan->spec->workload->tensors[a->tensor];
   const double from = y_of(a->from) + ROW - 8, to = y_of(a->to) + 4, x = left - LANE * (1 + fmax(a->lane, 0));
-  double words = 1;
-  for (int r = 0; r < z->rank; r++)
-    words *= (double)z->extent[r];
   cli_text t = {0};
-  cli_printf(&t, "%s: %s words from group %d to group %d", z->name, cli_real(words).s, p->row[a->from].group + 1,
-             p->row[a->to].group + 1);
+  cli_printf(&t, "%s: %s words from group %d to group %d", z->name, cli_real((double)tf_tensor_words(z)).s,
+             p->row[a->from].group + 1, p->row[a->to].group + 1);
   cli_printf(out, "<path " LINE "#8a8a8a\" d=\"M%.1f %.1f H%.1f V%.1f H%.1f\"><title>", left, from, x, to, left);
   cli_escaped(out, cli_part(&t, out));
   cli_printf(out, "</title></path>\n");

@@ -312,7 +312,7 @@ static bool measure(host *h, host_measured *m, tf_diags *d) {
   if (h->n_caches >= HOST_CACHES) h->n_caches = HOST_CACHES - 1;
   for (int i = 0; i < h->n_caches; i++)
     bytes[i] = h->caches[i].kib * 1024;
-  if (!host_measure(bytes, h->n_caches, h->clock_hz, tiles, m)) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!host_measure(bytes, h->n_caches, h->clock_hz, tiles, m)) return tf_out_of_memory(d);
   h->m = m;
   if (!(m->clock_hz.value > 0)) return true;
   h->clock_hz = m->clock_hz.value;

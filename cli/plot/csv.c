@@ -25,7 +25,7 @@ static bool keep(scanner *s, plot_cell cell) {
   if (s->n == s->room) {
     size_t room = s->room ? 2 * s->room : 64;
     plot_cell *more = realloc(s->cells, room * sizeof *more);
-    if (!more) return tf_fail(s->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (!more) return tf_out_of_memory(s->d);
     s->cells = more;
     s->room = room;
   }
@@ -105,7 +105,7 @@ static bool check_names(const plot_table *t, tf_diags *d) {
 
 bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d) {
   *out = (plot_table){.texts = malloc(2 * from->len + 2)};
-  if (!out->texts) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!out->texts) return tf_out_of_memory(d);
   scanner s = {.p = from->text, .end = from->text + from->len, .line = 1, .file = file, .to = out->texts, .d = d};
   if (from->len >= 3 && !memcmp(from->text, "\xef\xbb\xbf", 3)) s.p += 3;
   s.line_start = s.p;

@@ -41,7 +41,7 @@ bool plot_log_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags
     p = stop + 1;
   }
   tf_text text = {from->name, csv.text, csv.len};
-  if (ok && csv.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (ok && csv.bad) ok = tf_out_of_memory(d);
   ok = ok && plot_table_read(&text, file, out, d);
   cli_text_free(&csv);
   return ok;
@@ -74,7 +74,7 @@ static bool read_store(plot_input *in, tf_diags *d) {
   if (sum) cli_machines_csv(tf_store_grid(s), sum, &csv);
   tf_text text = {in->path, csv.text, csv.len};
   bool ok = sum && csv.text && !csv.bad;
-  if (sum && !ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (sum && !ok) tf_out_of_memory(d);
   if (ok) in->file = tf_diags_add_file(d, in->path, csv.text, csv.len);
   ok = ok && plot_table_read(&text, in->file, &in->table, d);
   cli_text_free(&csv);
@@ -109,7 +109,7 @@ static bool read_one(plot_input *in, tf_diags *d) {
 bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d) {
   bool ok = true;
   *out = calloc(in->n_files + 1, sizeof **out);
-  if (!*out) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!*out) return tf_out_of_memory(d);
   for (size_t i = 0; i < in->n_files; i++) {
     (*out)[i].path = in->files[i];
     ok = read_one(&(*out)[i], d) && ok;

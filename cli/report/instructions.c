@@ -17,7 +17,7 @@ static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   tf_instr_maps *m = &t->maps[at];
   if (!tf_instr_find(wl, o, in, t->paper, m, d)) return false;
   t->place[at] = calloc((size_t)m->n + 1, sizeof **t->place);
-  if (!t->place[at]) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!t->place[at]) return tf_out_of_memory(d);
   for (int64_t k = 0; k < m->n; k++)
     if (m->maps[k].executable &&
         !tf_instr_place_of(wl, o, in, &m->maps[k], (tf_instr_timing){t->spec->arch, t->paper}, &t->place[at][k], d))
@@ -29,7 +29,7 @@ bool instr_make(instr_table *t, const tf_spec *spec, tf_diags *d) {
   t->spec = spec;
   t->maps = calloc((size_t)n_pairs(t), sizeof *t->maps);
   t->place = calloc((size_t)n_pairs(t), sizeof(void *));
-  if (!t->maps || !t->place) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!t->maps || !t->place) return tf_out_of_memory(d);
   bool ok = true;
   for (int i = 0; i < spec->n_instrs; i++)
     for (int o = 0; o < spec->workload->n_ops; o++)

@@ -205,7 +205,7 @@ static json_t *found(const cli_session *s) {
 }
 
 /* Prints and frees the object; if it could not be created, marks out as bad. */
-static void put(json_t *object, cli_text *out) {
+static void print_freed(json_t *object, cli_text *out) {
   char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);
   out->bad |= !text;
@@ -240,7 +240,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
-  put(o, out);
+  print_freed(o, out);
 }
 
 static json_t *slope_of(const tf_slope *p) {
@@ -272,5 +272,5 @@ void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out)
   json_object_set_new(o, "units", real(cli_all_units(s->spec->arch)));
   json_object_set_new(o, "slope", slope_of(slope));
   json_object_set_new(o, "left_out", left_out(s, slope));
-  put(o, out);
+  print_freed(o, out);
 }

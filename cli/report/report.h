@@ -45,6 +45,14 @@ void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *o
  * CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
+/* A memory's ports or the units of a kind, and how long they are busy. */
+typedef struct {
+  const char *name;
+  bool unit;
+  double cycles;
+} cli_resource;
+/* All of an evaluation, [*n], the busiest first, then by name; to be freed.  NULL: no memory. */
+cli_resource *cli_resources(const cli_session *s, int *n);
 /* Whether it is what the model names as bottleneck: "DRAM read", "matrix compute". */
 bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit);
 /* What a memory moves of all tensors; peak is 0.  False if a sum exceeds 2^63 - 1. */

@@ -77,7 +77,7 @@ static void keep_best(cli_rows *r, tf_goal goal, int64_t top) {
 bool cli_rows_take(cli_rows *r, tf_store *s, const tf_condition *c, int64_t top, tf_diags *d) {
   gatherer t = {r, c, tf_store_grid(s)};
   if (!tf_store_rows(s, gather, &t, d)) return false;
-  if (r->bad) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (r->bad) return tf_out_of_memory(d);
   if (top > 0) keep_best(r, t.g->goals[0], top);
   return true;
 }

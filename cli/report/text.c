@@ -62,37 +62,30 @@ static void put_totals(const cli_session *s, cli_text *out) {
 }
 
 /* ---- bottleneck --------------------------------------------------------------------- */
-typedef struct {
-  const char *name;
-  bool unit;
-  double cycles;
-} resource;
-
-static int by_cycles(const void *pa, const void *pb) {
-  const resource *a = pa, *b = pb;
+static int busier_first(const void *pa, const void *pb) {
+  const cli_resource *a = pa, *b = pb;
   if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
   return strcmp(a->name, b->name);
 }
 
-/* Every memory and unit, the busiest first. */
-static int list_resources(const cli_session *s, resource *list) {
+cli_resource *cli_resources(const cli_session *s, int *n) {
   const tf_arch *a = s->spec->arch;
-  int n = 0;
-  for (int l = 0; l < a->n_memories; l++)
-    list[n++] = (resource){a->memories[l].name, false, s->result.levels[l].cycles};
-  for (int u = 0; u < a->n_units; u++)
-    list[n++] = (resource){a->units[u].name, true, s->result.units[u].cycles};
-  qsort(list, (size_t)n, sizeof *list, by_cycles);
-  return n;
+  cli_resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
+  *n = 0;
+  for (int l = 0; list && l < a->n_memories; l++)
+    list[(*n)++] = (cli_resource){a->memories[l].name, false, s->result.levels[l].cycles};
+  for (int u = 0; list && u < a->n_units; u++)
+    list[(*n)++] = (cli_resource){a->units[u].name, true, s->result.units[u].cycles};
+  if (list) qsort(list, (size_t)*n, sizeof *list, busier_first);
+  return list;
 }
 
 /* Slack is the share of all cycles in which a resource is idle. */
 static void put_bottleneck(const cli_session *s, cli_text *out) {
-  const tf_arch *a = s->spec->arch;
-  resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
+  int n, shown = 0;
+  cli_resource *list = cli_resources(s, &n);
   out->bad |= !list;
   if (!list) return;
-  int n = list_resources(s, list), shown = 0;
   double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
   cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {

@@ -12,7 +12,7 @@ bool cli_read_texts(const cli_input *o, tf_text **texts, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   bool seen = false;
   *texts = calloc(o->n_files + 1, sizeof **texts);
-  if (!*texts) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!*texts) return tf_out_of_memory(d);
   for (size_t i = 0; i < o->n_files; i++) {
     bool in = !strcmp(o->files[i], "-");
     if (in && seen)
@@ -69,7 +69,7 @@ tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
   tf_text *sorted = calloc(o->n_files + 1, sizeof *sorted);
   size_t n_foreign = 0, n = 0;
   const bool ok = sorted != NULL;
-  if (!ok) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!ok) tf_out_of_memory(d);
   for (int pass = 0; ok && pass < 2; pass++)
     for (size_t i = 0; i < o->n_files; i++) {
       bool foreign = texts[i].text && tf_import_foreign(&texts[i]);

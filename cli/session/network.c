@@ -36,7 +36,7 @@ static bool add_files(const cli_input *in, plan_files *f, tf_diags *d) {
   while (tf_net_inputs_path(f->named, n))
     n++;
   f->in.files = calloc(n + 1, sizeof *f->in.files);
-  if (!f->in.files) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!f->in.files) return tf_out_of_memory(d);
   for (size_t i = 0; i < n; i++)
     f->in.files[i] = tf_net_inputs_path(f->named, i);
   f->in.files[n] = in->files[0];

@@ -45,7 +45,7 @@ cli_status cli_find_bounds(cli_session *s) {
 }
 
 static cli_status without_memory(cli_session *s) {
-  tf_fail(s->diags, nowhere, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory(s->diags);
   cli_complain(s->diags);
   return CLI_FAILED;
 }

@@ -98,7 +98,7 @@ static bool is_native(const char *path) {
 static void add_mapping(cli_session *s, const char *text, tf_loc at) {
   size_t before = tf_diags_errors(s->diags);
   tf_tree *t = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
-  if (t && !cli_starts_add(&s->starts, t)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (t && !cli_starts_add(&s->starts, t)) tf_out_of_memory(s->diags);
   if (!t && tf_diags_errors(s->diags) > before)
     tf_note(s->diags, (tf_loc){0},
             "a mapping that a search begins with must be one of this architecture and workload; it need not fit");

@@ -18,17 +18,21 @@ typedef struct {
 struct tf_micro {
   const tf_micro_isa *isa;
   const tf_micro_source *source;
+  int across, unroll; /* across: 0: the generator's own */
   tf_tile *tiles;
   block **blocks; /* one allocation each, as their names are handed out */
   char **names;   /* of other functions, one allocation each */
   size_t n_tiles, n_blocks, n_names;
 };
 
-tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source, const tf_choices *choices) {
+  static const int unrolls[] = {1, 2, 4};
   tf_micro *u = calloc(1, sizeof *u);
   if (u) {
     u->isa = isa;
     u->source = source;
+    u->across = choices ? tf_micro_across(choices) : 0;
+    u->unroll = choices ? unrolls[(int)choices->at[TF_CHOICE_UNROLL]] : 1;
   }
   return u;
 }
@@ -47,6 +51,7 @@ void tf_micro_free(tf_micro *u) {
 }
 
 int tf_micro_lanes(const tf_micro *u) { return u->isa->lanes; }
+int tf_micro_unroll(const tf_micro *u) { return u->unroll; }
 
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
   fprintf(out,
@@ -126,7 +131,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
   bool ok = true;
   cut_rows(u, b->m, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
-    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, b->asks};
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->asks};
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
     ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || print_tile(out, u, t));
   }
@@ -182,7 +187,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   int64_t size, more, count;
   if (from == to) return;
   cut_rows(u, b->m, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, b->asks}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->asks}, low = high;
   low.rows--;
   const int64_t border = more * (size + 1);
   if (b->ahead && from == 0) {
@@ -205,7 +210,7 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2,
            right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, false}))
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, 1, false}))
         return false;
     }
   tf_amx_block(out, b->kernel, b->name, b->m, b->n, b->rounds);
@@ -223,7 +228,8 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->kernel->tiles) return print_amx(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, part = (int)(b->n % lanes);
-  int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors), size, more;
+  int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors, u->across), size,
+          more;
   share(vectors, panels, &size, &more);
   /* the last panel is a narrow one if it has a partial vector */
   int64_t whole = panels - (part > 0), middle = more * (size + 1) * lanes,

@@ -8,7 +8,7 @@
 enum { LINE = 64 }; /* bytes of a cache line */
 
 typedef struct {
-  int rows, across, lanes;
+  int rows, across, lanes, unroll;
   int64_t step;
   bool far;          /* a is in memory, not in a cache */
   int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of 0: not joined */
@@ -145,17 +145,9 @@ static void prefetch_rows(FILE *out, const shape *s) {
 
 static const char asked[] = ", uintptr_t ahead, int64_t by";
 
-static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
-  fprintf(out,
-          "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
-          "int64_t c_p,\n"
-          "                       int64_t n, int add%s) {\n%s%s",
-          name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
-  if (!s->block) prefetch_rows(out, s);
-  for (int i = 0; i < s->rows; i++)
-    for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
-  fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
+/* One step of k. */
+static void print_step(FILE *out, const shape *s) {
+  fputs("    const float *const x = a + *at++;\n", out);
   /* what the next tile adds to this one's elements of a; rows are too short for the hardware prefetcher to see a
    * stream */
   const int64_t bytes = s->rows * s->step * (int64_t)sizeof(float);
@@ -169,7 +161,28 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
       fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
   }
   if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
-  fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
+  fprintf(out, "    b += %d;\n", s->across * s->lanes);
+}
+
+static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
+  fprintf(out,
+          "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+          "int64_t c_p,\n"
+          "                       int64_t n, int add%s) {\n%s%s",
+          name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+  if (!s->block) prefetch_rows(out, s);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
+  if (s->unroll > 1) {
+    fprintf(out, "  for (; k >= %d; k -= %d) {\n", s->unroll, s->unroll);
+    for (int i = 0; i < s->unroll; i++)
+      fputs("    {\n", out), print_step(out, s), fputs("    }\n", out);
+    fputs("  }\n", out);
+  }
+  fputs("  for (; k > 0; k--) {\n", out);
+  print_step(out, s);
+  fputs("  }\n", out);
   if (s->block)
     print_blocks(out, s);
   else if (mm)
@@ -223,6 +236,7 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   const int lanes = tf_micro_of(u)->lanes;
   const shape s = {.across = panel / lanes,
                    .lanes = lanes,
+                   .unroll = tf_micro_unroll(u),
                    .step = r->step,
                    .far = r->far,
                    .of = r->joined > 1 ? r->m : 0,

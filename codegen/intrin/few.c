@@ -5,10 +5,13 @@
  * A single row reads b as four streams, each a quarter of its rows: long streams are what hardware follows best, and
  * nothing needs to be prefetched (on Zen 5 0.97 to 1.0 of what reading alone takes; eight rows side by side with
  * prefetches, 0.8).  With more rows a core does not look ahead as far, as most of what it holds are multiply-adds: then
- * rows of b are side by side, and the next ones are prefetched. */
+ * rows of b are side by side, and the next ones are prefetched.
+ *
+ * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.  Each takes its turn
+ * on a few rows of b, which stay in a cache until all have had it. */
 #include "codegen/intrin/tile.h"
 
-enum { MOST_KEYS = 8, LEAST_STEPS = 6, MOST_STEPS = 8, STREAMS = 4 };
+enum { MOST_KEYS = 8, LEAST_STEPS = 6, STREAMS = 4, TILE_KEYS = 4, TILE_WIDE = 2 };
 
 static const char *letter(ir_type t) { return t == IR_BF16 ? "bf16" : "f32"; }
 
@@ -48,7 +51,7 @@ static void product_loop(FILE *out, const tf_micro_few *f, const char *name, cha
 /* ---- contiguous along k ---------------------------------------------------------------------------------------- */
 
 /* One vector of each row of a and b, added to all sums. */
-static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part) {
+static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part, bool fetch) {
   char at[48];
   for (int i = 0; i < f->rows; i++) {
     snprintf(at, sizeof at, "a + %d * a_m + p", i);
@@ -57,23 +60,23 @@ static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part) {
   for (int j = 0; j < keys; j++) {
     snprintf(at, sizeof at, "b + %d * b_step + p", j);
     fprintf(out, "    const vec y%d = ", j), load(out, f->b, at, part), fputs(";\n", out);
-    if (!part && f->rows > 1) fprintf(out, "    FETCH(b + %d * b_step + p, 0);\n", j + keys);
+    if (fetch) fprintf(out, "    FETCH(b + %d * b_step + p, 0);\n", j + keys);
     for (int i = 0; i < f->rows; i++)
       fprintf(out, "    s%d_%d = vec_fma(x%d, y%d, s%d_%d);\n", i, j, i, j, i, j);
   }
 }
 
-/* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; several rows prefetch as many after them. */
-static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int keys) {
+/* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; `fetch`: prefetches as many after them. */
+static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int keys, bool fetch) {
   fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f), fputs(", int64_t c_n, int add) {\n", out);
   fputs("  int64_t p = 0;\n  (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
   for (int i = 0; i < f->rows; i++)
     for (int j = 0; j < keys; j++)
       fprintf(out, "  vec s%d_%d = vec_zero();\n", i, j);
   fputs("  for (; p + LANES <= k; p += LANES) {\n", out);
-  dot_step(out, f, keys, false);
+  dot_step(out, f, keys, false, fetch);
   fputs("  }\n  if (p < k) {\n    const int rest = (int)(k - p);\n", out);
-  dot_step(out, f, keys, true);
+  dot_step(out, f, keys, true, false);
   fputs("  }\n", out);
   for (int i = 0; i < f->rows; i++)
     for (int j = 0; j < keys; j++)
@@ -85,8 +88,8 @@ static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int key
 static void dots(FILE *out, const tf_micro_few *f, const char *name, int registers) {
   int keys = (registers - f->rows - 2) / f->rows;
   keys = f->rows == 1 ? STREAMS : keys < 1 ? 1 : keys > MOST_KEYS ? MOST_KEYS : keys;
-  dot_tile(out, f, name, 1);
-  if (keys > 1) dot_tile(out, f, name, keys);
+  dot_tile(out, f, name, 1, f->rows > 1);
+  if (keys > 1) dot_tile(out, f, name, keys, f->rows > 1);
   const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, apart * b_step, c + j, c_m, apart, add);\n";
   product_loop(out, f, name, 'j', 'n', keys, call);
 }
@@ -130,12 +133,148 @@ static void add_tile(FILE *out, const tf_micro_few *f, const char *name, int ste
 static void sums(FILE *out, const tf_micro_few *f, const char *name, int registers) {
   int steps = (registers - f->rows - 2) / f->rows / 2 * 2;
   /* where the registers do not hold all of a, it is broadcast from a cache: storing rows of c more often costs more */
-  steps = f->rows == 1 ? STREAMS : steps < LEAST_STEPS ? LEAST_STEPS : steps > MOST_STEPS ? MOST_STEPS : steps;
+  steps = f->rows == 1                 ? STREAMS
+          : steps < LEAST_STEPS        ? LEAST_STEPS
+          : steps > TF_MICRO_FEW_STEPS ? TF_MICRO_FEW_STEPS
+                                       : steps;
   add_tile(out, f, name, 1);
   if (steps > 1) add_tile(out, f, name, steps);
   const char *call =
       "%s_%d(k, a + p * a_k, a_m, apart * a_k, b + p * b_step, apart * b_step, c, c_m, n, add || p > 0);\n";
   product_loop(out, f, name, 'p', 'k', steps, call);
+}
+
+/* ---- more rows than the registers hold --------------------------------------------------------------------------- */
+
+/* How many tiles the rows are cut into; *high: the height of the first *more, one more than that of the others. */
+static int cut(const tf_micro_few *f, int registers, int *high, int *more) {
+  const int most = f->along_k ? (registers - 1) / (TILE_KEYS + 1) : tf_micro_rows(registers, TILE_WIDE);
+  const int count = (f->rows + most - 1) / most;
+  *high = f->rows / count + 1;
+  *more = f->rows % count;
+  return count;
+}
+
+/* Rows of c by some rows of b: each walks along them with its sums in vectors of their own. */
+static void dots_in_tiles(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+  int high, more;
+  const int count = cut(f, registers, &high, &more);
+  tf_micro_few tile = *f;
+  for (tile.rows = high - (more == 0); tile.rows >= high - (more < count); tile.rows--) {
+    char part[80];
+    snprintf(part, sizeof part, "%s_of_%d", name, tile.rows);
+    dot_tile(out, &tile, part, 1, false), dot_tile(out, &tile, part, TILE_KEYS, false);
+  }
+  fprintf(out, "static APART void %s(", name), arguments(out, f);
+  fprintf(out,
+          ", int64_t n, int add) {\n  const int64_t whole = n - n %% %d;\n"
+          "  for (int64_t j = 0; j < n; j += j < whole ? %d : 1) {\n",
+          TILE_KEYS, TILE_KEYS);
+  for (int keys = TILE_KEYS; keys > 0; keys -= TILE_KEYS - 1) {
+    fprintf(out, keys > 1 ? "    if (j < whole) {\n" : "    } else {\n");
+    for (int t = 0, i = 0, r; t < count; t++, i += r) {
+      r = high - (t >= more);
+      fprintf(out,
+              "      %s_of_%d_%d(k, a + %d * a_m, a_m, a_k, b + j * b_step, b_step, c + %d * c_m + j, c_m, 1, add);\n",
+              name, r, keys, i, i);
+    }
+  }
+  fputs("    }\n  }\n}\n", out);
+}
+
+/* `wide` vectors of a tile's rows of c, to which `steps` rows of b are added. */
+static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool part) {
+  char at[64];
+  for (int i = 0; i < f->rows; i++)
+    for (int v = 0; v < wide; v++)
+      fprintf(out, "    vec s%d_%d = add ? %s(c + %d * c_m + j + %d * LANES%s) : vec_zero();\n", i, v,
+              part ? "vec_load_part" : "vec_load", i, v, part ? ", rest" : "");
+  for (int q = 0; q < steps; q++) {
+    for (int v = 0; v < wide; v++) {
+      snprintf(at, sizeof at, "b + %d * b_step + j + %d * LANES", q, v);
+      fprintf(out, "    const vec y%d_%d = ", q, v), load(out, f->b, at, part), fputs(";\n", out);
+    }
+    for (int i = 0; i < f->rows; i++) {
+      fprintf(out, "    const vec x%d_%d = vec_splat(x[%d * x_step + %d]);\n", i, q, q, i);
+      for (int v = 0; v < wide; v++)
+        fprintf(out, "    s%d_%d = vec_fma(x%d_%d, y%d_%d, s%d_%d);\n", i, v, i, q, q, v, i, v);
+    }
+  }
+  for (int i = 0; i < f->rows; i++)
+    for (int v = 0; v < wide; v++)
+      fprintf(out, "    vec_store%s(c + %d * c_m + j + %d * LANES, s%d_%d%s);\n", part ? "_part" : "", i, v, i, v,
+              part ? ", rest" : "");
+}
+
+/* Adds `steps` rows of b, multiplied by x[step * x_step + row], to n columns of the tile's rows. */
+static void sum_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
+  fprintf(out,
+          "static APART void %s_%d(const float *x, int64_t x_step, const %s *b, int64_t b_step, float *c, int64_t c_m, "
+          "int64_t n, int add) {\n  int64_t j = 0;\n  (void)x_step, (void)b_step, (void)c_m;\n",
+          name, steps, tf_micro_type(f->b));
+  for (int wide = TILE_WIDE; wide > 0; wide--) {
+    fprintf(out, "  for (; j + %d * LANES <= n; j += %d * LANES) {\n", wide, wide);
+    sum_step(out, f, steps, wide, false);
+    fputs("  }\n", out);
+  }
+  fputs("  if (j < n) {\n    const int rest = (int)(n - j);\n", out);
+  sum_step(out, f, steps, 1, true);
+  fputs("  }\n}\n", out);
+}
+
+/* All tiles add `steps` rows of b from p on to columns `from`, .. of c, a strip at a time. */
+static void sum_strips(FILE *out, const tf_micro_few *f, const char *name, int registers, int steps) {
+  int high, more;
+  const int count = cut(f, registers, &high, &more);
+  fprintf(
+      out,
+      "      float x[%d];\n      for (int q = 0; q < %d; q++)\n        for (int i = 0; i < %d; i++) x[q * %d + i] = ",
+      steps * f->rows, steps, f->rows, f->rows);
+  number(out, f->a, "a[i * a_m + (p + q) * a_k]");
+  fprintf(out,
+          ";\n      for (int64_t j = from; j < to; j += %d) {\n"
+          "        const int64_t across = to - j < %d ? to - j : %d;\n",
+          f->strip, f->strip, f->strip);
+  for (int t = 0, i = 0, r; t < count; t++, i += r) {
+    r = high - (t >= more);
+    fprintf(
+        out,
+        "        %s_of_%d_%d(x + %d, %d, b + p * b_step + j, b_step, c + %d * c_m + j, c_m, across, add || p > 0);\n",
+        name, r, steps, i, f->rows, i);
+  }
+  fputs("      }\n", out);
+}
+
+static void sums_in_tiles(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+  int high, more;
+  const int count = cut(f, registers, &high, &more);
+  tf_micro_few tile = *f;
+  for (tile.rows = high - (more == 0); tile.rows >= high - (more < count); tile.rows--) {
+    char part[80];
+    snprintf(part, sizeof part, "%s_of_%d", name, tile.rows);
+    sum_tile(out, &tile, part, 1), sum_tile(out, &tile, part, TF_MICRO_FEW_STEPS);
+  }
+  fprintf(out, "static APART void %s(", name), arguments(out, f);
+  fprintf(out,
+          ", int64_t n, int add) {\n  const int64_t blocks = (n + %d) / %d, across = (n + blocks - 1) / (blocks > 0 ? "
+          "blocks : 1), whole = k - k %% %d;\n  for (int64_t from = 0; from < n; from += across) {\n"
+          "    const int64_t to = from + across < n ? from + across : n;\n",
+          f->block - 1, f->block, TF_MICRO_FEW_STEPS);
+  fprintf(out, "    for (int64_t p = 0; p < whole; p += %d) {\n", TF_MICRO_FEW_STEPS);
+  sum_strips(out, f, name, registers, TF_MICRO_FEW_STEPS);
+  fputs("    }\n    for (int64_t p = whole; p < k; p++) {\n", out);
+  sum_strips(out, f, name, registers, 1);
+  fputs("    }\n  }\n}\n", out);
+}
+
+static void print(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+  const bool tiles = f->rows > tf_micro_few_rows(registers);
+  fprintf(out, "\n/* %d rows%s by rows of b with neighbours along %s */\n", f->rows, tiles ? ", in tiles," : "",
+          f->along_k ? "k" : "n");
+  if (tiles)
+    (f->along_k ? dots_in_tiles : sums_in_tiles)(out, f, name, registers);
+  else
+    (f->along_k ? dots : sums)(out, f, name, registers);
 }
 
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) {
@@ -144,8 +283,6 @@ const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) 
   bool anew;
   snprintf(name, sizeof name, "%s_%s_%s_%d", f->along_k ? "dots" : "sums", letter(f->a), letter(f->b), f->rows);
   const char *kept = f->rows < 1 ? NULL : tf_micro_name(u, name, &anew);
-  if (!kept || !anew) return kept;
-  fprintf(out, "\n/* %d rows by rows of b with neighbours along %s */\n", f->rows, f->along_k ? "k" : "n");
-  (f->along_k ? dots : sums)(out, f, name, registers);
+  if (kept && anew) print(out, f, kept, registers);
   return kept;
 }

@@ -25,7 +25,8 @@ static const char portable_int8[] = "typedef int32_t int8s;\n"
  * back at every step. */
 #define GROUP                                                                                                          \
   "#include <string.h>\n"                                                                                              \
-  "#if defined(__GNUC__) && !defined(__clang__)\n"                                                                     \
+  "#if defined(IN_REGISTER) /* a test's */\n"                                                                          \
+  "#elif defined(__GNUC__) && !defined(__clang__)\n"                                                                   \
   "#define IN_REGISTER(v) __asm__(\"\" : \"+v\"(v))\n"                                                                 \
   "#else\n#define IN_REGISTER(v) ((void)0)\n#endif\n"                                                                  \
   "static inline int32_t group(const void *p) {\n"                                                                     \

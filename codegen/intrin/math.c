@@ -217,7 +217,7 @@ const tf_micro_fn *tf_micro_math_find(int kind) {
 }
 
 const char *tf_micro_vector_name(int kind) {
-  switch (kind) {
+  switch ((tf_kind)kind) {
   case TF_K_ADD: return "vec_add";
   case TF_K_SUB: return "vec_sub";
   case TF_K_MUL: return "vec_mul";
@@ -232,6 +232,17 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE: return "vec_choose";
-  default: return NULL;
+  case TF_K_LOG:
+  case TF_K_SQRT:
+  case TF_K_TANH:
+  case TF_K_ERF:
+  case TF_K_SIGMOID:
+  case TF_K_GELU:
+  case TF_K_SILU:
+  case TF_K_ABS:
+  case TF_K_COPY:
+  case TF_K_MAC:
+  case TF_N_KINDS: break; /* no vector function */
   }
+  return NULL;
 }

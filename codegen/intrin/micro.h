@@ -65,9 +65,11 @@ bool tf_micro_has_tiles(const ir_machine *target);
 /* Eq. 3.4 for long k: the tile with the most multiply-adds per load: rows (an even number, two registers hold
  * broadcast elements of A) and registers across.  Ties go to the narrower one. */
 void tf_micro_best(int registers, int *rows, int *across);
-/* Number of panels of nearly equal width for that many vectors: as wide as tf_micro_best says, or one wider where that
- * loads less (five vectors: 5 x 5 sums and one of a fill 32 registers). */
-int64_t tf_micro_panels(int registers, int64_t vectors);
+/* Number of panels of nearly equal width for that many vectors: `across` wide at most; or (0) as wide as tf_micro_best
+ * says, or one wider where that loads less (five vectors: 5 x 5 sums and one of a fill 32 registers). */
+int64_t tf_micro_panels(int registers, int64_t vectors, int across);
+/* Vectors across a register tile that were chosen; 0: none. */
+int tf_micro_across(const tf_choices *c);
 /* The most rows of a tile `across` registers wide: rows * across + across + 1 <= registers, at most 14. */
 int tf_micro_rows(int registers, int across);
 
@@ -83,7 +85,8 @@ const tf_micro_source *tf_micro_source_find(const char *name); /* NULL: own; NUL
 
 /* The micro-kernels that have been printed into one file. */
 typedef struct tf_micro tf_micro;
-tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source); /* NULL: out of memory */
+/* choices: NULL: none was made.  NULL: out of memory. */
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source, const tf_choices *choices);
 void tf_micro_free(tf_micro *u);
 int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 
@@ -153,16 +156,18 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
 typedef struct {
   int rows;
   ir_type a, b;
-  bool along_k; /* both are contiguous along k; else b is contiguous along n */
+  bool along_k;     /* both are contiguous along k; else b is contiguous along n */
+  int strip, block; /* columns, where rows are in tiles and b is contiguous along n: of some rows of b that stay close
+                       while all tiles use them, and of c that stay close for all of b's rows; at least 1 */
 } tf_micro_few;
 
-/* few.c: the most rows that count as few.  Prints the function, unless it is there already, and returns its name
- * (owned by u; NULL: out of memory):
- *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t
- *   c_m, int64_t n, int add)
- *   c[i * c_m + j] = (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0
- * Contiguous along k: b(p, j) is b[j * b_step + p], a_k is 1, and the sum is kept in lanes that are added at the end.
- * Else it is b[p * b_step + j], summed in the order of p.  For more than one lane. */
+/* few.c: the most rows whose sums are all in registers; more of them are cut into tiles.  Prints the function, unless
+ * it is there already, and returns its name (owned by u; NULL: out of memory): static void NAME(int64_t k, const A *a,
+ * int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t c_m, int64_t n, int add) c[i * c_m + j] =
+ * (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0 Contiguous along k:
+ * b(p, j) is b[j * b_step + p], a_k is 1, and the sum is kept in lanes that are added at the end. Else it is b[p *
+ * b_step + j], summed in the order of p.  For more than one lane. */
+enum { TF_MICRO_FEW_STEPS = 8 }; /* the most rows of b that are used at once */
 int tf_micro_few_rows(int registers);
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);
 

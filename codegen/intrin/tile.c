@@ -25,8 +25,14 @@ static double loads(int registers, int64_t vectors, int64_t panels) {
   return sum + (double)((panels - wider) * narrow) / tf_micro_rows(registers, (int)narrow);
 }
 
-int64_t tf_micro_panels(int registers, int64_t vectors) {
+int tf_micro_across(const tf_choices *c) {
+  static const int across[] = {0, 1, 2, 3, 4, 6};
+  return across[(int)c->at[TF_CHOICE_TILE]];
+}
+
+int64_t tf_micro_panels(int registers, int64_t vectors, int across) {
   int rows, most;
+  if (across) return (vectors + across - 1) / across;
   tf_micro_best(registers, &rows, &most);
   const int64_t best = (vectors + most - 1) / most, fewer = (vectors + most) / (most + 1);
   return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best)
@@ -155,6 +161,15 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   fputs(") {\n", out);
   declare(out, t);
   if (ahead) rows_beside(out, t, ahead);
+  if (t->unroll > 1) {
+    fprintf(out, "  for (; k >= %d; k -= %d) {\n", t->unroll, t->unroll);
+    for (int i = 0; i < t->unroll; i++) {
+      fputs("    {\n", out);
+      step(out, t);
+      fputs("    }\n", out);
+    }
+    fputs("  }\n", out);
+  }
   fputs("  for (; k > 0; k--) {\n", out);
   step(out, t);
   fputs("  }\n", out);

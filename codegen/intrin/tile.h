@@ -12,6 +12,7 @@ typedef struct {
   int part;         /* lanes of the last, partial vector; 0: it is whole */
   bool rounds;      /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
                      * nothing is added later */
+  int unroll;       /* steps of k written out in the loop; 1: one */
   bool asks; /* it prefetches lines for later products: two more arguments, the address and the bytes to advance per
                 step */
 } tf_tile;
@@ -29,6 +30,8 @@ void tf_ask_text(FILE *out);
  * instruction set of u. */
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
 const tf_micro_isa *tf_micro_of(const tf_micro *u);
+/* Steps of k that the loops of tiles have written out. */
+int tf_micro_unroll(const tf_micro *u);
 
 /* amx.c: the text that kernels in tiles need; the function of rows x across AMX tiles (1 or 2 each); and the loops of
  * a block product over these. */

@@ -22,13 +22,6 @@ typedef struct {
 
 static void become(ir_running *m, const instance *i) { m->var = i->var, m->data = i->data, m->who = i->who; }
 
-static bool has_barrier(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= b->s[i]->kind == IR_BARRIER || has_barrier(&b->s[i]->body);
-  return any;
-}
-
 /* Whether each step of the loop has its own copy of the buffer. */
 static bool is_own(const ir_program *p, const ir_stmt *loop, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
@@ -134,7 +127,7 @@ static void run_meeting(ir_running *m, const team *t, const ir_stmt *s) {
 static void run_team(ir_running *m, const team *t, const ir_body *b) {
   for (int i = 0; i < b->n && m->ok; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_BARRIER || has_barrier(&s->body)) {
+    if (s->kind == IR_BARRIER || ir_has(&s->body, IR_BARRIER)) {
       run_meeting(m, t, s);
       continue;
     }

@@ -140,10 +140,7 @@ void ir_count_packs(const ir_program *p, ir_count *count) {
   for (int i = 0; i < p->n_packs; i++) {
     if (p->packs[i].product->way != IR_CHANNELS) continue;
     const tf_tensor *z = &wl->tensors[wl->ops[p->packs[i].op].reads[p->packs[i].product->b].tensor];
-    int64_t words = 1;
-    for (int r = 0; r < z->rank; r++)
-      words *= z->extent[r];
-    count[p->packs[i].product->channels.panels].copied += words;
+    count[p->packs[i].product->channels.panels].copied += tf_tensor_words(z);
   }
 }
 

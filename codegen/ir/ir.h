@@ -88,12 +88,14 @@ typedef struct {
                       so), and can be treated as one row */
     } pairs;
     struct {
-      bool along_k; /* b and a are contiguous along k; else b is contiguous along n */
+      bool along_k;     /* b and a are contiguous along k; else b is contiguous along n */
+      int strip, block; /* of columns, as of tf_micro_few */
     } few;
-    /* The nest walks k in the order of the op's dims, n in panels, and the outer dims within these.  m is the output's
-     * last dim, n another of its dims.  Elements of a are broadcast from any address: neither windows nor strides need
-     * a copy, and no lane idles where rows are short.  The tile is transposed when it is stored.  b is an argument
-     * indexed by n and reduced dims alone; its panels are packed once, in ir_program.packs. */
+    /* The nest walks groups (ir_is_group), within these k in the order of the op's dims, n in panels, and the other
+     * outer dims within these.  m is the output's last dim, n another of its dims.  Elements of a are broadcast from
+     * any address: neither windows nor strides need a copy, and no lane idles where rows are short.  The tile is
+     * transposed when it is stored.  b is an argument indexed by groups, n and reduced dims alone; its panels, those of
+     * one group after the other, are packed once, in ir_program.packs. */
     struct {
       int64_t row_step; /* of m along a's last rank */
       bool joined;      /* short rows are joined with those of the output's dim before m, where that has few */
@@ -101,6 +103,7 @@ typedef struct {
       int last;         /* ... and in the last panel, rounded up to vectors */
       ir_next next;     /* which panels to prefetch for the next nest */
       int panels;       /* buffer with all of b in panels; each has a row of n for each setting of the reduced dims */
+      int64_t group;    /* words of panels of one group */
       int offsets;      /* buffer for the offsets of a's elements, one for each setting of the reduced dims */
     } channels;
   };
@@ -128,6 +131,10 @@ static inline int ir_panels_of(const ir_product *p) {
 
 /* The read whose box the slab holds. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
+
+/* Whether both operands and the output have the op's k-th dim (a convolution's groups): b's panels are others for each
+ * of its settings. */
+bool ir_is_group(const tf_workload *wl, const tf_op *op, int k);
 
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
@@ -326,6 +333,7 @@ struct ir_stmt {
     struct { /* if at least one of the ranges is not empty: body */
       int n;
       ir_range *range;
+      int64_t steps; /* it is so in no more steps than these of the innermost mapped loop around; 0: in any */
     } guard;
     /* Fuses the nests of the body: runs them in turn for each setting of their first n_common dims, so that what a row
      * needs stays in cache. */
@@ -391,8 +399,9 @@ int ir_n_ranges(const ir_program *p, const ir_stmt *s);
 static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind == IR_NEST ? s->nest.product : NULL; }
 /* Whether the statement is a loop whose steps run side by side. */
 bool ir_is_aside(const ir_stmt *s);
-/* Whether there is such a loop in the body, at any depth. */
+/* Whether there is such a loop in the body, or a statement of that kind, at any depth. */
 bool ir_has_aside(const ir_body *b);
+bool ir_has(const ir_body *b, ir_kind kind);
 /* Whether the statement itself reads or writes the buffer, other than through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);
 

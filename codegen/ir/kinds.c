@@ -1,5 +1,6 @@
 /* The table of the kinds of statements. */
 #include "codegen/ir/ir.h"
+#include "model/spec/dims.h"
 
 const ir_facts *ir_facts_of(const ir_stmt *s) {
 #define X(id, name, body, points, over) [IR_##id] = {name, body, points, IR_OVER_##over},
@@ -26,12 +27,26 @@ const ir_map_facts *ir_map_of(ir_map map) {
   return &rows[map];
 }
 
+bool ir_is_group(const tf_workload *wl, const tf_op *op, int k) {
+  bool all = k < op->n_out_dims;
+  for (int i = 0; all && i < op->n_reads; i++)
+    all = tf_ref_moves(&op->reads[i], wl->tensors[op->reads[i].tensor].rank, op->dims[k]);
+  return all;
+}
+
 bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }
 
 bool ir_has_aside(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
     any = ir_is_aside(b->s[i]) || ir_has_aside(&b->s[i]->body);
+  return any;
+}
+
+bool ir_has(const ir_body *b, ir_kind kind) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = b->s[i]->kind == kind || ir_has(&b->s[i]->body, kind);
   return any;
 }
 

@@ -523,7 +523,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     lower_node(&w, 0);
     run_passes(&w, errors);
   }
-  if (!ready || tf_arena_failed(a)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!ready || tf_arena_failed(a)) tf_out_of_memory(d);
   if (tf_diags_errors(d) == errors) return p;
   tf_arena_free(a);
   return NULL;

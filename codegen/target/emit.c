@@ -46,7 +46,7 @@ char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_option
   size_t n = 0;
   FILE *out = p ? open_memstream(&text, &n) : NULL;
   if (out) ir_dump(out, p);
-  if (p && (!out || fclose(out) != 0)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (p && (!out || fclose(out) != 0)) tf_out_of_memory(d);
   ir_free(p);
   return text;
 }
@@ -70,6 +70,18 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   const tf_target *t = find_target(target, d);
   if (!t) return -1;
   return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
+}
+
+bool tf_emit_cycles_whole(const char *target) {
+  bool whole = false;
+  for (int i = 0; i < N_TARGETS && target; i++)
+    whole |= !strcmp(targets[i]->name, target) && targets[i]->fits;
+  return whole;
+}
+
+bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
+  const tf_target *t = find_target(target, d);
+  return t && (!t->fits || t->fits(tree, d));
 }
 
 tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {

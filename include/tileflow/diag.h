@@ -87,6 +87,10 @@ const char *tf_diags_file_name(const tf_diags *d, uint16_t file);
 #endif
 bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) TF_PRINTF(4, 5);
 void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
+/* The error of an allocation that failed, without a place and with one: every part says it in the same words.  Both
+ * return false. */
+bool tf_out_of_memory(tf_diags *d);
+bool tf_out_of_memory_at(tf_diags *d, tf_loc at);
 /* Appends a warning about a foreign file; it is no error.  Beyond TF_DIAGS_MAX entries none is kept. */
 void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 

@@ -35,6 +35,41 @@ typedef struct {
   X("tf32", "float32, rounded to 11 bits where they are multiplied (cuda alone)", "float32")
 /* clang-format on */
 
+/* Choices of the CPU's generator that can be made for it, as a tuning does: id, name, values, meaning.  The first value
+ * leaves the choice to the generator. */
+/* clang-format off */
+#define TF_CHOICES(X)                                                                                                  \
+  X(TILE, "tile", TF_VALUES("own", "1", "2", "3", "4", "6"), "vectors side by side in the register tile of a product")  \
+  X(UNROLL, "unroll", TF_VALUES("own", "2", "4"), "steps of the reduced dim written out in a tile's loop")              \
+  X(CLOSE, "close", TF_VALUES("own", "1/16", "1/4", "1/2", "2", "4"),                                                   \
+    "times what counts as close to a core: the rest of an op's loops is computed at the loop below which it is")        \
+  X(LANES, "lanes", TF_VALUES("own", "last", "channels"), "the output's dim along which a convolution's vectors lie")   \
+  X(PACK, "pack", TF_VALUES("own", "never", "always"), "whether a product's panels are copied side by side")            \
+  X(ROWS, "rows", TF_VALUES("own", "there", "copied"), "whether vectors along channels read rows in place or a copy")   \
+  X(ASK, "ask", TF_VALUES("own", "never"), "whether products prefetch what the next ones need")                         \
+  X(AT, "at", TF_VALUES("own", "apart", "rows"),                                                                        \
+    "where rows of intermediates are computed: op after op; row after row; own: also while a product multiplies")
+/* clang-format on */
+#define TF_VALUES(...) __VA_ARGS__
+typedef enum {
+#define X(id, name, values, what) TF_CHOICE_##id,
+  TF_CHOICES(X)
+#undef X
+      TF_N_CHOICES
+} tf_choice;
+enum { TF_CHOICE_VALUES = 8 };
+/* A row of the table; the values end with NULL. */
+typedef struct {
+  const char *name, *what, *value[TF_CHOICE_VALUES];
+} tf_choice_row;
+const tf_choice_row *tf_choice_at(tf_choice c);
+/* The index of the value taken for each choice; all 0: the generator's own. */
+typedef struct {
+  signed char at[TF_N_CHOICES];
+} tf_choices;
+/* Whether the choice can change a kernel of the workload. */
+bool tf_choice_matters(tf_choice c, const tf_workload *wl);
+
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL: portable.  cuda:
@@ -43,6 +78,7 @@ typedef struct {
   const char *name;    /* prefix of the exported names, an identifier; NULL: "kernel" */
   const char *version; /* of the calling program; NULL: not stated */
   const char *command; /* that reproduces the files, for their README; NULL: not stated */
+  tf_choices choices;  /* cpu; for other targets all 0 */
   const tf_result *result;     /* the model's prediction for the mapping; NULL: not stated */
   int n_measured, chosen;      /* chosen: index in `measured` of this kernel */
   const tf_measured *measured; /* mappings among which it was chosen; NULL: none was timed */
@@ -68,8 +104,13 @@ void tf_emitted_free(tf_emitted *e);
 
 /* An estimate in cycles of the kernel's inner parts on one core, to rank mappings with equal figures by the model
  * (target NULL: cpu): tiles as the micro-kernels cut them, packing of operands, calls (docs/HOWTO-emit.md); without
- * memory traffic. 0 for an NPU, where the model covers all.  Negative where tf_emit would return NULL. */
+ * memory traffic.  Negative where tf_emit would return NULL. */
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+/* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the program's queues
+ * will have ended).  Then they are expected of mappings whose program has not been made, and tf_emit_fits tells whether
+ * it can be: the reason in d. */
+bool tf_emit_cycles_whole(const char *target);
+bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
 
 /* The k-th open mapping that the target proposes for the workload, to be completed by a search if no mapping is given.
  * NULL: no more, or the target uses those of tf_search_template.  The caller frees it. */

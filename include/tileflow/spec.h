@@ -183,6 +183,8 @@ typedef struct {
   int view_of; /* number of a tensor, + 1: its words, in their order, are these under other coordinates; 0: none.
                   producer is then that tensor's, and whoever reads this one is among that one's consumers */
 } tf_tensor;
+/* Its elements, padding not counted: the product of its extents, which the reader has found to be below 2^63. */
+int64_t tf_tensor_words(const tf_tensor *z);
 
 typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE_MIN } tf_reduce;
 

@@ -56,6 +56,7 @@ typedef struct {
   const char *const *isas;        /* instruction sets to choose among */
   const tf_text *constraints;     /* additional constraints on the space (docs/HOWTO-tune.md); NULL: none */
   tf_planner_opts plan;           /* for the first choice; its kernel options apply to all kernels */
+  bool mapping_alone;             /* the generator keeps its own choices: for what stores mappings alone, as plans do */
   int batch;                      /* candidates measured in one call; 0: 4.  Affects which schedules are tried */
   /* Compiles and measures n kernels; false: the tuning ends (what was measured stays in the store).  The library
    * itself starts no programs.  A kernel with the same text as one that ran on this machine, built by this compiler, in
@@ -89,15 +90,29 @@ const char *tf_tune_strategy(int k, const char **about);
 typedef struct {
   char *mapping, *isa; /* malloc'd */
   double seconds;
+  tf_choices choices;
 } tf_tune_best;
 
-/* The fastest trial in the store for this workload, architecture, type of data and machine, by any strategy.  False
- * with *out empty: there is none, or, with an error in d, the store cannot be used (E_STORE). */
-bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
+/* Whose measurements count: of that machine, for that type of data (as in tf_emit_options); alone: only of schedules
+ * that leave the generator its own choices. */
+typedef struct {
+  const char *machine, *dtype;
+  bool alone;
+} tf_tune_asked;
+
+/* The fastest trial in the store for this workload and architecture, by any strategy.  False with *out empty: there is
+ * none, or, with an error in d, the store cannot be used (E_STORE). */
+bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
                   tf_tune_best *out, tf_diags *d);
 
-/* The mapping of a schedule's text, as a tree that the caller frees.  *isa: one of isas.  NULL with every error in d,
- * located in the text, which is the file of that number. */
+/* What a schedule says beside its mapping. */
+typedef struct {
+  const char *isa; /* one of those that were given */
+  tf_choices choices;
+} tf_schedule;
+
+/* The mapping of a schedule's text, as a tree that the caller frees.  NULL with every error in d, located in the text,
+ * which is the file of that number. */
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                         const char **isa, tf_diags *d);
+                         tf_schedule *out, tf_diags *d);
 #endif

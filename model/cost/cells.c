@@ -2,7 +2,8 @@
  * step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5; DECISIONS 18). */
 #include "model/cost/state.h"
 
-static void put(struct tf_model *m, int i, int row, const tf_move *v, double share) {
+/* Adds a share of what slice i moves to the ports of its class of steps. */
+static void add_words(struct tf_model *m, int i, int row, const tf_move *v, double share) {
   const tf_views *w = m->views;
   const tf_view *view = &w->node[m->plan->slices[i].node];
   tf_ports *cell = &m->cells[view->cell + row * view->n_legs];
@@ -21,18 +22,18 @@ static void put_outer(struct tf_model *m, int i, int from, const tf_move *v) {
   for (int j = from; j < view->n_rows; j++)
     all += steps[j];
   for (int j = from; j < view->n_rows; j++)
-    if (steps[j] > 0) put(m, i, j, v, steps[j] / all);
+    if (steps[j] > 0) add_words(m, i, j, v, steps[j] / all);
 }
 
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v) { put(m, i, row, v, 1); }
+void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v) { add_words(m, i, row, v, 1); }
 
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v) {
   const tf_pclass *k = &m->plan->slices[i].classes[c];
   if (!m->by_steps) return;
   if (k->carry >= 0)
-    put(m, i, c, v, 1);
+    add_words(m, i, c, v, 1);
   else if (k->zero_from == 0)
-    put(m, i, m->views->node[m->plan->slices[i].node].n_rows - 1, v, 1);
+    add_words(m, i, m->views->node[m->plan->slices[i].node].n_rows - 1, v, 1);
   else
     put_outer(m, i, c, v);
 }

@@ -102,8 +102,7 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   bool starved;
   if (bounds_of(arch, wl, out, &starved)) return true;
-  return starved ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory")
-                 : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
 }
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {

@@ -315,7 +315,7 @@ tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d) {
   free(t.cur);
   if (!t.failed) return t.out;
   tf_trace_free(t.out);
-  tf_fail(d, at, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory_at(d, at);
   return NULL;
 }
 

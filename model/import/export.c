@@ -74,13 +74,13 @@ tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_wor
   ex_case x = {
       .arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
   if (!x.out) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   bool ok = tf_no_views(wl, d) && check_architecture(&x);
   for (int i = 0; i < N_FORMATS; i++)
     if (!strcmp(formats[i].name, format) && x.fits) ok &= formats[i].write(&x);
-  if (x.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (x.bad) ok = tf_out_of_memory(d);
   if (ok && x.out->n > 0) return x.out;
   tf_export_free(x.out);
   return NULL;

@@ -55,4 +55,12 @@ static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
     if (tf_index_coef(&ref->index[r], dim) != 0) return true;
   return false;
 }
+
+/* The innermost rank with more than one element, along which neighbours stand side by side (weights of 1 x 1 have two
+ * ranks of one element inside of it); the last one where all have one, -1 where there is none. */
+static inline int tf_inner_rank(const tf_tensor *z) {
+  for (int r = z->rank - 1; r >= 0; r--)
+    if (z->extent[r] > 1) return r;
+  return z->rank - 1;
+}
 #endif

@@ -232,31 +232,24 @@ static int parse_signed(element *e) {
   return root >= 0 && minus ? append_call(e, &here, TF_K_NEG, 1, &root) : root;
 }
 
-static int parse_product(element *e) {
-  int arg[2] = {parse_signed(e), 0};
-  while (arg[0] >= 0 && (tf_lex_is(e->x, '*') || tf_lex_is(e->x, '/'))) {
+/* Operands between which the first or the second of two signs stands, which group to the left. */
+static int parse_chain(element *e, int (*operand)(element *), const char *signs, const tf_kind *kinds) {
+  int arg[2] = {operand(e), 0};
+  while (arg[0] >= 0 && (tf_lex_is(e->x, signs[0]) || tf_lex_is(e->x, signs[1]))) {
     tf_lex here = *e->x;
     tf_lex_next(e->x);
-    arg[1] = parse_signed(e);
+    arg[1] = operand(e);
     if (arg[1] < 0) return -1;
-    tf_kind kind = here.tok.punct == '*' ? TF_K_MUL : TF_K_DIV;
-    arg[0] = append_call(e, &here, kind, 2, arg);
+    arg[0] = append_call(e, &here, kinds[here.tok.punct != signs[0]], 2, arg);
   }
   return arg[0];
 }
 
-static int parse_sum(element *e) {
-  int arg[2] = {parse_product(e), 0};
-  while (arg[0] >= 0 && (tf_lex_is(e->x, '+') || tf_lex_is(e->x, '-'))) {
-    tf_lex here = *e->x;
-    tf_lex_next(e->x);
-    arg[1] = parse_product(e);
-    if (arg[1] < 0) return -1;
-    tf_kind kind = here.tok.punct == '+' ? TF_K_ADD : TF_K_SUB;
-    arg[0] = append_call(e, &here, kind, 2, arg);
-  }
-  return arg[0];
+static int parse_product(element *e) {
+  return parse_chain(e, parse_signed, "*/", (const tf_kind[]){TF_K_MUL, TF_K_DIV});
 }
+
+static int parse_sum(element *e) { return parse_chain(e, parse_product, "+-", (const tf_kind[]){TF_K_ADD, TF_K_SUB}); }
 
 /* ---- conditions --------------------------------------------------------------------- */
 /* Reads the comparison that follows.  *turned: its sides are exchanged.  -1: there is none. */

@@ -41,16 +41,14 @@ int tf_kind_arity(tf_kind kind) {
   }
 }
 
-static double gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }
-
 double tf_kind_apply(tf_kind kind, const double *a) {
   switch (kind) {
   case TF_K_ADD: return a[0] + a[1];
   case TF_K_SUB: return a[0] - a[1];
   case TF_K_MUL: return a[0] * a[1];
   case TF_K_DIV: return a[0] / a[1];
-  case TF_K_MAX: return a[0] > a[1] ? a[0] : a[1];
-  case TF_K_MIN: return a[0] < a[1] ? a[0] : a[1];
+  case TF_K_MAX: return fmax(a[0], a[1]);
+  case TF_K_MIN: return fmin(a[0], a[1]);
   case TF_K_NEG: return -a[0];
   case TF_K_EXP: return exp(a[0]);
   case TF_K_LOG: return log(a[0]);
@@ -59,7 +57,7 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_ERF: return erf(a[0]);
   case TF_K_SIGMOID: return 1 / (1 + exp(-a[0]));
   case TF_K_RELU: return a[0] > 0 ? a[0] : 0;
-  case TF_K_GELU: return gelu(a[0]);
+  case TF_K_GELU: return 0.5 * a[0] * (1 + erf(a[0] * 0.70710678118654752440)); /* the root of a half */
   case TF_K_SILU: return a[0] / (1 + exp(-a[0]));
   case TF_K_ABS: return fabs(a[0]);
   case TF_K_SELECT: return a[0] != 0 ? a[1] : a[2];
@@ -67,6 +65,9 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_LE: return a[0] <= a[1];
   case TF_K_EQ: return a[0] == a[1];
   case TF_K_NE: return a[0] != a[1];
-  default: return a[0];
+  case TF_K_COPY: /* runs on units, evaluates nothing */
+  case TF_K_MAC:
+  case TF_N_KINDS: break;
   }
+  return a[0];
 }

@@ -9,6 +9,6 @@ int tf_kind_find(const char *text, size_t len); /* -1: none; comparisons have no
 /* How many arguments it takes when written as a function; 0: it is no function. */
 int tf_kind_arity(tf_kind kind);
 
-/* Its value for constant arguments; select(c, a, b) is a where c is not 0, else b. */
+/* Its value in double; select(c, a, b) is a where c is not 0, else b. */
 double tf_kind_apply(tf_kind kind, const double *arg);
 #endif

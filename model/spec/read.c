@@ -28,7 +28,7 @@ typedef struct {
 enum { MAX_FILES = 1000 };
 
 /* ---- small readers that every section uses ------------------------------------------ */
-bool tf_no_memory(const tf_reader *r) { return tf_fail(r->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory"); }
+bool tf_no_memory(const tf_reader *r) { return tf_out_of_memory(r->diags); }
 
 const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
   if (tf_is_name(node->text, node->len, dashes)) return node->text;
@@ -280,7 +280,7 @@ tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting
   size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);
   if (!texts) {
-    tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   for (size_t i = 0; i < n_paths; i++)

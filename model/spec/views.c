@@ -62,23 +62,16 @@ static bool add_consumers(tf_wl_reader *w, const tf_tensor *view) {
   return true;
 }
 
-static int64_t words(const tf_tensor *t) {
-  int64_t n = 1;
-  for (int r = 0; r < t->rank; r++)
-    n *= t->extent[r]; /* checked before */
-  return n;
-}
-
 void tf_close_views(tf_wl_reader *w, const tf_ynode *tensors) {
   for (size_t i = 0; i < tensors->n; i++) {
     const tf_ynode *key = tensors->pairs[i].key, *of = view_named(&tensors->pairs[i]);
     tf_tensor *t = of ? &w->wl->tensors[tf_find_tensor(w, key->text, key->len)] : NULL;
     if (!t || !t->view_of) continue;
     const tf_tensor *z = &w->wl->tensors[t->view_of - 1];
-    const bool same = words(t) == words(z) && t->word_bits == z->word_bits;
+    const bool same = tf_tensor_words(t) == tf_tensor_words(z) && t->word_bits == z->word_bits;
     if (!same)
       tf_fail(w->base->diags, of->at, TF_E_RANGE, "a view of %lld words of %d bits of '%.60s', which has %lld of %d",
-              (long long)words(t), t->word_bits, z->name, (long long)words(z), z->word_bits);
+              (long long)tf_tensor_words(t), t->word_bits, z->name, (long long)tf_tensor_words(z), z->word_bits);
     if (!same || !add_consumers(w, t)) w->failed = true;
   }
 }

@@ -24,7 +24,7 @@ tf_build *tf_build_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) 
   tf_arena *arena = d || own ? tf_arena_new() : NULL;
   owned_tree *t = arena ? TF_NEW(arena, owned_tree) : NULL;
   if (!t) {
-    if (d) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (d) tf_out_of_memory(d);
     tf_diags_free(own);
     tf_arena_free(arena);
     return NULL;
@@ -56,7 +56,7 @@ void tf_tree_free(tf_tree *t) {
 
 static bool no_memory(tf_build *b) {
   b->whole = false;
-  return tf_fail(b->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+  return tf_out_of_memory(b->diags);
 }
 
 void *tf_build_room(tf_build *b, void *list, int n, size_t size) {

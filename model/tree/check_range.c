@@ -243,7 +243,7 @@ void tf_check_ranges(const tf_checker *c) {
   q.saved_steps = TF_ARRAY(c->arena, int64_t, n);
   bool room = cover && q.most && q.made_told && q.first && q.saved && q.saved_steps;
   if (!room || !tf_ranges_init(&r, c->arena, c->f)) {
-    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(c->diags);
     return;
   }
   for (int o = 0; o < c->f->wl->n_ops; o++)
@@ -258,7 +258,6 @@ void tf_check_ranges(const tf_checker *c) {
   tf_cover_begin(cover, NULL, NULL);
   for (int k = 0; k < c->f->wl->n_ops; k++)
     check_cover(&q, cover, c->f->leaf_op[k]);
-  if (q.nested && !tf_check_steps(c, &r, unknown_found))
-    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+  if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_out_of_memory(c->diags);
   warn_spare(&r);
 }

@@ -319,7 +319,7 @@ void tf_check_stream(const tf_checker *c) {
   streams q = {.c = c};
   size_t before = tf_diags_errors(c->diags);
   if (!find_clauses(&q)) {
-    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(c->diags);
     return;
   }
   if (q.n_clauses == 0) return;

@@ -141,11 +141,11 @@ char *tf_tree_text(const tf_tree *t) { return print(t, NULL, 0); }
 
 bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d) {
   char *text = tf_tree_text(t);
-  if (!text) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!text) return tf_out_of_memory(d);
   const uint16_t file = tf_diags_add_file(d, name, text, strlen(text));
   free(text);
   text = print(t, t, file);
   const bool placed = text != NULL;
   free(text);
-  return placed || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return placed || tf_out_of_memory(d);
 }

@@ -36,9 +36,7 @@ typedef struct {
 /* What is being read; a failure is reported where it happens. */
 static tf_ynode *read_node(reader *r, yaml_event_t *ev);
 
-static bool no_memory(const reader *r) {
-  return tf_fail(r->diags, (tf_loc){r->file, 0, 0, 0}, TF_E_LIMIT, "out of memory");
-}
+static bool no_memory(const reader *r) { return tf_out_of_memory_at(r->diags, (tf_loc){r->file, 0, 0, 0}); }
 
 /* The same where a node is expected. */
 static tf_ynode *no_node(const reader *r) {

@@ -241,7 +241,7 @@ static bool climb(slope *s, tf_diags *d) {
   for (int i = 0; i < s->all.n; i++)
     s->all.step[i].words = whole_words(s->all.step[i].words + more);
   tf_b_tidy(&s->all); /* rounding may have made points equal */
-  return (!s->all.failed && s->all.n > 0) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return (!s->all.failed && s->all.n > 0) || tf_out_of_memory(d);
 }
 
 static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
@@ -257,7 +257,7 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
   if (!tf_no_views(wl, d)) return NULL;
   tf_bound_slope *out = calloc(1, sizeof *out);
   bool ok = out && prepare(&s, wl, word_bits);
-  if (!ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!ok) tf_out_of_memory(d);
   ok = ok && climb(&s, d);
   if (ok) {
     *out = (tf_bound_slope){s.all.n, s.all.step, -1};

@@ -34,13 +34,6 @@ typedef struct {
 
 static bool is_intermediate(const tf_tensor *t) { return t->producer >= 0 && t->n_consumers > 0; }
 
-static double words_of(const tf_tensor *t) {
-  double n = 1;
-  for (int r = 0; r < t->rank; r++)
-    n *= (double)t->extent[r];
-  return n;
-}
-
 /* Of the dims that one index adds up, all but the longest. */
 static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
   uint64_t window = 0;
@@ -79,7 +72,7 @@ static void add_set(subject *s, int z, uint64_t dims, double fiber) {
     if (s->tensor[i] == z) return;
   if (s->n == HBL_MAX_SETS - 1) return;
   s->tensor[s->n] = z;
-  s->set[s->n++] = (hbl_set){dims, fiber, words_of(&s->wl->tensors[z])};
+  s->set[s->n++] = (hbl_set){dims, fiber, (double)tf_tensor_words(&s->wl->tensors[z])};
 }
 
 static uint64_t output_dims(const tf_op *op) {
@@ -162,7 +155,7 @@ static void gather_sets(subject *s, const tf_demand *need, int o) {
 static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   hbl_set set[HBL_MAX_SETS];
   memcpy(set, s->set, sizeof set);
-  set[s->n_own] = (hbl_set){dims, 1, words_of(&s->wl->tensors[z])};
+  set[s->n_own] = (hbl_set){dims, 1, (double)tf_tensor_words(&s->wl->tensors[z])};
   return hbl_points(set, s->n_own + 1, s->extents, s->all, budget);
 }
 

@@ -71,7 +71,8 @@ static bool stopped(closed *c) {
   return true;
 }
 
-static bool take(void *ctx, tf_c_found *f) {
+/* Evaluates a tree that the closed form gives, unless it is known; false: stop. */
+static bool evaluate_found(void *ctx, tf_c_found *f) {
   closed *c = ctx;
   tf_figures figures;
   c->orders += f->figures.orders;
@@ -111,7 +112,7 @@ static bool any_streamed(const tf_workload *wl) {
 static void try_all(closed *c) {
   tf_c_found apart;
   c->ops.orders = 0;
-  if (tf_c_apart(&c->ops, &apart) && !take(c, &apart)) return;
+  if (tf_c_apart(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
   if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
   for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
     for (int kind = 0; kind < 2; kind++)
@@ -119,7 +120,7 @@ static void try_all(closed *c) {
         for (int own = 0; own < 2; own++) {
           tf_c_shape s = {home, kind ? TF_SHAR : TF_SEQ, stream, own};
           c->res->templates++;
-          if (!tf_c_fuse(&c->ops, &s, take, c)) return;
+          if (!tf_c_fuse(&c->ops, &s, evaluate_found, c)) return;
         }
 }
 
@@ -186,7 +187,7 @@ static bool prepare(closed *c, tf_diags *d) {
   c->ops = (tf_c_ops){
       .arch = c->arch, .wl = c->wl, .objective = c->o->objective, .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
   if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
-  if (!r || !c->ops.list || !r->levels) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!r || !c->ops.list || !r->levels) return tf_out_of_memory(d);
   r->n_levels = c->arch->n_memories;
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
@@ -219,7 +220,7 @@ tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, con
   closed *c = calloc(1, sizeof *c);
   tf_solve_result *r = NULL;
   if (!quick || !c) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
   } else {
     c->arch = arch, c->wl = quick, c->real = wl, c->o = o;
     r = solve(c, d);

@@ -105,13 +105,17 @@ static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_s
   return box_of(f->wl, x->op, k, len, false) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
 }
 
+/* The memory of the Tile below x, NULL where there is none; *n: its node. */
+static const tf_memory *memory_below(const tf_x_template *t, const tf_x_tile *x, int *n) {
+  const tf_node *below = &t->tree->nodes[ *n = next_node(t, x)];
+  return below->kind == TF_TILE ? &t->facts->arch->memories[below->level] : NULL;
+}
+
 double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
-  const tf_facts *f = w->t->facts;
-  int n = next_node(w->t, x);
+  int n;
   double time = 0;
-  if (f->tree->nodes[n].kind != TF_TILE) return 0;
-  const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
-  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+  const tf_memory *own = memory_below(w->t, x, &n), *up = &w->t->facts->arch->memories[x->level];
+  for (int k = 0; own && k < w->t->facts->wl->ops[x->op].n_reads; k++) {
     double bits = found_bits(w, x, k, s, r);
     time += bits / own->word_bits / own->write_bw;
     time += bits / up->word_bits / up->read_bw * instances_above(w->t, n, s) / instances_above(w->t, x->node, s);
@@ -120,13 +124,11 @@ double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, 
 }
 
 double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
-  const tf_facts *f = w->t->facts;
-  int n = next_node(w->t, x);
+  int n;
   double pj = 0;
-  if (f->tree->nodes[n].kind != TF_TILE) return 0;
-  const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
-  double hops = own->hop_pj * (double)(own->mesh[0] + own->mesh[1]);
-  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+  const tf_memory *own = memory_below(w->t, x, &n), *up = &w->t->facts->arch->memories[x->level];
+  const double hops = own ? own->hop_pj * (double)(own->mesh[0] + own->mesh[1]) : 0;
+  for (int k = 0; own && k < w->t->facts->wl->ops[x->op].n_reads; k++) {
     double bits = found_bits(w, x, k, s, r) * instances_above(w->t, n, s);
     pj += bits / own->word_bits * (own->write_pj + hops) + bits / up->word_bits * up->read_pj;
   }

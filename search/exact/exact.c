@@ -11,15 +11,11 @@
 #include "search/exact/ilp.h"
 #include "search/exact/state.h"
 
-enum {
-  BATCH = 16,
-  TEMPLATES = 256,
-  START_EVALS = 300000,
-  TIE_LEAST = 100000,
-  TIE_MOST = 2000000,
-  QUOTA = 40000,
-  QUOTA_GROWS = 4 /* factor by which the evaluations allowed below a head grow from one pass to the next */
-};
+enum { TEMPLATES = 256 };                        /* shapes of a tree at most */
+enum { BATCH = 16 };                             /* heads that are worked on at once */
+enum { START_EVALS = 300000 };                   /* of the search that the solver begins with, at most */
+enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
+enum { QUOTA = 40000, QUOTA_GROWS = 4 }; /* evaluations below a head in the first pass; by how much more in the next */
 
 typedef struct {
   const tf_arch *arch;
@@ -139,7 +135,7 @@ static void offer(solver *v, tf_tree **tree, double value, const tf_figures *f) 
   *tree = NULL;
 }
 
-static void take_counts(solver *v, const tf_x_counts *c) {
+static void merge_counts(solver *v, const tf_x_counts *c) {
   tf_solve_result *r = v->res;
   r->evals += c->evals;
   r->by_bound += c->by_bound;
@@ -151,8 +147,9 @@ static void take_counts(solver *v, const tf_x_counts *c) {
   }
 }
 
-static void take(solver *v, tf_x_task *t) {
-  take_counts(v, &t->counts);
+/* What a task found and counted becomes the solver's. */
+static void merge_task(solver *v, tf_x_task *t) {
+  merge_counts(v, &t->counts);
   offer(v, &t->best.tree, t->best.value, &t->best.figures);
   v->failed |= t->failed;
   v->unknown |= t->unknown;
@@ -201,7 +198,7 @@ static bool list_heads(solver *v) {
     prepare(v, &v->tasks[i], v->n_templates);
   tf_threads_run(v->threads, v->n_templates, list_piece, v);
   for (int i = 0; i < v->n_templates; i++) {
-    take(v, &v->tasks[i]);
+    merge_task(v, &v->tasks[i]);
     if (v->tasks[i].cut) v->open = value_of_floor(v);
     v->n_heads += v->heads[i].n;
   }
@@ -235,7 +232,7 @@ static void batch(solver *v) {
     prepare(v, &v->tasks[n], BATCH);
   tf_threads_run(v->threads, n, below_piece, v);
   for (int i = 0; i < n; i++) {
-    take(v, &v->tasks[i]);
+    merge_task(v, &v->tasks[i]);
     if (v->tasks[i].cut) v->again[v->n_again++] = v->order[v->next + i];
   }
   v->next += n;
@@ -371,12 +368,12 @@ static bool solve(solver *v) {
   v->threads = tf_budget_threads(&v->o->budget);
   v->workers = calloc((size_t)v->threads * TEMPLATES, sizeof *v->workers);
   if (r) r->levels = calloc((size_t)v->arch->n_memories, sizeof *r->levels);
-  if (!r || !v->workers || !r->levels) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!r || !v->workers || !r->levels) return tf_out_of_memory(v->diags);
   r->n_levels = v->arch->n_memories;
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
   if (!tf_bounds_find(v->arch, v->wl, &v->floor, v->diags)) return false;
-  if (!raise_floor(v)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!raise_floor(v)) return tf_out_of_memory(v->diags);
   v->everywhere = value_of_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)
     if (tf_ops_unit(v->arch, v->wl, o) < 0)
@@ -384,13 +381,13 @@ static bool solve(solver *v) {
   raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
   if (v->tie) {
-    if (!begin_with(v, v->known)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (!begin_with(v, v->known)) return tf_out_of_memory(v->diags);
   } else if (!v->o->alone) {
     start(v);
     start_closed(v);
   }
   run(v);
-  if (v->failed) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (v->failed) return tf_out_of_memory(v->diags);
   prove(v);
   if (v->aside) take_aside(v);
   return true;
@@ -401,7 +398,7 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
                                   const tf_x_tie *tie, const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;

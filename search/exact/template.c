@@ -210,7 +210,7 @@ tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, con
   }
   tf_tree_free(tree);
   tf_arena_free(a);
-  tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory_at(d, wl->at);
   return NULL;
 }
 

@@ -125,7 +125,8 @@ static bool judge(scene *c) {
   return !w->task->failed;
 }
 
-static bool take(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
+/* Judges the Tile with these trip counts; false: stop. */
+static bool judge_filled(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
   scene *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
@@ -220,7 +221,7 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   }
   c.parent = parent;
   c.out = out;
-  const tf_x_visitor v = {&c, spread, holds, take};
+  const tf_x_visitor v = {&c, spread, holds, judge_filled};
   tf_x_choices(&w->t->tiles[stage], c.len, &v);
   tf_x_state_free(&c.now);
   if (out->n) qsort(out->list, (size_t)out->n, sizeof *out->list, by_bound);

@@ -349,10 +349,10 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
   bool opened = v->shapes && open_starts(v);
-  if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (v->shapes && !opened) tf_out_of_memory(d);
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
   if (!alloc(v)) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   set_limits(v, wl, given);
@@ -360,7 +360,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   run(v, threads, d);
   if (v->tasks[0].share < 1) count_best(v);
   sum_up(v, threads);
-  if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (v->failed && tf_diags_errors(d) == 0) tf_out_of_memory(d);
   return v->failed ? NULL : v->res;
 }
 
@@ -369,7 +369,7 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   if (!tf_no_views(wl, d)) return NULL;
   driver *v = calloc(1, sizeof *v);
   if (!v) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   v->o = o;

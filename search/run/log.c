@@ -202,7 +202,7 @@ static int by_no(const void *a, const void *b) {
 
 bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head, tf_log *out, tf_diags *d) {
   *out = (tf_log){.arena = tf_arena_new()};
-  if (!out->arena) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!out->arena) return tf_out_of_memory(d);
   out->whole = whole_of(bytes, len);
   reader r = {.p = bytes,
               .end = bytes + out->whole,
@@ -260,7 +260,7 @@ static FILE *open_old(const char *path, const tf_log_head *head, tf_log *out, tf
   if (!f)
     tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot open the log '%.120s': %s", path, strerror(errno));
   else if (!bytes)
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
   ok = ok && tf_log_read(path, bytes, len, head, out, d);
   if (ok && (fseek(f, (long)out->whole, SEEK_SET) || ftruncate(fileno(f), (off_t)out->whole)))
     ok = tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write to '%.120s': %s", path, strerror(errno));

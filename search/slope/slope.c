@@ -194,7 +194,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   tf_bound_slope *mappings = NULL;
   slope of = {.wl = wl, .o = o, .s = s};
   if (!s) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   tf_watch_begin(&of.watch, &o->budget);
@@ -205,7 +205,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
     s->op_left_out = mappings->left_out;
     s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
     of.mappings = mappings;
-    ok = climb(&of) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    ok = climb(&of) || tf_out_of_memory(d);
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;

@@ -3,15 +3,10 @@
 #define SEARCH_SPACE_GENES_H
 #include "search/space/shape.h"
 
-enum {
-  TF_MEMORIES_MAX = 16,
-  TF_PRIORITIES = 8,
-  TF_STRIP_STREAM = 1,
-  TF_STRIP_KEEP = 2,
-  TF_STRIP_BYPASS = 4,
-  TF_STRIP_RUNS = 8,
-  TF_RUN_KINDS = 3 /* no scope, Seq, Shar */
-};
+enum { TF_MEMORIES_MAX = 16, TF_PRIORITIES = 8, TF_RUN_KINDS = 3 /* no scope, Seq, Shar */ };
+
+/* Bits of what a tree is built without, where the genes ask for it and the tree's rules refuse it. */
+enum { TF_STRIP_STREAM = 1 << 0, TF_STRIP_KEEP = 1 << 1, TF_STRIP_BYPASS = 1 << 2, TF_STRIP_RUNS = 1 << 3 };
 
 /* First genes of an op's column. */
 typedef struct {

@@ -38,7 +38,7 @@ tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d)
     *s = (tf_shapes){.arena = a, .arch = tree->arch, .wl = wl, .given = tree};
     if (lay_out(s)) return s;
   }
-  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory_at(d, tree->nodes[0].at);
   tf_arena_free(a);
   return NULL;
 }

@@ -113,7 +113,7 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
   if (!small)
     tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
   else
-    tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory_at(d, wl->at);
   tf_arena_free(a);
   return NULL;
 }

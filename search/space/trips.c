@@ -243,7 +243,11 @@ tf_trips *tf_trips_new(const tf_tree *tree, tf_diags *d) {
     t->space.kind = &tf_trips_kind;
     if (build(t, f)) return t;
   }
-  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, f && !small ? "too large to search: an extent past 2^29" : "out of memory");
+  const tf_loc at = tree->nodes[0].at;
+  if (f && !small)
+    tf_fail(d, at, TF_E_LIMIT, "too large to search: an extent past 2^29");
+  else
+    tf_out_of_memory_at(d, at);
   tf_arena_free(a);
   return NULL;
 }

@@ -11,8 +11,6 @@
 
 enum { MOST_CASES = 1000000 };
 
-static bool no_memory(tf_diags *d) { return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
-
 static char *join_path(tf_arena *a, const char *folder, const char *path) {
   size_t n = path[0] == '/' || !strcmp(path, "-") ? 0 : strlen(folder), m = strlen(path);
   char *out = tf_arena_alloc(a, n + m + 1);
@@ -44,14 +42,14 @@ static const char *title(const sweep_input *in, const char *key) {
 
 bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_input *out, tf_diags *d) {
   const char *full = join_path(s->arena, folder, path);
-  if (!full) return no_memory(d);
+  if (!full) return tf_out_of_memory(d);
   tf_text t = tf_text_read(full, d);
   if (!t.text) return false;
   size_t mark = t.len >= 3 && !memcmp(t.text, "\xef\xbb\xbf", 3) ? 3 : 0;
   char *copy = tf_arena_alloc(s->arena, t.len + 1);
   if (copy) memcpy(copy, t.text + mark, t.len - mark);
   free((void *)(uintptr_t)t.text);
-  if (!copy) return no_memory(d);
+  if (!copy) return tf_out_of_memory(d);
   out->path = path;
   out->text = (tf_text){t.name, copy, t.len - mark};
   out->root = tf_yaml_read(s->arena, tf_diags_add_file(d, t.name, copy, out->text.len), copy, out->text.len, d);
@@ -105,10 +103,10 @@ static bool read_listed(list_reader *l, const char *path, const sweep_pattern *f
 /* One file, or all files that match a glob, sorted by name. */
 static bool read_pattern(list_reader *l, const sweep_pattern *p) {
   sweep_paths paths;
-  if (!sweep_paths_of(l->s->arena, l->folder, p->text, &paths)) return no_memory(l->d);
+  if (!sweep_paths_of(l->s->arena, l->folder, p->text, &paths)) return tf_out_of_memory(l->d);
   if (paths.n == 0) return tf_fail(l->d, p->at, TF_E_IO, "no file is named like '%.120s'", p->text);
   sweep_input *room = TF_ARRAY(l->s->arena, sweep_input, (size_t)(l->out->n + paths.n));
-  if (!room) return no_memory(l->d);
+  if (!room) return tf_out_of_memory(l->d);
   if (l->out->n) memcpy(room, l->out->at, (size_t)l->out->n * sizeof *room);
   l->out->at = room;
   bool ok = true;
@@ -269,7 +267,7 @@ static bool make_axes(tf_sweep *s, tf_diags *d) {
   s->axis_of = TF_ARRAY(s->arena, int, n);
   s->column_of = TF_ARRAY(s->arena, int, n);
   s->grid.axes = TF_ARRAY(s->arena, tf_sweep_axis, n);
-  if (!reach || !s->axis_of || !s->column_of || !s->grid.axes) return no_memory(d);
+  if (!reach || !s->axis_of || !s->column_of || !s->grid.axes) return tf_out_of_memory(d);
   for (int i = 0; i < c->n_over; i++)
     ok = check_reach(s, &c->over[i], &reach[i], d) && ok;
   for (int i = 0; ok && i < c->n_over; i++)
@@ -278,7 +276,7 @@ static bool make_axes(tf_sweep *s, tf_diags *d) {
                    reach[i] ? "workloads" : "machines", c->over[c->over[i].zip].name,
                    reach[i] ? "machines" : "workloads");
   for (int i = 0; ok && i < c->n_over; i++)
-    if (c->over[i].zip == i && !fill_axis(s, i, reach[i], &s->grid.axes[s->grid.n_axes++])) ok = no_memory(d);
+    if (c->over[i].zip == i && !fill_axis(s, i, reach[i], &s->grid.axes[s->grid.n_axes++])) ok = tf_out_of_memory(d);
   return ok;
 }
 
@@ -287,7 +285,7 @@ static bool place_conditions(tf_sweep *s, tf_diags *d) {
   const sweep_section *c = &s->section;
   bool ok = true;
   s->of_machine = TF_ARRAY(s->arena, bool, (size_t)c->n_where + 1);
-  if (!s->of_machine) return no_memory(d);
+  if (!s->of_machine) return tf_out_of_memory(d);
   for (int w = 0; w < c->n_where; w++) {
     const char *machine = NULL, *workload = NULL;
     for (int i = 0; i < c->n_over; i++)
@@ -322,7 +320,7 @@ static bool list_works(tf_sweep *s, tf_diags *d) {
   g->works = TF_ARRAY(s->arena, int64_t, (size_t)g->n_cases);
   for (int64_t i = 0; g->works && i < g->n_cases; i++)
     if (sweep_case_holds(s, i)) g->works[g->n_works++] = i;
-  return g->works || no_memory(d);
+  return g->works || tf_out_of_memory(d);
 }
 
 static bool fill_grid(tf_sweep *s, tf_diags *d) {
@@ -337,7 +335,8 @@ static bool fill_grid(tf_sweep *s, tf_diags *d) {
   bool ok = name_files(s, &s->archs, "architecture", &g->n_archs, &g->archs) &&
             name_files(s, &s->workloads, "workload", &g->n_workloads, &g->workloads) &&
             (!s->mappings.n || name_files(s, &s->mappings, "mapping", &g->n_mappings, &g->mappings));
-  return (ok || no_memory(d)) && make_axes(s, d) && place_conditions(s, d) && count_points(s, d) && list_works(s, d);
+  return (ok || tf_out_of_memory(d)) && make_axes(s, d) && place_conditions(s, d) && count_points(s, d) &&
+         list_works(s, d);
 }
 
 static bool check_settings(const tf_sweep *s, tf_diags *d) {
@@ -346,7 +345,7 @@ static bool check_settings(const tf_sweep *s, tf_diags *d) {
   for (int l = 0; l < 4; l++)
     n += (size_t)all[l]->n;
   const sweep_input **files = TF_ARRAY(s->arena, const sweep_input *, n + 1);
-  if (!files) return no_memory(d);
+  if (!files) return tf_out_of_memory(d);
   int k = 0;
   for (int l = 0; l < 4; l++)
     for (int i = 0; i < all[l]->n; i++)

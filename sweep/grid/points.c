@@ -95,7 +95,7 @@ tf_spec *sweep_point_spec(const tf_sweep *s, int64_t point, tf_diags *d) {
     in.value = tf_arena_array(a, settings + 1, VALUE_TEXT);
   }
   bool ok = in.files && in.texts && in.set && in.value;
-  if (!ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!ok) tf_out_of_memory(d);
   tf_spec *spec = ok ? read(s, &p, &in, d) : NULL;
   tf_arena_free(a);
   return spec;

@@ -14,7 +14,7 @@ static const tf_loc nowhere = {0};
 static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags *d) {
   bool ok = true;
   s->base.at = TF_ARRAY(s->arena, sweep_input, n + 1);
-  if (!s->base.at) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!s->base.at) return tf_out_of_memory(d);
   for (size_t i = 0; i < n; i++)
     if (sweep_input_read(s, "", paths[i], &s->base.at[s->base.n], d))
       s->base.n++;
@@ -180,7 +180,7 @@ tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setti
     s->n_set = n_set;
     if (read_all(s, paths, n_paths, d) && tf_diags_errors(d) == before) return s;
   }
-  if (tf_diags_errors(d) == before) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (tf_diags_errors(d) == before) tf_out_of_memory(d);
   tf_arena_free(a);
   return NULL;
 }

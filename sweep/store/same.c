@@ -229,7 +229,7 @@ static bool read_values(tf_store *s, tf_diags *d) {
   for (int i = 0; i < g->n_axes; i++) {
     tf_sweep_axis *a = &g->axes[i];
     a->values = TF_ARRAY(s->arena, double, (size_t)a->n *(size_t)a->n_params);
-    if (!a->values) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (!a->values) return tf_out_of_memory(d);
     all += (int64_t)a->n * a->n_params;
   }
   sqlite3_stmt *q = tf_db_prepare(
@@ -249,7 +249,7 @@ static bool read_values(tf_store *s, tf_diags *d) {
 static bool read_axes(tf_store *s, tf_diags *d) {
   bool failed = false, ok = true;
   s->grid.axes = TF_ARRAY(s->arena, tf_sweep_axis, TF_SWEEP_AXES);
-  if (!s->grid.axes) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!s->grid.axes) return tf_out_of_memory(d);
   sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT axis, place, param, of, length FROM axes ORDER BY axis, place", d);
   while (tf_db_step(&s->db, q, &failed, d))
     ok = read_param(s, q) && ok;
@@ -265,7 +265,7 @@ static bool read_works(tf_store *s, tf_diags *d) {
   if (failed) return false;
   if (n < 1 || n > g->n_cases) return tf_db_refuse(&s->db, d, "is damaged: its works");
   g->works = TF_ARRAY(s->arena, int64_t, (size_t)n);
-  if (!g->works) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!g->works) return tf_out_of_memory(d);
   sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT work FROM works ORDER BY work", d);
   while (g->n_works < n && tf_db_step(&s->db, q, &failed, d)) {
     int64_t work = g->works[g->n_works++] = sqlite3_column_int64(q, 0);

@@ -29,7 +29,7 @@ const tf_sweep_grid *tf_store_grid(const tf_store *s) { return &s->grid; }
 static tf_store *open_store(const char *path, const tf_sweep *sweep, tf_diags *d) {
   tf_store *s = store_new();
   if (!s) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   if (tf_db_open(&s->db, &kind, path, sweep ? sweep_schema_make : NULL, sweep, d) &&

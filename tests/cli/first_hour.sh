@@ -3,11 +3,8 @@
 # compared and drawn without one refusal, and every figure keeps to its bound.
 #   first_hour.sh TOOL, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../lib.sh"
 cd "$dir" || exit 2
-failed=0
 
 # chip NAME SIDE KIB GB/s OVERLAP
 chip() {

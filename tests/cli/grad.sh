@@ -3,13 +3,10 @@
 # kernel's own test run against the workload in double.
 #   grad.sh TOOL CC, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
+. "$(dirname "$0")/../lib.sh"
 cc=$2
 arch=$(realpath arch-specs/edge.yaml) || exit 2
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-failed=0
 
 # through NAME: the workload on stdin
 through() {

@@ -2,11 +2,7 @@
 # What may go wrong with the files that a command writes: full, too large, read-only, the same twice, an input.
 #   outputs.sh TOOL, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
-root=$(pwd)
-dir=$(mktemp -d) || exit 2
-trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/../lib.sh"
 input="$root/examples/matmul.yaml"
 both="$root/arch-specs/edge.yaml $root/workloads/gemm.yaml"
 cd "$dir" || exit 2

@@ -3,11 +3,9 @@
 # are errors at the plan's lines.
 #   tests/cli/plan_alone.sh TILEFLOW
 set -u
-tool=$(realpath "${1:?usage: $0 TILEFLOW}") || exit 2
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-cp "$(dirname "$0")/../bad/plan/part_net.yaml" "$scratch/net.yaml" || exit 2
-cd "$scratch" || exit 2
+. "$(dirname "$0")/../lib.sh"
+cp "$(dirname "$0")/../bad/plan/part_net.yaml" "$dir/net.yaml" || exit 2
+cd "$dir" || exit 2
 fail() {
   echo "$*"
   exit 1

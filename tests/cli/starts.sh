@@ -2,10 +2,7 @@
 # search --start: what is known is found again, mended where it does not fit, and never lost.
 #   starts.sh TOOL, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/../lib.sh"
 large=arch-specs/edge.yaml small=$dir/small.yaml op=workloads/attention/g1.yaml
 sed 's/capacity: 4 MiB/capacity: 256 KiB/' $large >"$small"
 cmp -s $large "$small" && { echo "edge.yaml's L1 has another size now"; exit 1; }

@@ -2,11 +2,7 @@
 # Stores of sweeps: gone on with, shared, merged, of other inputs, full, read-only, newer, damaged; mappings back into eval.
 #   sweep.sh TOOL, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
-root=$(pwd)
-dir=$(mktemp -d) || exit 2
-trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/../lib.sh"
 cp "$root"/examples/sweep.yaml "$root"/examples/edge-family.yaml "$root"/examples/matmul-small.yaml \
   "$root"/examples/matmul-wide.yaml "$dir"
 cd "$dir" || exit 2

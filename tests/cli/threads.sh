@@ -4,10 +4,7 @@
 #   tests/cli/threads.sh build-tsan/tileflow        in the root of the sources
 # .ci/run does not: it would build all once more.
 set -u
-tool=$(realpath "$1") || exit 2
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/../lib.sh"
 TSAN_OPTIONS="halt_on_error=0 exitcode=66"
 export TSAN_OPTIONS
 

@@ -3,11 +3,8 @@
 # and the loop that runs them is emitted, scaled down, and computes what the block does.
 #   tests/cli/tlf.sh TILEFLOW
 set -u
-tool=$(realpath "${1:?usage: $0 TILEFLOW}") || exit 2
-root=$(realpath "$(dirname "$0")/../..") || exit 2
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 2
+. "$(dirname "$0")/../lib.sh"
+cd "$dir" || exit 2
 fail() {
   echo "$*"
   exit 1

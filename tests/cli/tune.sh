@@ -3,11 +3,7 @@
 # and of a schedule; a compiler that fails.
 #   tune.sh TOOL, in the root of the sources
 set -u
-tool=$(realpath "$1") || exit 2
-root=$(pwd)
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/../lib.sh"
 cd "$dir" || exit 2
 export CFLAGS=-O1 TMPDIR="$dir" # what is killed leaves its folder
 what="$root/arch-specs/host-template.yaml $root/workloads/operators/gmm.yaml --set M=32 --set N=16 --set K=24"
@@ -63,6 +59,67 @@ trials() { tail -n +2 "$1" | wc -l; }
   grep -q 'none of the kernels could be compiled' said || fail "a plan of which no kernel can be compiled: why"
   "$tool" emit $net again.yaml -o network >said 2>&1 || fail "emit of a tuned plan"
   make -s -C network OPENMP= test >said 2>&1 || fail "the tuned network's test"
+
+  # killed at moments spread over the run: a compiler whose programs say a time that follows from the kernel's text
+  cat >quick-cc <<EOF
+#!/bin/sh
+out=a.out last=
+for x; do
+  [ "\$last" = -o ] && out=\$x
+  last=\$x
+done
+sum=\$(cksum <kernel.c | cut -c 1-6)
+printf '#!/bin/sh\necho "kernel 0 s, 0 GFLOP/s, 0.000%s1 s of"\n' "\$sum" >"\$out" && chmod +x "\$out"
+EOF
+  chmod +x quick-cc
+  for way in random sa-q; do
+    run="$what --strategy $way --trials 16"
+    CC="$dir/quick-cc" "$tool" tune $run --store whole-$way.db --csv whole.csv --quiet >said 2>&1 || fail "$way, left alone"
+    for moment in 0.05 0.15 0.25 0.3 0.4; do
+      CC="$dir/quick-cc" "$tool" tune $run --store cut-$way.db --quiet >said 2>&1 &
+      process=$!
+      sleep $moment
+      kill -KILL $process 2>/dev/null
+      wait $process 2>/dev/null
+    done
+    CC="$dir/quick-cc" "$tool" tune $run --store cut-$way.db --csv cut.csv --quiet >said 2>&1 || fail "$way, gone on with"
+    cmp -s whole.csv cut.csv || fail "$way: killed and gone on with, its trials are others"
+    [ "$(cut -d , -f 3 whole.csv | sort -u | wc -l)" -gt 3 ] || fail "$way: the kernels' times do not differ"
+  done
+
+  # a group that no schedule has: told, and the others are tuned
+  cat >parts.yaml <<EOF
+workload:
+  name: parts
+  dims: {a: 8, b: 6, c: 12, e: 4, f: 5}
+  ops: ["T[a,b] += X[a,e] * Y[e,b]", "U[c] max= T[0,0] + Z[c]", "W[f] += V[e,f] * Q[e]"]
+plan:
+  network: parts
+  architecture: host
+  objective: latency
+  groups:
+  - ops: [T, U]
+    mapping: |
+      DRAM
+        Seq
+          L3 for a=8 b=6 e=4
+            op T
+          L3 for c=12
+            op U
+  - ops: [W]
+    mapping: |
+      DRAM
+        L3 for e=4 f=5
+          op W
+EOF
+  CC="$dir/quick-cc" "$tool" tune "$root/arch-specs/host-template.yaml" parts.yaml --trials 1 --store parts.db >said 2>&1 ||
+    fail "one group of a plan has no schedule: the others are tuned"
+  grep -q 'note: group 1 is not tuned: no form of a schedule suits' said || fail "a group without a schedule: why"
+  grep -q '^    2     1       2 .* W$' said || fail "the group after one without a schedule is tuned"
+  echo 'this is no database, and long enough for one to be looked for in it' >no.db
+  CC="$dir/quick-cc" "$tool" tune "$root/arch-specs/host-template.yaml" parts.yaml --trials 1 --store no.db >said 2>&1
+  [ $? -eq 2 ] || fail "a plan, into what is no store: exit status 2"
+  grep -q 'no.db: error\[E_STORE\]' said || fail "a plan, into what is no store: why"
 
   CC=false "$tool" tune $what --strategy random --trials 1 --csv c.csv >said 2>&1
   [ $? -eq 1 ] || fail "a compiler that fails: exit status 1"

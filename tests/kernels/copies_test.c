@@ -21,7 +21,8 @@ typedef struct {
  * serve points are reads less fills, and updates by points are updates less drains, where no network makes one of
  * several. */
 
-static void networks_off(tf_arch *a) {
+static void networks_off(tf_arch *a, uint64_t seed) {
+  (void)seed;
   for (int l = 0; l < a->n_memories; l++)
     a->memories[l].multicast = a->memories[l].reduce = false;
   for (int u = 0; u < a->n_units; u++)
@@ -91,40 +92,71 @@ static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program 
   return same;
 }
 
-static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show, bool *keeps) {
-  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
+/* A tree lowered and run, and what that counted. */
+typedef struct {
+  ir_program *p;
+  ir_counts c;
+  bool ok;
+} counted;
+
+static counted run_counted(const tf_tree *t, const low_target *target, tf_diags *d, bool show) {
+  counted r = {.p = low_lower(t, target, NULL, d)};
   double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
-                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
-  if (p && show) ir_dump(stdout, p);
-  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && counts_equal(t, r, p, &c, show);
-  for (int i = 0; same && i < p->n_buffers; i++)
-    *keeps |= c.buffer[i].kept > 0;
-  free(c.buffer);
-  free(c.points);
+  r.c.buffer = calloc(r.p ? (size_t)r.p->n_buffers + 1 : 1, sizeof *r.c.buffer);
+  r.c.points = calloc((size_t)t->workload->n_ops + 1, sizeof *r.c.points);
+  if (r.p && show) ir_dump(stdout, r.p);
+  r.ok = r.p && data && r.c.buffer && r.c.points && ir_run(r.p, data, &r.c);
   whole_free(t->workload, data);
-  ir_free(p);
+  return r;
+}
+
+static void counted_free(counted *r) {
+  free(r->c.buffer);
+  free(r->c.points);
+  ir_free(r->p);
+}
+
+static bool points_equal(session *s, const tf_tree *t, const tf_result *r, tf_diags *d) {
+  counted k = run_counted(t, &tf_target_model.lower, d, s->show);
+  const bool same = k.ok && counts_equal(t, r, k.p, &k.c, s->show);
+  bool keeps = false;
+  for (int i = 0; same && i < k.p->n_buffers; i++)
+    keeps |= k.c.buffer[i].kept > 0;
+  s->retaining += keeps;
+  counted_free(&k);
   return same;
 }
 
-static void one(void *ctx, uint64_t seed) {
-  session *s = ctx;
+/* What is counted of trees of a class, on machines that are changed before. */
+typedef struct {
+  void (*change)(tf_arch *a, uint64_t seed);
+  bool (*in)(const tf_tree *t, const tf_result *r);
+  bool (*equal)(session *s, const tf_tree *t, const tf_result *r, tf_diags *d);
+} comparison;
+
+static void compare(session *s, uint64_t seed, const comparison *by) {
   drawn c;
   draw(&c, seed);
   tf_model *m = NULL;
   tf_result r;
-  bool keeps = false;
-  if (c.tree) networks_off((tf_arch *)(uintptr_t)c.tree->arch);
-  bool in = c.tree && draw_can_emit(&c) && !streams(c.tree) && !follows_readers(c.tree) &&
-            (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r) && !spreads_sum(c.tree, &r);
+  if (c.tree) by->change((tf_arch *)(uintptr_t)c.tree->arch, seed);
+  bool in = c.tree && draw_can_emit(&c) && !follows_readers(c.tree) && (m = tf_model_new(c.tree, c.diags)) != NULL &&
+            tf_model_eval(m, NULL, &r) && by->in(c.tree, &r);
   if (!in)
     s->outside++;
-  else if (compare(c.tree, &r, c.diags, s->show, &keeps))
-    s->equal++, s->retaining += keeps;
+  else if (by->equal(s, c.tree, &r, c.diags))
+    s->equal++;
   else if (s->wrong++ < 5)
     draw_print(&c, seed);
   tf_model_free(m);
   draw_close(&c);
+}
+
+static bool counts_right(const tf_tree *t, const tf_result *r) { return !streams(t) && !spreads_sum(t, r); }
+
+static void one(void *ctx, uint64_t seed) {
+  static const comparison by = {networks_off, counts_right, points_equal};
+  compare(ctx, seed, &by);
 }
 
 /* ---- copies: products whose operand is laid out anew for each tile ------------------------------------------
@@ -193,40 +225,30 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
   return same;
 }
 
-static bool staged_equal(const tf_tree *t, const tf_result *r, bool doubled, tf_diags *d, session *s) {
+static bool staged_equal(session *s, const tf_tree *t, const tf_result *r, tf_diags *d, int depth) {
   low_target target = tf_target_staged.lower;
-  target.depth = doubled ? 2 : 1;
-  ir_program *p = low_lower(t, &target, NULL, d);
-  double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
-                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
-  if (p && s->show) ir_dump(stdout, p);
-  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && fills_equal(t, r, p, &c, s->show, s);
-  free(c.buffer);
-  free(c.points);
-  whole_free(t->workload, data);
-  ir_free(p);
+  target.depth = depth;
+  counted k = run_counted(t, &target, d, s->show);
+  const bool same = k.ok && fills_equal(t, r, k.p, &k.c, s->show, s);
+  counted_free(&k);
   return same;
 }
 
+/* Every second case has two halves everywhere. */
+static void halve(tf_arch *a, uint64_t seed) {
+  for (int l = 0; l < a->n_memories; l++)
+    ((tf_memory *)(uintptr_t)a->memories)[l].double_buffered |= seed % 2;
+}
+
+static bool fills_right(const tf_tree *t, const tf_result *r) { return (void)r, one_instance(t); }
+
+static bool both_equal(session *s, const tf_tree *t, const tf_result *r, tf_diags *d) {
+  return staged_equal(s, t, r, d, 1) && staged_equal(s, t, r, d, 2);
+}
+
 static void one_staged(void *ctx, uint64_t seed) {
-  session *s = ctx;
-  drawn c;
-  draw(&c, seed);
-  tf_model *m = NULL;
-  tf_result r;
-  for (int l = 0; c.tree && l < c.tree->arch->n_memories; l++) /* every second case has two halves everywhere */
-    ((tf_memory *)(uintptr_t)c.tree->arch->memories)[l].double_buffered |= seed % 2;
-  bool in = c.tree && draw_can_emit(&c) && one_instance(c.tree) && !follows_readers(c.tree) &&
-            (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r);
-  if (!in)
-    s->outside++;
-  else if (staged_equal(c.tree, &r, false, c.diags, s) && staged_equal(c.tree, &r, true, c.diags, s))
-    s->equal++;
-  else if (s->wrong++ < 5)
-    draw_print(&c, seed);
-  tf_model_free(m);
-  draw_close(&c);
+  static const comparison by = {halve, fills_right, both_equal};
+  compare(ctx, seed, &by);
 }
 
 static int named(const tf_workload *wl, const char *name) {
@@ -236,20 +258,14 @@ static int named(const tf_workload *wl, const char *name) {
 }
 
 static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, const char *tensor) {
-  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
-  double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
-                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
-  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c);
+  counted k = run_counted(t, &tf_target_model.lower, d, false);
   int64_t copied = 0, fill = r->counts[t->workload->n_tensors + named(t->workload, tensor)].fill;
-  for (int i = 0; same && i < p->n_buffers; i++)
-    copied += c.buffer[i].copied;
+  for (int i = 0; k.ok && i < k.p->n_buffers; i++)
+    copied += k.c.buffer[i].copied;
   if (copied != fill) printf("# copied %" PRId64 ", the model fills %" PRId64 "\n", copied, fill);
-  free(c.buffer);
-  free(c.points);
-  whole_free(t->workload, data);
-  ir_free(p);
-  return same && copied == fill;
+  const bool same = k.ok && copied == fill;
+  counted_free(&k);
+  return same;
 }
 
 static void one_product(void *ctx, uint64_t seed) {

@@ -49,6 +49,9 @@ draw_plan draw_options(int argc, char **argv, long cases);
 /* Calls one with each seed, or with that of --one. */
 void draw_each(const draw_plan *plan, void (*one)(void *ctx, uint64_t seed), void *ctx);
 
+/* The turn-th of the instruction sets that can run and of `more` (NULL: of them alone), round and round. */
+const char *draw_isa(uint64_t turn, bool (*can_run)(const char *isa), const char *more);
+
 /* To be closed. */
 void draw(drawn *c, uint64_t seed);
 void draw_close(drawn *c);

@@ -1,4 +1,4 @@
-/* Small convolutions, one or two in a row, whose mapping spreads channels over the units. */
+/* Small convolutions, one or two in a row, or one in groups, whose mapping spreads channels over the units. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +42,7 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
 typedef struct {
   const char *op, *channels, *columns, *reduced, *windows[2];
   int k, q, c, r, s; /* channels, columns, reduced, the windows */
+  int groups;        /* steps of g further in; 0: there is none */
 } inner;
 
 /* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can
@@ -56,6 +57,7 @@ static void own(tf_rng *g, page *t, const inner *x, int depth, bool whole) {
       c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, x->reduced, c, &word) : c;
   page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", x->channels, parts(k1, lanes * across),
            x->columns, parts(x->q, wide), x->reduced, c1, x->windows[0], x->r, x->windows[1], x->s);
+  if (x->groups) page_say(t, " g=%d", x->groups);
   page_say(t, " spatial %s=%d@x", x->channels, lanes);
   if (across > 1) page_say(t, " %s=%d@y", x->channels, across);
   if (wide > 1) page_say(t, " %s=%d@y", x->columns, wide);
@@ -68,6 +70,36 @@ static void machine(page *p, uint64_t seed) {
   page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, "
               "mesh: [16, 4]}\n");
+}
+
+/* In groups of channels: a rank of their own in image, weights and output, or (as exporters write them) one with the
+ * channels in image and weights; the groups are walked outside of rows or within the nest. */
+static void grouped(tf_rng *g, page *p) {
+  const conv v = draw_one(g);
+  const int groups = rng_between(g, 2, 4), own_rank = rng_between(g, 0, 1), within = rng_between(g, 0, 1);
+  const int k = parts(v.k, 3), c = parts(v.c, 2), h = (v.p - 1) * v.stride + v.r - v.pad,
+            w = (v.q - 1) * v.stride + v.s - v.pad;
+  page_say(p, "workload:\n  name: w\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n",
+           v.n, groups, k, v.p, v.q, c, v.r, v.s);
+  if (own_rank)
+    page_say(p,
+             "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - \"O[n,g,k,p,q] += I[n, g, c, ",
+             v.pad, v.pad, v.n, groups, c, h, w);
+  else
+    page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n  ops:\n  - \"O[n,g,k,p,q] += I[n, %d*g + c, ",
+             v.pad, v.pad, v.n, groups * c, h, w, c);
+  page_say(p, "%d*p + r - %d, %d*q + s - %d] * ", v.stride, v.pad, v.stride, v.pad);
+  if (own_rank)
+    page_say(p, "F[g,k,c,r,s]");
+  else
+    page_say(p, "F[%d*g + k, c, r, s]", k);
+  page_say(p, "\"\nmapping: |\n  L0 for n=%d", v.n);
+  const char *word = "";
+  const int p1 = cut(g, p, "p", v.p, &word), k1 = tf_rng_below(g, 3) ? k : cut(g, p, "k", k, &word);
+  page_say(p, "\n    L0 for p=%d", p1);
+  if (!within) page_say(p, " g=%d", groups);
+  page_say(p, "\n");
+  own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k1, v.q, c, v.r, v.s, within ? groups : 0}, 6, false);
 }
 
 static void image(page *p, const conv *v) {
@@ -90,7 +122,7 @@ static void single(tf_rng *g, page *p) {
   page_say(p, "\n    L0 for p=%d%s", p1, "");
   if (!strstr(p->text, "for n=")) page_say(p, " n=%d", v.n);
   page_say(p, "\n");
-  own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k, q, v.c, v.r, v.s}, 6, false);
+  own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k, q, v.c, v.r, v.s, 0}, 6, false);
 }
 
 /* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew; in half of
@@ -124,16 +156,19 @@ static void chain(tf_rng *g, page *p) {
   const int rows_of_m = (x - 1) * b.stride + b.r;
   page_say(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "",
            rows_of_m < a.p ? rows_of_m : a.p);
-  own(g, p, &(inner){"M", "k", "q", "c", {"r", "s"}, a.k, a.q, a.c, a.r, a.s}, 10, whole);
+  own(g, p, &(inner){"M", "k", "q", "c", {"r", "s"}, a.k, a.q, a.c, a.r, a.s, 0}, 10, whole);
   page_say(p, "        L0 for x=%d\n", x);
-  own(g, p, &(inner){"O", "f", "y", "k", {"u", "v"}, b.k, y, a.k, b.r, b.s}, 10, whole);
+  own(g, p, &(inner){"O", "f", "y", "k", {"u", "v"}, b.k, y, a.k, b.r, b.s, 0}, 10, whole);
 }
 
 void draw_conv(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 7);
   p->len = 0;
   machine(p, seed);
-  if (tf_rng_below(&g, 3))
+  tf_rng lot = tf_rng_new(seed, 31);
+  if (tf_rng_below(&lot, 4) == 0)
+    grouped(&g, p);
+  else if (tf_rng_below(&g, 3))
     single(&g, p);
   else
     chain(&g, p);

@@ -19,7 +19,10 @@ static void begin(page *p, tf_rng *g, bool threads) {
 }
 
 static void linear(page *p, tf_rng *g) {
-  const int m = rng_between(g, 1, tf_rng_below(g, 3) ? 8 : 40), n = rng_between(g, 1, 90), k = rng_between(g, 1, 90);
+  /* sums so long that rows of a matrix that lies along them are multiplied in tiles */
+  const bool tall = tf_rng_below(g, 4) == 0;
+  const int m = rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8), n = rng_between(g, 1, 90),
+            k = tall ? rng_between(g, 128, 560) : rng_between(g, 1, 90);
   const int n_trip = parts(n, rng_between(g, 1, n)), k_trip = parts(k, rng_between(g, 1, k)),
             m_trip = parts(m, rng_between(g, 1, m));
   const bool turned = tf_rng_below(g, 2), inside = tf_rng_below(g, 2), threads = tf_rng_below(g, 4) == 0;

@@ -1,24 +1,26 @@
 /* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
  * a product, one in eight a sum over a small window: emitted, compiled with warnings as errors, run, and held against
  * double.  Compilers, instruction sets and sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text]
+ * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text] [--avx512]
  * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
  * C++, too.
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
- * is compiled: what the builds with asserts and sanitizers are to see of the generator. */
+ * is compiled: what the builds with asserts and sanitizers are to see of the generator.
+ * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them; else skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/hostile.h"
 #include "tileflow/emit.h"
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, once;
-  bool keep, clang, cpp, xsmm, shown, text;
+  bool keep, clang, cpp, xsmm, shown, text, plain;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -40,20 +42,22 @@ static bool write_files(const tf_emitted *e, const char *dir) {
   return true;
 }
 
-/* AMX, where there is none, in an emulation: tests/kernels/amx_emulation.h. */
-static bool emulated(const char *isa) {
-  return !strcmp(isa, "amx") && !tf_emit_runs(isa) && tf_emit_runs("avx512_bf16");
+/* Instruction sets that a computer with AVX2 alone runs in plain C: tests/kernels/x86. */
+static bool in_plain_c(const char *isa) {
+  return (!strncmp(isa, "avx512", 6) || !strcmp(isa, "amx")) && !tf_emit_runs("avx512") && tf_emit_runs("avx2");
 }
 
-static const char *isa_of_turn(uint64_t turn) {
-#define KEY(key, what) key,
-  static const char *const all[] = {TF_ISAS(KEY)};
-  const char *can[sizeof all / sizeof *all + 1];
-  uint64_t n = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (tf_emit_runs(all[i]) || emulated(all[i])) can[n++] = all[i];
-  if (tf_emit_runs("sse2")) can[n++] = "multi"; /* of which its test takes each */
-  return can[turn % n];
+/* AMX, where there is none, in an emulation: tests/kernels/amx_emulation.h. */
+static bool without_tiles(const char *isa) {
+  return !strcmp(isa, "amx") && !tf_emit_runs(isa) && (tf_emit_runs("avx512_bf16") || in_plain_c(isa));
+}
+
+static bool can_run(const char *isa) { return tf_emit_runs(isa) || (without_tiles(isa) && !in_plain_c(isa)); }
+
+/* "multi": of which its test takes each. */
+static const char *isa_of_turn(const session *s, uint64_t turn) {
+  if (s->plain) return draw_isa(turn, in_plain_c, NULL);
+  return draw_isa(turn, can_run, tf_emit_runs("sse2") ? "multi" : NULL);
 }
 
 /* Those that have units for a type get that type more often. */
@@ -64,23 +68,25 @@ static const char *dtype_of_turn(const char *isa, uint64_t turn) {
 }
 
 static bool compile_and_run(const session *s, const char *dir, const char *isa, uint64_t turn) {
-  char command[1024], flags[512];
+  char command[1024], flags[512], here[256];
   const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
+  if (!getcwd(here, sizeof here)) return false;
   const char *openmp = turn % 3 || !strcmp(cc, "clang") ? "OPENMP=-fopenmp-simd" : "OPENMP=-fopenmp";
   snprintf(flags, sizeof flags, "%s -Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror",
            turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2");
-  if (emulated(isa) || (!strcmp(isa, "multi") && emulated("amx"))) { /* as it is, it must at least compile */
+  const bool tiles = without_tiles(isa) || (!strcmp(isa, "multi") && tf_emit_runs("avx512") && without_tiles("amx"));
+  if (tiles || in_plain_c(isa)) { /* as it is, it must at least compile */
     snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp,
              flags, dir);
     if (system(command) != 0) return false;
-    char here[256];
-    if (!getcwd(here, sizeof here)) return false;
-    size_t n = strlen(flags);
-    snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
   }
+  size_t n = strlen(flags);
+  if (tiles) snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
+  char emulation[300] = "";
+  if (in_plain_c(isa)) snprintf(emulation, sizeof emulation, "sh %.200s/tests/kernels/x86/cc.sh ", here);
   snprintf(command, sizeof command,
-           "make -s -C %s CC=%s '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, cc, openmp, flags,
-           dir, dir);
+           "make -s -C %s 'CC=%s%s' '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, emulation, cc,
+           openmp, flags, dir, dir);
   return system(command) == 0;
 }
 
@@ -130,11 +136,27 @@ static void count_text(session *s, const tf_emitted *e) {
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
+/* Every third case makes choices for the generator by lot. */
+static tf_choices choices_of_turn(uint64_t turn) {
+  tf_choices all = {{0}};
+  tf_rng rng = tf_rng_new(turn, 0x63686f69);
+  for (int c = 0; turn % 3 == 2 && c < TF_N_CHOICES; c++) {
+    uint32_t n = 0;
+    while (tf_choice_at((tf_choice)c)->value[n])
+      n++;
+    all.at[c] = (signed char)tf_rng_below(&rng, n);
+  }
+  return all;
+}
+
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = s->isa ? s->isa : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512" : isa_of_turn(turn)};
+  tf_emit_options o = {.isa = s->isa                                    ? s->isa
+                              : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512"
+                                                                        : isa_of_turn(s, turn)};
   o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
   o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
+  o.choices = choices_of_turn(turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   if (s->names) {
     gather(s->names, e);
@@ -160,7 +182,8 @@ static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64
   static const char *const all[] = {TF_ISAS(KEY) "multi"};
   bool ok = true;
   for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++) {
-    const tf_emit_options o = {.isa = all[i], .dtype = dtype_of_turn(all[i], turn + i)};
+    const tf_emit_options o = {
+        .isa = all[i], .dtype = dtype_of_turn(all[i], turn + i), .choices = choices_of_turn(turn + i)};
     tf_emitted *e = tf_emit_cpu(tree, &o, d);
     ok = e && e->n > 0;
     if (ok) count_text(s, e);
@@ -203,10 +226,13 @@ int main(int argc, char **argv) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--text")) s.text = true;
+    if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
+  if (s.plain && (!in_plain_c("avx512") || access("/usr/include/simde/x86/avx512.h", R_OK) != 0))
+    return puts("SKIP: AVX-512 is here, or AVX2 or SIMDe is not"), 77;
   if (s.names && !s.cpp) puts("SKIP: kernel.h as C++: no c++ here");
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
   s.shown = plan.show;

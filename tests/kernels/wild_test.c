@@ -229,21 +229,14 @@ static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t se
   return ok;
 }
 
-static const char *isa_of_turn(uint64_t turn) {
-#define KEY(key, what) key,
-  static const char *const all[] = {TF_ISAS(KEY)};
-  const char *can[sizeof all / sizeof *all + 1];
-  uint64_t n = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (!strstr(all[i], "vnni") &&
-        (tf_emit_runs(all[i]) || (!strcmp(all[i], "neon") && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc"))))
-      can[n++] = all[i];
-  return can[turn % n];
+static bool can_run(const char *isa) {
+  const bool emulated = !strcmp(isa, "neon") && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
+  return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
 }
 
 static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t turn) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
-  const tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn)};
+  const tf_emit_options o = {.isa = s->isa ? s->isa : draw_isa(turn, can_run, NULL)};
   tf_emit_options with = o;
   const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx");
   with.dtype = s->dtype ? s->dtype : units || turn % 5 == 4 ? "bf16" : "f32";

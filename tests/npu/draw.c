@@ -9,6 +9,7 @@
 #include "base/rng.h"
 
 typedef struct {
+  uint64_t seed;
   tf_rng rng;
   char *at;
   size_t left;
@@ -83,9 +84,8 @@ static void put_arch(drawing *d) {
       "64}}\n"
       "  - {name: L0, capacity: 192 KiB}\n  compute:\n"
       "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, exp, sqrt, tanh, "
-      "relu, "
-      "abs, neg, select]}\n",
+      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, neg, exp, log, "
+      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select]}\n",
       overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
 }
 
@@ -210,12 +210,18 @@ static void draw_conv(drawing *d) {
 }
 
 static void draw_map(drawing *d) {
-  static const char *const ops[] = {
-      "F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",     "F[m] max= A[m,n] - B[n]", "F[n] += exp(A[m,n] * 0.5)",
-      "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)", "F[m] += A[m,2*n] * B[n]", "F[m,n] = max(A[m,n], -B[n]) / 4"};
+  static const char *const ops[] = {"F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",
+                                    "F[m] max= A[m,n] - B[n]",
+                                    "F[n] += exp(A[m,n] * 0.5)",
+                                    "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)",
+                                    "F[m] += A[m,2*n] * B[n]",
+                                    "F[m,n] = max(A[m,n], -B[n]) / 4",
+                                    "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
+                                    "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
+                                    "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))"};
+  const size_t op = d->seed / 5 % (sizeof ops / sizeof *ops); /* each in turn */
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
-  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n,
-      ops[one_of(d, 6)]);
+  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);
   if (one_of(d, 2))
     put(d, " m=%d n=%d", trips(m, high), trips(n, by));
   else
@@ -225,7 +231,7 @@ static void draw_map(drawing *d) {
 
 void draw_npu(uint64_t seed, char *text, size_t size) {
   static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map, draw_conv};
-  drawing d = {tf_rng_new(seed, 77), text, size};
+  drawing d = {seed, tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);
   draws[seed % 5](&d);

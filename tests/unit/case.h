@@ -32,6 +32,14 @@ static inline char *case_file(const char *path, size_t *len) {
   return text;
 }
 
+/* Where a text of any length is written; *text is there, to be freed, when it is closed. */
+static inline FILE *case_text(char **text) {
+  static size_t size;
+  FILE *f = open_memstream(text, &size);
+  if (!f) exit(2);
+  return f;
+}
+
 static inline tf_spec *case_spec(const char *text, tf_diags *d) {
   tf_text t = {"text", text, strlen(text)};
   return tf_spec_read_texts(&t, 1, NULL, 0, d);

@@ -17,9 +17,7 @@ typedef struct {
 static char *text_of(const shape *s) {
   static const char names[] = "STXEZPO";
   char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) exit(2);
+  FILE *f = case_text(&text);
   fprintf(f,
           "architecture:\n  name: small\n  memories:\n  - {name: DRAM, bandwidth: 4}\n  - {name: L1, bandwidth: 64}\n"
           "  compute:\n  - {name: u, ops: [mac, add, mul, max, min, div, exp, sub, select], below: L1}\n"

@@ -477,27 +477,31 @@ static bool draw_problem(tf_rng *r, tf_chain *c, const tf_workload *wl, tf_c_pro
   return o.n > 0 && o.n <= most_loops;
 }
 
-static void check_stationary(int cases, uint64_t seed) {
-  tf_rng r = tf_rng_new(seed, 4);
+/* Calls check with problems of chains whose extents are up to `extent`, of at most `loops` loops. */
+static void each_problem(int cases, tf_rng r, int extent, int loops,
+                         bool (*check)(const tf_c_problem *p, tf_rng *r, const char *text)) {
   tf_chain *c = malloc(sizeof *c);
   for (int i = 0; c && i < cases; i++) {
     char text[2000];
     tf_c_problem p;
-    tf_c_tiles t;
-    double cost;
-    draw(&r, 40, text, sizeof text);
+    draw(&r, extent, text, sizeof text);
     test_case s = case_of(machine, text);
-    if (draw_problem(&r, c, s.spec->workload, &p, 8)) {
-      bool ok = CHECK(tf_c_solve(&p, &t, &cost)) && CHECK(tf_c_fits(&p, &t, 0));
-      double want = ok ? descend(&p, &r) : 0;
-      bool strided = strstr(text, "2*") != NULL; /* lengths with a constant below 0: the program takes them longer */
-      ok = ok && (strided || CHECK_NEAR(tf_c_real_words(&p, &t), cost, 2e-4));
-      ok = ok && (strided || CHECK(cost <= want * (1 + 1e-3)));
-      if (!ok) printf("case %d: capacity %g, %g instead of %g\n%s", i, p.capacity[0], cost, want, text);
-    }
+    if (draw_problem(&r, c, s.spec->workload, &p, loops) && !check(&p, &r, text)) printf("case %d:\n%s", i, text);
     case_drop(&s);
   }
   free(c);
+}
+
+static bool is_stationary(const tf_c_problem *p, tf_rng *r, const char *text) {
+  tf_c_tiles t;
+  double cost;
+  if (!CHECK(tf_c_solve(p, &t, &cost)) || !CHECK(tf_c_fits(p, &t, 0))) return false;
+  if (strstr(text, "2*")) return true; /* lengths with a constant below 0: the program takes them longer */
+  double want = descend(p, r);
+  bool ok = CHECK_NEAR(tf_c_real_words(p, &t), cost, 2e-4);
+  ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
+  if (!ok) printf("capacity %g, %g instead of %g\n", p->capacity[0], cost, want);
+  return ok;
 }
 
 /* ---- two memories, Eq. 3.21 ----------------------------------------------------------------------------- */
@@ -610,31 +614,21 @@ static double enumerate(const tf_c_problem *p) {
   }
 }
 
-static void check_rounding(int cases, uint64_t seed) {
-  tf_rng r = tf_rng_new(seed, 5);
-  tf_chain *c = malloc(sizeof *c);
-  for (int i = 0; c && i < cases; i++) {
-    char text[2000];
-    tf_c_problem p;
-    tf_c_tiles t, down, near;
-    double cost;
-    draw(&r, 9, text, sizeof text);
-    test_case s = case_of(machine, text);
-    if (draw_problem(&r, c, s.spec->workload, &p, 5) && CHECK(tf_c_solve(&p, &t, &cost))) {
-      double limit = tf_c_round_limit(&p, &t), best = enumerate(&p), real = tf_c_real_words(&p, &t);
-      down = t; /* the thesis's rounding, to divisors or not */
-      for (int l = 0; l < p.chain->n_loops; l++)
-        down.tile[0][l] = fmax(1, floor(t.tile[0][l] * (1 + 1e-9)));
-      bool ok = CHECK(tf_c_fits(&p, &down, 0)) && CHECK(tf_c_round(&p, &t, &near)) && CHECK(tf_c_fits(&p, &near, 0));
-      ok = CHECK(tf_c_level_words(&p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
-      ok = CHECK(best <= tf_c_level_words(&p, &down, 0) * (1 + 1e-9)) && ok;
-      ok = CHECK(best <= tf_c_level_words(&p, &near, 0) * (1 + 1e-9)) && ok;
-      if (!ok)
-        printf("case %d: capacity %g, real %g, best %g, limit %g\n%s", i, p.capacity[0], real, best, limit, text);
-    }
-    case_drop(&s);
-  }
-  free(c);
+static bool is_rounded(const tf_c_problem *p, tf_rng *r, const char *text) {
+  tf_c_tiles t, down, near;
+  double cost;
+  (void)r, (void)text;
+  if (!CHECK(tf_c_solve(p, &t, &cost))) return false;
+  double limit = tf_c_round_limit(p, &t), best = enumerate(p), real = tf_c_real_words(p, &t);
+  down = t; /* the thesis's rounding, to divisors or not */
+  for (int l = 0; l < p->chain->n_loops; l++)
+    down.tile[0][l] = fmax(1, floor(t.tile[0][l] * (1 + 1e-9)));
+  bool ok = CHECK(tf_c_fits(p, &down, 0)) && CHECK(tf_c_round(p, &t, &near)) && CHECK(tf_c_fits(p, &near, 0));
+  ok = CHECK(tf_c_level_words(p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
+  ok = CHECK(best <= tf_c_level_words(p, &down, 0) * (1 + 1e-9)) && ok;
+  ok = CHECK(best <= tf_c_level_words(p, &near, 0) * (1 + 1e-9)) && ok;
+  if (!ok) printf("capacity %g, real %g, best %g, limit %g\n", p->capacity[0], real, best, limit);
+  return ok;
 }
 
 /* ---- intra-tile parameters ------------------------------------------------------------------------------------ */
@@ -729,9 +723,9 @@ int main(int argc, char **argv) {
   check_algorithm1(cases, seed);
   check_model(cases, seed);
   check_gemm(cases / 3, seed);
-  check_stationary(cases / 3, seed);
+  each_problem(cases / 3, tf_rng_new(seed, 4), 40, 8, is_stationary);
   check_two_levels(cases / 3, seed);
-  check_rounding(cases, seed);
+  each_problem(cases, tf_rng_new(seed, 5), 9, 5, is_rounded);
   check_micro();
   check_solver(cases / 5, seed);
   return check_report();

@@ -83,7 +83,7 @@ static void print(FILE *f) {
                               .whole = &toy_product.kernel,
                               .lanes = toy_isa.lanes,
                               .registers = toy_isa.registers};
-  tf_micro *u = tf_micro_new(&toy_isa, tf_micro_source_find(NULL));
+  tf_micro *u = tf_micro_new(&toy_isa, tf_micro_source_find(NULL), NULL);
   if (!CHECK(u)) return;
   fputs(head, f);
   tf_micro_prologue(f, &toy_isa);

@@ -40,10 +40,10 @@ static void test_shape_twin(void) {
 
 /* Slow twin: loads of every row and step, panel after panel. */
 static void test_panels(void) {
-  CHECK_I64(tf_micro_panels(32, 5), 1);
-  CHECK_I64(tf_micro_panels(32, 4), 1);
-  CHECK_I64(tf_micro_panels(32, 32), 8);
-  CHECK_I64(tf_micro_panels(16, 3), 1);
+  CHECK_I64(tf_micro_panels(32, 5, 0), 1);
+  CHECK_I64(tf_micro_panels(32, 4, 0), 1);
+  CHECK_I64(tf_micro_panels(32, 32, 0), 8);
+  CHECK_I64(tf_micro_panels(16, 3, 0), 1);
   for (int registers = 16; registers <= 32; registers += 16)
     for (int vectors = 1; vectors <= 40; vectors++) {
       double all[2];
@@ -56,7 +56,7 @@ static void test_panels(void) {
           all[more] += 1 + (double)across / tf_micro_rows(registers, across);
         }
       }
-      CHECK_I64(tf_micro_panels(registers, vectors),
+      CHECK_I64(tf_micro_panels(registers, vectors, 0),
                 (vectors + most - 1) / most -
                     (all[1] < 0.95 * all[0] ? (vectors + most - 1) / most - (vectors + most) / (most + 1) : 0));
     }
@@ -335,7 +335,7 @@ static void print_asking(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
 /* The product kernel of float32. */
 static void print_plain(FILE *f, const tf_micro_isa *isa) {
   const char *name[N_SHAPES];
-  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
   if (!CHECK(u)) return;
   fputs(head, f);
   fputs("static void asked(uintptr_t p);\n#define ASK(p) asked(p)\n", f);
@@ -473,7 +473,7 @@ static const char fills[] =
     "  return wrong;\n}\n";
 
 static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
-  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
   const char *name[N_SHAPES];
   if (!CHECK(u)) return;
   fputs("#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", f);

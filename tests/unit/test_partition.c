@@ -324,6 +324,31 @@ static void test_kernels(void) {
   CHECK_I64(groups_of("0.5", "avx512", 1e-9), 2);
 }
 
+/* Patches put together, of the four neighbours of one tensor each a channel's quarter: reads partly in the padding are
+ * counted slowly, which leaves little effort, and the op gets a mapping all the same. */
+static void test_merging(void) {
+  static const char patches[] = "workload:\n  name: w\n  dims: {h: 4, w: 4, c: 96}\n  tensors:\n"
+                                "    A: {pad: [0, 0, 72], shape: [8, 8, 24]}\n  ops:\n"
+                                "  - B[h,w,c] = A[2 * h,2 * w,c] + A[2 * h + 1,2 * w,c - 24] + "
+                                "A[2 * h,2 * w + 1,c - 48] + A[2 * h + 1,2 * w + 1,c - 72]\n";
+  static const char host[] =
+      "architecture:\n  name: host\n  clock: 3 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 5}\n"
+      "  - {name: L3, capacity: 32768 KiB, bandwidth: 4}\n  - {name: L2, mesh: [2, 1], capacity: 512 KiB, bandwidth: "
+      "6}\n"
+      "  - {name: L1, capacity: 32 KiB, bandwidth: 12}\n  - {name: REG, capacity: 128}\n  compute:\n"
+      "  - {name: u, ops: [mac, add, mul], below: REG, mesh: [8, 2]}\n";
+  for (int late = 0; late < 2; late++) {
+    test_case e = case_of(host, patches);
+    tf_net_opts o = {.isa = "avx2",
+                     .budget = {.max_evals = 10, .seed = 1, .threads = 1, .time_limit = late ? 1e-9 : 0}};
+    tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+    CHECK(p && p->n == 1 && p->groups[0].tree);
+    if (p) check_plan(&e, p);
+    tf_net_plan_free(p);
+    case_drop(&e);
+  }
+}
+
 /* Time that is up before the first search: a whole plan, by formulas alone where they find mappings, that says so. */
 static void test_late(void) {
   test_case e = case_of(net_arch, net_draw_text(5, 6));
@@ -339,13 +364,14 @@ static void test_late(void) {
   case_drop(&e);
 }
 
-/* An op that reads two parts of a tensor, both of which no memory within holds. */
+/* An op that reads a tensor that no memory holds. */
 static void test_unmapped(void) {
-  test_case e = case_of("architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
-                        "  - {name: L1, capacity: 8, bandwidth: 4}\n"
-                        "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
-                        "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: [4, 96]}}\n  ops:\n"
-                        "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
+  test_case e = case_of(
+      "architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, capacity: 100, bandwidth: 4}\n"
+      "  - {name: L1, capacity: 8, bandwidth: 4}\n"
+      "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
+      "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: [4, 96]}}\n  ops:\n"
+      "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
   tf_net_opts o = {.budget = {.max_evals = 20, .seed = 1, .threads = 1}};
   CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
   char *text = tf_diags_text(e.d);
@@ -382,6 +408,7 @@ int main(void) {
   test_has_plan();
   test_kernels();
   test_late();
+  test_merging();
   test_unmapped();
   test_refused();
   return check_report();

@@ -1,5 +1,6 @@
 /* model/yaml and model/spec: what is read comes out as docs/FORMATS.md says.  Malformed input is
  * tests/bad's. */
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -19,6 +20,17 @@ static tf_spec *read_text(const char *text, const tf_setting *set, size_t n_set,
   if (!s && errors) printf("%s", errors);
   free(errors);
   return s;
+}
+
+/* The same of a text that is printed. */
+static tf_spec *read_printed(tf_diags *d, const char *fmt, ...) TF_PRINTF(2, 3);
+static tf_spec *read_printed(tf_diags *d, const char *fmt, ...) {
+  char text[600];
+  va_list ap;
+  va_start(ap, fmt);
+  const int n = vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  return CHECK(n >= 0 && n < (int)sizeof text) ? read_text(text, NULL, 0, d) : NULL;
 }
 
 /* ---- YAML --------------------------------------------------------------------------- */
@@ -112,13 +124,11 @@ static void test_params(void) {
       {__LINE__, "9223372036854775807", INT64_MAX},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    char text[400];
     tf_diags *d = tf_diags_new();
-    snprintf(text, sizeof text,
-             "params: {x: %s, seq: 512, later: 41}\n"
-             "workload: {dims: {m: x}, ops: [\"C[] += A[m]\"]}\n",
-             rows[i].expr);
-    tf_spec *s = read_text(text, NULL, 0, d);
+    tf_spec *s = read_printed(d,
+                              "params: {x: %s, seq: 512, later: 41}\n"
+                              "workload: {dims: {m: x}, ops: [\"C[] += A[m]\"]}\n",
+                              rows[i].expr);
     if (CHECK_ROW(&rows[i], s != NULL)) CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
     tf_spec_free(s);
     tf_diags_free(d);
@@ -206,11 +216,9 @@ static void test_arch(void) {
 /* Each figure of a core, of a multiprocessor, is read into its own field, and is as usual where it is left out. */
 static void test_figures(const char *what, const char *const *key, int n, const double *usual, size_t at) {
   for (int i = 0; i < n; i++) {
-    char text[200];
     tf_diags *d = tf_diags_new();
-    snprintf(text, sizeof text, "architecture: {%s: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
-             what, key[i]);
-    tf_spec *s = read_text(text, NULL, 0, d);
+    tf_spec *s = read_printed(d, "architecture: {%s: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
+                              what, key[i]);
     const double *got = s ? (const double *)(const void *)((const char *)s->arch + at) : NULL;
     for (int k = 0; CHECK(got) && k < n; k++)
       CHECK(got[k] == (k == i ? 3 : usual[k]) && usual[k] != 3);
@@ -337,14 +345,12 @@ static void test_extents(void) {
       {__LINE__, "p + r - r", "", 0, 8, 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    char text[400];
     tf_diags *d = tf_diags_new();
-    snprintf(text, sizeof text,
-             "params: {stride: 3}\n"
-             "workload: {dims: {p: 8, r: 3}, tensors: {I: {%s}},\n"
-             "  ops: [\"C[p] += I[%s] * W[r]\"]}\n",
-             rows[i].row, rows[i].index);
-    tf_spec *s = read_text(text, NULL, 0, d);
+    tf_spec *s = read_printed(d,
+                              "params: {stride: 3}\n"
+                              "workload: {dims: {p: 8, r: 3}, tensors: {I: {%s}},\n"
+                              "  ops: [\"C[p] += I[%s] * W[r]\"]}\n",
+                              rows[i].row, rows[i].index);
     if (CHECK_ROW(&rows[i], s != NULL)) {
       const tf_tensor *t = &s->workload->tensors[1];
       CHECK_ROW_I64(&rows[i], t->lo[0], rows[i].lo);
@@ -415,13 +421,11 @@ static void test_elements(void) {
       {__LINE__, "=", "max(-inf, 2)", BIT(COPY), 1, 2},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    char text[400];
     tf_diags *d = tf_diags_new();
-    snprintf(text, sizeof text,
-             "params: {scale: 1/2}\n"
-             "workload: {dims: {m: 4}, ops: [\"C[m] %s %s\"]}\n",
-             rows[i].op, rows[i].expr);
-    tf_spec *s = read_text(text, NULL, 0, d);
+    tf_spec *s = read_printed(d,
+                              "params: {scale: 1/2}\n"
+                              "workload: {dims: {m: 4}, ops: [\"C[m] %s %s\"]}\n",
+                              rows[i].op, rows[i].expr);
     if (CHECK_ROW(&rows[i], s != NULL)) {
       const tf_op *op = &s->workload->ops[0];
       CHECK_ROW_I64(&rows[i], op->kinds, rows[i].kinds);
@@ -469,15 +473,14 @@ static void test_views(void) {
       {__LINE__, "V[l,m]", true, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    char text[600];
-    snprintf(text, sizeof text,
-             "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
-             "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n"
-             "  - Z[m] += E[m,l]\n",
-             rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
     tf_diags *d = tf_diags_new();
+    tf_spec *s =
+        read_printed(d,
+                     "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
+                     "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n"
+                     "  - Z[m] += E[m,l]\n",
+                     rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
     tf_arena *a = tf_arena_new();
-    tf_spec *s = read_text(text, NULL, 0, d);
     tf_mask m;
     if (CHECK_ROW(&rows[i], s != NULL) && CHECK_ROW(&rows[i], tf_mask_find(s->workload, a, &m))) {
       const tf_workload *wl = s->workload;

@@ -8,9 +8,7 @@ enum { ROWS = 8, LONG = 16 };
 /* Softmax whose rows stream in one step; `more` ops may read the quotients, `last` is where they stand. */
 static char *text_of(const char *more, const char *names, const char *last) {
   char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) exit(2);
+  FILE *f = case_text(&text);
   fprintf(f,
           "architecture:\n"
           "  name: small\n"

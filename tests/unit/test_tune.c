@@ -152,6 +152,30 @@ static void test_known(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
+static void change(const char *store, const char *sql) {
+  sqlite3 *db;
+  CHECK(sqlite3_open(store, &db) == SQLITE_OK);
+  CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+  sqlite3_close(db);
+}
+
+/* Of schedules that choose nothing for the generator: the fastest of those, whose choices are its own. */
+static void check_alone(const tf_spec *s, const char *store, tf_diags *d) {
+  const tf_choices own = {{0}};
+  tf_tune_best any, alone;
+  change(store, "UPDATE trial SET verdict = 'ran', seconds = 0.5, schedule = 'form whole' WHERE no = 0 AND"
+                " run = (SELECT id FROM run WHERE strategy = 'sa')");
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, false}, s->arch, s->workload, &any, d));
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, true}, s->arch, s->workload, &alone, d));
+  CHECK(alone.seconds > any.seconds); /* what is fastest with the seeds of this test chooses something */
+  CHECK(memcmp(&any.choices, &own, sizeof own) != 0);
+  CHECK(!memcmp(&alone.choices, &own, sizeof own));
+  free(any.mapping);
+  free(any.isa);
+  free(alone.mapping);
+  free(alone.isa);
+}
+
 /* The best of all runs; nothing for another machine, or another type. */
 static void test_find(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
@@ -168,7 +192,7 @@ static void test_find(const tf_spec *s, const char *store) {
   CHECK(sqlite3_open(store, &writer) == SQLITE_OK);
   CHECK(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL) ==
         SQLITE_OK); /* a tuning that runs: reading waits for none */
-  CHECK(tf_tune_find(store, "test", s->arch, s->workload, NULL, &best, d));
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, false}, s->arch, s->workload, &best, d));
   CHECK(best.seconds == least);
   sqlite3_close(writer);
   tf_tree *t = tf_tree_parse(best.mapping, (tf_loc){0}, s->arch, s->workload, d);
@@ -176,20 +200,15 @@ static void test_find(const tf_spec *s, const char *store) {
   tf_tree_free(t);
   free(best.mapping);
   free(best.isa);
-  CHECK(!tf_tune_find(store, "another", s->arch, s->workload, NULL, &best, d) && !best.mapping);
-  CHECK(!tf_tune_find(store, "test", s->arch, s->workload, "bf16", &best, d) && !best.mapping);
+  check_alone(s, store, d);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"another", NULL, false}, s->arch, s->workload, &best, d) &&
+        !best.mapping);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"test", "bf16", false}, s->arch, s->workload, &best, d) && !best.mapping);
   CHECK(tf_diags_errors(d) == 0);
   tf_diags_free(d);
 }
 
 /* ---- stores that cannot be used ---------------------------------------------------------------- */
-static void change(const char *store, const char *sql) {
-  sqlite3 *db;
-  CHECK(sqlite3_open(store, &db) == SQLITE_OK);
-  CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
-  sqlite3_close(db);
-}
-
 static void check_refused(const tf_spec *s, const char *store, const char *why, int line) {
   tf_diags *d = tf_diags_new();
   fake f = {0};

@@ -8,14 +8,15 @@
 #include "tune/space/space.h"
 
 #define MACHINE                                                                                                        \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d}\n  - {name: L1, capacity: %d}\n"         \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d, mesh: [%d, 1]}\n  - {name: L1, "         \
+  "capacity: %d}\n"                                                                                                    \
   "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: L1, mesh: [8, 2]}\n"     \
   "workload:\n"
 static const char *const isas[] = {"avx2", "portable"};
 
-static tf_spec *spec_of(const char *workload, int l2, int l1, tf_diags *d) {
+static tf_spec *spec_of(const char *workload, int cores, int l2, int l1, tf_diags *d) {
   static char text[4096];
-  int n = snprintf(text, sizeof text, MACHINE, l2, l1);
+  int n = snprintf(text, sizeof text, MACHINE, l2, cores, l1);
   snprintf(text + n, sizeof text - (size_t)n, "%s", workload);
   tf_text t = {"case.yaml", text, strlen(text)};
   return tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -25,30 +26,31 @@ static tf_spec *spec_of(const char *workload, int l2, int l1, tf_diags *d) {
 static const struct {
   int line;
   const char *workload;
-  int l2, l1;
+  int l2, l1, cores;
 } cases[] = {
-    {__LINE__, GEMM, 300, 40},
+    {__LINE__, GEMM, 300, 40, 1},
+    {__LINE__, GEMM, 300, 40, 4},
     {__LINE__,
      "  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
      "  - O[n,k,p,q] += I[n, c, p + r - 1, q + s - 1] * W[k,c,r,s]\n",
-     900, 200},
+     900, 200, 1},
     {__LINE__,
      "  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
      "  - E[b,m,n] += C[b,m,l] * D[b,l,n]\n",
-     400, 100},
+     400, 100, 1},
     {__LINE__,
      "  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
      "  - O[m] = V[m] / 16\n",
-     400, 100},
+     400, 100, 1},
     {__LINE__,
      "  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
      "  ops:\n  - T[q] += I[q + r - 1] * W[r]\n  - O[p] += T[p + s - 1] * V[s]\n",
-     400, 100},
+     400, 100, 1},
     /* a row too long for the templates: the plain form */
     {__LINE__,
      "  dims: {k: 64, p: 64, c: 4, r: 3}\n  tensors: {I: {pad: [0, 1]}}\n  ops:\n"
      "  - O[k,p] += I[c, p + r - 1] * W[k,c,r]\n",
-     400, 60},
+     400, 60, 1},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
@@ -92,8 +94,8 @@ static void test_moves(tune_space *s, const int32_t *row, int32_t *to, int *move
 static void test_rows(void) {
   for (int c = 0; c < N_CASES; c++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *spec = spec_of(cases[c].workload, cases[c].l2, cases[c].l1, d);
-    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d) : NULL;
+    tf_spec *spec = spec_of(cases[c].workload, cases[c].cores, cases[c].l2, cases[c].l1, d);
+    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, NULL, false, d) : NULL;
     if (!CHECK_ROW(&cases[c], s != NULL)) {
       puts(tf_diags_text(d));
       continue;
@@ -107,6 +109,11 @@ static void test_rows(void) {
       memcpy(row, s->space.chosen, n * sizeof *row);
       good += fits(s, row);
       trace_back(s, row, to, cases[c].line);
+      const tf_choices chosen = tune_choices(s, row);
+      char *text = tune_trace(s, row);
+      const tf_choices said = tune_trace_choices(text);
+      CHECK_ROW(&cases[c], !memcmp(&chosen, &said, sizeof chosen));
+      free(text);
       if (k < 6) test_moves(s, row, to, &moved);
       if (k) CHECK_ROW(&cases[c], tune_breed(s, &rng, row, was, k % 2, child));
       if (k) CHECK_ROW(&cases[c], tf_space_follow(&s->space, child) && same(s, child, s->space.chosen));
@@ -140,8 +147,8 @@ static bool more(void *ctx) { return ((tally *)ctx)->rows < 200000; }
 /* One op, memories without limits: of each form the splits of each dim into its loops, the orders of each Tile. */
 static void test_count(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1000, 1000, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, d);
+  tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, true, d); /* mappings alone */
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;
   for (int f = 0; f < s->n_forms; f++) {
@@ -208,11 +215,19 @@ static void test_messages(void) {
       {__LINE__, "form whole\nisa avx9\n",
        "s:2:5: error[E_NAME]: no instruction set of this computer is called 'avx9'"},
       {__LINE__, "form whole\nsplit DRAM.m 2\n", "error[E_COVER]: no line says 'split"},
+      {__LINE__, "form whole\nchoose kernel.tlie 3\n",
+       "s:2:8: error[E_NAME]: no choice for a kernel of this workload is called 'kernel.tlie', did you mean "
+       "'kernel.tile'?"},
+      {__LINE__, "form whole\nchoose kernel.at rows\n",
+       "no choice for a kernel of this workload is called 'kernel.at'"},
+      {__LINE__, "form whole\nchoose kernel.pack allways\n",
+       "s:2:20: error[E_NAME]: no value of 'kernel.pack' is 'allways', did you mean 'always'?"},
+      {__LINE__, "form whole\nchoose kernel.tile\n", "s:2:19: error[E_NAME]: no value of 'kernel.tile' is ''"},
       {__LINE__, "form whole\nsplit DRAM.m 16 1\n", "s:2:17: error[E_SYNTAX]: expected the line's end, not '1'"},
   };
   tf_diags *d = tf_diags_new();
-  tf_spec *spec = spec_of(GEMM, 300, 40, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d);
+  tf_spec *spec = spec_of(GEMM, 1, 300, 40, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, NULL, false, d);
   if (!CHECK(s != NULL)) return;
   int32_t *to = calloc((size_t)s->space.n, sizeof *to);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -236,16 +251,16 @@ static void test_more(void) {
     int line;
     const char *text, *want; /* want NULL: it is taken */
   } row[] = {
-      {__LINE__, "IN DRAM.m {4}\nLE L1.k <= 2\n", NULL},
+      {__LINE__, "IN DRAM.m {4}\nLE L1.k <= 2\nIN kernel.tile {3}\n", NULL},
       {__LINE__, "IN DRAM.m {5}\n", "more:1:4: error[E_RANGE]: none of these is left for 'DRAM.m'"},
       {__LINE__, "LE DRAM.mm <= 2\n", "more:1:4: error[E_NAME]: no variable 'DRAM.mm'"},
       {__LINE__, "EQ DRAM.m = 16\nEQ L1.m = 2\n", "no form of a schedule suits"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *spec = spec_of(GEMM, 300, 40, d);
+    tf_spec *spec = spec_of(GEMM, 1, 300, 40, d);
     const tf_text more = {"more", row[i].text, strlen(row[i].text)};
-    tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, &more, d);
+    tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, &more, false, d);
     CHECK_ROW(&row[i], (s != NULL) == !row[i].want);
     char *said = tf_diags_text(d);
     if (row[i].want && !CHECK_ROW(&row[i], strstr(said, row[i].want) != NULL)) printf("%s", said);
@@ -254,6 +269,7 @@ static void test_more(void) {
       const tune_form *f = tune_form_of(s, s->space.chosen);
       for (int j = 0; j < f->s->n_knobs; j++) {
         const char *name = f->s->var[f->s->knob[j]].name;
+        CHECK(strcmp(name, "kernel.tile") != 0 || s->space.chosen[f->first + j] == 3);
         CHECK(strcmp(name, "DRAM.m") != 0 || s->space.chosen[f->first + j] == 4);
         CHECK(strcmp(name, "L1.k") != 0 || s->space.chosen[f->first + j] <= 2);
       }

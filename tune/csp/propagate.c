@@ -228,7 +228,8 @@ static bool chosen(const csp *s, csp_state *st, const csp_rule *r) {
   return !fixed(st, u) || equal(s, st, r->v, r->list[1 + st->left[u].lo]);
 }
 
-static bool look(const csp *s, csp_state *st, const csp_rule *r) {
+/* Leaves the variables of a rule what it allows; false: nothing. */
+static bool narrow_by_rule(const csp *s, csp_state *st, const csp_rule *r) {
   const int v = r->v, u = r->list[0];
   switch (r->kind) {
   case CSP_PROD: return prod(s, st, r);
@@ -275,7 +276,7 @@ static bool carry_on(const csp *s, csp_state *st, bool *waits) {
       waits[r] = false;
       looks--;
       const uint64_t before = width(s, st, &s->rule[r]);
-      if (!look(s, st, &s->rule[r])) return false;
+      if (!narrow_by_rule(s, st, &s->rule[r])) return false;
       if (width(s, st, &s->rule[r]) == before) continue;
       wake(s, &s->rule[r], waits);
       any = true;

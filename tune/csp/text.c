@@ -239,7 +239,7 @@ csp *csp_read(tf_arena *a, csp *s, uint16_t file, const char *text, size_t len, 
   if (!r.s || r.no_memory) tf_fail(d, (tf_loc){file, r.line, 1, 1}, TF_E_LIMIT, "too many variables, or out of memory");
   if (!r.s || !r.ok || r.no_memory) return NULL;
   if (csp_ready(r.s)) return r.s;
-  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory(d);
   return NULL;
 }
 

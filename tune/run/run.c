@@ -70,9 +70,11 @@ static double model(void *ctx, const int32_t *row) {
   return cycles;
 }
 
-static tf_emit_options options_of(const tuner *t, const char *isa) {
+/* row: NULL: the generator's own choices. */
+static tf_emit_options options_of(const tuner *t, const char *isa, const int32_t *row) {
   tf_emit_options e = t->o->plan.kernel;
   e.isa = isa;
+  if (row) e.choices = tune_choices(t->space, row);
   return e;
 }
 
@@ -80,7 +82,7 @@ static double kernel(void *ctx, const int32_t *row) {
   const tuner *t = ctx;
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tune_decode(t->space, row);
-  const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]]);
+  const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]], row);
   const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1;
   tf_tree_free(tree);
   tf_diags_free(d);
@@ -105,7 +107,7 @@ static const char *kernel_text(const tf_emitted *e) {
 /* Fills in the mapping and kernel of a tree; takes it over. */
 static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   tf_diags *d = tf_diags_new();
-  const tf_emit_options e = options_of(t, isa);
+  const tf_emit_options e = options_of(t, isa, c->row);
   c->trial.mapping = keep(t, tree ? tf_tree_text(tree) : NULL);
   c->trial.isa = isa;
   c->trial.cycles = cycles_of(tree);
@@ -287,6 +289,7 @@ static bool open_store(tuner *t) {
   int n = snprintf(options, sizeof options, "batch %d", t->batch);
   for (int k = 0; k < t->space->n_isas && n < (int)sizeof options; k++)
     n += snprintf(options + n, sizeof options - (size_t)n, " %s", t->space->isa[k]);
+  if (o->mapping_alone && n < (int)sizeof options) n += snprintf(options + n, sizeof options - (size_t)n, " alone");
   if (o->constraints && n < (int)sizeof options - TF_SHA256_TEXT - 16) {
     char digest[TF_SHA256_TEXT];
     tf_sha256_text(o->constraints->text, o->constraints->len, digest);
@@ -319,7 +322,7 @@ static bool set_up(tuner *t) {
     isas[k] = o->n_isas ? o->isas[k] : one[0];
   t->batch = o->batch < 1 ? BATCH : o->batch > BATCH_MOST ? BATCH_MOST : o->batch;
   t->until = o->time_limit > 0 && o->now ? o->now(o->ctx) + o->time_limit : 0;
-  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, t->d);
+  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, o->mapping_alone, t->d);
   if (!t->space || !open_store(t)) return false;
   t->world = (tune_world){.s = t->space,
                           .arena = t->arena,
@@ -338,7 +341,7 @@ tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_
   bool ok = t.arena && t.out;
   if (ok) *t.out = (tf_tuned){.best = -1, .arena = t.arena};
   ok = ok && set_up(&t) && first_choice(&t) && go_on(&t);
-  if (!ok && !t.gave_up && !tf_diags_errors(d)) tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  if (!ok && !t.gave_up && !tf_diags_errors(d)) tf_out_of_memory_at(d, wl->at);
   if (ok) t.out->drawn = t.world.drawn;
   if (ok) t.out->unfit = t.world.unfit;
   for (int k = 0; ok && k < t.out->n; k++) /* the names are lost with the space */
@@ -359,25 +362,27 @@ void tf_tuned_free(tf_tuned *t) {
   free(t);
 }
 
-bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
+bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
                   tf_tune_best *out, tf_diags *d) {
-  char problem[65];
+  char problem[65], *schedule = NULL;
   bool there = false;
   *out = (tf_tune_best){0};
-  if (!tune_digest(arch, wl, dtype, problem)) return tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  if (!tune_digest(arch, wl, asked->dtype, problem)) return tf_out_of_memory_at(d, wl->at);
   tune_store *s = tune_store_open(store, false, d);
-  if (s) tune_store_best(s, problem, machine, &there, out, d);
+  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine, asked->alone}, &there, out, &schedule, d);
+  if (there) out->choices = tune_trace_choices(schedule);
+  free(schedule);
   tune_store_close(s);
   return there;
 }
 
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                         const char **isa, tf_diags *d) {
-  tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL;
+                         tf_schedule *out, tf_diags *d) {
+  tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, false, d) : NULL;
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
   tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;
-  if (t) *isa = s->isa[row[TUNE_ISA]];
+  if (t) *out = (tf_schedule){s->isa[row[TUNE_ISA]], tune_choices(s, row)};
   if (!t && !tf_diags_errors(d))
     tf_fail(d, (tf_loc){file, 1, 1, 1}, TF_E_SHAPE, "the schedule's tree breaks a rule of mappings, or memory ran out");
   free(row);

@@ -12,6 +12,14 @@ static int32_t choice(const tune_form *f, const int32_t *row, int node, int loop
   return -1;
 }
 
+tf_choices tune_choices(const tune_space *s, const int32_t *row) {
+  const tune_form *f = tune_form_of(s, row);
+  tf_choices all = {{0}};
+  for (int k = 0; k < f->s->n_knobs; k++)
+    if (tune_is_choice(&f->knob[k])) all.at[f->knob[k].loop] = (signed char)row[f->first + k];
+  return all;
+}
+
 static void add_loops(tf_build *b, const tune_form *f, const int32_t *row, int node) {
   const tf_node *n = &f->tree->nodes[node];
   int order[TUNE_ORDER_LOOPS];

@@ -23,6 +23,10 @@ static bool stands(const tf_node *form, const tf_node *n, const int *order) {
 }
 
 static bool choose(const tune_form *f, int k, const tf_tree *t, int32_t *choice) {
+  if (tune_is_choice(&f->knob[k])) { /* the generator's own */
+    *choice = 0;
+    return true;
+  }
   const tf_node *form = &f->tree->nodes[f->knob[k].node], *n = &t->nodes[f->knob[k].node];
   int order[TUNE_ORDER_LOOPS];
   if (f->knob[k].loop >= 0) {

@@ -134,6 +134,21 @@ static void add_tile(maker *m, int node) {
   note_knob(m, node, -1);
 }
 
+/* What the generator can be told of this workload, as indices of values. */
+static void add_choices(maker *m) {
+  for (int c = 0; c < TF_N_CHOICES && !m->bad; c++) {
+    const tf_choice_row *row = tf_choice_at((tf_choice)c);
+    char name[96];
+    int n = 0;
+    while (row->value[n])
+      n++;
+    if (!tf_choice_matters((tf_choice)c, m->wl)) continue;
+    snprintf(name, sizeof name, "kernel.%s", row->name);
+    ok(m, csp_range(m->s, name, true, 0, n - 1));
+    note_knob(m, -1, c);
+  }
+}
+
 /* ---- products of trip counts --------------------------------------------------------------------- */
 /* Variables of the loops over a dim from node `from` down to the op; returns how many. */
 static int loops_over(const maker *m, int o, int dim, int from, int list[CSP_LIST_MAX]) {
@@ -229,13 +244,18 @@ static int64_t mesh_of(const maker *m, int node, int axis) {
   return most ? most : 1;
 }
 
+/* The loops of a Tile and of those of the same memory around it are over the same instances. */
 static void fan_out(maker *m, int node) {
-  const tf_node *n = &m->t->nodes[node];
   for (int axis = 0; axis < 2; axis++) {
-    int list[CSP_LIST_MAX], k = 0;
-    for (int i = n->n_temporal; i < n->n_loops && k < CSP_LIST_MAX; i++)
-      if (n->loops[i].axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X)) list[k++] = m->var[node][i];
-    if (k == 0) continue;
+    int list[CSP_LIST_MAX], k = 0, own = 0;
+    for (int at = node; at >= 0; at = m->t->nodes[at].parent) {
+      const tf_node *n = &m->t->nodes[at];
+      if (n->kind != TF_TILE || n->level != m->t->nodes[node].level) continue;
+      for (int i = n->n_temporal; i < n->n_loops && k < CSP_LIST_MAX; i++)
+        if (n->loops[i].axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X)) list[k++] = m->var[at][i];
+      if (at == node) own = k;
+    }
+    if (own == 0) continue;
     const int all = derived(m, "units", node, axis, 0), most = ok(m, csp_number(m->s, mesh_of(m, node, axis)));
     rule(m, CSP_PROD, all, k, list);
     rule(m, CSP_LE, all, 1, &most);
@@ -327,7 +347,7 @@ static void find_splits(maker *m) {
 int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) {
   tf_arena *a = of->arena;
   maker m = {.f = f, .arch = of->arch, .wl = of->wl, .t = f->tree, .a = a, .s = csp_new(a)};
-  size_t loops = 1;
+  size_t loops = 1 + TF_N_CHOICES;
   for (int i = 0; i < m.t->n_nodes; i++)
     loops += (size_t)m.t->nodes[i].n_loops + 1;
   m.var = TF_ARRAY(a, int *, (size_t)m.t->n_nodes);
@@ -335,6 +355,7 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   m.bad = !m.s || !m.var || !m.knob || m.wl->n_dims > 64;
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
+  if (!m.bad && !of->alone) add_choices(&m);
   if (!m.bad) split_dims(&m);
   if (!m.bad) fix_shared(&m);
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)

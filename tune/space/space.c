@@ -128,22 +128,22 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
 }
 
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, tf_diags *d) {
+                           const tf_text *more, bool alone, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tune_space *s = TF_NEW(a, tune_space);
   tf_diags *wrong = tf_diags_new();
   if (!s || !wrong) {
     tf_arena_free(a);
     tf_diags_free(wrong);
-    tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory_at(d, wl->at);
     return NULL;
   }
-  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas};
+  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas, .alone = alone};
   const int n = find_forms(s, more, wrong);
   s->space = (tf_space){.kind = &kind, .n = n, .chosen = TF_ARRAY(a, int32_t, (size_t)n)};
   const bool ok = s->n_forms && s->space.chosen && !tf_arena_failed(a);
   if (!ok && tf_arena_failed(a))
-    tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory_at(d, wl->at);
   else if (!ok && tf_diags_errors(wrong))
     copy_errors(wrong, tf_diags_add_file(d, more->name, more->text, more->len), d);
   else if (!ok)

@@ -1,10 +1,12 @@
 /* The schedules of an operator or a fused kernel as one integer vector: the form of its tree, the instruction set,
- * and, for each form, the factors into which every loop is split and the loop order of each Tile (thesis 4.3).  A form
+ * and, for each form, the factors into which every loop is split, the loop order of each Tile (thesis 4.3), and what
+ * else the generator can be told: how it unrolls, packs, lays vectors, and where it computes intermediates.  A form
  * is an open tree (tf_search_template) with a constraint system derived from the workload, the memories and the units;
  * decisions of forms not chosen are 0. */
 #ifndef TUNE_SPACE_SPACE_H
 #define TUNE_SPACE_SPACE_H
 #include "search/common/space.h"
+#include "tileflow/emit.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 #include "tune/csp/csp.h"
@@ -13,8 +15,13 @@ enum { TUNE_ORDER_LOOPS = 16 };
 
 /* The meaning of a knob of a form's system. */
 typedef struct {
-  int node, loop; /* loop -1: the order of the node's temporal loops */
+  int node, loop; /* loop -1: the order of the node's temporal loops; node -1: the value of the generator's choice of
+                     that number (TF_CHOICES) */
 } tune_knob;
+
+static inline bool tune_is_loop(const tune_knob *k) { return k->node >= 0 && k->loop >= 0; }
+static inline bool tune_is_order(const tune_knob *k) { return k->node >= 0 && k->loop < 0; }
+static inline bool tune_is_choice(const tune_knob *k) { return k->node < 0; }
 
 /* A constraint PROD over knobs whose product is an extent: factors move between them. */
 typedef struct {
@@ -41,15 +48,16 @@ typedef struct {
   int n_forms, n_isas;
   tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
-  bool dead; /* the last choice left no solution */
+  bool alone; /* no knobs for the generator's choices */
+  bool dead;  /* the last choice left no solution */
 } tune_space;
 
 enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* the decisions of every vector; and where the forms' own begin */
 
-/* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no
- * form suits the workload. */
+/* The space of a workload; isas: names, at least one; alone: the generator keeps its own choices.  Borrows all.  NULL
+ * with errors in d: no form suits the workload. */
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, tf_diags *d);
+                           const tf_text *more, bool alone, tf_diags *d);
 void tune_space_free(tune_space *s);
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row);
 
@@ -70,9 +78,11 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]);
 /* ---- decode.c */
 /* The mapping of a row; NULL if memory ran out or it breaks a rule that the constraints do not express. */
 tf_tree *tune_decode(const tune_space *s, const int32_t *row);
+/* What the row chooses for the generator. */
+tf_choices tune_choices(const tune_space *s, const int32_t *row);
 
 /* ---- encode.c */
-/* The row of a mapping; false: it is not in the space. */
+/* The row of a mapping with the generator's own choices; false: it is not in the space. */
 bool tune_encode(tune_space *s, const tf_tree *t, int isa, int32_t *row);
 
 /* ---- moves.c: neighbours (thesis 4.3.2). */
@@ -87,6 +97,8 @@ bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, 
 /* ---- trace.c */
 /* The schedule as text that tune_trace_read reads back.  Malloc'd. */
 char *tune_trace(const tune_space *s, const int32_t *row);
+/* What a schedule's text, as tune_trace makes it, chooses for the generator; unknown lines are skipped. */
+tf_choices tune_trace_choices(const char *text);
 /* The row of a schedule's text; what it omits must follow from what it states.  False with every error in d. */
 bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len, int32_t *row, tf_diags *d);
 #endif

@@ -4,8 +4,9 @@
  *   isa avx512
  *   split L2.m 8            the trip count of the loop over m in the Tile of L2
  *   order L2.order k m n    the temporal loops of that Tile, outermost first
+ *   choose kernel.tile 3    what the generator is told (TF_CHOICES)
  *
- * Splits of 1, and orders as in the form, need no line. */
+ * Splits of 1, orders as in the form, and choices left to the generator need no line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,11 @@ char *tune_trace(const tune_space *s, const int32_t *row) {
   fprintf(out, "form %s\nisa %s\n", f->name, s->isa[row[TUNE_ISA]]);
   for (int k = 0; k < f->s->n_knobs; k++) {
     const int32_t choice = row[f->first + k];
-    if (f->knob[k].loop < 0 && choice > 0) print_order(out, s, f, k, choice);
-    if (f->knob[k].loop >= 0 && choice > 1) fprintf(out, "split %s %d\n", f->s->var[f->s->knob[k]].name, (int)choice);
+    const char *name = f->s->var[f->s->knob[k]].name;
+    if (tune_is_order(&f->knob[k]) && choice > 0) print_order(out, s, f, k, choice);
+    if (tune_is_loop(&f->knob[k]) && choice > 1) fprintf(out, "split %s %d\n", name, (int)choice);
+    if (tune_is_choice(&f->knob[k]) && choice > 0)
+      fprintf(out, "choose %s %s\n", name, tf_choice_at((tf_choice)f->knob[k].loop)->value[choice]);
   }
   if (fclose(out) == 0) return text;
   free(text);
@@ -98,8 +102,8 @@ static void take_form(reader *r, word w) {
     r->said = TF_ARRAY(r->s->arena, bool, (size_t)r->f->s->n_knobs);
     r->where = TF_ARRAY(r->s->arena, tf_loc, (size_t)r->f->s->n_knobs);
     for (int i = 0; i < r->f->s->n_knobs; i++)
-      r->row[r->f->first + i] = r->f->knob[i].loop < 0 ? 0 : 1;
-    if (!r->said || !r->where) FAIL(r, w, TF_E_LIMIT, "out of memory");
+      r->row[r->f->first + i] = tune_is_loop(&r->f->knob[i]) ? 1 : 0;
+    if (!r->said || !r->where) r->ok = tf_out_of_memory_at(r->d, place(r, w));
     return;
   }
   unknown(r, w, "form that suits the workload is called", &near);
@@ -116,12 +120,19 @@ static void take_isa(reader *r, word w) {
   unknown(r, w, "instruction set of this computer is called", &near);
 }
 
-/* The knob of that name, of loops or of orders; -1 after an error. */
-static int knob(reader *r, word w, bool order) {
+/* What a kind of line says; each line names a knob for which `is` holds. */
+typedef struct {
+  const char *word, *what;
+  bool (*is)(const tune_knob *k);
+  void (*take)(reader *r, int k); /* the rest of the line */
+} line_row;
+
+/* The knob of that name; -1 after an error. */
+static int knob(reader *r, word w, const line_row *row) {
   tf_near near = tf_near_start(w.text, w.len);
   for (int k = 0; k < r->f->s->n_knobs; k++) {
     const char *name = r->f->s->var[r->f->s->knob[k]].name;
-    if ((r->f->knob[k].loop < 0) != order) continue;
+    if (!row->is(&r->f->knob[k])) continue;
     tf_near_offer(&near, name);
     if (!is(w, name)) continue;
     if (r->said[k]) return FAIL(r, w, TF_E_DUP, "'%s' is said already", name), -1;
@@ -129,15 +140,13 @@ static int knob(reader *r, word w, bool order) {
     r->where[k] = place(r, w);
     return k;
   }
-  unknown(r, w, order ? "order of this form is called" : "loop of this form is called", &near);
+  unknown(r, w, row->what, &near);
   return -1;
 }
 
-static void take_split(reader *r) {
-  const int k = knob(r, next(r), false);
+static void take_split(reader *r, int k) {
   word w = next(r);
   int64_t value = 0;
-  if (k < 0) return;
   for (size_t i = 0; i < w.len && value >= 0; i++)
     value = w.text[i] >= '0' && w.text[i] <= '9' && value < 1000000000 ? value * 10 + (w.text[i] - '0') : -1;
   const csp_var *x = &r->f->s->var[r->f->s->knob[k]];
@@ -151,10 +160,8 @@ static void take_split(reader *r) {
          w.len > 40 ? 40 : (int)w.len, w.text, x->name, (long long)x->hi);
 }
 
-static void take_order(reader *r) {
+static void take_order(reader *r, int k) {
   int order[TUNE_ORDER_LOOPS];
-  const int k = knob(r, next(r), true);
-  if (k < 0) return;
   const tf_node *n = &r->f->tree->nodes[r->f->knob[k].node];
   const word first = {r->at, 0};
   word w[TUNE_ORDER_LOOPS];
@@ -174,19 +181,50 @@ static void take_order(reader *r) {
        n->n_temporal > 4 ? ", those between the outermost and the innermost as the form has them" : "");
 }
 
+static void take_choice(reader *r, int k) {
+  const word w = next(r);
+  const tf_choice_row *row = tf_choice_at((tf_choice)r->f->knob[k].loop);
+  tf_near near = tf_near_start(w.text, w.len);
+  char what[96];
+  for (int i = 0; row->value[i]; i++) {
+    tf_near_offer(&near, row->value[i]);
+    if (!is(w, row->value[i])) continue;
+    r->row[r->f->first + k] = i;
+    return;
+  }
+  snprintf(what, sizeof what, "value of 'kernel.%.40s' is", row->name);
+  unknown(r, w, what, &near);
+}
+
+static const line_row lines[] = {
+    {"split", "loop of this form is called", tune_is_loop, take_split},
+    {"order", "order of this form is called", tune_is_order, take_order},
+    {"choose", "choice for a kernel of this workload is called", tune_is_choice, take_choice},
+};
+enum { N_LINES = sizeof lines / sizeof *lines };
+
+static void take_knob(reader *r, const line_row *row) {
+  const int k = knob(r, next(r), row);
+  if (k >= 0) row->take(r, k);
+}
+
 static void line(reader *r) {
   char text[160];
   word w = next(r);
+  const line_row *row = NULL;
   if (w.len == 0) return;
   tf_near near = tf_near_start(w.text, w.len);
+  tf_near_offer(&near, "form");
+  tf_near_offer(&near, "isa");
+  for (int i = 0; i < N_LINES; i++) {
+    tf_near_offer(&near, lines[i].word);
+    if (is(w, lines[i].word)) row = &lines[i];
+  }
   if (is(w, "form"))
     take_form(r, next(r));
   else if (is(w, "isa"))
     take_isa(r, next(r));
-  else if (!is(w, "split") && !is(w, "order")) {
-    static const char *const words[] = {"form", "isa", "split", "order"};
-    for (int i = 0; i < 4; i++)
-      tf_near_offer(&near, words[i]);
+  else if (!row) {
     FAIL(r, w, TF_E_KEY, "no line of a schedule begins with '%.*s'%s", w.len > 40 ? 40 : (int)w.len, w.text,
          tf_near_text(&near, text, sizeof text));
     return;
@@ -194,13 +232,24 @@ static void line(reader *r) {
     FAIL(r, w, TF_E_MISSING, "a schedule begins with 'form NAME', which says what loops there are");
     r->at = r->end;
     return;
-  } else if (is(w, "split"))
-    take_split(r);
-  else
-    take_order(r);
+  } else
+    take_knob(r, row);
   w = next(r);
   if (w.len && r->ok)
     FAIL(r, w, TF_E_SYNTAX, "expected the line's end, not '%.*s'", w.len > 40 ? 40 : (int)w.len, w.text);
+}
+
+tf_choices tune_trace_choices(const char *text) {
+  tf_choices all = {{0}};
+  for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+    char name[40], value[40];
+    if (sscanf(text, "choose kernel.%39s %39s", name, value) != 2) continue;
+    for (int c = 0; c < TF_N_CHOICES; c++)
+      for (int k = 0; tf_choice_at((tf_choice)c)->value[k]; k++)
+        if (!strcmp(name, tf_choice_at((tf_choice)c)->name) && !strcmp(value, tf_choice_at((tf_choice)c)->value[k]))
+          all.at[c] = (signed char)k;
+  }
+  return all;
 }
 
 /* Takes knob after knob: the first that leaves nothing is told, at its line if it has one. */
@@ -234,6 +283,7 @@ bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len,
     r.line++;
     r.ok = true;
     line(&r);
+    if (tf_arena_failed(s->arena)) return false; /* told */
     all &= r.ok;
     text = stop ? stop + 1 : end;
   }

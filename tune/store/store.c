@@ -33,7 +33,7 @@ static bool create_tables(tf_db *db, const void *ctx, tf_diags *d) {
 tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
   tune_store *s = calloc(1, sizeof *s);
   if (!s) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    tf_out_of_memory(d);
     return NULL;
   }
   const bool write = make || !path;
@@ -111,7 +111,7 @@ bool tune_store_trials(tune_store *s, int64_t run, tf_arena *a, int *n, tf_trial
   *n = 0;
   if (failed || all > 1000000) return failed ? false : tf_db_refuse(&s->db, d, "has more trials than any run");
   *out = TF_ARRAY(a, tf_trial, (size_t)all + 1);
-  if (!*out) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!*out) return tf_out_of_memory(d);
   sqlite3_stmt *q = tf_db_prepare(&s->db,
                                   "SELECT no, schedule, mapping, isa, cycles, verdict, seconds, turns, same FROM trial"
                                   " WHERE run = ?1 ORDER BY no",
@@ -162,19 +162,22 @@ bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
-bool tune_store_best(tune_store *s, const char *problem, const char *machine, bool *there, tf_tune_best *out,
+bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf_tune_best *out, char **schedule,
                      tf_diags *d) {
-  sqlite3_stmt *q = tf_db_prepare(&s->db,
-                                  "SELECT mapping, isa, seconds FROM trial JOIN run ON run = id WHERE problem = ?1 AND"
-                                  " machine = ?2 AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1",
-                                  d);
+  sqlite3_stmt *q =
+      tf_db_prepare(&s->db,
+                    "SELECT mapping, isa, seconds, schedule FROM trial JOIN run ON run = id WHERE problem = ?1 AND"
+                    " machine = ?2 AND verdict = 'ran' AND seconds > 0 AND"
+                    " (?3 = 0 OR instr(schedule, 'choose ') = 0) ORDER BY seconds, run, no LIMIT 1",
+                    d);
   bool failed = false;
-  tf_db_bind(q, "tt", problem, machine);
+  tf_db_bind(q, "tti", what->problem, what->machine, (int64_t)what->alone);
   *there = tf_db_step(&s->db, q, &failed, d);
   if (*there) {
-    *out = (tf_tune_best){copy(tf_db_text(q, 0)), copy(tf_db_text(q, 1)), sqlite3_column_double(q, 2)};
-    *there = out->mapping && out->isa;
-    failed = !*there && !tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    *out = (tf_tune_best){copy(tf_db_text(q, 0)), copy(tf_db_text(q, 1)), sqlite3_column_double(q, 2), {{0}}};
+    *schedule = copy(tf_db_text(q, 3));
+    *there = out->mapping && out->isa && *schedule;
+    failed = !*there && !tf_out_of_memory(d);
   }
   sqlite3_finalize(q);
   return !failed;

@@ -32,8 +32,14 @@ typedef struct {
 /* The time of a kernel that ran in any run of the store.  *there: whether there is one.  False with an error in d. */
 bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timing *out, tf_diags *d);
 bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d);
-/* The fastest trial of any run of the problem on the machine; texts malloc'd.  *there: whether there is one. */
-bool tune_store_best(tune_store *s, const char *problem, const char *machine, bool *there, tf_tune_best *out,
+typedef struct {
+  const char *problem, *machine;
+  bool alone; /* only schedules that choose nothing for the generator */
+} tune_store_what;
+
+/* The fastest trial of any run of the problem on the machine; texts malloc'd, out's choices are left.  *there: whether
+ * there is one. */
+bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf_tune_best *out, char **schedule,
                      tf_diags *d);
 
 /* digest.c: of everything that determines what is computed and which mappings there are.  hex[65]. */

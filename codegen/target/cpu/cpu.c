@@ -5,10 +5,14 @@
 #include "codegen/target/cpu/pass/cost.h"
 #include "codegen/target/cpu/pass/pass.h"
 
+static void join_rows(lowering *w) {
+  if (w->p->machine.choices.at[TF_CHOICE_AT] != LOW_AT_APART) low_join_rows(w);
+}
+
 static const low_pass passes[] = {
     {"late", low_divide_late},
     {"windows", low_windows},
-    {"rows", low_join_rows},
+    {"rows", join_rows},
     {"share", low_share},
     {"round", low_round_early},
     {"again", low_panels_again},
@@ -28,6 +32,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   ir_type data;
   if (!tf_micro_isas(o->isa, o->dtype, isas, d) || !tf_micro_data(o->dtype, &data, d)) return false;
   *machine = tf_micro_machine(isas[0], data);
+  machine->choices = o->choices;
   return true;
 }
 
@@ -37,7 +42,7 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   if (!machine_of(o, &machine, d) || !tf_micro_isas(o->isa, o->dtype, isas, d)) return -1;
   ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
   const double cycles = p ? tf_cost(p, isas[0]) : -1;
-  if (p && cycles < 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (p && cycles < 0) tf_out_of_memory(d);
   ir_free(p);
   return cycles;
 }

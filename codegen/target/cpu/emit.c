@@ -83,7 +83,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
 static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data,
                          tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
-  const ir_machine machine = tf_micro_machine(isa, data);
+  ir_machine machine = tf_micro_machine(isa, data);
+  machine.choices = k->o->choices;
   if (k->n_isas) {
     snprintf(parts, sizeof parts, "parts_%s.h", isa->name);
     snprintf(kernel, sizeof kernel, "kernel_%s.c", isa->name);
@@ -120,6 +121,6 @@ tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags
   ok = ok && name_all(e, o->name ? o->name : "kernel", d);
   if (ok) return e;
   tf_emitted_free(e);
-  if (tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (tf_diags_errors(d) == errors) tf_out_of_memory(d);
   return NULL;
 }

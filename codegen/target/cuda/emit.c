@@ -85,6 +85,6 @@ tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diag
   p.k.p = low_lower(tree, &tf_target_cuda.lower, &machine, d);
   tf_emitted *e = p.k.p ? print_all(&p, o->name ? o->name : "kernel", d) : NULL;
   ir_free((ir_program *)p.k.p);
-  if (!e && tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!e && tf_diags_errors(d) == errors) tf_out_of_memory(d);
   return e;
 }

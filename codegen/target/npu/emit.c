@@ -14,14 +14,8 @@ typedef struct {
   const tf_tree *tree;
   const tf_emit_options *o;
   const tf_npu *p;
+  double expected; /* cycles */
 } package;
-
-static int64_t words_of(const tf_tensor *z) {
-  int64_t n = 1;
-  for (int r = 0; r < z->rank; r++)
-    n *= z->extent[r];
-  return n;
-}
 
 static void kernel_c(FILE *out, const package *k) { npu_c_text(out, k->p, k->tree->workload->name); }
 
@@ -64,12 +58,12 @@ static void test_c(FILE *out, const package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     half |= t->word_bits == 16;
-    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words_of(t));
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, tf_tensor_words(t));
     if (t->producer >= 0) continue;
     fprintf(out,
             "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = number((unsigned long long)i, %d);\n"
             "  if (writes) bad |= file(\"data/%s.f64\", r_%s, %" PRId64 ", 1);\n",
-            words_of(t), t->name, z, t->name, t->name, words_of(t));
+            tf_tensor_words(t), t->name, z, t->name, t->name, tf_tensor_words(t));
   }
   fputs("  if (writes) return bad;\n", out);
   c_reference_ops(out, wl);
@@ -80,7 +74,8 @@ static void test_c(FILE *out, const package *k) {
             "  {\n    double *got = room(%" PRId64 ", sizeof(double));\n"
             "    bad |= file(\"data/%s.f64\", got, %" PRId64 ", 0) || compare(\"%s\", got, r_%s, %" PRId64 ", %s);\n"
             "    free(got);\n  }\n",
-            words_of(t), t->name, words_of(t), t->name, t->name, words_of(t), half ? "1e-2" : "1e-4");
+            tf_tensor_words(t), t->name, tf_tensor_words(t), t->name, t->name, tf_tensor_words(t),
+            half ? "1e-2" : "1e-4");
   }
   for (int z = 0; z < wl->n_tensors; z++)
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
@@ -120,8 +115,8 @@ static void manifest(FILE *out, const package *k) {
   c_json_text(out, mapping ? mapping : "");
   free(mapping);
   if (k->o->result)
-    fprintf(out, ",\n  \"predicted\": {\"cycles\": %.17g, \"bottleneck\": \"%s\"}", k->o->result->cycles,
-            k->o->result->bottleneck);
+    fprintf(out, ",\n  \"predicted\": {\"cycles\": %.17g, \"model_cycles\": %.17g, \"bottleneck\": \"%s\"}",
+            k->expected, k->o->result->cycles, k->o->result->bottleneck);
   fputs("\n}\n", out);
 }
 
@@ -139,7 +134,8 @@ static void readme(FILE *out, const package *k) {
         "`make simulate`,\n`simulated.json` has the cycles, and the words of each path.\n",
         out);
   if (k->o->result)
-    fprintf(out, "\nPredicted: %.6g cycles, bound by %s.\n", k->o->result->cycles, k->o->result->bottleneck);
+    fprintf(out, "\nPredicted: %.6g cycles; %.6g by the model alone, bound by %s.\n", k->expected, k->o->result->cycles,
+            k->o->result->bottleneck);
 }
 
 static const struct {
@@ -178,9 +174,9 @@ tf_emitted *tf_npu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags
   ir_machine machine;
   if (!tf_target_npu.machine(o, &machine, d)) return NULL;
   tf_npu *p = npu_compile(tree, d);
-  const package k = {tree, o, p};
+  const package k = {tree, o, p, p ? npu_cycles_expected(tree, true, d) : -1};
   tf_emitted *e = p ? print_all(&k) : NULL;
-  if (p && !e) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (p && !e) tf_out_of_memory(d);
   tf_npu_free(p);
   return e;
 }

@@ -18,10 +18,9 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
 }
 
-/* The model covers all costs; but not every mapping fits. */
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   (void)o;
-  return npu_fits(tree, d) ? 0 : -1;
+  return npu_cycles_expected(tree, false, d);
 }
 
 const tf_target tf_target_npu = {
@@ -31,6 +30,7 @@ const tf_target tf_target_npu = {
     .machine = machine_of,
     .form = npu_form,
     .cycles = npu_cycles,
+    .fits = npu_fits,
     .print = tf_npu_print,
     .run = ir_run,
 };

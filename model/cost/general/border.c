@@ -226,18 +226,25 @@ static void home_lengths(struct tf_model *m, const int *which, int n, const int6
     out[k] = box[m->most->rank[which[k]]];
 }
 
+typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out);
+
+/* Begins to ask for n lengths below the loops above a node. */
+static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
+  q->node = node;
+  q->n = n;
+  q->steady = false;
+  q->skip = 0;
+  q->look = look;
+  q->what = what;
+}
+
 /* Asks for the lengths of z at home; tf_home_box goes through the loops that bring several runs into one memory. */
 static void ask_home(struct tf_model *m, const int *z) {
   tf_most *q = m->most;
   const tf_plan *p = m->plan;
   const int node = p->home_scope[*z], o = p->wl->tensors[*z].producer;
   const tf_path *path = &p->path[node];
-  q->node = node;
-  q->n = 0;
-  q->steady = false;
-  q->skip = 0;
-  q->look = home_lengths;
-  q->what = z;
+  ask(q, node, 0, home_lengths, z);
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
@@ -289,12 +296,7 @@ static void range_lengths(struct tf_model *m, const int *which, int n, const int
 int64_t tf_border_range(struct tf_model *m, int o, int d) {
   tf_most *q = m->most;
   const int what[2] = {o, d}, leaf = m->plan->tree->op_node[o];
-  q->node = leaf;
-  q->n = 1;
-  q->steady = false;
-  q->skip = 0;
-  q->look = range_lengths;
-  q->what = what;
+  ask(q, leaf, 1, range_lengths, what);
   q->mask[0] = tf_dim_mask(m->plan, o, d, leaf);
   q->from[0] = 0;
   q->extent[0] = m->plan->wl->dims[d].extent;

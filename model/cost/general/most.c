@@ -115,7 +115,9 @@ static bool keep(hunt *h, const int64_t *len) {
   return true;
 }
 
-static bool look(hunt *h) {
+/* Finds the lengths at the present setting of the loops, and keeps them unless others are as long; false: too many to
+ * keep. */
+static bool measure_setting(hunt *h) {
   tf_most *q = h->q;
   h->left--;
   h->m->ev.work++;
@@ -159,7 +161,7 @@ static bool promises(hunt *h, int i) {
 /* Branches over the settings of the loops from i on that pass the bound.  False: there are too many. */
 static bool descend(hunt *h, int i) {
   if (!promises(h, i)) return true;
-  if (i == h->n) return look(h);
+  if (i == h->n) return measure_setting(h);
   int64_t *digit = &h->digits[h->loops[i]];
   bool ok = true;
   *digit = 0;
@@ -198,7 +200,7 @@ static bool evaluate_first(hunt *h) {
       const int64_t n = tf_turns(&h->m->ev, h->loops[j], h->digits);
       h->digits[h->loops[j]] = at == 1 ? n / 2 : n - 1;
     }
-    ok = look(h);
+    ok = measure_setting(h);
     for (int j = 0; j < h->n; j++)
       h->digits[h->loops[j]] = 0;
   }

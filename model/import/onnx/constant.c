@@ -22,12 +22,46 @@ static double *room(ox_net *g, int64_t n) {
   return x;
 }
 
-static const ox_value *known(ox_net *g, size_t k) {
+double *ox_numbers_room(ox_net *g, int64_t n) {
+  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
+  g->folded += n;
+  return room(g, n);
+}
+
+int64_t *ox_places_room(ox_net *g, int64_t n) {
+  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded)
+    return (void)ox_fail(g, TF_E_LIMIT, "a table of more than %d numbers, or more than %d in all", OX_FOLDED,
+                         OX_FOLDED_IN_ALL),
+           NULL;
+  int64_t *x = TF_ARRAY(g->arena, int64_t, (size_t)n + 1);
+  g->folded += n;
+  g->oom |= !x;
+  return x;
+}
+
+const ox_value *ox_known_at(ox_net *g, size_t k) {
   const ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
   return v && v->number && !v->bad ? v : NULL;
 }
 
+const ox_value *ox_read_at(ox_net *g, size_t k) {
+  ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
+  if (!v || v->bad || v->number) return v && !v->bad ? v : NULL;
+  const Onnx__TensorProto *t = v->tensor < 0 ? v->data : ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
+  const int64_t n = ox_size(v);
+  if (!t || n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
+  v->number = ox_tensor_numbers(g, t, n);
+  if (v->number) g->folded += n;
+  return v->number ? v : NULL;
+}
+
+static const ox_value *known(ox_net *g, size_t k) { return ox_known_at(g, k); }
+
 /* ---- made of nothing ------------------------------------------------------------------------------------------ */
+
+static bool too_many(ox_net *g) {
+  return g->oom ? false : ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here", OX_FOLDED_IN_ALL);
+}
 
 static bool constant(ox_net *g) {
   const Onnx__AttributeProto *t = ox_attribute(g, "value"), *i = ox_attribute(g, "value_int"),
@@ -35,11 +69,14 @@ static bool constant(ox_net *g) {
                              *fs = ox_attribute(g, "value_floats");
   if (t && t->t) {
     ox_value v;
-    return ox_tensor_value(g, t->t, g->node->output[0], &v) && ox_give(g, 0, &v);
+    if (!ox_tensor_value(g, t->t, g->node->output[0], &v)) return false;
+    if (v.number) v.data = NULL; /* weights are initializers; this is a number among numbers */
+    return ox_give(g, 0, &v);
   }
   const int64_t n = is ? (int64_t)is->n_ints : fs ? (int64_t)fs->n_floats : 1;
   if (!i && !f && !is && !fs) return ox_fail(g, TF_E_MISSING, "a constant without numbers");
   if (n > OX_NUMBERS) return ox_fail(g, TF_E_LIMIT, "a list of more than %d numbers", OX_NUMBERS);
+  if (n == 0) return ox_give(g, 0, &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true});
   double *x = room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = is ? (double)is->ints[k] : fs ? (double)fs->floats[k] : i ? (double)i->i : (double)f->f;
@@ -52,15 +89,15 @@ static bool of_shape(ox_net *g) {
   if (!ox_numbers(g, 0, &shape, &rank)) return false;
   if (rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
   for (int64_t k = 0; k < rank; k++)
-    if (shape[k] < 1 || !tf_mul(n, shape[k], &n) || n > OX_NUMBERS)
-      return ox_fail(g, TF_E_LIMIT, "a constant of no element, or of more than %d", OX_NUMBERS);
+    if (shape[k] < 1 || !tf_mul(n, shape[k], &n) || n > OX_FOLDED)
+      return ox_fail(g, TF_E_LIMIT, "a constant of no element, or of more than %d", OX_FOLDED);
   const Onnx__AttributeProto *a = ox_attribute(g, "value");
   ox_value one = {0};
   if (a && a->t && !ox_tensor_value(g, a->t, g->node->output[0], &one)) return false;
-  double *x = room(g, n);
+  double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = one.number ? one.number[0] : 0;
-  return x && give(g, (int)rank, shape, x, one.whole);
+  return x ? give(g, (int)rank, shape, x, one.whole) : too_many(g);
 }
 
 static bool shape_of(ox_net *g) {
@@ -78,51 +115,69 @@ static bool shape_of(ox_net *g) {
   return x && give(g, 1, &n, x, true);
 }
 
+static bool size_of(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  double *x = v ? room(g, 1) : NULL;
+  if (x) x[0] = (double)ox_size(v);
+  return x && give(g, 0, NULL, x, true);
+}
+
 static bool range(ox_net *g) {
   const double from = known(g, 0)->number[0], to = known(g, 1)->number[0], by = known(g, 2)->number[0];
   const double many = ceil((to - from) / by);
-  if (!(many >= 1 && many <= OX_NUMBERS))
-    return ox_fail(g, TF_E_LIMIT, "a range of no number, or of more than %d", OX_NUMBERS);
+  if (!(many >= 1 && many <= OX_FOLDED))
+    return ox_fail(g, TF_E_LIMIT, "a range of no number, or of more than %d", OX_FOLDED);
   const int64_t n = (int64_t)many;
-  double *x = room(g, n);
+  double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = from + (double)k * by;
-  return x && give(g, 1, &n, x, known(g, 0)->whole);
+  return x ? give(g, 1, &n, x, known(g, 0)->whole) : too_many(g);
 }
 
 /* ---- element by element --------------------------------------------------------------------------------------- */
 
-typedef enum { ADD, SUB, MUL, DIV, POW, MOST, LEAST, EQUAL, MOD, NEG, SQRT, FLOOR, CEIL, ABS, CAST, WHERE, NOT } sum;
+/* clang-format off */
+#define SUMS(X) /* name in ONNX, number of inputs, value, whether it is a whole number: 1 always, 0 never, -1 if all are */ \
+  X(Add, 2, x[0] + x[1], -1) X(Sub, 2, x[0] - x[1], -1) X(Mul, 2, x[0] * x[1], -1)                      \
+  X(Div, 2, whole ? trunc(x[0] / x[1]) : x[0] / x[1], -1) X(Pow, 2, pow(x[0], x[1]), -1)                \
+  X(Max, 2, fmax(x[0], x[1]), -1) X(Min, 2, fmin(x[0], x[1]), -1)                                       \
+  X(Mod, 2, x[0] - x[1] * floor(x[0] / x[1]), -1) X(Neg, 1, -x[0], -1) X(Abs, 1, fabs(x[0]), -1)        \
+  X(Sign, 1, (x[0] > 0) - (x[0] < 0), -1) X(Floor, 1, floor(x[0]), -1) X(Ceil, 1, ceil(x[0]), -1)       \
+  X(Round, 1, nearbyint(x[0]), -1) X(Where, 3, x[0] != 0 ? x[1] : x[2], -1)                             \
+  X(Equal, 2, x[0] == x[1], 1) X(Less, 2, x[0] < x[1], 1) X(LessOrEqual, 2, x[0] <= x[1], 1)            \
+  X(Greater, 2, x[0] > x[1], 1) X(GreaterOrEqual, 2, x[0] >= x[1], 1) X(Not, 1, x[0] == 0, 1)           \
+  X(And, 2, x[0] != 0 && x[1] != 0, 1) X(Or, 2, x[0] != 0 || x[1] != 0, 1)                              \
+  X(Xor, 2, (x[0] != 0) != (x[1] != 0), 1) X(IsNaN, 1, isnan(x[0]) != 0, 1)                             \
+  X(Sqrt, 1, sqrt(x[0]), 0) X(Exp, 1, exp(x[0]), 0) X(Log, 1, log(x[0]), 0) X(Sin, 1, sin(x[0]), 0)     \
+  X(Cos, 1, cos(x[0]), 0) X(Tan, 1, tan(x[0]), 0) X(Tanh, 1, tanh(x[0]), 0) X(Erf, 1, erf(x[0]), 0)     \
+  X(Reciprocal, 1, 1 / x[0], 0) X(Sigmoid, 1, 1 / (1 + exp(-x[0])), 0)
+/* clang-format on */
+
+typedef enum {
+#define X(name, n, value, whole) name##_of,
+  SUMS(X)
+#undef X
+      CAST
+} sum;
 static const struct {
   const char *type;
   sum what;
-  int n;
+  int n, whole;
 } sums[] = {
-    {"Add", ADD, 2},     {"Sub", SUB, 2},   {"Mul", MUL, 2},     {"Div", DIV, 2},     {"Pow", POW, 2},
-    {"Max", MOST, 2},    {"Min", LEAST, 2}, {"Mod", MOD, 2},     {"Equal", EQUAL, 2}, {"Neg", NEG, 1},
-    {"Sqrt", SQRT, 1},   {"Abs", ABS, 1},   {"Floor", FLOOR, 1}, {"Ceil", CEIL, 1},   {"Cast", CAST, 1},
-    {"Where", WHERE, 3}, {"Not", NOT, 1},   {NULL, ADD, 0},
+#define X(name, n, value, whole) {#name, name##_of, n, whole},
+    SUMS(X)
+#undef X
+        {"Cast", CAST, 1, 1},
+    {NULL, CAST, 0, 0},
 };
 
 static double compute(sum what, const double *x, bool whole) {
   switch (what) {
-  case ADD: return x[0] + x[1];
-  case SUB: return x[0] - x[1];
-  case MUL: return x[0] * x[1];
-  case DIV: return whole ? trunc(x[0] / x[1]) : x[0] / x[1];
-  case POW: return pow(x[0], x[1]);
-  case MOST: return fmax(x[0], x[1]);
-  case LEAST: return fmin(x[0], x[1]);
-  case MOD: return x[0] - x[1] * floor(x[0] / x[1]);
-  case EQUAL: return x[0] == x[1];
-  case NEG: return -x[0];
-  case SQRT: return sqrt(x[0]);
-  case FLOOR: return floor(x[0]);
-  case CEIL: return ceil(x[0]);
-  case ABS: return fabs(x[0]);
+#define X(name, n, value, whole_number)                                                                                \
+  case name##_of: return value;
+    SUMS(X)
+#undef X
   case CAST: return whole ? trunc(x[0]) : x[0];
-  case WHERE: return x[0] != 0 ? x[1] : x[2];
-  case NOT: return x[0] == 0;
   }
   return NAN;
 }
@@ -156,93 +211,51 @@ static bool broadcast(ox_net *g, const ox_value *const *v, int n, int *rank, int
   return true;
 }
 
-static bool by_element(ox_net *g, sum what, int n) {
-  enum { FLOAT = 1, HALF = 10, DOUBLE = 11 };
+/* Cast to whole numbers cuts, to truth asks whether it is 0. */
+static bool cast_to(ox_net *g, double *x, int64_t n, bool *whole) {
+  enum { FLOAT = 1, BOOL = 9, HALF = 10, DOUBLE = 11, BFLOAT = 16 };
+  const int64_t to = ox_int(g, "to", FLOAT);
+  *whole = to != FLOAT && to != HALF && to != DOUBLE && to != BFLOAT;
+  for (int64_t i = 0; i < n && *whole; i++)
+    x[i] = to == BOOL ? x[i] != 0 : trunc(x[i]);
+  return true;
+}
+
+static bool by_element(ox_net *g, int row, bool *done) {
+  const int n = sums[row].n;
+  const sum what = sums[row].what;
   const ox_value *v[3];
   int rank;
   int64_t shape[AXES], all = 1;
-  bool whole = true;
-  for (int i = 0; i < n; i++)
-    v[i] = known(g, (size_t)i), whole &= v[i]->whole || (what == WHERE && i == 0);
+  bool whole = sums[row].whole != 0;
+  for (int i = 0; i < n; i++) {
+    v[i] = known(g, (size_t)i);
+    if (sums[row].whole < 0) whole &= v[i]->whole || (what == Where_of && i == 0);
+  }
   if (!broadcast(g, v, n, &rank, shape)) return false;
   for (int k = 0; k < rank; k++)
-    if (!tf_mul(all, shape[k], &all) || all > OX_NUMBERS)
-      return ox_fail(g, TF_E_LIMIT, "more than %d numbers", OX_NUMBERS);
-  const int64_t to = ox_int(g, "to", FLOAT);
-  if (what == CAST) whole = to != FLOAT && to != HALF && to != DOUBLE;
-  if (what == SQRT) whole = false;
-  double *x = room(g, all), of[3] = {0};
-  for (int64_t at = 0; at < all && x; at++) {
+    if (!tf_mul(all, shape[k], &all)) return true;
+  double *x = ox_numbers_room(g, all), of[3] = {0};
+  if (!x) return true;
+  for (int64_t at = 0; at < all; at++) {
     for (int i = 0; i < n; i++)
       of[i] = v[i]->number[place(v[i], rank, shape, at)];
-    x[at] = compute(what, of, whole);
+    x[at] = compute(what, of, whole && what != CAST);
   }
-  return x && give(g, rank, shape, x, whole || what == EQUAL || what == NOT);
-}
-
-/* ---- lists ---------------------------------------------------------------------------------------------------- */
-
-static bool gather(ox_net *g) {
-  const ox_value *from = known(g, 0), *which = known(g, 1);
-  const int64_t n = ox_size(which), all = ox_size(from);
-  int64_t shape[AXES];
-  double *x = room(g, n);
-  for (int64_t i = 0; i < n && x; i++) {
-    const double at = which->number[i] < 0 ? which->number[i] + (double)all : which->number[i];
-    if (!(at >= 0 && at < (double)all))
-      return ox_fail(g, TF_E_RANGE, "element %g of %lld", which->number[i], (long long)all);
-    x[i] = from->number[(int64_t)at];
-  }
-  for (int k = 0; k < which->rank; k++)
-    shape[k] = ox_extent(which, k);
-  return x && give(g, which->rank, shape, x, from->whole);
-}
-
-static bool concat(ox_net *g) {
-  int64_t n = 0;
-  bool whole = true;
-  for (size_t i = 0; i < g->node->n_input; i++) {
-    n += ox_size(known(g, i)), whole &= known(g, i)->whole;
-    if (n > OX_NUMBERS) return ox_fail(g, TF_E_LIMIT, "more than %d numbers", OX_NUMBERS);
-  }
-  double *x = room(g, n);
-  n = 0;
-  for (size_t i = 0; i < g->node->n_input && x; i++) {
-    const ox_value *v = known(g, i);
-    memcpy(x + n, v->number, (size_t)ox_size(v) * sizeof *x);
-    n += ox_size(v);
-  }
-  return x && give(g, 1, &n, x, whole);
-}
-
-static bool slice(ox_net *g) {
-  const ox_value *v = known(g, 0);
-  const int64_t *from, *to, *by, all = ox_size(v);
-  int64_t n, at, end, step = 1, made = 0;
-  if (!ox_numbers(g, 1, &from, &n) || !from || !ox_numbers(g, 2, &to, &n) || !to || !ox_numbers(g, 4, &by, &n))
-    return false;
-  if (by) step = by[0];
-  if (step < 1) return ox_fail(g, TF_E_RANGE, "a step of %lld in a list", (long long)step);
-  at = from[0] < 0 ? from[0] + all : from[0];
-  end = to[0] < 0 ? to[0] + all : to[0] > all ? all : to[0];
-  double *x = room(g, all);
-  for (; x && at >= 0 && at < end; at += step)
-    x[made++] = v->number[at];
-  if (!made) return ox_fail(g, TF_E_RANGE, "an empty list");
-  return give(g, 1, &made, x, v->whole);
+  if (what == CAST) cast_to(g, x, all, &whole);
+  *done = true;
+  return give(g, rank, shape, x, whole);
 }
 
 /* ---- which ---------------------------------------------------------------------------------------------------- */
 
-static bool lists(const ox_net *g, const char *type) {
-  const ox_value *v = known((ox_net *)g, 0);
-  if (!v || v->rank != 1) return false;
-  if (!strcmp(type, "Gather")) return known((ox_net *)g, 1) && ox_int(g, "axis", 0) == 0;
-  for (size_t i = 0; i < g->node->n_input; i++) {
-    const ox_value *x = known((ox_net *)g, i);
-    if (!x || x->rank != 1) return false;
-  }
-  return true;
+bool ox_folds(const char *type) {
+  static const char *const made[] = {"Constant", "ConstantOfShape", "Shape", "Size", "Range"};
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+    if (!strcmp(type, made[i])) return true;
+  for (int i = 0; sums[i].type; i++)
+    if (!strcmp(type, sums[i].type)) return true;
+  return ox_moves_numbers(type);
 }
 
 bool ox_known(ox_net *g, bool *done) {
@@ -251,16 +264,14 @@ bool ox_known(ox_net *g, bool *done) {
   if (!strcmp(type, "Constant")) return constant(g);
   if (!strcmp(type, "ConstantOfShape")) return of_shape(g);
   if (!strcmp(type, "Shape")) return shape_of(g);
+  if (!strcmp(type, "Size")) return size_of(g);
   if (!strcmp(type, "Range") && known(g, 0) && known(g, 1) && known(g, 2)) return range(g);
-  if (!strcmp(type, "Gather") && lists(g, type)) return gather(g);
-  if (!strcmp(type, "Concat") && lists(g, type)) return concat(g);
-  if (!strcmp(type, "Slice") && lists(g, type)) return slice(g);
+  *done = false;
   for (int i = 0; sums[i].type; i++) {
     bool all = !strcmp(type, sums[i].type) && g->node->n_input == (size_t)sums[i].n;
     for (int k = 0; k < sums[i].n && all; k++)
       all = known(g, (size_t)k) != NULL;
-    if (all) return by_element(g, sums[i].what, sums[i].n);
+    if (all) return by_element(g, i, done);
   }
-  *done = false;
-  return true;
+  return ox_fold(g, done);
 }

@@ -3,7 +3,8 @@
 
 #include "model/import/onnx/onnx.h"
 
-static const ox_kind *const tables[] = {ox_points, ox_products, ox_windows, ox_sums, ox_moves};
+static const ox_kind *const tables[] = {ox_points, ox_products, ox_windows,    ox_sums,
+                                        ox_moves,  ox_resizes,  ox_transposed, ox_einsums};
 
 const ox_kind *ox_kind_of(const char *type) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)

@@ -91,12 +91,12 @@ static bool add_to(ox_index *x, const ox_index *y, int64_t times) {
 }
 
 /* e with index[k] in place of the op's k-th dim; NULL: out of memory, or an index of too many terms. */
-static ox_expr *put(ox_net *g, const ox_op *op, const ox_expr *e, const ox_index *index) {
+static ox_expr *substituted(ox_net *g, const ox_op *op, const ox_expr *e, const ox_index *index) {
   ox_expr *new = TF_NEW(g->arena, ox_expr);
   if (!new) return NULL;
   *new = *e;
   for (int i = 0; i < e->n_args; i++)
-    if (!(new->arg[i] = put(g, op, e->arg[i], index))) return NULL;
+    if (!(new->arg[i] = substituted(g, op, e->arg[i], index))) return NULL;
   if (e->what != OX_READ && e->what != OX_PLACE) return new;
   const int rank = e->what == OX_PLACE ? 1 : g->tensor[e->tensor].rank;
   new->index = TF_ARRAY(g->arena, ox_index, (size_t)rank + 1);
@@ -150,7 +150,7 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
   if (e->what != OX_READ || g->tensor[e->tensor].op < 0) return false;
   ox_op *a = &g->op[g->tensor[e->tensor].op];
   if (!can_merge(g, a, b)) return false;
-  ox_expr *at = find_read(b->value, e->tensor), *new = put(g, a, a->value, at->index);
+  ox_expr *at = find_read(b->value, e->tensor), *new = substituted(g, a, a->value, at->index);
   if (!new || reads_apart(g, new, b->value)) return false;
   g->tensor[a->out].reads = 0;
   *at = *new;

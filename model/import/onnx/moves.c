@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/import/onnx/onnx.h"
+#include "model/import/onnx/windows.h"
 
 static bool same(ox_net *g) {
   ox_value v;
@@ -135,27 +135,29 @@ static bool expand(ox_net *g) {
 
 /* ---- parts ---------------------------------------------------------------------------------------------------- */
 
-static bool slice_axis(ox_net *g, ox_value *v, int64_t axis, int64_t from, int64_t to, int64_t step) {
-  int k;
-  if (!ox_axis_at(g, axis, v->rank, &k)) return false;
-  const int64_t all = ox_extent(v, k);
-  if (step < 1) return ox_fail(g, TF_E_RANGE, "a step of %lld", (long long)step);
-  step = step < all ? step : all;
+/* What a Slice from `from` up to `to`, backwards if the step is negative, takes of an axis. */
+static bool cut_axis(ox_net *g, int64_t all, int64_t from, int64_t to, int64_t step, ox_cuts *out, int k) {
+  const bool back = step < 0;
+  if (!step) return ox_fail(g, TF_E_RANGE, "a step of 0");
+  step = step > all ? all : step < -all ? -all : step;
   from = from < 0 ? from + all : from;
   to = to < 0 ? to + all : to;
-  from = from < 0 ? 0 : from;
-  to = to > all ? all : to;
-  if (from >= to) return ox_fail(g, TF_E_RANGE, "nothing from %lld to %lld", (long long)from, (long long)to);
-  return ox_slice(g, v, k, from, (to - from + step - 1) / step, step);
+  from = from < 0 ? 0 : back && from > all - 1 ? all - 1 : from;
+  to = to > all ? all : to < (back ? -1 : 0) ? (back ? -1 : 0) : to;
+  out->from[k] = from;
+  out->step[k] = step;
+  out->n[k] = (back ? from <= to : from >= to) ? 0
+              : back                           ? (from - to - step - 1) / -step
+                                               : (to - from + step - 1) / step;
+  return true;
 }
 
 /* Attributes before opset 10, then inputs. */
-static bool slice(ox_net *g) {
-  ox_value v;
+bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out) {
   const int64_t *from, *to, *axes = NULL, *step = NULL;
   int64_t n, m, n_axes = 0, n_steps = 0;
   size_t a, b, c;
-  if (!ox_placed(g, 0, &v)) return false;
+  int k;
   if (ox_has(g, 1)) {
     if (!ox_numbers(g, 1, &from, &n) || !ox_numbers(g, 2, &to, &m) || !ox_numbers(g, 3, &axes, &n_axes) ||
         !ox_numbers(g, 4, &step, &n_steps))
@@ -164,10 +166,29 @@ static bool slice(ox_net *g) {
     from = ox_ints(g, "starts", &a), to = ox_ints(g, "ends", &b), axes = ox_ints(g, "axes", &c);
     n = (int64_t)a, m = (int64_t)b, n_axes = (int64_t)c;
   }
-  if (n != m || (axes && n_axes != n) || (step && n_steps != n) || n > v.rank || !from || !to)
+  if (n != m || (axes && n_axes != n) || (step && n_steps != n) || n > rank || !from || !to)
     return ox_fail(g, TF_E_SHAPE, "starts, ends, axes and steps of different lengths");
+  for (k = 0; k < rank; k++)
+    out->from[k] = 0, out->n[k] = extent[k], out->step[k] = 1;
   for (int64_t i = 0; i < n; i++)
-    if (!slice_axis(g, &v, axes ? axes[i] : i, from[i], to[i], step ? step[i] : 1)) return false;
+    if (!ox_axis_at(g, axes ? axes[i] : i, rank, &k) ||
+        !cut_axis(g, extent[k], from[i], to[i], step ? step[i] : 1, out, k))
+      return false;
+  return true;
+}
+
+static bool slice(ox_net *g) {
+  ox_value v;
+  ox_cuts cuts = {0};
+  int64_t extent[OX_RANK];
+  if (!ox_placed(g, 0, &v)) return false;
+  for (int k = 0; k < v.rank; k++)
+    extent[k] = ox_extent(&v, k);
+  if (!ox_cuts_of(g, v.rank, extent, &cuts)) return false;
+  for (int k = 0; k < v.rank; k++)
+    if (!cuts.n[k]) return ox_fail(g, TF_E_RANGE, "nothing of the %lld elements of axis %d", (long long)extent[k], k);
+  for (int k = 0; k < v.rank; k++)
+    if (!ox_slice(g, &v, k, cuts.from[k], cuts.n[k], cuts.step[k])) return false;
   return ox_give(g, 0, &v);
 }
 
@@ -192,13 +213,89 @@ static bool split(ox_net *g) {
   return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld", (long long)at, (long long)all);
 }
 
-/* Known consecutive indices are a slice; data-dependent ones make the result an input of the workload. */
+/* Copies beside each other: an axis of as many, of which each is the same, before each axis. */
+static bool tile(ox_net *g) {
+  ox_value v;
+  const int64_t *times;
+  int64_t n, apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
+  if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &times, &n)) return false;
+  if (n != v.rank || 2 * v.rank > OX_RANK)
+    return ox_fail(g, TF_E_SHAPE, "%lld repeats for %d axes", (long long)n, v.rank);
+  for (int k = 0; k < v.rank; k++) {
+    if (times[k] < 1 || times[k] > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "%lld copies", (long long)times[k]);
+    apart[2 * k] = 1, wide[2 * k] = times[k];
+    apart[2 * k + 1] = wide[2 * k + 1] = ox_extent(&v, k);
+    if (!tf_mul(times[k], ox_extent(&v, k), &shape[k])) return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
+  }
+  const int rank = v.rank;
+  return ox_reshape(g, &v, 2 * rank, apart) && ox_repeat(g, &v, 2 * rank, wide) && ox_reshape(g, &v, rank, shape) &&
+         ox_give(g, 0, &v);
+}
+
+/* An axis's place as an index: that of its dims, each times what lies below it. */
+static void add_place(ox_index *x, const ox_axis *a, int64_t sign) {
+  for (int i = 0; i < a->n_dims; i++)
+    x->dim[x->n] = a->dim[i], x->coef[x->n++] = sign * a->cut[a->n_dims - 1 - i];
+}
+
+/* The elements of a triangle of the last two axes, and 0. */
+static bool trilu(ox_net *g) {
+  ox_value v, out;
+  ox_axis axis[OX_RANK] = {0};
+  const ox_axis *all[OX_RANK];
+  const int64_t *off;
+  int64_t n;
+  if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &off, &n)) return false;
+  if (v.rank < 2) return ox_fail(g, TF_E_RANK, "a triangle of %d axes", v.rank);
+  ox_begin(g);
+  for (int k = 0; k < v.rank; k++) {
+    if (!ox_join(g, &axis[k], &v, k) || !ox_open(g, &axis[k])) return false;
+    all[k] = &axis[k];
+  }
+  const bool upper = ox_int(g, "upper", 1) != 0;
+  ox_index past = {.c = off && n ? -off[0] : 0}; /* columns past the diagonal */
+  if (axis[v.rank - 1].n_dims + axis[v.rank - 2].n_dims > OX_FACTORS)
+    return ox_regroup(g, TF_E_LIMIT, "too many factors");
+  add_place(&past, all[v.rank - 1], 1), add_place(&past, all[v.rank - 2], -1);
+  ox_expr *at = ox_index_value(g, &past), *zero = ox_number(g, 0);
+  ox_expr *in = upper ? ox_call(g, "<=", zero, at, NULL) : ox_call(g, "<=", at, zero, NULL);
+  return ox_make(g, g->node->output[0], "=", ox_call(g, "select", in, ox_read(g, &v, all), ox_number(g, 0)), all,
+                 v.rank, &out) &&
+         ox_give(g, 0, &out);
+}
+
+/* Whether the indices of an axis of `all` elements are in it; as many as number of them, counted from the front. */
+static bool indices(ox_net *g, const ox_value *which, int64_t all, int64_t *at) {
+  for (int64_t i = 0; i < ox_size(which); i++) {
+    const double x = which->number[i] < 0 ? which->number[i] + (double)all : which->number[i];
+    if (!(x >= 0 && x < (double)all))
+      return ox_fail(g, TF_E_RANGE, "element %g of %lld", which->number[i], (long long)all);
+    at[i] = (int64_t)x;
+  }
+  return true;
+}
+
+/* Elements at known places: a slice where they stand equally far apart, else each the sum of all with one weight 1. */
+static bool choose(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t n) {
+  const int64_t step = n > 1 ? at[1] - at[0] : 1;
+  bool even = step != 0;
+  for (int64_t i = 1; i < n && even; i++)
+    even = at[i] - at[i - 1] == step;
+  if (even) return ox_slice(g, v, axis, at[0], n, step);
+  ox_blend b;
+  if (!ox_blend_room(g, n, 1, &b)) return false;
+  for (int64_t i = 0; i < n; i++)
+    b.at[i] = at[i], b.weight[i] = 1;
+  return ox_mix(g, v, axis, &b);
+}
+
+/* Indices that are data make the result an input of the workload. */
 static bool gather(ox_net *g) {
   ox_value v;
   int axis;
   const ox_value *which = ox_input(g, 1), *from = ox_input(g, 0);
   if (!which || !from || !ox_axis_at(g, ox_int(g, "axis", 0), from->rank, &axis)) return false;
-  const int64_t n = ox_size(which), all = ox_extent(from, axis);
+  const int64_t n = ox_size(which);
   int64_t shape[OX_RANK];
   int rank = 0;
   for (int k = 0; k < from->rank; k++) {
@@ -207,21 +304,16 @@ static bool gather(ox_net *g) {
       shape[rank++] = ox_extent(which, i);
     if (k != axis) shape[rank++] = ox_extent(from, k);
   }
-  bool follow = which->number != NULL;
-  for (int64_t i = 1; i < n && follow; i++)
-    follow = which->number[i] == which->number[i - 1] + 1;
-  if (!follow) {
+  if (!which->number) {
     ox_value out = {.name = g->node->output[0]};
     ox_whole(&out, -1, rank, shape);
     if (!ox_fits(g, &out)) return false;
     ox_warn(g, "data choose what is read: its result is an input of the workload");
     return ox_give(g, 0, &out);
   }
-  const double first = which->number[0] < 0 ? which->number[0] + (double)all : which->number[0];
-  if (!(first >= 0 && first + (double)n <= (double)all))
-    return ox_fail(g, TF_E_RANGE, "element %g of %lld", first, (long long)all);
-  return ox_placed(g, 0, &v) && ox_slice(g, &v, axis, (int64_t)first, n, 1) && ox_reshape(g, &v, rank, shape) &&
-         ox_give(g, 0, &v);
+  int64_t *at = ox_places_room(g, n);
+  return at && indices(g, which, ox_extent(from, axis), at) && ox_placed(g, 0, &v) && choose(g, &v, axis, at, n) &&
+         ox_reshape(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
 /* ---- concatenation ---------------------------------------------------------------------------------------------- */
@@ -290,10 +382,7 @@ static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis 
   if (row->outer.n_dims) x->dim[x->n] = row->outer.dim[0], x->coef[x->n++] = step;
   x->c -= from / row->block * step;
   ox_tensor *t = &g->tensor[v->tensor];
-  const int64_t before = from / row->block * step, after = behind / row->block * step;
-  if (before > t->before[r]) t->before[r] = before;
-  if (before > t->pad[r]) t->pad[r] = before;
-  if (after > t->pad[r]) t->pad[r] = after;
+  ox_pad_rank(t, r, from / row->block * step, behind / row->block * step);
   return e;
 }
 
@@ -339,40 +428,83 @@ static bool concat(ox_net *g) {
   return ox_make(g, g->node->output[0], "=", e, all, first.rank, &out) && ox_give(g, 0, &out);
 }
 
-/* Zero padding: like concatenation with a larger whole, along each axis in turn. */
+/* Zeros around an axis: like concatenation with a larger whole. */
+static bool pad_zeros(ox_net *g, ox_value *v, int axis, int64_t before, int64_t whole) {
+  parts row = {.block = 1};
+  ox_axis at[OX_RANK] = {0};
+  const ox_axis *all[OX_RANK];
+  if (!make_part(g, v, axis) || !add_part(g, &row, v, axis)) return false;
+  ox_begin(g);
+  for (int k = 0; k < v->rank; k++) {
+    if (k == axis ? !open_row(g, &row, whole) : !ox_join(g, &at[k], v, k) || !ox_open(g, &at[k])) return false;
+    all[k] = k == axis ? &row.all : &at[k];
+  }
+  ox_expr *e = read_part(g, v, axis, all, &row, before);
+  return e && ox_make(g, g->node->output[0], "=", e, all, v->rank, v);
+}
+
+/* Copies around an axis: of its end, of what lies beside it mirrored, or of its other end. */
+static bool pad_copies(ox_net *g, ox_value *v, int axis, int64_t before, int64_t whole, char how) {
+  const int64_t in = ox_extent(v, axis);
+  int64_t *at = ox_places_room(g, whole);
+  if (!at) return false;
+  for (int64_t i = 0; i < whole; i++) {
+    int64_t x = i - before;
+    if (how == 'w') x = (x % in + in) % in;
+    if (how == 'r' && in > 1) x = ((x % (2 * in - 2)) + 2 * in - 2) % (2 * in - 2), x = x < in ? x : 2 * in - 2 - x;
+    at[i] = x < 0 || in == 1 ? 0 : x > in - 1 ? in - 1 : x;
+  }
+  return choose(g, v, axis, at, whole);
+}
+
+/* Pads of each axis: before it, and after it.  Pads below 0 cut. */
+static bool read_pads(ox_net *g, int rank, int64_t *before, int64_t *after) {
+  size_t have;
+  const int64_t *pads = ox_ints(g, "pads", &have), *axes;
+  int64_t n = (int64_t)have, m;
+  if ((!pads && !ox_numbers(g, 1, &pads, &n)) || !ox_numbers(g, 3, &axes, &m)) return false;
+  const int64_t many = axes ? m : rank;
+  if (n != 2 * many) return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, (int)many);
+  for (int k = 0; k < rank; k++)
+    before[k] = after[k] = 0;
+  for (int64_t i = 0; i < many; i++) {
+    int k;
+    if (!ox_axis_at(g, axes ? axes[i] : i, rank, &k)) return false;
+    for (int64_t side = i; side < n; side += many)
+      if (pads[side] < -OX_MOST_EXTENT || pads[side] > OX_MOST_EXTENT)
+        return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)pads[side]);
+    before[k] = pads[i], after[k] = pads[many + i];
+  }
+  return true;
+}
+
 static bool pad(ox_net *g) {
   ox_value v;
-  size_t have;
-  const int64_t *pads = ox_ints(g, "pads", &have), *value;
-  int64_t n = (int64_t)have, m;
-  if (!ox_placed(g, 0, &v) || (!pads && !ox_numbers(g, 1, &pads, &n)) || !ox_numbers(g, 2, &value, &m)) return false;
-  if (n != 2 * v.rank || ox_has(g, 3)) return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, v.rank);
-  if (strcmp(ox_text(g, "mode", "constant"), "constant") != 0 || (value && value[0]))
-    return ox_fail(g, TF_E_NAME, "only zeros are known");
-  for (int i = 0; i < n; i++)
-    if (pads[i] < 0 || pads[i] > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)pads[i]);
+  int64_t before[OX_RANK], after[OX_RANK];
+  const char *mode = ox_text(g, "mode", "constant");
+  const ox_value *value = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  const bool zeros = !strcmp(mode, "constant"),
+             filled = zeros && (value ? !value->number || value->number[0] != 0 : ox_float(g, "value", 0) != 0);
+  if (!ox_placed(g, 0, &v) || !read_pads(g, v.rank, before, after)) return false;
+  if (filled) return ox_fail(g, TF_E_NAME, "only zeros are known, where pads are one number");
+  if (!zeros && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: constant, reflect, edge, wrap", mode);
   for (int axis = 0; axis < v.rank; axis++) {
-    const int64_t before = pads[axis], after = pads[v.rank + axis], whole = before + ox_extent(&v, axis) + after;
-    parts row = {.block = 1};
-    ox_axis at[OX_RANK] = {0};
-    const ox_axis *all[OX_RANK];
-    if (whole == ox_extent(&v, axis)) continue;
-    if (!make_part(g, &v, axis) || !add_part(g, &row, &v, axis)) return false;
-    ox_begin(g);
-    for (int k = 0; k < v.rank; k++) {
-      if (k == axis ? !open_row(g, &row, whole) : !ox_join(g, &at[k], &v, k) || !ox_open(g, &at[k])) return false;
-      all[k] = k == axis ? &row.all : &at[k];
-    }
-    ox_expr *e = read_part(g, &v, axis, all, &row, before);
-    if (!e || !ox_make(g, g->node->output[0], "=", e, all, v.rank, &v)) return false;
+    const int64_t cut = before[axis] < 0 ? -before[axis] : 0, end = after[axis] < 0 ? -after[axis] : 0;
+    const int64_t left = ox_extent(&v, axis) - cut - end;
+    if (left < 1) return ox_fail(g, TF_E_RANGE, "pads leave nothing of axis %d", axis);
+    if ((cut || end) && !ox_slice(g, &v, axis, cut, left, 1)) return false;
+    const int64_t front = before[axis] + cut, whole = left + front + after[axis] + end;
+    if (whole > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "%lld elements with pads", (long long)whole);
+    if (whole == left) continue;
+    if (!(zeros ? pad_zeros(g, &v, axis, front, whole) : pad_copies(g, &v, axis, front, whole, mode[0]))) return false;
   }
   return ox_give(g, 0, &v);
 }
 
 /* ---- resampling ----------------------------------------------------------------------------------------------- */
 
-/* Repeats each element `times` times along each axis. */
-static bool repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
+bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
   int64_t apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
   const int rank = v->rank;
   if (2 * rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK / 2);
@@ -383,33 +515,6 @@ static bool repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
     shape[k] = ox_extent(v, k) * times[k];
   }
   return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
-}
-
-/* Nearest-neighbour resizing by integer factors, if the index of the result, divided, is rounded down. */
-static bool resize(ox_net *g) {
-  ox_value v;
-  int64_t times[OX_RANK];
-  const bool old = !strcmp(g->node->op_type, "Upsample");
-  const ox_value *scale = ox_has(g, old ? 1 : 2) ? ox_input(g, old ? 1 : 2) : NULL,
-                 *size = ox_has(g, 3) ? ox_input(g, 3) : NULL;
-  const char *where = ox_text(g, "coordinate_transformation_mode", "half_pixel"),
-             *round = ox_text(g, "nearest_mode", "round_prefer_floor");
-  if (!ox_placed(g, 0, &v)) return false;
-  const ox_value *by = scale ? scale : size;
-  if (!by || !by->number || ox_size(by) != v.rank) return ox_fail(g, TF_E_OPEN, "neither scales nor sizes are known");
-  if (strcmp(ox_text(g, "mode", "nearest"), "nearest") != 0)
-    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: nearest", ox_text(g, "mode", ""));
-  /* half_pixel with round_prefer_floor and asymmetric with floor select the same elements if the scale is an integer */
-  const bool down =
-      old || (!strcmp(where, "asymmetric") && !strcmp(round, "floor")) ||
-      ((!strcmp(where, "half_pixel") || !strcmp(where, "pytorch_half_pixel")) && !strncmp(round, "round_prefer", 12));
-  if (!down) return ox_fail(g, TF_E_NAME, "coordinates '%.40s' with '%.40s'", where, round);
-  for (int k = 0; k < v.rank; k++) {
-    const double x = scale ? scale->number[k] : size->number[k] / (double)ox_extent(&v, k);
-    times[k] = x >= 1 && x <= 1024 ? (int64_t)x : 0;
-    if (!times[k] || (double)times[k] != x) return ox_fail(g, TF_E_RANGE, "a scale of %g; known: whole ones", x);
-  }
-  return repeat_each(g, &v, times) && ox_give(g, 0, &v);
 }
 
 /* DepthToSpace and SpaceToDepth: shapes and transpositions. */
@@ -446,8 +551,8 @@ const ox_kind ox_moves[] = {
     {"Gather", gather, NULL},
     {"Concat", concat, NULL},
     {"Pad", pad, NULL},
-    {"Resize", resize, NULL},
-    {"Upsample", resize, NULL},
+    {"Tile", tile, NULL},
+    {"Trilu", trilu, NULL},
     {"DepthToSpace", blocks, NULL},
     {"SpaceToDepth", blocks, NULL},
     {NULL, NULL, NULL},

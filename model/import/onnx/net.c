@@ -160,6 +160,7 @@ bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n) {
   if (!v) return false;
   if (!v->number) return ox_fail(g, TF_E_OPEN, "'%.*s' must be known: it says shapes, not data", SHOWN, v->name);
   *n = ox_size(v);
+  if (*n > OX_NUMBERS) return ox_fail(g, TF_E_LIMIT, "a list of more than %d numbers", OX_NUMBERS);
   int64_t *out = TF_ARRAY(g->arena, int64_t, (size_t)*n + 1);
   g->oom |= !out;
   for (int64_t i = 0; i < *n && out; i++) {

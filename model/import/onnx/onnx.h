@@ -14,6 +14,8 @@
 
 /* Limits: ranks and factors of a value, elements whose values are kept, nodes of an op's expression. */
 enum { OX_RANK = 16, OX_FACTORS = 16, OX_NUMBERS = 1 << 12, OX_NODES = 64, OX_DIMS = 64, OX_MOST_EXTENT = 1 << 30 };
+/* Most numbers of a result that is computed here, and of all of them. */
+enum { OX_FOLDED = 1 << 20, OX_FOLDED_IN_ALL = 1 << 24 };
 #define OX_MOST_SIZE (INT64_C(1) << 48) /* most elements of a value */
 
 typedef struct {
@@ -57,8 +59,8 @@ typedef struct {
 
 typedef struct {
   int n;
-  int dim[OX_FACTORS];
-  int64_t coef[OX_FACTORS], c;
+  int dim[OX_FACTORS + 4]; /* with those of a window's position and element */
+  int64_t coef[OX_FACTORS + 4], c;
 } ox_index;
 
 typedef struct ox_expr {
@@ -111,6 +113,8 @@ typedef struct {
   bool *needed;          /* nodes on which some result depends */
   bool again, regrouped; /* the node is being tried again with axes of one factor; it failed with axes of several */
   int *reads_before;     /* [room_tensors] */
+  int64_t folded;        /* numbers that were computed here */
+  const double *beside;  /* the numbers of the node's first output, which is a view of weights; NULL: not known */
   tf_page notes;
   bool oom;
 } ox_net;
@@ -157,6 +161,8 @@ void ox_permute(ox_value *v, const int *axis);
 bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t step);
 /* Broadcasts: extents of 1 become n, the same element again; new axes come first. */
 bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape);
+/* moves.c: repeats each element `times` times along each axis. */
+bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times);
 /* Whether its elements are all of the tensor's, in the same order. */
 bool ox_is_whole(const ox_net *g, const ox_value *v);
 /* The only rank of the tensor that an axis of one factor moves along; -1: none. */
@@ -212,7 +218,26 @@ typedef struct {
 } ox_kind;
 const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: unknown */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: evaluates a node whose inputs are constant */
-extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[]; /* terminated by {0} */
+bool ox_folds(const char *type);             /* whether some node of that type is evaluated here */
+/* fold.c: the same for nodes that move, choose and sum numbers.  Not done: too many to hold, or others tell why not. */
+bool ox_fold(ox_net *g, bool *done);
+bool ox_moves_numbers(const char *type);
+/* The node's k-th input if its numbers are known; ox_read_at: reads them from the file if they are not. */
+const ox_value *ox_known_at(ox_net *g, size_t k);
+const ox_value *ox_read_at(ox_net *g, size_t k);
+/* Room for n numbers of a result; NULL: out of memory, or more than may be held here, which is no error. */
+double *ox_numbers_room(ox_net *g, int64_t n);
+/* The same for places; NULL with an error. */
+int64_t *ox_places_room(ox_net *g, int64_t n);
+/* Where a Slice of these extents begins, how many elements it takes, maybe none, and how far apart (never 0, maybe
+ * negative). */
+typedef struct {
+  int64_t from[OX_RANK], n[OX_RANK], step[OX_RANK];
+} ox_cuts;
+bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out); /* moves.c */
+bool ox_reduced_axes(ox_net *g, int rank, bool *over);                     /* sums.c: which axes the node reduces */
+extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[], ox_resizes[], ox_transposed[],
+    ox_einsums[]; /* terminated by {0} */
 
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g);    /* inputs are padded equally before and after; if reads are not, a copy is read */

@@ -64,6 +64,7 @@ static bool call(ox_net *g) {
   const char *name = ox_kind_of(g->node->op_type)->call;
   points p;
   if (!begin(g, &p)) return false;
+  if (!strcmp(name, "select") && p.n != 3) return ox_fail(g, TF_E_SHAPE, "three inputs are needed");
   const bool between = strchr("+-*/", name[0]) || !strcmp(name, "max") || !strcmp(name, "min");
   if (!between) return end(g, &p, ox_call(g, name, p.x[0], p.n > 1 ? p.x[1] : NULL, p.n > 2 ? p.x[2] : NULL));
   ox_expr *e = p.x[0];
@@ -91,19 +92,71 @@ static bool reciprocal(ox_net *g) {
   return begin(g, &p) && end(g, &p, ox_call(g, "/", ox_number(g, 1), p.x[0], NULL));
 }
 
+/* x times itself, n times, by squares. */
+static ox_expr *whole_power(ox_net *g, ox_expr *x, int n) {
+  if (n == 1) return x;
+  ox_expr *half = whole_power(g, x, n / 2), *e = ox_call(g, "*", half, half, NULL);
+  return n % 2 ? ox_call(g, "*", e, x, NULL) : e;
+}
+
+/* Whole powers and halves by products and roots; others by logarithms, as numbers below 0 have none of these. */
+static ox_expr *power_of(ox_net *g, ox_expr *x, double n) {
+  enum { MOST = 16 };
+  const double size = fabs(n);
+  if (n == 0) return ox_number(g, 1);
+  if (n < 0) return ox_call(g, "/", ox_number(g, 1), power_of(g, x, size), NULL);
+  if (size == 0.5) return ox_call(g, "sqrt", x, NULL, NULL);
+  if (size == floor(size) && size <= MOST) return whole_power(g, x, (int)size);
+  if (size == floor(size)) return NULL;
+  return ox_call(g, "exp", with(g, "*", ox_call(g, "log", x, NULL, NULL), n), NULL, NULL);
+}
+
 static bool power(ox_net *g) {
   points p;
   if (!begin(g, &p)) return false;
-  ox_expr *const x = p.x[0];
-  if (p.n != 2 || p.x[1]->what != OX_NUMBER) return ox_fail(g, TF_E_NAME, "a power that is no number");
-  const double n = p.x[1]->number;
-  if (n == 1) return end(g, &p, x);
-  if (n == 2) return end(g, &p, ox_call(g, "*", x, x, NULL));
-  if (n == 3) return end(g, &p, ox_call(g, "*", ox_call(g, "*", x, x, NULL), x, NULL));
-  if (n == 0.5) return end(g, &p, ox_call(g, "sqrt", x, NULL, NULL));
-  if (n == -0.5) return end(g, &p, ox_call(g, "/", ox_number(g, 1), ox_call(g, "sqrt", x, NULL, NULL), NULL));
-  if (n == -1) return end(g, &p, ox_call(g, "/", ox_number(g, 1), x, NULL));
-  return ox_fail(g, TF_E_RANGE, "to the power of %g; known: 1, 2, 3, 0.5, -0.5, -1", n);
+  if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
+  if (p.x[1]->what == OX_NUMBER) {
+    ox_expr *e = power_of(g, p.x[0], p.x[1]->number);
+    return e        ? end(g, &p, e)
+           : g->oom ? false
+                    : ox_fail(g, TF_E_RANGE, "to the power of %g; whole ones are known up to 16", p.x[1]->number);
+  }
+  if (p.x[0]->what != OX_NUMBER || !(p.x[0]->number > 0)) return ox_fail(g, TF_E_NAME, "a power that is no number");
+  return end(g, &p, ox_call(g, "exp", with(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
+}
+
+/* 1 where the condition holds, else 0; which is all that language and network know of truth. */
+static ox_expr *truth(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
+  return ox_call(g, "select", ox_call(g, call, a, b, NULL), ox_number(g, 1), ox_number(g, 0));
+}
+
+static bool compare(ox_net *g) {
+  const char *type = g->node->op_type;
+  points p;
+  if (!begin(g, &p)) return false;
+  if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
+  const bool turned = !strncmp(type, "Greater", 7);
+  return end(g, &p, truth(g, ox_kind_of(type)->call, p.x[turned], p.x[!turned]));
+}
+
+/* Not, And, Or, Xor of what is 0 or 1. */
+static bool logic(ox_net *g) {
+  const char *type = g->node->op_type;
+  points p;
+  if (!begin(g, &p)) return false;
+  if (p.n != (strcmp(type, "Not") ? 2 : 1)) return ox_fail(g, TF_E_SHAPE, "%d inputs", p.n);
+  ox_expr *a = p.x[0], *b = p.n > 1 ? p.x[1] : NULL;
+  if (!strcmp(type, "Not")) return end(g, &p, ox_call(g, "-", ox_number(g, 1), a, NULL));
+  if (!strcmp(type, "And")) return end(g, &p, ox_call(g, "*", a, b, NULL));
+  if (!strcmp(type, "Or")) return end(g, &p, ox_call(g, "max", a, b, NULL));
+  return end(g, &p, ox_call(g, "abs", ox_call(g, "-", a, b, NULL), NULL, NULL));
+}
+
+static bool sign(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *above = truth(g, "<", ox_number(g, 0), p.x[0]), *below = truth(g, "<", p.x[0], ox_number(g, 0));
+  return end(g, &p, ox_call(g, "-", above, below, NULL));
 }
 
 static ox_expr *between(ox_net *g, ox_expr *x, double least, double most) {
@@ -150,6 +203,39 @@ static bool elu(ox_net *g) {
   ox_expr *x = p.x[0], *low = ox_call(g, "exp", with(g, "min", x, 0), NULL, NULL);
   ox_expr *below = ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), with(g, "-", low, 1), NULL);
   return end(g, &p, ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL));
+}
+
+/* gamma * x above 0, gamma * alpha * (exp(x / beta) - 1) below. */
+static bool scaled_elu(ox_net *g) {
+  const bool celu = !strcmp(g->node->op_type, "Celu");
+  const double alpha = ox_float(g, "alpha", celu ? 1 : 1.67326319217681884765625),
+               gamma = celu ? 1 : ox_float(g, "gamma", 1.05070102214813232421875);
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *in = with(g, "min", x, 0),
+          *low = ox_call(g, "exp", celu ? with(g, "/", in, alpha) : in, NULL, NULL);
+  ox_expr *below = with(g, "*", with(g, "-", low, 1), alpha);
+  return end(g, &p, with(g, "*", ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL), gamma));
+}
+
+static bool thresholded(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *above = ox_call(g, "<", ox_number(g, ox_float(g, "alpha", 1)), p.x[0], NULL);
+  return end(g, &p, ox_call(g, "select", above, p.x[0], ox_number(g, 0)));
+}
+
+static bool softsign(ox_net *g) {
+  points p;
+  return begin(g, &p) &&
+         end(g, &p, ox_call(g, "/", p.x[0], with(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1), NULL));
+}
+
+static bool swish(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *in = with(g, "*", p.x[0], ox_float(g, "alpha", 1));
+  return end(g, &p, ox_call(g, "*", p.x[0], ox_call(g, "sigmoid", in, NULL, NULL), NULL));
 }
 
 static bool hard_sigmoid(ox_net *g) {
@@ -221,5 +307,20 @@ const ox_kind ox_points[] = {
     {"Softplus", softplus, NULL},
     {"Mish", mish, NULL},
     {"Gelu", gelu, NULL},
+    {"Selu", scaled_elu, NULL},
+    {"Celu", scaled_elu, NULL},
+    {"ThresholdedRelu", thresholded, NULL},
+    {"Softsign", softsign, NULL},
+    {"Swish", swish, NULL},
+    {"Sign", sign, NULL},
+    {"Less", compare, "<"},
+    {"LessOrEqual", compare, "<="},
+    {"Greater", compare, "<"},
+    {"GreaterOrEqual", compare, "<="},
+    {"Equal", compare, "=="},
+    {"Not", logic, NULL},
+    {"And", logic, NULL},
+    {"Or", logic, NULL},
+    {"Xor", logic, NULL},
     {NULL, NULL, NULL},
 };

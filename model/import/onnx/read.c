@@ -149,16 +149,13 @@ static bool give_all(ox_net *g) {
 static bool is_standard(const Onnx__NodeProto *n) { return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx"); }
 
 static bool is_known(const Onnx__NodeProto *n) {
-  static const char *const folded[] = {"Constant", "ConstantOfShape", "Shape", "Range", "Equal",
-                                       "Mod",      "Floor",           "Ceil",  "Not"};
-  for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
-    if (!strcmp(n->op_type, folded[i])) return is_standard(n);
-  return is_standard(n) && ox_kind_of(n->op_type);
+  return is_standard(n) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
 }
 
 static void suggest(const char *type, char *buf, size_t size) {
   tf_near near = tf_near_start(type, strlen(type));
-  const ox_kind *const tables[] = {ox_points, ox_products, ox_windows, ox_sums, ox_moves};
+  const ox_kind *const tables[] = {ox_points, ox_products, ox_windows,    ox_sums,
+                                   ox_moves,  ox_resizes,  ox_transposed, ox_einsums};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const ox_kind *k = tables[t]; k->type; k++)
       tf_near_offer(&near, k->type);
@@ -221,10 +218,16 @@ static bool make_node(ox_net *g, const ox_kind *kind) {
 static bool take_node(ox_net *g) {
   bool done;
   if (g->node->n_output == 0) return true;
+  g->beside = NULL;
   if (!ox_known(g, &done)) return false;
   if (done) return true;
+  const double *beside = g->beside;
   const ox_kind *kind = ox_kind_of(g->node->op_type);
-  return kind ? make_node(g, kind) : ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
+  if (!kind) return ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
+  if (!make_node(g, kind)) return false;
+  ox_value *v = beside ? ox_find(g, g->node->output[0]) : NULL;
+  if (v) v->number = beside;
+  return true;
 }
 
 static bool take_nodes(ox_net *g) {
@@ -257,10 +260,12 @@ static bool take_results(ox_net *g) {
       continue;
     }
     ox_tensor *t = v->tensor < 0 ? NULL : &g->tensor[v->tensor];
-    if (t && t->op >= 0 && t->reads == 0 && !t->result && ox_is_whole(g, v))
+    if (t && t->op >= 0 && t->reads == 0 && !t->result && ox_is_whole(g, v)) {
       t->result = true;
-    else
+      t->from = name; /* its caller asks for the output, not for what a reshape at the end made it of */
+    } else {
       ok = copy_result(g, v, name) && ok;
+    }
   }
   return ok;
 }

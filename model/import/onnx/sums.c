@@ -1,4 +1,5 @@
 /* Nodes that reduce axes, and those composed of such sums: softmax and normalisations. */
+#include <float.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
@@ -60,21 +61,20 @@ static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) { return t
 
 /* ---- reductions ----------------------------------------------------------------------------------------------- */
 
-/* Axes are an attribute or, later, an input; none: all of them. */
-static bool axes_of(ox_net *g, open_value *v) {
+/* Axes are an attribute or, later, an input; none: all of them, or with noop_with_empty_axes none. */
+bool ox_reduced_axes(ox_net *g, int rank, bool *over) {
   size_t n;
-  const int64_t *axes = ox_ints(g, "axes", &n);
+  const int64_t *axes = ox_ints(g, "axes", &n), *in = NULL;
   int64_t n_in = 0;
-  const int64_t *in = NULL;
   if (!axes && !ox_numbers(g, 1, &in, &n_in)) return false;
   if (in) axes = in, n = (size_t)n_in;
   const bool global = !strncmp(g->node->op_type, "Global", 6); /* all except batch and channels */
-  for (int k = 0; k < v->x.rank; k++)
-    v->over[k] = global ? k > 1 : n == 0;
+  for (int k = 0; k < rank; k++)
+    over[k] = global ? k > 1 : n == 0 && !ox_int(g, "noop_with_empty_axes", 0);
   for (size_t i = 0; i < n && axes; i++) {
     int k;
-    if (!ox_axis_at(g, axes[i], v->x.rank, &k)) return false;
-    v->over[k] = true;
+    if (!ox_axis_at(g, axes[i], rank, &k)) return false;
+    over[k] = true;
   }
   return true;
 }
@@ -92,16 +92,16 @@ static bool reduce(ox_net *g) {
   const char *type = g->node->op_type, *how = ox_kind_of(type)->call;
   open_value v = {0};
   ox_value out;
-  if (!ox_placed(g, 0, &v.x) || !axes_of(g, &v) || !begin(g, &v)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
   ox_expr *e = at(g, &v, &v.x);
   if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
   if (!strcmp(type, "ReduceL1")) e = ox_call(g, "abs", e, NULL, NULL);
-  const bool mean = strstr(type, "Mean") || strstr(type, "Average"), root = !strcmp(type, "ReduceL2");
-  if (!sum(g, &v, mean || root ? "sum" : NULL, how, e, &out)) return false;
-  if (mean || root) {
+  const bool mean = strstr(type, "Mean") || strstr(type, "Average");
+  const char *then = !strcmp(type, "ReduceL2") ? "sqrt" : !strcmp(type, "ReduceLogSum") ? "log" : NULL;
+  if (!sum(g, &v, mean || then ? "sum" : NULL, how, e, &out)) return false;
+  if (mean || then) {
     e = ox_read(g, &out, v.all);
-    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, "sqrt", e, NULL, NULL), &out))
-      return false;
+    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, then, e, NULL, NULL), &out)) return false;
   }
   return drop(g, &v, &out) && ox_give(g, 0, &out);
 }
@@ -182,6 +182,65 @@ static bool instance_norm(ox_net *g) {
   return begin(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
 }
 
+/* Channels in groups, each normal by itself: a group is an axis of its own between. */
+static bool group_norm(ox_net *g) {
+  open_value v = {0};
+  ox_value out, back;
+  const int64_t many = ox_int(g, "num_groups", 0);
+  int64_t shape[OX_RANK], whole[OX_RANK];
+  if (!ox_placed(g, 0, &v.x)) return false;
+  const int rank = v.x.rank;
+  if (rank < 2 || rank >= OX_RANK || many < 1 || ox_extent(&v.x, 1) % many)
+    return ox_fail(g, TF_E_SHAPE, "%lld groups of the channels of %d axes", (long long)many, rank);
+  for (int k = 0; k < rank; k++)
+    whole[k] = ox_extent(&v.x, k), shape[k + (k > 0)] = whole[k];
+  shape[1] = many, shape[2] = whole[1] / many;
+  if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
+  for (int k = 2; k <= rank; k++)
+    v.over[k] = true;
+  if (!begin(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole)) return false;
+  open_value w = {.x = out};
+  ox_value scale;
+  if (!ox_placed(g, 1, &scale)) return false;
+  const bool by_group = scale.rank == 1 && ox_extent(&scale, 0) == many && many != whole[1];
+  if (by_group && !ox_reshape(g, &w.x, rank + 1, shape)) return false;
+  if (!begin(g, &w)) return false;
+  ox_expr *e = two(g, "*", at(g, &w, &w.x), weight(g, &w, 1, 1, true));
+  e = e ? two(g, "+", e, weight(g, &w, 2, 1, true)) : NULL;
+  return each(g, &w, NULL, e, &back) && ox_reshape(g, &back, rank, whole) && ox_give(g, 0, &back);
+}
+
+/* log(sum(exp(x))), with the largest x taken out of the sum, so that no exponential is too large. */
+static bool log_sum_exp(ox_net *g) {
+  open_value v = {0};
+  ox_value most, z, out;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
+  if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
+  ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
+  if (!sum(g, &v, "sum", "+=", e, &z)) return false;
+  e = two(g, "+", ox_call(g, "log", ox_read(g, &z, v.all), NULL, NULL), ox_read(g, &most, v.all));
+  return sum(g, &v, NULL, "=", e, &out) && drop(g, &v, &out) && ox_give(g, 0, &out);
+}
+
+/* x over its norm along one axis: the sum of what its elements are without sign, or the root of that of their squares.
+ */
+static bool lp_norm(ox_net *g) {
+  open_value v = {0};
+  ox_value norm, out;
+  int axis;
+  const bool squares = ox_int(g, "p", 2) != 1;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  v.over[axis] = true;
+  if (!begin(g, &v)) return false;
+  ox_expr *e = at(g, &v, &v.x);
+  e = squares ? two(g, "*", e, at(g, &v, &v.x)) : ox_call(g, "abs", e, NULL, NULL);
+  if (!sum(g, &v, "norm", "+=", e, &norm)) return false;
+  e = ox_read(g, &norm, v.all);
+  e = by(g, "max", squares ? ox_call(g, "sqrt", e, NULL, NULL) : e, FLT_MIN); /* zeros stay zeros */
+  e = two(g, "/", at(g, &v, &v.x), e);
+  return each(g, &v, NULL, e, &out) && ox_give(g, 0, &out);
+}
+
 /* The file's tensor if the value is all of it; NULL otherwise. */
 static const Onnx__TensorProto *file_tensor(const ox_net *g, const ox_value *v) {
   if (v->tensor < 0) return v->data;
@@ -248,6 +307,10 @@ const ox_kind ox_sums[] = {
     {"SimplifiedLayerNormalization", rms_norm, NULL},
     {"RMSNormalization", rms_norm, NULL},
     {"InstanceNormalization", instance_norm, NULL},
+    {"GroupNormalization", group_norm, NULL},
+    {"ReduceLogSumExp", log_sum_exp, NULL},
+    {"ReduceLogSum", reduce, "+="},
+    {"LpNormalization", lp_norm, NULL},
     {"BatchNormalization", batch_norm, NULL},
     {NULL, NULL, NULL},
 };

@@ -84,26 +84,24 @@ double ox_listed(const Onnx__TensorProto *t, int64_t i) {
                             : (double)t->int32_data[i];
 }
 
-/* Values in typed fields instead of raw bytes. */
-static bool listed(const Onnx__TensorProto *t, int64_t n, double *x) {
-  if (!ox_is_listed(t, n)) return false;
-  for (int64_t i = 0; i < n; i++)
-    x[i] = ox_listed(t, i);
-  return true;
+static bool has_numbers(const Onnx__TensorProto *t) {
+  return (t->has_raw_data && t->raw_data.len) || t->n_float_data || t->n_int64_data || t->n_int32_data ||
+         t->n_double_data;
 }
 
-static bool numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_value *out) {
+const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n) {
   const size_t each = ox_bytes_of(t->data_type);
   const bool raw = t->has_raw_data && t->raw_data.len > 0;
+  if (!each || t->data_location == 1 || !has_numbers(t)) return NULL; /* weights may have been removed from the file */
+  if (raw ? t->raw_data.len != each * (size_t)n : !ox_is_listed(t, n)) {
+    ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
+    return NULL;
+  }
   double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
   g->oom |= !x;
-  if (!x) return false;
-  if (raw ? t->raw_data.len != each * (size_t)n : !listed(t, n, x))
-    return ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
-  for (int64_t i = 0; i < n && raw; i++)
-    x[i] = ox_element(t->data_type, t->raw_data.data + (size_t)i * each);
-  out->number = x;
-  return true;
+  for (int64_t i = 0; i < n && x; i++)
+    x[i] = raw ? ox_element(t->data_type, t->raw_data.data + (size_t)i * each) : ox_listed(t, i);
+  return x;
 }
 
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out) {
@@ -117,9 +115,8 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   ox_whole(out, -1, (int)t->n_dims, t->dims);
   if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
-  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type))
+  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !has_numbers(t))
     return true; /* its shape is enough */
-  const bool none = (!t->has_raw_data || !t->raw_data.len) && !t->n_float_data && !t->n_int64_data &&
-                    !t->n_int32_data && !t->n_double_data;
-  return none || numbers(g, t, n, out); /* weights may have been removed from the file */
+  out->number = ox_tensor_numbers(g, t, n);
+  return out->number != NULL;
 }

@@ -13,4 +13,7 @@ double ox_element(int type, const uint8_t *p);
 /* Whether its n values are in typed fields; and the i-th of them. */
 bool ox_is_listed(const Onnx__TensorProto *t, int64_t n);
 double ox_listed(const Onnx__TensorProto *t, int64_t i);
+
+/* Its n numbers, in the arena; NULL: it has none in this file, or an error was reported. */
+const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n);
 #endif

@@ -44,7 +44,8 @@ void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape) {
   }
 }
 
-static void put(ox_value *v, int axis, const ox_value *from, int of) {
+/* Axis `of` of another value becomes this one's. */
+static void copy_axis(ox_value *v, int axis, const ox_value *from, int of) {
   v->n[axis] = from->n[of];
   memcpy(v->f + v->n_factors, ox_factors(from, of), (size_t)from->n[of] * sizeof *v->f);
   v->n_factors += from->n[of];
@@ -54,7 +55,7 @@ void ox_permute(ox_value *v, const int *axis) {
   const ox_value old = *v;
   v->n_factors = 0;
   for (int k = 0; k < v->rank; k++)
-    put(v, k, &old, axis[k]);
+    copy_axis(v, k, &old, axis[k]);
   v->number = NULL;
 }
 
@@ -101,7 +102,7 @@ bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts) {
     if (k != axis) {
       if (v->n_factors + old.n[k] > OX_FACTORS)
         return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
-      put(v, k, &old, k);
+      copy_axis(v, k, &old, k);
       continue;
     }
     v->n[k] = cut_factors(ox_factors(&old, k), old.n[k], cuts, v->f + v->n_factors, OX_FACTORS - v->n_factors);
@@ -208,7 +209,7 @@ bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
     if (v->n_factors + (extent > 1 ? old.n[k - front] : 1) > OX_FACTORS)
       return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
     if (extent > 1) {
-      put(v, k, &old, k - front);
+      copy_axis(v, k, &old, k - front);
     } else {
       v->n[k] = shape[k] > 1;
       if (shape[k] > 1) v->f[v->n_factors++] = (ox_factor){.extent = shape[k]};

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/import/onnx/onnx.h"
-
-enum { MOST_SLID = 4 };
+#include "model/import/onnx/windows.h"
 
 /* One axis along which windows slide. */
 typedef struct {
@@ -14,10 +12,10 @@ typedef struct {
 } slide;
 typedef struct {
   int n;
-  slide s[MOST_SLID];
+  slide s[OX_SLID];
 } slides;
 
-static bool attribute(ox_net *g, const char *name, int n, int64_t least, int64_t *out) {
+bool ox_window_attribute(ox_net *g, const char *name, int n, int64_t least, int64_t *out) {
   size_t have;
   const int64_t *v = ox_ints(g, name, &have);
   if (!v) return true;
@@ -46,12 +44,12 @@ static bool pad_same(ox_net *g, slide *s) {
 /* Strides, dilations and pads of the axes 2.. of v, with windows of kernel[]. */
 static bool read_slides(ox_net *g, const ox_value *v, const int64_t *kernel, slides *all) {
   const int n = all->n = v->rank - 2;
-  int64_t stride[MOST_SLID], dilation[MOST_SLID], pad[2 * MOST_SLID] = {0};
-  if (n < 1 || n > MOST_SLID) return ox_fail(g, TF_E_RANK, "windows over %d axes; 1 to %d can be", n, MOST_SLID);
+  int64_t stride[OX_SLID], dilation[OX_SLID], pad[2 * OX_SLID] = {0};
+  if (n < 1 || n > OX_SLID) return ox_fail(g, TF_E_RANK, "windows over %d axes; 1 to %d can be", n, OX_SLID);
   for (int i = 0; i < n; i++)
     stride[i] = dilation[i] = 1;
-  if (!attribute(g, "strides", n, 1, stride) || !attribute(g, "dilations", n, 1, dilation) ||
-      !attribute(g, "pads", 2 * n, 0, pad))
+  if (!ox_window_attribute(g, "strides", n, 1, stride) || !ox_window_attribute(g, "dilations", n, 1, dilation) ||
+      !ox_window_attribute(g, "pads", 2 * n, 0, pad))
     return false;
   const bool up = ox_int(g, "ceil_mode", 0) != 0;
   for (int i = 0; i < n; i++) {
@@ -93,7 +91,13 @@ static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
   return true;
 }
 
-static void term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
+void ox_pad_rank(ox_tensor *t, int rank, int64_t before, int64_t after) {
+  if (before > t->before[rank]) t->before[rank] = before;
+  if (before > t->pad[rank]) t->pad[rank] = before;
+  if (after > t->pad[rank]) t->pad[rank] = after;
+}
+
+void ox_add_term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
   if (!a->n_dims) return;
   x->dim[x->n] = a->dim[0];
   x->coef[x->n++] = step * times;
@@ -114,14 +118,11 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
   if (r < 0) return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
-  term(&e->index[r], &s->at, f->step[r], s->stride);
-  term(&e->index[r], &s->tap, f->step[r], s->dilation);
+  ox_add_term(&e->index[r], &s->at, f->step[r], s->stride);
+  ox_add_term(&e->index[r], &s->tap, f->step[r], s->dilation);
   e->index[r].c -= f->step[r] * s->before;
   if (!is_padded(s)) return true;
-  const int64_t after = beyond(s);
-  if (s->before > t->before[r]) t->before[r] = s->before;
-  if (s->before > t->pad[r]) t->pad[r] = s->before;
-  if (after > t->pad[r]) t->pad[r] = after;
+  ox_pad_rank(t, r, s->before, beyond(s));
   return true;
 }
 
@@ -152,8 +153,7 @@ typedef struct {
   ox_axis group, in, out, read, made;
 } channels;
 
-/* Adds the cuts of an axis of `outer` groups of `n` elements to both axes. */
-static bool part(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
+bool ox_cut_groups(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
   ox_axis all = {0};
   bool ok = ox_join(g, &all, v, axis) && ox_cut(g, &all, n) && ox_cut(g, outer, 1) && ox_cut(g, inner, 1);
   for (int i = 0; i < all.n && ok; i++)
@@ -166,12 +166,13 @@ static bool open_channels(ox_net *g, const ox_value *x, const ox_value *w, int64
   if (groups < 1 || in % groups || out % groups || ox_extent(w, 1) != in / groups)
     return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights of %lld for %lld", (long long)in,
                    (long long)groups, (long long)ox_extent(w, 1), (long long)out);
-  return part(g, x, 1, in / groups, &c->group, &c->in) && part(g, w, 0, out / groups, &c->group, &c->out) &&
-         ox_join(g, &c->in, w, 1) && ox_open(g, &c->group) && ox_open(g, &c->in) && ox_open(g, &c->out) &&
+  return ox_cut_groups(g, x, 1, in / groups, &c->group, &c->in) &&
+         ox_cut_groups(g, w, 0, out / groups, &c->group, &c->out) && ox_join(g, &c->in, w, 1) &&
+         ox_open(g, &c->group) && ox_open(g, &c->in) && ox_open(g, &c->out) &&
          ox_combine(g, &c->group, &c->in, &c->read) && ox_combine(g, &c->group, &c->out, &c->made);
 }
 
-static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *const *made, int n, ox_value *out) {
+bool ox_add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *const *made, int n, ox_value *out) {
   if (!ox_has(g, k)) return true;
   ox_value b;
   if (!ox_placed(g, k, &b)) return false;
@@ -183,13 +184,12 @@ static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis 
   return y && ox_make(g, g->node->output[0], "=", ox_call(g, "+", x, y, NULL), made, n, out);
 }
 
-/* The tensor to which the bias is added. */
-static const char *sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
+const char *ox_sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
 
-static bool kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
+bool ox_kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
   for (int i = 0; i < w->rank - 2; i++)
     kernel[i] = ox_extent(w, 2 + i);
-  return attribute(g, "kernel_shape", w->rank - 2, 1, kernel);
+  return ox_window_attribute(g, "kernel_shape", w->rank - 2, 1, kernel);
 }
 
 static bool conv(ox_net *g) {
@@ -201,7 +201,7 @@ static bool conv(ox_net *g) {
   if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
   if (x.rank < 3 || w.rank != x.rank)
     return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
-  if (!kernel_of(g, &w, kernel) || !read_slides(g, &x, kernel, &all) || !make_room(g, &x, &all)) return false;
+  if (!ox_kernel_of(g, &w, kernel) || !read_slides(g, &x, kernel, &all) || !make_room(g, &x, &all)) return false;
   ox_begin(g);
   if (!ox_join(g, &batch, &x, 0) || !ox_open(g, &batch) || !open_channels(g, &x, &w, ox_int(g, "group", 1), &c) ||
       !open_slides(g, &x, &all))
@@ -213,47 +213,8 @@ static bool conv(ox_net *g) {
   }
   ox_expr *a = read_slid(g, &x, &batch, &c.read, &all), *b = a ? ox_read(g, &w, weight) : NULL;
   const int n = made_axes(&batch, &c.made, &all, made);
-  return b && ox_make(g, sum_name(g), "+=", ox_call(g, "*", a, b, NULL), made, n, &out) &&
-         add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
-}
-
-/* If windows do not overlap, each element of the result is one tap at one position. */
-static bool conv_transposed(ox_net *g) {
-  ox_value x, w, out;
-  int64_t kernel[OX_RANK];
-  size_t n_out_pads;
-  slides all;
-  ox_axis batch = {0}, in = {0}, k = {0}, place[MOST_SLID];
-  if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
-  if (x.rank < 3 || w.rank != x.rank)
-    return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
-  const int64_t *more = ox_ints(g, "output_padding", &n_out_pads);
-  bool apart = ox_int(g, "group", 1) == 1;
-  for (size_t i = 0; i < n_out_pads; i++)
-    apart &= more[i] == 0;
-  if (!kernel_of(g, &w, kernel) || !read_slides(g, &x, (const int64_t[]){1, 1, 1, 1}, &all)) return false;
-  for (int i = 0; i < all.n; i++)
-    apart &= all.s[i].stride == kernel[i] && all.s[i].dilation == 1 && !all.s[i].before && !all.s[i].after;
-  if (!apart)
-    return ox_fail(g, TF_E_SHAPE, "known where windows do not overlap alone: stride as kernel, no pads, one group");
-  if (ox_extent(&x, 1) != ox_extent(&w, 0))
-    return ox_fail(g, TF_E_SHAPE, "%lld channels beside weights for %lld", (long long)ox_extent(&x, 1),
-                   (long long)ox_extent(&w, 0));
-  ox_begin(g);
-  if (!ox_join(g, &batch, &x, 0) || !ox_join(g, &in, &x, 1) || !ox_join(g, &in, &w, 0) || !ox_join(g, &k, &w, 1) ||
-      !ox_open(g, &batch) || !ox_open(g, &in) || !ox_open(g, &k))
-    return false;
-  const ox_axis *from[OX_RANK] = {&batch, &in}, *weight[OX_RANK] = {&in, &k}, *made[OX_RANK] = {&batch, &k};
-  for (int i = 0; i < all.n; i++) {
-    slide *s = &all.s[i];
-    if (!ox_join(g, &s->at, &x, 2 + i) || !ox_open(g, &s->at) || !ox_open_extent(g, &s->tap, kernel[i]) ||
-        !ox_combine(g, &s->at, &s->tap, &place[i]))
-      return false;
-    from[2 + i] = &s->at, weight[2 + i] = &s->tap, made[2 + i] = &place[i];
-  }
-  ox_expr *a = ox_read(g, &x, from), *b = a ? ox_read(g, &w, weight) : NULL;
-  return b && ox_make(g, sum_name(g), "+=", ox_call(g, "*", a, b, NULL), made, x.rank, &out) &&
-         add_bias(g, 2, &k, made, x.rank, &out) && ox_give(g, 0, &out);
+  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), made, n, &out) &&
+         ox_add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
 }
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
@@ -262,8 +223,8 @@ static bool conv_transposed(ox_net *g) {
 static ox_expr *within(ox_net *g, const slide *s) {
   ox_index at = {.c = -s->before};
   ox_expr *low = NULL, *high = NULL;
-  term(&at, &s->at, 1, s->stride);
-  term(&at, &s->tap, 1, s->dilation);
+  ox_add_term(&at, &s->at, 1, s->stride);
+  ox_add_term(&at, &s->tap, 1, s->dilation);
   if (s->before > 0) low = ox_call(g, "<=", ox_number(g, 0), ox_index_value(g, &at), NULL);
   if (beyond(s) > 0) high = ox_call(g, "<=", ox_index_value(g, &at), ox_number(g, (double)(s->in - 1)), NULL);
   return low && high ? ox_call(g, "and", low, high, NULL) : low ? low : high;
@@ -279,12 +240,49 @@ static ox_expr *least_outside(ox_net *g, ox_expr *e, const slides *all) {
   return in ? ox_call(g, "select", in, e, ox_number(g, -INFINITY)) : e;
 }
 
+/* How many elements of the window at that position count: those inside the axis, and pads if asked. */
+static int64_t counted(const slide *s, int64_t at, bool pads) {
+  const int64_t first = at * s->stride - s->before, end = pads ? s->in + s->after : s->in, low = pads ? -s->before : 0;
+  const int64_t from = first < low ? (low - first + s->dilation - 1) / s->dilation : 0;
+  const int64_t to = first < end ? (end - first + s->dilation - 1) / s->dilation : 0;
+  return (to < s->kernel ? to : s->kernel) - from;
+}
+
+/* The inverse of what counts, for each position along an axis, as a table. */
+static ox_expr *read_share(ox_net *g, const slide *s, int i, bool pads) {
+  static const char *const names[OX_SLID] = {"share", "share_2", "share_3", "share_4"};
+  const ox_axis *const at = &s->at;
+  double *inverse = ox_numbers_room(g, s->out);
+  ox_value table;
+  if (!inverse) {
+    if (!g->oom) ox_fail(g, TF_E_LIMIT, "windows at more than %d places", OX_FOLDED);
+    return NULL;
+  }
+  for (int64_t k = 0; k < s->out; k++) {
+    const int64_t many = counted(s, k, pads);
+    inverse[k] = many > 0 ? 1 / (double)many : 0;
+  }
+  return ox_table(g, names[i], 1, &s->out, inverse, &table) ? ox_read(g, &table, &at) : NULL;
+}
+
+/* The sum of each window, divided by how many of its elements count. */
+static ox_expr *mean_of(ox_net *g, ox_expr *sum, const slides *all, bool pads) {
+  double taps = 1;
+  for (int i = 0; i < all->n && sum; i++) {
+    const slide *s = &all->s[i];
+    if (!is_padded(s) || (pads && beyond(s) <= s->after)) {
+      taps *= (double)s->kernel;
+      continue;
+    }
+    ox_expr *share = read_share(g, s, i, pads);
+    sum = share ? ox_call(g, "*", sum, share, NULL) : NULL;
+  }
+  return sum ? ox_call(g, "*", sum, ox_number(g, 1 / taps), NULL) : NULL;
+}
+
 static bool pool(ox_net *g, const ox_value *x, slides *all, bool most) {
   ox_value out;
   ox_axis batch = {0}, channel = {0};
-  double taps = 1;
-  for (int i = 0; i < all->n; i++)
-    taps *= (double)all->s[i].kernel;
   ox_begin(g);
   if (!ox_join(g, &batch, x, 0) || !ox_join(g, &channel, x, 1) || !ox_open(g, &batch) || !ox_open(g, &channel) ||
       !open_slides(g, x, all))
@@ -296,9 +294,8 @@ static bool pool(ox_net *g, const ox_value *x, slides *all, bool most) {
   if (!e || !ox_make(g, most ? g->node->output[0] : ox_part(g, "sum"), most ? "max=" : "+=", e, made, n, &out))
     return false;
   if (most) return ox_give(g, 0, &out);
-  e = ox_read(g, &out, made);
-  return e && ox_make(g, g->node->output[0], "=", ox_call(g, "*", e, ox_number(g, 1 / taps), NULL), made, n, &out) &&
-         ox_give(g, 0, &out);
+  e = mean_of(g, ox_read(g, &out, made), all, ox_int(g, "count_include_pad", 0) != 0);
+  return e && ox_make(g, g->node->output[0], "=", e, made, n, &out) && ox_give(g, 0, &out);
 }
 
 static bool windows(ox_net *g, bool most) {
@@ -307,23 +304,18 @@ static bool windows(ox_net *g, bool most) {
   int64_t kernel[OX_RANK] = {0};
   if (!ox_placed(g, 0, &x)) return false;
   if (g->node->n_output > 1 && *g->node->output[1]) return ox_fail(g, TF_E_NAME, "places of maxima are not known");
-  if (x.rank < 3 || !attribute(g, "kernel_shape", x.rank - 2, 1, kernel))
+  if (x.rank < 3 || !ox_window_attribute(g, "kernel_shape", x.rank - 2, 1, kernel))
     return x.rank >= 3 ? false : ox_fail(g, TF_E_RANK, "pooling of %d axes", x.rank);
   if (!kernel[0]) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
-  if (!read_slides(g, &x, kernel, &all)) return false;
-  for (int i = 0; i < all.n; i++) {
-    if (!is_padded(&all.s[i])) continue;
-    if (!most && (!ox_int(g, "count_include_pad", 0) || beyond(&all.s[i]) > all.s[i].after))
-      return ox_fail(g, TF_E_SHAPE, "means of padded windows that do not count what is outside");
-  }
-  return make_room(g, &x, &all) && pool(g, &x, &all, most);
+  return read_slides(g, &x, kernel, &all) && make_room(g, &x, &all) && pool(g, &x, &all, most);
 }
 
 static bool max_pool(ox_net *g) { return windows(g, true); }
 static bool average_pool(ox_net *g) { return windows(g, false); }
 
 const ox_kind ox_windows[] = {
-    {"Conv", conv, NULL},        {"ConvTranspose", conv_transposed, NULL},
-    {"MaxPool", max_pool, NULL}, {"AveragePool", average_pool, NULL},
+    {"Conv", conv, NULL},
+    {"MaxPool", max_pool, NULL},
+    {"AveragePool", average_pool, NULL},
     {NULL, NULL, NULL},
 };

@@ -104,7 +104,10 @@ static int level(const ox_expr *e) {
 
 /* Comparisons and what joins them bind weakest: in parentheses. */
 static bool is_condition(const ox_expr *e) {
-  return e->what == OX_CALL && (!strcmp(e->call, "<=") || !strcmp(e->call, "and"));
+  static const char *const words[] = {"<", "<=", "==", "and"};
+  for (size_t i = 0; e->what == OX_CALL && i < sizeof words / sizeof *words; i++)
+    if (!strcmp(e->call, words[i])) return true;
+  return false;
 }
 
 static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {

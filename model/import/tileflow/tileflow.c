@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const tf_loc nowhere = {0};
-
-bool ti_no_memory(ti_case *c) { return tf_fail(c->diags, nowhere, TF_E_LIMIT, "out of memory"); }
+bool ti_no_memory(ti_case *c) { return tf_out_of_memory(c->diags); }
 
 void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   char msg[240];
@@ -220,7 +218,7 @@ char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, 
   tf_page notes = {0};
   ti_case *c = a ? new_case(a, &notes, d) : NULL;
   char *text = c ? import_case(c, texts, n, set, n_set) : NULL;
-  if (!c) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!c) tf_out_of_memory(d);
   free(notes.text);
   tf_arena_free(a);
   return text;

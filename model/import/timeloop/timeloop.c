@@ -55,7 +55,7 @@ static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) 
   const tf_ynode *v[N_SECTIONS], *root = tf_yaml_read(c->arena, file, t->text, t->len, c->diags);
   if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of Timeloop", c->diags)) return false;
   root = tl_merge(c, root);
-  if (!root) return tf_fail(c->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!root) return tf_out_of_memory(c->diags);
   if (!tf_yschema_check(root, sections, N_SECTIONS, "a file of Timeloop", v, c->diags)) return false;
   bool ok = true;
   for (int i = 0; i < N_SECTIONS; i++) {
@@ -116,7 +116,7 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
   const tf_ynode *found[N_SECTIONS] = {NULL};
   tf_page notes = {0}, out = {0};
   bool ok = c != NULL;
-  if (!c) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!c) tf_out_of_memory(d);
   if (c) {
     c->arena = a;
     c->diags = d;
@@ -126,11 +126,11 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
     ok &= find_sections(c, &texts[i], found);
   if (ok && tf_diags_errors(d) == 0) ok = read_sections(c, found);
   ok = ok && tf_diags_errors(d) == 0; /* the YAML reader goes on after its own */
-  if (c && tf_diags_errors(d) == 0 && tf_arena_failed(a)) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (c && tf_diags_errors(d) == 0 && tf_arena_failed(a)) ok = tf_out_of_memory(d);
   if (ok) {
     tf_page_add(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
     tl_write(c, &out);
-    if (out.bad || notes.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    if (out.bad || notes.bad) ok = tf_out_of_memory(d);
   }
   free(notes.text);
   tf_arena_free(a);

@@ -5,12 +5,13 @@ function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
 function up(a, b) { return int((a + b - 1) / b) }
 function turned(name, a, b, before) { return draw(2) ? name "[" before a "," b "]" : name "[" before b "," a "]" }
+function few(n) { return draw(5) ? n : 1 + draw(9) } # rows of a step of decoding
 function eights(n) { return 8 * (1 + draw(n)) }
 function rows(blocks) { return blocks * eights(7) + blocks * 64 - 8 * draw(2) }
 function out(text) { print text }
 
 function product() {
-  m = size(2, 90); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
+  m = few(size(2, 90)); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
   a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,")
   tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
   if (groups) { tp = draw(4) ? 1 : 2; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
@@ -23,16 +24,18 @@ function product() {
 
 function chain() {
   m = size(2, 90); n = size(2, 70); k = size(2, 70); l = draw(4) ? size(2, 70) : 260 + draw(9)
+  if (!draw(4)) { l = 200 + draw(57); n = 90 + draw(60) } # together more than a lane's registers hold
   if (groups) { tm = 1 + draw(2); tl = 1 + draw(2); m = rows(tm); l = tl * 16 * (1 + draw(8)); k = eights(16); n = eights(12) }
   split("relu gelu", f, " "); fn = f[1 + draw(2)]
   out("  dims: {m: " m ", l: " l ", k: " k ", n: " n "}\n  ops:")
   out("  - \"C[m,l] += " turned("A", "m", "k", "") " * " turned("B", "k", "l", "") "\"")
-  out("  - \"R[m,l] = " fn "(C[m,l] + V[l])\"")
-  out("  - \"E[m,n] += R[m,l] * " turned("D", "l", "n", "") "\"\nmapping: |")
+  bare = draw(4) == 0; from = bare ? "C" : "R"
+  if (!bare) out("  - \"R[m,l] = " fn "(C[m,l] + V[l])\"")
+  out("  - \"E[m,n] += " from "[m,l] * " turned("D", "l", "n", "") "\"\nmapping: |")
   if (!groups) { tm = 1 + draw(3); tl = draw(2) ? 1 : 1 + draw(3) }
   r = up(m, tm); w = up(l, tl)
-  out("  HBM for m=" tm " l=" tl "\n    Seq keep C@SMEM R@SMEM")
-  out("      SMEM for m=" r " l=" w " k=" k "\n        op C\n      SMEM for m=" r " l=" w "\n        op R")
+  out("  HBM for m=" tm " l=" tl "\n    Seq keep C@SMEM" (bare ? "" : " R@SMEM"))
+  out("      SMEM for m=" r " l=" w " k=" k "\n        op C" (bare ? "" : "\n      SMEM for m=" r " l=" w "\n        op R"))
   out("      SMEM for m=" r " n=" n " l=" w "\n        op E")
 }
 
@@ -44,7 +47,7 @@ function ops() {
 }
 
 function attention() {
-  m = size(2, 70); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
+  m = few(size(2, 70)); l = size(9, 70); a = size(2, 40); n = size(2, 40); tl = draw(3) ? 2 + draw(3) : 1
   w = up(l, tl); tl = up(l, w); tm = 1 + draw(2); r = up(m, tm); causal = draw(2)
   if (groups) { m = rows(tm); r = up(m, tm); w = 16 * (1 + draw(8)); l = tl * w; a = eights(12); n = eights(12) }
   parts = tl > 1 && !causal && draw(2) ? 2 + draw(groups ? 1 : 3) : 1

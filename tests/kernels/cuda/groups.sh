@@ -3,10 +3,6 @@
 # must be of warpgroups are, others say why not; and what boxes cannot take is refused by the kernel's error code.
 # usage: groups.sh TILEFLOW.  Exit 77: no C++ compiler.
 set -e
-tileflow=$1
-command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/plant.sh"
 
 # NAME, TYPE, why it is not of warpgroups ('': it is); the workload and its mapping on stdin.
@@ -58,6 +54,16 @@ mapping: |
       SMEM for m=65 n=64
         op D
 Y
+
+# Blocks in clusters of two, each of which brings half of B: three panels of 64 columns across the sum, and 160 rows along it.
+machine=pairs
+pair() {
+  product "$1" bf16 'A[m,k]' "$2" "$3" "$4" "$5"
+  grep -q 'START_CLUSTERS(part0' "$work/$1/kernel.cu" || { echo "FAIL: $1: no clusters"; exit 1; }
+}
+pair pair 'B[k,n]' 'm: 456, n: 192, k: 328' 'm=4' 'm=128 n=192 k=328'
+pair pair-turned 'B[n,k]' 'm: 200, n: 320, k: 136' 'm=2 n=2' 'm=100 n=160 k=136'
+machine=gpu
 
 # Two blocks for each sum, which goes in four steps of a ring; what puts the parts together is no product, and needs no reason.
 check split bf16 '' <<'Y'

@@ -18,6 +18,7 @@ look() {
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$work/said" | sort -n | tail -1)
   [ "$spilled" = 0 ] || { echo "FAIL: $1: $spilled bytes are spilled"; failed=1; }
   [ "$(foretold HGMMA "$1")" -gt 0 ] || { echo "FAIL: $1: not of warpgroups"; failed=1; }
+  grep -q serialized "$work/said" && { echo "FAIL: $1: products wait for each other"; failed=1; }
   all=
   for word in HGMMA UTMALDG UTMASTG USETMAXREG; do
     want=$(foretold $word "$1") got=$(counted $word "$1")
@@ -43,7 +44,18 @@ Y
 product 2048x2048x2048 'A[m,k]' 'B[k,n]'
 product 2048x2048x2048 'A[m,k]' 'B[n,k]'
 product 4096x4096x4096 'A[k,m]' 'B[n,k]'
-for model in attention-long causal causal-grouped; do
+product 8192x8192x8192 'A[m,k]' 'B[k,n]'
+grep -q 'START_CLUSTERS(part0' "$work/product-8192x8192x8192-A[m,k]-B[k,n]/kernel.cu" || { echo "FAIL: 8192^3 without clusters"; failed=1; }
+cat >"$work/gelu.yaml" <<'Y'
+workload:
+  name: gelu
+  dims: {m: 8192, n: 4096, k: 4096}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+  - "D[m,n] = gelu(C[m,n] + b[n])"
+Y
+look gelu arch-specs/h100.yaml "$work/gelu.yaml"
+for model in causal causal-grouped sliding-window; do
   look "$model" arch-specs/h100.yaml "workloads/models/$model.yaml"
 done
 exit $failed

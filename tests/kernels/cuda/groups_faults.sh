@@ -1,18 +1,23 @@
 #!/bin/sh
-# Faults planted in the text of two kernels of warpgroups (sm_90a), a product and streamed attention of bfloat16: the emulator, or the
+# Faults planted in the text of four kernels of warpgroups (sm_90a) in bfloat16, two products, one in clusters, and streamed attention, one causal: the emulator, or the
 # comparison behind it, finds each within 50 seeds.
 # usage: groups_faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
-tileflow=$1 step=${2:-1}
-command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+step=${2:-1}
 . "$(dirname "$0")/plant.sh"
 
-# Six pieces of the sum in a ring of four, two blocks of rows, three panels of columns.
-gemm "m: 200, n: 192, k: 328" "for m=2" "for m=128 n=192 k=328" >"$work/product.yaml"
+# Six pieces of the sum in a ring of four, three blocks of rows for two multiprocessors, three panels of columns.
+gemm "m: 296, n: 192, k: 328" "for m=3" "for m=128 n=192 k=328" >"$work/product.yaml"
 attention "h: 3, m: 128, l: 192, a: 64, n: 64" "for h=3 l=3" "stream X Z O" 128 64 64 64 >"$work/attention.yaml"
 prepare product --dtype bf16 --isa sm_90a
 prepare attention --dtype bf16 --isa sm_90a
+attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream X Z O" 128 64 64 64 | awk '
+  /max=/ { print "  - \"T[h,m,l] = select(l <= m, S[h,m,l], -inf)\"" }
+  /max=|exp/ { gsub(/S\[h,m,l\]/, "T[h,m,l]") }
+  { print }
+  /op S/ { print "      SMEM for m=128 l=64\n        op T" }' >"$work/causal.yaml"
+gemm "m: 456, n: 192, k: 328" "for m=4" "for m=128 n=192 k=328" >"$work/pair.yaml"
+machine=pairs prepare pair --dtype bf16 --isa sm_90a
+prepare causal --dtype bf16 --isa sm_90a
 
 main='/static __global__/,/^}/' asks='/asks for tiles/,/multiply them/' uses='/multiply them/,/^}/'
 fault product 'the ring is filled before it is given back' "$asks s/barrier_wait(empty_0 + at_0, turn_0 ^ 1);//"
@@ -22,10 +27,12 @@ fault product 'the turn before of tiles' "$uses s/barrier_wait(full_0 + at_0, tu
 fault product 'half of the bytes are expected' "$asks s/barrier_expect(full_0 + at_0, \([0-9]*\))/barrier_expect(full_0 + at_0, \1 \/ 2)/"
 fault product 'more bytes are expected than come' "$asks s/barrier_expect(full_0 + at_0, \([0-9]*\))/barrier_expect(full_0 + at_0, \1 + 16)/"
 fault product 'a box is left out' "$asks {/load_box.*+ 128)/d;}"
-fault product 'given back before products have read it' "$uses {s/multiply_end();/multiply_end(); if (LANE == 0) barrier_arrive(empty_0 + at_0);/; s/^ *if (LANE == 0) barrier_arrive(empty_0 + at_0);\$//;}"
-fault product 'never given back' "$uses s/if (LANE == 0) barrier_arrive(empty_0 + at_0);//"
-fault product 'given back by one warp alone' "$uses s/if (LANE == 0) barrier_arrive/if (THREAD == 0) barrier_arrive/"
-fault product 'given back by every lane' "$uses s/if (LANE == 0) barrier_arrive/barrier_arrive/"
+fault product 'given back before products have read it' "$uses {s/if (i_k_[0-9]* && LANE == 0) barrier_arrive(empty_0 + (at_0 ? at_0 : 4) - 1)/if (LANE == 0) barrier_arrive(empty_0 + at_0)/; s/^ *if (LANE == 0) barrier_arrive(empty_0 + (at_0.*//;}"
+fault product 'the last tiles are not given back' "$uses s/^ *if (LANE == 0) barrier_arrive(empty_0 + (at_0.*//"
+fault product 'two groups of products left' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+fault product 'never given back' "$uses s/barrier_arrive(empty_0 + (at_0 ? at_0 : 4) - 1)/(void)0/"
+fault product 'given back by one warp alone' "$uses s/LANE == 0) barrier_arrive/THREAD == 0) barrier_arrive/"
+fault product 'given back by every lane' "$uses s/LANE == 0) barrier_arrive/true) barrier_arrive/"
 fault product 'one warp is enough to give back' "$main s/barrier_init(empty_0 + i, 8)/barrier_init(empty_0 + i, 1)/"
 fault product 'an arrival too many is waited for' "$main s/barrier_init(full_0 + i, 1)/barrier_init(full_0 + i, 2)/"
 fault product 'a barrier that is not made' "$main s/for (int i = 0; i < 4; i++) barrier_init/for (int i = 0; i < 3; i++) barrier_init/"
@@ -64,7 +71,7 @@ fault product 'a tile off its 1024 bytes' "$asks s/load_box(shared + 0 /load_box
 fault product 'tiles of a ring that overlap' "$asks s/at_0 \* 24576/at_0 * 16384/"
 fault product 'coordinates changed about' "$asks s/(int)(k_\([0-9]*\) - (0)), (int)(m_\([0-9]*\) - (0))/(int)(m_\2 - (0)), (int)(k_\1 - (0))/"
 fault product 'boxes of half the rows' 's/const int box\[\] = {64, 128}/const int box[] = {64, 64}/'
-fault product 'a tensor that is longer than it is' 's/const int64_t extent\[\] = {328, 200}/const int64_t extent[] = {328, 300}/'
+fault product 'a tensor that is longer than it is' 's/const int64_t extent\[\] = {328, 296}/const int64_t extent[] = {328, 350}/'
 fault attention 'queries are not waited for' "$uses s/barrier_wait(full_0 + at_0, turn_0);//"
 fault attention 'queries are not given back' "$uses s/if (LANE == 0) barrier_arrive(empty_0 + at_0);//"
 fault attention 'keys of the step before' "$uses s/at_1 \* 8192 + tk/(at_1 + 1) % 2 * 8192 + tk/"
@@ -72,4 +79,35 @@ fault attention 'values are not waited for' "$uses s/barrier_wait(full_2 + at_2,
 fault attention 'the other half of a row is multiplied' "$uses s/\[2 \* tk + 1\]/[2 * tk + 0]/"
 fault attention 'rows eight apart changed about' "$uses s/\(fa\[tk\]\[0\] = pack(P[a-z_]*\[0\]\[2 \* tk + 0\]\)\[0\]/\1[2]/"
 fault attention 'rows of products that are too wide' "$uses s/multiply_rows<64/multiply_rows<128/"
+fault attention 'scores that are still being made' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+fault attention 'sums that are still being made' "$uses s/multiply_wait<0>/multiply_wait<1>/"
+fault attention 'rows rounded while a product reads them' "$uses {/O_sums\[0\]\[0\]\[0\], fa/,/fa\[tk\]\[0\]/s/multiply_wait<0>();//;}"
+fault attention 'the other warpgroup is not let on' "$uses s/turn_pass(4 - threadIdx.y \/ 4);//"
+fault attention 'no warpgroup begins' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);//"
+fault attention 'both warpgroups begin' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);/turn_pass(3);/"
+fault attention 'the last turn is not taken' "$uses s/if (threadIdx.y \/ 4 == 0) turn_wait(3);//"
+fault attention 'both wait for the same turn' "$uses s/turn_wait(3 + threadIdx.y \/ 4)/turn_wait(3)/"
+fault attention 'sums are not corrected' "$uses s/if (any_lane(/if (false \&\& any_lane(/"
+fault attention 'sums start over in the third step' "$uses s/== 0 + 1) || tk/== 0 + 2) || tk/"
+fault attention 'sums that start where they go on' "$uses s/(3 - 0 == 1)/true/"
+fault causal 'a step too few' "$main s/ < 128) break/ < 64) break/"
+fault causal 'tiles of a step that nobody takes' "$asks s/ < 128) break/ < 192) break/"
+fault causal 'tiles of a step that do not come' "$uses s/ < 128) break/ < 192) break/"
+fault causal 'a step is taken as whole that is not' "$uses s/ <= 1) {/ <= 65) {/"
+fault causal 'a block is done twice, another never' "$main s/round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x/round % 2 ? 0 : blockIdx.x/"
+fault causal 'who asks for tiles goes to and fro, who multiplies does not' "$asks s/round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x/blockIdx.x/"
+fault causal 'keys of the first step left out' "$uses s/= first;/= first + 1;/"
+fault pair 'one block alone is asked for its tiles' "$uses s/LANE < 2) barrier_arrive_at/LANE < 1) barrier_arrive_at/"
+fault pair 'the other block is never told' "$uses s/- 1, LANE)/- 1, member)/"
+fault pair 'a block that there is not' "$uses s/LANE < 2) barrier_arrive_at/LANE < 3) barrier_arrive_at/"
+fault pair 'the warps of one block are enough' "$main s/barrier_init(empty_0 + i, 16)/barrier_init(empty_0 + i, 8)/"
+fault pair 'both blocks bring the same half' "$asks s/member \* 32/0 * 32/"
+fault pair 'both halves at one place' "$asks s/member \* 4096/0 * 4096/"
+fault pair 'a half for its own block alone' "$asks s/load_box_for_all/load_box/"
+fault pair 'rows of one block for both' "$asks s/load_box(shared/load_box_for_all(shared/"
+fault pair 'half of the bytes are expected' "$asks s/barrier_expect(full_0 + at_0, 40960)/barrier_expect(full_0 + at_0, 28672)/"
+fault pair 'a block begins before the other has its barriers' "$main s/^  cluster_meet();\$/  __syncthreads();/"
+fault pair 'a block ends before the other has done with it' "$main s/^  cluster_meet(); .*//"
+fault pair 'boxes of all rows' 's/const int box\[\] = {64, 32}/const int box[] = {64, 64}/'
+fault pair 'tiles are given back while they are read' "$uses s/multiply_wait<1>/multiply_wait<2>/"
 finish

@@ -1,11 +1,9 @@
 #!/bin/sh
-# Layers of a current language model, small, planned for an H100: `emit` finds a mapping in which every product but those of one row goes
-# to tensor cores, what one kernel leaves for the next is rounded where nobody wants more, and the emulator makes what the workload says.
+# Layers of a current language model, small, planned for an H100: `emit` finds a mapping in which every product goes to tensor cores,
+# those of one row, too; what one kernel leaves for the next is rounded where nobody wants more, and the emulator makes what the workload says.
 # usage: layers.sh TILEFLOW.  Exit 77: no C++ compiler.
-tileflow=$1 failed=0
-command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+failed=0
+. "$(dirname "$0")/begin.sh"
 
 # NAME TYPE "PRODUCT..." "NARROW..." MERGES PARAM=VALUE...: the products that are in fragments; intermediates that cross from kernel to kernel
 # rounded; results that are summed in parts, each another block's
@@ -31,5 +29,5 @@ layer gated-mlp bf16 "U V Y" G 1 tokens=16 width=24 inner=8192
 layer gated-mlp tf32 "U V Y" "" 0 tokens=24 width=96 inner=200
 layer norm-product f16 Y "" 0 tokens=40 width=96 out=88
 layer causal-grouped bf16 "S O" "" 0 kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
-layer attention-decode bf16 "" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
+layer attention-decode bf16 "S O" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
 [ $failed = 0 ]

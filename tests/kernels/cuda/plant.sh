@@ -1,5 +1,5 @@
-# Of faults.sh and groups_faults.sh, which set tileflow, step and work: kernels for a small machine, and faults planted in their text.
-. "$(dirname "$0")/workloads.sh"
+# Of faults.sh and groups_faults.sh, which set step: kernels for a small machine, and faults planted in their text.
+. "$(dirname "$0")/begin.sh"
 
 cat >"$work/gpu.yaml" <<'A'
 architecture:
@@ -10,14 +10,17 @@ architecture:
   - {name: HBM, bandwidth: 64}
   - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
   compute:
-  - {name: u, ops: [mac, add, sub, div, max, exp], below: SMEM, mesh: [16, 16]}
+  - {name: u, ops: [mac, add, sub, div, max, exp, select], below: SMEM, mesh: [16, 16]}
 A
 
-# KERNEL OPTION...: emitted from its file, compiled for the emulator, and right as it is.
+# The same with a network that brings data to several multiprocessors at once: blocks may form clusters.
+sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
+
+# KERNEL OPTION...: for $machine (gpu), emitted from its file, compiled for the emulator, and right as it is.
 prepare() {
   kernel=$1
   shift
-  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda "$@" -o "$work/$kernel" || exit 1
+  "$tileflow" emit --quiet "$work/${machine:-gpu}.yaml" "$work/$kernel.yaml" --target cuda "$@" -o "$work/$kernel" || exit 1
   make -s -C "$work/$kernel" emulate CXX=g++ CXXFLAGS=-O0 >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 }
 

@@ -3,12 +3,10 @@
 # of dims (draw.awk), and, with CUDA_TEST, which draws them, as many of whatever the oracle draws: small workloads, any tree.
 # GROUPS_ISA=sm_90a: such as warpgroups may take, of which more than half must be theirs.
 # usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
-tileflow=$1 cases=${2:-8} first=${3:-1}
+. "$(dirname "$0")/begin.sh"
+cases=${2:-8} first=${3:-1}
 [ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 bf16-wmma
 here=$(dirname "$0")
-command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 flags="-O0 -Wall -Wextra -Wno-unused-function -Werror"
 
 cat >"$work/gpu.yaml" <<'A'
@@ -21,12 +19,15 @@ architecture:
   compute:
   - {name: u, ops: [mac, add, sub, mul, div, max, exp, relu, gelu, select, sqrt], below: SMEM, mesh: [16, 16]}
 A
+# multiprocessors to which data can come at once, so that blocks may form clusters
+sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
 others=0
 [ "${CUDA_TEST:-}" ] && others=$((cases / 2)) && mkdir "$work/drawn" && { "$CUDA_TEST" --yaml "$work/drawn" --cases $others --seed "$first" || exit 1; }
 
-wrong=0 refused=0 split=0 seed=$first groups=0
+wrong=0 refused=0 split=0 seed=$first groups=0 pairs=0
 while [ "$seed" -lt $((first + cases)) ]; do
   at=$work/$seed dtype=$1 arch=$work/gpu.yaml
+  [ "${GROUPS_ISA:-}" ] && [ $((seed / 3 % 2)) = 1 ] && arch=$work/pairs.yaml
   if [ $((seed - first)) -lt $others ]; then
     arch= # which has memories as few and as small as the oracle likes them
     sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/' "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
@@ -48,10 +49,11 @@ while [ "$seed" -lt $((first + cases)) ]; do
   }
   grep -q 'for (int64_t part_' "$at/kernel.cu" 2>/dev/null && split=$((split + 1))
   [ -f "$at/hopper.hpp" ] && groups=$((groups + 1))
+  grep -q START_CLUSTERS.part "$at/kernel.cu" 2>/dev/null && pairs=$((pairs + 1))
   rm -rf "$at"
   seed=$((seed + 1))
   shift
   set -- "$@" "$dtype"
 done
-echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups}"
+echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups, $pairs with clusters}"
 [ "$wrong" = 0 ] && { [ ! "${GROUPS_ISA:-}" ] || [ $((groups * 2)) -gt "$cases" ]; }

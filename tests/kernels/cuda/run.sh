@@ -3,11 +3,7 @@
 # against the model's for the mapping.  Exit 77: no C++ compiler.
 # usage: run.sh TILEFLOW
 set -e
-tileflow=$1
-command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-. "$(dirname "$0")/workloads.sh"
+. "$(dirname "$0")/begin.sh"
 
 arch() {
   cat <<'A'
@@ -76,6 +72,23 @@ mapping: |
       SMEM for m=23 l=40
         op R
       SMEM for m=23 n=50 l=40
+        op E
+Y
+
+# What C and E have of a row is together more than the registers hold: C goes to shared memory between them.
+check product-product "B D" --dtype bf16 <<'Y'
+workload:
+  name: product-product
+  dims: {m: 64, l: 240, k: 20, n: 100}
+  ops:
+  - "C[m,l] += A[m,k] * B[k,l]"
+  - "E[m,n] += C[m,l] * D[l,n]"
+mapping: |
+  HBM for m=2
+    Seq keep C@SMEM
+      SMEM for m=32 l=240 k=20
+        op C
+      SMEM for m=32 n=100 l=240
         op E
 Y
 

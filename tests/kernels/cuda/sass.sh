@@ -1,6 +1,6 @@
 #!/bin/sh
 # What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
-# spills, and registers are within 15 % of those expected: products of all types, streamed attention, sums in parts, on sm_80.
+# spills, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
 # usage: sass.sh TILEFLOW.  CUOBJDUMP=FILE where it is not on the PATH.  Exit 77: no nvcc, or no cuobjdump.
 tileflow=$1 failed=0 cuobjdump=${CUOBJDUMP:-cuobjdump}
 command -v nvcc >/dev/null || { echo "SKIP: no nvcc"; exit 77; }
@@ -32,4 +32,5 @@ for type in bf16 f16 tf32 int8; do
   gemm "m: 1024, n: 1024, k: 1024" "for m=8 n=8 k=16" "for m=128 n=128 k=64" | check gemm $type
 done
 check attention-long bf16 <workloads/models/attention-long.yaml
+check attention-decode bf16 <workloads/models/attention-decode.yaml
 [ $failed = 0 ]

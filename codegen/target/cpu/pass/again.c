@@ -29,7 +29,8 @@ static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops
   int64_t all = 1;
   for (int k = 0; k < op->n_dims; k++) {
     const int64_t step = ir_is_matrix(s->nest.product, k) ? s->range[k].most : 1;
-    const bool many = moves_b(w, s, k) && (low_range_hangs_on(w, &s->range[k]) & loops || s->range[k].most > step);
+    const bool many =
+        moves_b(w, s, k) && (low_range_hangs_on(w->moves, &s->range[k]) & loops || s->range[k].most > step);
     places[k] = many ? (wl->dims[op->dims[k]].extent + step - 1) / step : 1;
     if (__builtin_mul_overflow(all, places[k], &all)) return 0;
   }
@@ -44,7 +45,7 @@ static void spread(low_loops_around *w, ir_stmt *s) {
   ir_product *p = TF_NEW(w->w->p->arena, ir_product);
   int64_t *places = TF_ARRAY(w->w->p->arena, int64_t, (size_t)op->n_dims + 1), all, bytes;
   for (int k = 0; k < op->n_dims; k++)
-    if (moves_b(w, s, k)) mask |= low_range_hangs_on(w, &s->range[k]);
+    if (moves_b(w, s, k)) mask |= low_range_hangs_on(w->moves, &s->range[k]);
   for (int i = 0; i < w->depth && !low_failed(w->w); i++) {
     if (mask >> i & 1 || !goes_on(w, i) || !(mask >> i)) continue;
     const int64_t words = (pack->words + LINE - 1) / LINE * LINE;

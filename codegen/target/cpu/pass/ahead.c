@@ -218,4 +218,6 @@ static void ahead_in(lowering *w, const ir_body *body) {
   }
 }
 
-void low_rows_ahead(lowering *w) { ahead_in(w, &w->p->body); }
+void low_rows_ahead(lowering *w) {
+  if (!w->p->machine.choices.at[TF_CHOICE_AT]) ahead_in(w, &w->p->body);
+}

@@ -53,7 +53,7 @@ static double words_of(const ir_range *r, int rank) {
 static uint64_t box_moves(const low_loops_around *w, const ir_range *r, int rank) {
   uint64_t mask = 0;
   for (int i = 0; i < rank; i++)
-    mask |= low_range_hangs_on(w, &r[i]);
+    mask |= low_range_hangs_on(w->moves, &r[i]);
   return mask;
 }
 
@@ -68,7 +68,7 @@ static void widen(low_loops_around *w, ir_stmt *s) {
   ir_product *product = TF_NEW(w->w->p->arena, ir_product);
   if (low_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
-    wide[r] = low_range_hangs_on(w, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
+    wide[r] = low_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);
   if (words > INT32_MAX ||
       SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank))
@@ -85,8 +85,9 @@ static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
   if (i < 0 || ir_is_aside(w->loop[i])) return IR_NEXT_SAME;
-  if (low_hangs_on(w, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
-  return low_hangs_on(w, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS : IR_NEXT_SAME;
+  if (low_hangs_on(w->moves, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
+  return low_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS
+                                                                                             : IR_NEXT_SAME;
 }
 
 static void ask(low_loops_around *w, ir_stmt *s) {
@@ -102,7 +103,7 @@ static void product(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (p->way != IR_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
-  ask(w, s);
+  if (!w->w->p->machine.choices.at[TF_CHOICE_ASK]) ask(w, s);
 }
 
 void low_around_channels(lowering *w) {

@@ -149,7 +149,7 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
 
 void low_ask_ahead(lowering *w) {
   asking a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
-  if (low_failed(w) || w->p->machine.lanes < 2) return;
+  if (low_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_ASK]) return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "codegen/target/cpu/pass/loops.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 enum { MAX_DEPTH = 64 };
@@ -71,8 +72,6 @@ static double places(const walk *w, uint64_t mask) {
   return n;
 }
 
-static uint64_t hangs_on(const walk *w, ir_atom a) { return a.var < 0 ? 0 : w->moves[a.var]; }
-
 static double words_of(const ir_range *r, int n, const bool *in) {
   double words = 1;
   for (int i = 0; i < n; i++)
@@ -90,7 +89,7 @@ static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
     for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++)
       for (int t = 0; t < ref->index[r].n_terms; t++)
         in[k] |= ref->index[r].terms[t].dim == op->dims[k];
-    if (in[k]) mask |= hangs_on(w, s->range[k].lo) | hangs_on(w, s->range[k].hi);
+    if (in[k]) mask |= low_range_hangs_on(w->moves, &s->range[k]);
   }
   return mask;
 }
@@ -101,7 +100,7 @@ static void slab(walk *w, const ir_stmt *s) {
   const int rank = w->p->tree->workload->tensors[op->reads[ir_slab_of(p)].tensor].rank;
   uint64_t mask = 0;
   for (int r = 0; r < rank; r++)
-    mask |= hangs_on(w, p->slab[r].lo) | hangs_on(w, p->slab[r].hi);
+    mask |= low_range_hangs_on(w->moves, &p->slab[r]);
   const double rows = words_of(p->slab, rank - 1, NULL);
   w->cycles += runs(w, mask, p->keep_slab) * rows *
                (w->core->row * (double)p->stride + (double)p->slab[rank - 1].most / w->core->copy);
@@ -161,7 +160,9 @@ static void channels(walk *w, const ir_stmt *s) {
   double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, k / passes, across) +
                          squares * w->core->square * w->isa->lanes);
   if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, k / passes, (int)rest);
-  const double panels = k * vectors * w->isa->lanes;
+  double panels = k * vectors * w->isa->lanes;
+  for (int i = 0; i < op->n_out_dims; i++)
+    if (ir_is_group(w->p->tree->workload, op, i)) panels *= (double)s->range[i].most;
   if (panels > w->near)
     busy = (busy > panels / w->core->stream ? busy : panels / w->core->stream) + panels / w->core->seen;
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
@@ -205,18 +206,11 @@ static double jumps(const walk *w, const ir_stmt *s) {
   return k * (looked > jumped ? looked : jumped);
 }
 
-static double all_words(const tf_tensor *z) {
-  double words = 1;
-  for (int r = 0; r < z->rank; r++)
-    words *= (double)z->extent[r];
-  return words;
-}
-
 /* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
 static double arrive(const walk *w, const tf_tensor *z) {
   const tf_arch *a = w->p->tree->arch;
   int from = tf_arch_close(a) - 1;
-  const double words = all_words(z);
+  const double words = (double)tf_tensor_words(z);
   while (from > 0 && a->memories[from].capacity_words >= 0 && words > (double)a->memories[from].capacity_words)
     from--;
   return from < 0 ? INFINITY : a->memories[from].read_bw;
@@ -229,7 +223,8 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
   const bool asked =
       (s->nest.asked >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
-  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || all_words(z) <= w->near / 2) return 0;
+  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || (double)tf_tensor_words(z) <= w->near / 2)
+    return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
   return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
 }
@@ -244,7 +239,8 @@ static void product(walk *w, const ir_stmt *s) {
   bool in[MAX_DIMS];
   if (op->n_dims > MAX_DIMS) return;
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
-  const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
+  const double wide = parts(
+      vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices)));
   const double stays = w->core->stays / (double)sizeof(float);
   /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
   const bool amx = p->kernel->m_round > 1;
@@ -318,17 +314,11 @@ static void loop(walk *w, const ir_stmt *s) {
   w->depth--;
 }
 
-static void let(walk *w, const ir_stmt *s) {
-  w->moves[s->let.var] = 0;
-  for (int i = 0; i < s->let.expr.n; i++)
-    w->moves[s->let.var] |= hangs_on(w, s->let.expr.arg[i]);
-}
-
 static void body(walk *w, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      let(w, s);
+      low_let_moves(w->moves, s);
     else if (s->kind == IR_FOR)
       loop(w, s);
     else if (s->kind == IR_NEST)

@@ -1,10 +1,16 @@
 /* Visits the statements with the loops around them. */
 #include "codegen/target/cpu/pass/loops.h"
 
-uint64_t low_hangs_on(const low_loops_around *at, ir_atom a) { return a.var < 0 ? 0 : at->moves[a.var]; }
+uint64_t low_hangs_on(const uint64_t *moves, ir_atom a) { return a.var < 0 ? 0 : moves[a.var]; }
 
-uint64_t low_range_hangs_on(const low_loops_around *at, const ir_range *r) {
-  return low_hangs_on(at, r->lo) | low_hangs_on(at, r->hi);
+uint64_t low_range_hangs_on(const uint64_t *moves, const ir_range *r) {
+  return low_hangs_on(moves, r->lo) | low_hangs_on(moves, r->hi);
+}
+
+void low_let_moves(uint64_t *moves, const ir_stmt *let) {
+  moves[let->let.var] = 0;
+  for (int i = 0; i < let->let.expr.n; i++)
+    moves[let->let.var] |= low_hangs_on(moves, let->let.expr.arg[i]);
 }
 
 static void body(low_loops_around *at, const ir_body *b);
@@ -17,17 +23,11 @@ static void loop(low_loops_around *at, const ir_stmt *s) {
   at->depth--;
 }
 
-static void let(low_loops_around *at, const ir_stmt *s) {
-  at->moves[s->let.var] = 0;
-  for (int i = 0; i < s->let.expr.n; i++)
-    at->moves[s->let.var] |= low_hangs_on(at, s->let.expr.arg[i]);
-}
-
 static void body(low_loops_around *at, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      let(at, s);
+      low_let_moves(at->moves, s);
     else if (s->kind == IR_FOR)
       loop(at, s);
     else if (s->kind == IR_IF || (s->kind == IR_TOGETHER && at->together))

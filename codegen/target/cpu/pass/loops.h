@@ -15,9 +15,11 @@ typedef struct low_loops_around {
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
 } low_loops_around;
 
-/* The loops on which the value, or the range, depends. */
-uint64_t low_hangs_on(const low_loops_around *at, ir_atom a);
-uint64_t low_range_hangs_on(const low_loops_around *at, const ir_range *r);
+/* The loops on which the value, or the range, depends; moves: [variable] those of each. */
+uint64_t low_hangs_on(const uint64_t *moves, ir_atom a);
+uint64_t low_range_hangs_on(const uint64_t *moves, const ir_range *r);
+/* Sets moves[] of the variable that an IR_LET sets. */
+void low_let_moves(uint64_t *moves, const ir_stmt *let);
 /* Visits the whole program; w, product, together and what of `at` must be set. */
 void low_walk_loops(low_loops_around *at);
 #endif

@@ -3,6 +3,12 @@
 #define CODEGEN_TARGET_CPU_PASS_PASS_H
 #include "codegen/lower/lower.h"
 
+/* Values of choices (TF_CHOICES). */
+enum { LOW_PACK_NEVER = 1, LOW_PACK_ALWAYS };
+enum { LOW_LANES_LAST = 1, LOW_LANES_CHANNELS };
+enum { LOW_ROWS_THERE = 1, LOW_ROWS_COPIED };
+enum { LOW_AT_APART = 1, LOW_AT_ROWS };
+
 /* platform.c */
 extern const ir_platform low_cpu_platform;
 
@@ -23,8 +29,9 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 
 /* few.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
 bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);
-/* Whether op o is such a product with panel b, and no loop still to be lowered spreads it over cores. */
-bool low_few_streams(const lowering *w, int o, int b);
+/* Whether op o is such a product with panel b, and no loop still to be lowered spreads it over cores; *tiles: its rows
+ * are cut into tiles, and may be any number. */
+bool low_few_streams(const lowering *w, int o, int b, bool *tiles);
 
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);

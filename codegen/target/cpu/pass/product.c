@@ -1,6 +1,7 @@
 /* Recognises nests that are matrix products, and decides where an op's own loops may end. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
+#include "model/spec/dims.h"
 
 /* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close
  * memory only if each is used often enough (measured on layers of YOLO: break-even at 196 uses, at 784 three times as
@@ -37,15 +38,18 @@ static int64_t box_words(const lowering *w, int o, int ref) {
 static int panel_read(const lowering *w, int o);
 
 bool low_close_by(const lowering *w, int o) {
+  static const double times[] = {1, 1.0 / 16, 0.25, 0.5, 2, 4}; /* the values of TF_CHOICE_CLOSE */
+  const double share = times[(int)w->p->machine.choices.at[TF_CHOICE_CLOSE]];
+  const int64_t close = (int64_t)((double)low_close_words(w->plan->arch) * share);
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
+  bool tiles;
   /* the panel of a product has to stay close, the rest streams past; with few rows the panel streams */
-  if (panel >= 0 && low_few_streams(w, o, panel))
-    return words + box_words(w, o, 1 - panel) <= low_close_words(w->plan->arch);
-  if (panel >= 0) return box_words(w, o, panel) <= low_close_words(w->plan->arch);
+  if (panel >= 0 && low_few_streams(w, o, panel, &tiles)) return tiles || words + box_words(w, o, 1 - panel) <= close;
+  if (panel >= 0) return box_words(w, o, panel) <= close;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
-  return words <= low_close_words(w->plan->arch);
+  return words <= close;
 }
 
 bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
@@ -179,9 +183,8 @@ static void turn(const finder *f, ir_product *p) {
     int64_t most = rounded(f->nest->range[k].most, k == p->m ? p->kernel->m_round : k == p->k ? p->kernel->k_round : 1);
     if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
   }
-  const tf_index *last = &a->index[z->rank - 1];
-  for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
-    if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
+  const tf_index *inner = &a->index[tf_inner_rank(z)];
+  if (as_it_is(f, p) && (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k]))) return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
   if (words / TURNED_CLOSE > low_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
   p->pairs.turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
@@ -245,6 +248,8 @@ static bool worth_copying(const finder *f, const ir_product *p) {
   enum { WIDE = 4 };
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
+  const int chosen = (int)t->choices.at[TF_CHOICE_PACK];
+  if (chosen) return chosen == LOW_PACK_ALWAYS;
   if (!p->pairs.far || !t->lanes) return false;
   const int64_t rows = tf_micro_rows(t->registers, WIDE), tiles = (f->nest->range[p->m].most + rows - 1) / rows;
   const double n = (double)f->nest->range[p->n].most;

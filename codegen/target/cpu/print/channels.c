@@ -3,10 +3,23 @@
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/print.h"
+#include "model/spec/dims.h"
 
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
-static bool outside(const tf_op *op, const ir_product *p, int k) {
-  return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1);
+/* Dims that the nest walks within a panel: neither in the tile nor groups. */
+static bool outside(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+  return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1) &&
+         !ir_is_group(c->wl, op, k);
+}
+
+/* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one. */
+static void group_at(c_printer *c, const tf_op *op, const ir_product *p) {
+  int64_t step = p->channels.group;
+  for (int k = op->n_out_dims - 1; k >= 0; k--) {
+    if (!ir_is_group(c->wl, op, k)) continue;
+    fprintf(c->out, " + d_%s * %" PRId64, c_dim_name(c, op, k), step);
+    step *= c->wl->dims[op->dims[k]].extent;
+  }
 }
 
 /* Settings of what is reduced from the k-th dim on, over all of it. */
@@ -35,30 +48,39 @@ static void each_element(c_printer *c, const tf_op *op, const ir_product *p, con
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
-/* Whether b is float32 in the order n, then what is reduced: then rows of it can be turned where they have no gaps. */
-static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
+/* The rank of b that n alone moves, if b is float32, groups alone move those before it, and those after it are what is
+ * reduced, in the order of the dims: then rows of it can be turned where they have no gaps.  -1: it is not so. */
+static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->b];
-  const int rank = c->wl->tensors[ref->tensor].rank;
-  bool ordered = c_buffer(c, op, p->b)->type == IR_F32 && rank > 1 && rank == 1 + op->n_dims - op->n_out_dims;
+  const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
+  bool ordered = c_buffer(c, op, p->b)->type == IR_F32 && n >= 0 && n < rank - 1;
   for (int r = 0; ordered && r < rank; r++) {
     const tf_index *ix = &ref->index[r];
-    ordered = ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 &&
-              ix->terms[0].dim == op->dims[r ? op->n_out_dims + r - 1 : p->n];
+    ordered = r < n ? !tf_index_coef(ix, op->dims[p->n])
+                    : ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 &&
+                          ix->terms[0].dim == op->dims[r == n ? p->n : op->n_out_dims + r - n - 1];
+    for (int k = op->n_out_dims; ordered && r < n && k < op->n_dims; k++)
+      ordered = !tf_index_coef(ix, op->dims[k]);
   }
-  return ordered;
+  return ordered ? n : -1;
 }
 
 /* "if (no gaps) turn; else" */
-static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
+static void turn(c_printer *c, const tf_op *op, const ir_product *p, int n) {
   const char *z = c_buffer(c, op, p->b)->id;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
   c_line(c, "if (end == from + columns");
-  for (int r = 1; r + 1 < rank; r++)
-    fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r));
+  for (int r = n + 1; r + 1 < rank; r++)
+    fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r - n));
   fputs(") {\n", c->out);
   c_indent(c);
-  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * columns, columns, %" PRId64 ");\n", z, z, z,
-          settings(c, op, op->n_out_dims));
+  fprintf(c->out, "  const int64_t d_%s = from", c_dim_name(c, op, p->n));
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    fprintf(c->out, ", d_%s = 0", c_dim_name(c, op, k));
+  fputs(";\n", c->out);
+  c_indent(c);
+  fputs("  turn_words(&", c->out), c_place(c, op, p->b);
+  fprintf(c->out, ", 4 * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n", z, n, settings(c, op, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
 }
@@ -76,18 +98,29 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   const ir_product *p = pack->product;
   const tf_op *op = &c->wl->ops[pack->op];
   const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, op->n_out_dims);
+  const int in_order = rank_in_order(c, op, p);
+  int opened = 1;
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
+  for (int k = 0; k < op->n_out_dims; k++) {
+    if (!ir_is_group(c->wl, op, k)) continue;
+    const char *dim = c_dim_name(c, op, k);
+    c_indent(c);
+    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim, dim, c->wl->dims[op->dims[k]].extent,
+            dim);
+    c->depth++, opened++;
+  }
   c_indent(c);
   fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->channels.panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->channels.panels], rows);
+  fprintf(c->out, "float *to = packed + %" PRId64, c->offset[p->channels.panels]), group_at(c, op, p);
+  fprintf(c->out, " + from * %" PRId64 ";\n", rows);
   c_indent(c);
   fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
       width(c, op, p, "from"), fputs(";\n", c->out);
-  if (in_order(c, op, p)) turn(c, op, p);
+  if (in_order >= 0) turn(c, op, p, in_order);
   each_element(c, op, p, "end");
-  c_close(c, 1);
+  c_close(c, opened);
 }
 
 /* ---- the nest -------------------------------------------------------------------------------------------------- */
@@ -203,7 +236,7 @@ static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
 static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   int64_t n = tiles_of_row(c, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(op, s->nest.product, k)) n *= s->range[k].most;
+    if (outside(c, op, s->nest.product, k)) n *= s->range[k].most;
   return n;
 }
 
@@ -228,8 +261,8 @@ static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
   else
     fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
-  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->channels.panels),
-      fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
+  c_line(c, "uintptr_t ahead = (uintptr_t)("), c_pack_name(c, p->channels.panels), group_at(c, op, p);
+  fputs(") + (uintptr_t)next * sizeof(float);\n", c->out);
   const int64_t bytes = p->channels.panel * (int64_t)sizeof(float), all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
@@ -252,7 +285,7 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->channels.panels);
+  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->channels.panels), group_at(c, op, p);
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
           c_dim_name(c, op, op->n_out_dims), settings(c, op, op->n_out_dims + 1));
   c_indent(c);
@@ -281,9 +314,11 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   if (p->slab) c_fill_slab(c, op, p);
   list_places(c, op, s);
   add_flag(c, op, s);
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (ir_is_group(c->wl, op, k)) c_loop(c, op, s, k), opened++;
   open_panels(c, op, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(op, p, k)) c_loop(c, op, s, k), opened++;
+    if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
   calls(c, op, s);
   if (p->channels.next != IR_NEXT_UNASKED) {
     c_indent(c);

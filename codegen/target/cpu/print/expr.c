@@ -348,6 +348,11 @@ static void truth(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
 
 static void choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   const tf_expr *condition = &op->expr[e->arg[0]];
+  if (op == c->chosen && e == &op->expr[op->n_expr - 1]) { /* what is masked is -inf */
+    const tf_expr *yes = &op->expr[e->arg[1]];
+    expression(c, op, e->arg[yes->what == TF_X_NUMBER && isinf(yes->number) ? 2 : 1], skip);
+    return;
+  }
   if (condition->what != TF_X_CALL || !c_comparison(condition->call)) {
     function(c, op, e, "chosen", skip);
     return;
@@ -356,6 +361,9 @@ static void choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   expression(c, op, e->arg[1], skip), fputs(" : ", c->out);
   expression(c, op, e->arg[2], skip), fputc(')', c->out);
 }
+
+/* Whether neither the number nor its inverse is near the ends of float32. */
+static bool is_mild(double v) { return fabs(v) > 1e-30 && fabs(v) < 1e30; }
 
 static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   const tf_micro_fn *fn = tf_micro_math_find((int)e->call);
@@ -369,6 +377,11 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
       fprintf(c->out, " * inverse_%s", c->p->tensor_id[op->out]);
       if (c_has_power(c, op, c->inverse)) fprintf(c->out, " * power_%s", c->p->tensor_id[op->out]);
       fputc(')', c->out);
+      return;
+    }
+    if (c->near && op->expr[e->arg[1]].what == TF_X_NUMBER && is_mild(op->expr[e->arg[1]].number)) {
+      fputc('(', c->out), expression(c, op, e->arg[0], skip), fputs(" * ", c->out);
+      c_number(c, 1 / op->expr[e->arg[1]].number), fputc(')', c->out);
       return;
     }
     infix(c, op, e, "/", skip);

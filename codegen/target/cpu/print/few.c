@@ -21,7 +21,8 @@ static void from_row_to_row(c_printer *c, const tf_op *op, const ir_product *p, 
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
   const ir_product *p = s->nest.product;
-  const tf_micro_few f = {(int)rows, c_buffer(c, op, p->a)->type, c_buffer(c, op, p->b)->type, p->few.along_k};
+  const tf_micro_few f = {
+      (int)rows, c_buffer(c, op, p->a)->type, c_buffer(c, op, p->b)->type, p->few.along_k, p->few.strip, p->few.block};
   const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
   if (!name) {
     c->failed = true;

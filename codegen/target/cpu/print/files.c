@@ -119,13 +119,6 @@ static bool has_isa(const c_package *k, const char *name) {
   return has;
 }
 
-static bool divides(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= b->s[i]->kind == IR_DIVIDE || divides(&b->s[i]->body);
-  return any;
-}
-
 static bool has_exp(const tf_workload *wl) {
   bool any = false;
   for (int o = 0; o < wl->n_ops; o++)
@@ -145,7 +138,7 @@ static void ends_of_range(FILE *out, const c_package *k) {
           "maximum of "
           "its row,\n * as in softmax, 0 below -69.3147 (7.9e-31).\n",
           out);
-  if (divides(&k->p->body))
+  if (ir_has(&k->p->body, IR_DIVIDE))
     fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / "
           "(length of a row) may overflow.\n",
           out);
@@ -227,10 +220,12 @@ void c_makefile(FILE *out, const c_package *k) {
   fprintf(
       out,
       "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which the test runs under, may "
-      "be "
-      "set.\n"
-      "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
-      several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
+      "be set.\n"
+      "# ANY: for any computer, so that test and bench can say what theirs lacks.\n"
+      "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\nALL = %s%s$(ANY)\nLIBS = %s%s-lm\n"
+      "OBJECTS = kernel.o",
+      several ? "" : k->isa->flags, several || !*k->isa->flags ? "" : " ", k->source->libraries,
+      *k->source->libraries ? " " : "");
   objects(out, k, false);
   fprintf(out,
           "\n\nall: libkernel.a test bench\n"
@@ -238,8 +233,8 @@ void c_makefile(FILE *out, const c_package *k) {
           "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
           several ? "" : " parts.h");
   objects(out, k, true);
-  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
-        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ANY) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
+        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ANY) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
         "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
         ".PHONY: all clean test\n",
         out);

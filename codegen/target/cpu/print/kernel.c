@@ -374,13 +374,6 @@ static bool chooses(const tf_workload *wl) {
   return any;
 }
 
-static bool corrects(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= b->s[i]->kind == IR_CORRECT || corrects(&b->s[i]->body);
-  return any;
-}
-
 static void arguments(c_printer *c) {
   for (int z = 0; z < c->wl->n_tensors; z++) {
     const tf_tensor *t = &c->wl->tensors[z];
@@ -525,7 +518,7 @@ void c_parts_h(FILE *out, const c_package *k) {
           "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and the most of two. */\n"
           "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n%s",
           k->isa->name, k->name, k->name, strict);
-  tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
+  tf_micro_math(out, kinds_used(p->tree->workload) | (ir_has(&p->body, IR_CORRECT) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
   if (keeps(p)) c_keep_text(out);
@@ -549,7 +542,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .name = k->name,
                  .inverse = -1,
                  .gone = -1,
-                 .micro = tf_micro_new(k->isa, k->source),
+                 .micro = tf_micro_new(k->isa, k->source, &k->p->machine.choices),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .out = open_memstream(&body, &n_body),

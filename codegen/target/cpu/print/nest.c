@@ -87,7 +87,9 @@ void c_fresh_flag(c_printer *c, const ir_stmt *s) {
   if (!s->nest.n_fresh) return;
   c_indent(c);
   fputs("const int fresh = ", c->out);
-  if (c->row_at)
+  if (c->step)
+    fputc(c->step == C_STEP_FIRST ? '1' : '0', c->out);
+  else if (c->row_at)
     fputs("of->fresh", c->out);
   else
     c_is_fresh(c, s);
@@ -288,8 +290,9 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
 
 bool c_open_when(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_SAVE || (s->kind == IR_DIVIDE && s->divide.last.var < 0)) return false;
+  if (c->step == (s->kind == IR_CORRECT ? C_STEP_LATER : C_STEP_LAST)) return false;
   c_line(c, "if (");
-  c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
+  c_atom(c->out, c->p, c->step ? ir_number(0) : s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
   if (s->kind == IR_CORRECT)
     fputs(" != 0) { /* the maximum may have risen */\n", c->out);
   else

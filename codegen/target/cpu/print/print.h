@@ -13,6 +13,9 @@ typedef struct {
   bool lead;  /* of the sum that is one row ahead of the others */
 } c_row_at;
 
+/* Of a loop's steps, where it is known which are printed. */
+typedef enum { C_STEP_ANY, C_STEP_FIRST, C_STEP_LATER, C_STEP_LAST } c_step_known;
+
 typedef struct c_printer c_printer;
 struct c_printer {
   FILE *out;
@@ -41,6 +44,10 @@ struct c_printer {
   int gone;                                      /* tensor of these rows that is only read rounded; -1: none */
   bool (*own)(c_printer *c, const ir_buffer *b); /* prints the current element of a buffer that is not in memory; false:
                                                     it is in memory.  NULL: all are */
+  const tf_op *chosen;                           /* its value is a choice, of what it has within its mask; NULL: none */
+  c_step_known step;                             /* of the loop around, as running sums and maxima see it */
+  int panel;                                     /* above 0: of a matrix only columns of panel tp, so many eights */
+  bool near;                                     /* a quotient by a number may be a product with its inverse */
   bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
   bool failed;                                   /* out of memory */
 };

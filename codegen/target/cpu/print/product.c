@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/print.h"
+#include "model/spec/dims.h"
 
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   c_indent(c);
@@ -84,8 +85,8 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
   if (p->pairs.turned >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
-  const tf_index *last = &ref->index[a->rank - 1];
-  return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
+  const tf_index *inner = &ref->index[tf_inner_rank(&c->wl->tensors[ref->tensor])];
+  return inner->n_terms == 1 && tf_index_coef(inner, op->dims[p->k]) == 1;
 }
 
 /* Whether the sums go, rounded, to rows as the next product's kernel wants them. */

@@ -7,13 +7,6 @@
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
-static int64_t words(const tf_tensor *z) {
-  int64_t n = 1;
-  for (int r = 0; r < z->rank; r++)
-    n *= z->extent[r];
-  return n;
-}
-
 static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
   fprintf(out, "(%" PRId64, ix->c);
   for (int t = 0; t < ix->n_terms; t++)
@@ -32,7 +25,7 @@ static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   bool guarded = padded(z);
   fprintf(out, guarded ? "fetch(r_%s, %d" : "r_%s[0", z->name, z->rank);
-  int64_t step = words(z);
+  int64_t step = tf_tensor_words(z);
   for (int r = 0; r < z->rank; r++) {
     step /= z->extent[r];
     fputs(guarded ? ", (long long)(" : " + (", out);
@@ -90,7 +83,7 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
                                          [TF_REDUCE_MAX] = "-INFINITY",
                                          [TF_REDUCE_MIN] = "INFINITY"};
   const tf_tensor *z = &wl->tensors[op->out];
-  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", words(z), z->name,
+  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", tf_tensor_words(z), z->name,
           identity[op->reduce]);
   for (int k = 0; k < op->n_dims; k++) {
     const tf_dim *d = &wl->dims[op->dims[k]];
@@ -219,7 +212,7 @@ static void declare(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (t->view_of) continue;
-    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, tf_tensor_words(t));
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
     fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name, spaced_words(k, t),
@@ -227,12 +220,12 @@ static void declare(FILE *out, const c_package *k) {
     c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
     strides(out, k, t);
     if (!c_is_input(t)) continue;
-    int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+    int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
     fprintf(out,
             "  for (long long i = 0; i < %" PRId64
             "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
             "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            words(t), c_type(type),
+            tf_tensor_words(t), c_type(type),
             type == IR_BF16  ? "to_bf16("
             : type == IR_F16 ? "to_f16("
             : type == IR_F32 ? ""
@@ -246,7 +239,7 @@ static void declare(FILE *out, const c_package *k) {
 }
 
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
-  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
   fprintf(out,
           "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
           "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
@@ -254,7 +247,7 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
           "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
-          words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
+          tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
           ir_is_half(type) ? ")" : "", t->name,
           type == IR_BF16  ? "1e-2"
           : type == IR_F16 ? "2e-3"
@@ -427,7 +420,7 @@ void c_bench_c(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]))
       fputs("  args.", out), c_field(out, wl->tensors[z].name),
-          fprintf(out, " = numbers(%" PRId64 ");\n", words(&wl->tensors[z]));
+          fprintf(out, " = numbers(%" PRId64 ");\n", tf_tensor_words(&wl->tensors[z]));
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
           "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"

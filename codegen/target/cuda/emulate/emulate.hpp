@@ -89,7 +89,7 @@ static size_t n_fibers, n_threads; /* that there are; of the block */
 static ucontext_t outside;
 static size_t now;
 static unsigned char *shared;
-static size_t shared_bytes;
+static size_t shared_bytes, shared_from; /* of all blocks that run side by side; where that at hand has its own */
 static void (*part)(void *arguments);
 static void *arguments;
 static uint64_t state;
@@ -99,6 +99,8 @@ struct roles {
   bool (*go_on)(size_t threads);
   void (*end)();
   void (*touch)(const void *at, size_t bytes, bool write);
+  size_t members; /* blocks that run side by side, with shared memory one behind the other; 0: one */
+  void (*turn)(size_t thread);
 };
 static roles other_turns;
 
@@ -255,6 +257,7 @@ static void begin() {
 static inline void resume(size_t i) {
   now = i;
   threadIdx = fibers[i].thread;
+  if (other_turns.turn) other_turns.turn(i);
   swapcontext(&outside, &fibers[i].at);
 }
 
@@ -358,7 +361,7 @@ template <class F> static void call(void *f) { (*(F *)f)(); }
 template <class F> static inline void start(size_t blocks, dim3 threads, size_t bytes, F what) {
   part = call<F>, arguments = &what;
   gridDim = dim3((unsigned)blocks), blockDim = threads;
-  if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
+  if (bytes > MOST_SHARED * (other_turns.members ? other_turns.members : 1)) fail("more shared memory than a block may have");
   void *const all = room(NULL, bytes + 2048);
   shared = (unsigned char *)(((uintptr_t)all + 1023) / 1024 * 1024), shared_bytes = bytes;
   shared_cells = (cell *)room(NULL, (bytes / grain + 1) * sizeof *shared_cells);
@@ -429,7 +432,7 @@ static inline void send(void *to, const void *from, int there, int all) {
 
 #define START(part, blocks, threads, bytes, stream, ...)                                                               \
   ((void)(stream), emulation::start(blocks, threads, bytes, [&] { part(__VA_ARGS__); }))
-#define SHARED(name) unsigned char *const name = emulation::shared
+#define SHARED(name) unsigned char *const name = emulation::shared + emulation::shared_from
 #define POINTER(T) emulation::pointer<T>
 #define WRITES(at, bytes) emulation::writes(at, bytes)
 #define PASSES(to, from, there, all) emulation::passes(to, from, there, all)

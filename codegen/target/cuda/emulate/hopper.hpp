@@ -25,7 +25,7 @@ struct tensor_map {
 };
 
 namespace emulation {
-enum { GROUP = 128, MOST_WARPS = 16, MOST_GROUPS = 8, MOST_NAMED = 16, PIECE = 16, ALL_REGISTERS = 65536 };
+enum { GROUP = 128, MOST_WARPS = 24, MOST_GROUPS = 8, MOST_MEMBERS = 2, MOST_NAMED = 16, PIECE = 16, ALL_REGISTERS = 65536 };
 enum { MOST_BYTES = (1 << 20) - 1 };
 
 struct clocks {
@@ -71,6 +71,7 @@ struct tile_product {
   bool rows, more, turned_a, turned_b;
   uint64_t a, b;
   uint32_t of_rows[GROUP][4];
+  const uint32_t *rows_at[GROUP]; /* where they stand in each thread's registers */
   bool done;
   int group;
 };
@@ -93,13 +94,20 @@ static std::vector<place> places;
 static std::vector<barrier> barriers;
 static std::vector<box> boxes;
 static warpgroup warpgroups[MOST_GROUPS];
-static int64_t free_registers;
+static int64_t free_registers[MOST_MEMBERS]; /* of each block */
+static size_t members, threads_of, bytes_of;  /* of a cluster: blocks, and what each has; a block alone is one, too */
+static size_t fibers_of_row;                  /* threads along x */
+static size_t window;                         /* where the block whose product is at hand has its shared memory */
 static uint32_t *fences;      /* [threads] fences of the asynchronous proxy */
 static int *stores;           /* [threads] groups of boxes that leave */
-static int named[MOST_NAMED]; /* threads that stand there */
+enum { ALL_NAMED = MOST_NAMED * MOST_MEMBERS };
+static int named[ALL_NAMED];          /* threads that stand there */
+static int passed[ALL_NAMED];         /* and those that came by and did not wait */
+static clocks passed_with[ALL_NAMED]; /* what they had done */
 static std::vector<const char *> waits_for; /* [threads] */
 
 static inline int warp_now() { return (int)(now / LANES); }
+static inline size_t member_now() { return now / threads_of; }
 static inline size_t spot_of(const void *at) { return (size_t)((const unsigned char *)at - shared); }
 
 /* ---- who touched what ---- */
@@ -122,7 +130,7 @@ static inline void ordered(const place &p, size_t i, int warp, bool write) {
 
 static inline void inside(size_t from, size_t bytes, const char *who) {
   char why[120];
-  if (from + bytes <= shared_bytes) return;
+  if (from / bytes_of == (from + bytes - 1) / bytes_of && from + bytes <= shared_bytes) return;
   snprintf(why, sizeof why, "%s where no shared memory is, byte %zu", who, from);
   fail(why);
 }
@@ -182,6 +190,14 @@ static inline void turn(barrier &b) {
   b.gathered.join(b.gathering);
 }
 
+/* Whether all threads of the block have ended. */
+static inline bool is_gone(size_t member) {
+  size_t done = 0;
+  for (size_t i = 0; i < threads_of; i++)
+    done += fibers[member * threads_of + i].done;
+  return done == threads_of;
+}
+
 static inline void arrive(barrier &b, int bytes) {
   if (!b.pending) fail("more arrivals at a barrier than a phase takes");
   b.bytes += bytes;
@@ -234,6 +250,7 @@ static inline void move(box &b) {
   });
   b.gone = true;
   const size_t bytes = box_bytes(b.map);
+  if (b.to >= 0 && is_gone(b.place / bytes_of)) fail("a box for a block that has ended");
   if (b.to < 0) return left(b.place, bytes, b.thread / LANES, 1);
   for (size_t i = b.place / PIECE; i < (b.place + bytes) / PIECE; i++)
     places[i].coming--;
@@ -264,12 +281,12 @@ static inline void touch_tensor(const box &b, bool write) {
   });
 }
 
-static inline void bring(void *to, const tensor_map *map, uint64_t *at, const int64_t *where) {
+static inline void bring(void *to, const tensor_map *map, uint64_t *at, const int64_t *where, bool reads) {
   barrier &bar = barrier_at(at, false);
   if (!bar.known) fail("a barrier that boxes do not know: its fence is missing");
   box b = box_of(map, to, where);
   b.to = (int)(spot_of(at) / 8);
-  touch_tensor(b, false);
+  if (reads) touch_tensor(b, false);
   const size_t bytes = box_bytes(*map);
   for (size_t i = b.place / PIECE; i < (b.place + bytes) / PIECE; i++) {
     ordered(places[i], i, warp_now(), true);
@@ -279,6 +296,11 @@ static inline void bring(void *to, const tensor_map *map, uint64_t *at, const in
   memset(shared + b.place, 0xff, bytes);
   release(b.begun);
   boxes.push_back(b);
+}
+
+/* The same place of the other block. */
+template <class T> static inline T *at_member(T *at, size_t member) {
+  return (T *)(shared + spot_of(at) % bytes_of + member * bytes_of);
 }
 
 static inline void take(const tensor_map *map, const void *from, const int64_t *where) {
@@ -307,7 +329,7 @@ static inline size_t element_at(uint64_t d, bool turned, int x, int k) {
   const size_t byte = turned ? start + (size_t)(x / 64) * leading + (size_t)(k / 8) * step + (size_t)(k % 8) * 128 +
                                    (size_t)(x % 64) * 2
                              : start + (size_t)(x / 8) * step + (size_t)(x % 8) * 128 + (size_t)k * 2;
-  return swizzled(byte);
+  return swizzled(byte) + window;
 }
 
 /* Pieces of an operand, each once. */
@@ -325,7 +347,12 @@ static inline float number_at(size_t byte, bool half) {
 
 static bool halves_are_f16; /* of the products: float16, else bfloat16 */
 
+static inline void look_from(const warpgroup &g) {
+  window = (size_t)(&g - warpgroups) * GROUP / threads_of * bytes_of;
+}
+
 static inline void compute(warpgroup &g, tile_product &p) {
+  look_from(g);
   std::vector<float> a(64 * 16), b(16 * (size_t)p.n);
   for (int r = 0; r < 64; r++)
     for (int k = 0; k < 16; k++)
@@ -390,6 +417,7 @@ static inline void begin_product(void **all) {
   const int group = (int)(now / GROUP);
   warpgroup &g = warpgroups[group];
   const asked &one = *(asked *)all[0];
+  look_from(g);
   if (!g.fenced) fail("a product without a fence behind what was done with registers");
   for (int l = 1; l < GROUP; l++) {
     const asked &o = *(asked *)all[l];
@@ -399,7 +427,7 @@ static inline void begin_product(void **all) {
   p.n = one.n, p.rows = one.rows != NULL, p.more = one.more, p.turned_a = one.turned_a, p.turned_b = one.turned_b;
   p.a = one.a, p.b = one.b, p.group = g.groups;
   for (int l = 0; l < GROUP && p.rows; l++)
-    memcpy(p.of_rows[l], ((asked *)all[l])->rows, sizeof p.of_rows[l]);
+    p.rows_at[l] = ((asked *)all[l])->rows, memcpy(p.of_rows[l], p.rows_at[l], sizeof p.of_rows[l]);
   const int first = group * (GROUP / LANES), warps = GROUP / LANES;
   if (!p.rows)
     pieces_of(p.a, p.turned_a, 64, [&](size_t at) { leave(at, PIECE, first, warps, "a product of rows"); });
@@ -427,6 +455,7 @@ static inline void end_flights(warpgroup &g) {
 static inline void finish(int group, int latest) {
   warpgroup &g = warpgroups[group];
   const int first = group * (GROUP / LANES), warps = GROUP / LANES;
+  look_from(g);
   std::vector<tile_product> later;
   for (size_t i = 0; i < g.products.size(); i++) {
     tile_product &p = g.products[i];
@@ -434,6 +463,8 @@ static inline void finish(int group, int latest) {
       later.push_back(p);
       continue;
     }
+    for (int l = 0; l < GROUP && p.rows; l++)
+      if (memcmp(p.of_rows[l], p.rows_at[l], sizeof p.of_rows[l])) fail("rows of a product that have changed before it was waited for");
     if (!p.done) compute(g, p);
     if (!p.rows) pieces_of(p.a, p.turned_a, 64, [&](size_t at) { left(at, PIECE, first, warps); });
     pieces_of(p.b, p.turned_b, p.n, [&](size_t at) { left(at, PIECE, first, warps); });
@@ -445,7 +476,7 @@ static inline void finish(int group, int latest) {
 
 /* ---- turns ---- */
 
-enum { IN_GROUP = IN_WARP + 1, AT_RING, AT_NAMED, FOR_REGISTERS };
+enum { IN_GROUP = IN_WARP + 1, AT_RING, AT_NAMED, FOR_REGISTERS, AT_CLUSTER };
 struct ring_wait {
   const uint64_t *at;
   unsigned parity;
@@ -483,6 +514,7 @@ static inline bool act_together(size_t first, size_t n, int waits) {
   }
   now = first;
   threadIdx = fibers[first].thread;
+  other_turns.turn(first);
   fibers[first].act(operands);
   for (size_t i = 0; i < n; i++)
     fibers[first + i].waits = NOWHERE;
@@ -492,10 +524,12 @@ static inline bool act_together(size_t first, size_t n, int waits) {
 static inline bool meet(size_t from, size_t n, int waits, int id, size_t count) {
   clocks all = {};
   size_t there = 0;
+  const size_t by = id < 0 ? 0 : (size_t)passed[id];
   for (size_t i = from; i < n; i++)
     there += !fibers[i].done && (int)fibers[i].waits == waits && (id < 0 || wants[i] == id);
-  if (there < count || !there) return false;
-  if (there > count) fail("more threads at a barrier than it is for");
+  if (there + by < count || !there) return false;
+  if (there + by > count) fail("more threads at a barrier than it is for");
+  if (by) all.join(passed_with[id]), passed[id] = 0;
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = from; i < n; i++) {
       if (fibers[i].done || (int)fibers[i].waits != waits || (id >= 0 && wants[i] != id)) continue;
@@ -515,8 +549,8 @@ static inline bool give_registers(size_t first) {
     if (fibers[i].done || (int)fibers[i].waits != FOR_REGISTERS || wants[i] != wants[first]) return false;
   warpgroup &g = warpgroups[first / GROUP];
   const int64_t more = (int64_t)(wants[first] - g.registers) * GROUP;
-  if (more > free_registers) return false;
-  free_registers -= more;
+  if (more > free_registers[first / threads_of]) return false;
+  free_registers[first / threads_of] -= more;
   g.registers = wants[first];
   for (size_t i = first; i < first + GROUP; i++)
     fibers[i].waits = NOWHERE;
@@ -551,7 +585,8 @@ static inline void stuck() {
                                    "the other threads of its warpgroup",
                                    "a barrier in shared memory whose phase nobody ends",
                                    "a named barrier",
-                                   "registers that nobody gives back"};
+                                   "registers that nobody gives back",
+                                   "a barrier of all threads of its cluster"};
   for (size_t i = 0; i < n_threads; i++)
     if (!fibers[i].done) {
       char why[160];
@@ -583,9 +618,11 @@ static bool go_on_rings(size_t n) {
     any = act_together(g, GROUP, IN_GROUP) || any;
     any = give_registers(g) || any;
   }
-  for (int id = 1; id < MOST_NAMED; id++)
+  for (int id = 1; id < ALL_NAMED; id++)
     any = (named[id] && meet(0, n, AT_NAMED, id, (size_t)named[id])) || any;
-  const bool met = meet(0, n, AT_BARRIER, -1, n);
+  bool met = meet(0, n, AT_CLUSTER, -1, n);
+  for (size_t i = 0; i < members; i++)
+    met = meet(i * threads_of, (i + 1) * threads_of, AT_BARRIER, -1, threads_of) || met;
   moment += met;
   any = some_end(false) || any || met;
   if (all_done(n)) return false;
@@ -599,6 +636,9 @@ static bool go_on_rings(size_t n) {
 
 static void begin_rings(size_t n) {
   static bool first = true;
+  threads_of = n / members, bytes_of = shared_bytes / members;
+  for (size_t i = 0; i < n; i++)
+    fibers[i].thread.y %= (unsigned)(threads_of / fibers_of_row);
   if (n % GROUP || n / GROUP > MOST_GROUPS) fail("warpgroups that are not whole");
   memset((void *)clock_of, 0, sizeof clock_of);
   for (int w = 0; w < MOST_WARPS; w++)
@@ -612,11 +652,11 @@ static void begin_rings(size_t n) {
   fences = (uint32_t *)room(first ? NULL : fences, n * sizeof *fences);
   stores = (int *)room(first ? NULL : stores, n * sizeof *stores);
   memset(fences, 0, n * sizeof *fences), memset(stores, 0, n * sizeof *stores);
-  memset(named, 0, sizeof named);
+  memset(named, 0, sizeof named), memset(passed, 0, sizeof passed), memset((void *)passed_with, 0, sizeof passed_with);
   ring_waits.assign(n, ring_wait());
   wants.assign(n, 0);
-  const int registers = (int)(ALL_REGISTERS / n / 8 * 8) < 255 ? (int)(ALL_REGISTERS / n / 8 * 8) : 248;
-  free_registers = 0; /* of a block: what its threads have when it begins */
+  const int all = (int)(ALL_REGISTERS / threads_of / 8 * 8), registers = all < 255 ? all : 248;
+  memset(free_registers, 0, sizeof free_registers); /* what its threads have when it begins is all */
   for (int g = 0; g < MOST_GROUPS; g++) {
     warpgroups[g].fenced = false, warpgroups[g].groups = 0, warpgroups[g].registers = registers;
     warpgroups[g].products.clear(), warpgroups[g].flights.clear();
@@ -629,14 +669,37 @@ static void end_rings() {
     if (!boxes[i].gone) fail(boxes[i].to < 0 ? "a block that ends before its boxes have left" : "a box that nobody waits for");
   for (int g = 0; g < MOST_GROUPS; g++)
     if (!warpgroups[g].products.empty()) fail("a product that nobody waits for");
+  for (int id = 0; id < ALL_NAMED; id++)
+    if (passed[id]) fail("a turn that nobody takes");
   for (size_t i = 0; i < barriers.size(); i++)
     if (barriers[i].there && barriers[i].bytes) fail("a barrier that still waits for bytes");
 }
 
-template <class F> static inline void start_roles(size_t blocks, dim3 threads, size_t bytes, F what) {
-  other_turns = roles{begin_rings, go_on_rings, end_rings, touch_shared};
-  start(blocks, threads, bytes, what);
-  other_turns = roles{NULL, NULL, NULL, NULL};
+/* Whose turn it is: the threads of a cluster are one behind the other. */
+static size_t cluster_at;
+static void turn_to(size_t thread) {
+  const size_t member = thread / threads_of;
+  shared_from = member * bytes_of;
+  blockIdx.x = (unsigned)(cluster_at * members + member);
+}
+
+static void begin_cluster(size_t n) {
+  cluster_at = blockIdx.x;
+  begin_rings(n);
+}
+
+/* Clusters of `size` blocks, as if each were a block with as many times the threads and shared memory. */
+template <class F> static inline void start_roles(size_t blocks, dim3 threads, size_t bytes, size_t size, F what) {
+  const size_t each = (bytes + 1023) / 1024 * 1024;
+  members = size, fibers_of_row = threads.x;
+  if (blocks % size) fail("blocks that are not whole clusters");
+  other_turns = roles{begin_cluster, go_on_rings, end_rings, touch_shared, size, turn_to};
+  start(blocks / size, dim3(threads.x, (unsigned)(threads.y * size)), each * size, [&] {
+    gridDim = dim3((unsigned)blocks), blockDim = threads;
+    what();
+  });
+  other_turns = roles{NULL, NULL, NULL, NULL, 0, NULL};
+  shared_from = 0;
 }
 
 static inline void wait_as(int how) { stop((waiting)how); }
@@ -649,12 +712,17 @@ static inline void group_together(const char *what, void *operands, void (*act)(
 } // namespace emulation
 
 #define START_ROLES(part, blocks, threads, bytes, stream, ...)                                                         \
-  ((void)(stream), emulation::start_roles((size_t)(blocks), threads, bytes, [&] { part(__VA_ARGS__); }))
+  ((void)(stream), emulation::start_roles((size_t)(blocks), threads, bytes, 1, [&] { part(__VA_ARGS__); }))
+#define START_CLUSTERS(part, blocks, threads, bytes, stream, ...)                                                      \
+  ((void)(stream), emulation::start_roles((size_t)(blocks), threads, bytes, 2, [&] { part(__VA_ARGS__); }), cudaSuccess)
+template <class P> static inline int blocks_of_clusters(P, int blocks, dim3, size_t) { return blocks / 2 * 2; }
 
 static inline uint32_t shared_at(const void *at) {
   if (!emulation::is_shared(at, 1)) emulation::fail("an operand where no shared memory is");
-  return (uint32_t)emulation::spot_of(at);
+  return (uint32_t)(emulation::spot_of(at) - emulation::shared_from);
 }
+static inline int cluster_member() { return (int)emulation::member_now(); }
+static inline void cluster_meet() { emulation::wait_as(emulation::AT_CLUSTER); }
 
 static inline void barrier_init(uint64_t *at, int count) {
   using namespace emulation;
@@ -673,6 +741,12 @@ static inline void barrier_known() {
     if (barriers[i].there && barriers[i].thread == (int)now) barriers[i].known = true;
 }
 static inline void barrier_arrive(uint64_t *at) { emulation::arrive(emulation::barrier_at(at, false), 0); }
+static inline void barrier_arrive_at(uint64_t *at, int to) {
+  using namespace emulation;
+  if (to < 0 || (size_t)to >= members) fail("an arrival at a block that the cluster has not");
+  if (is_gone((size_t)to)) fail("an arrival at a block that has ended");
+  arrive(barrier_at(at_member(at, (size_t)to), false), 0);
+}
 static inline void barrier_expect(uint64_t *at, int bytes) { emulation::arrive(emulation::barrier_at(at, false), bytes); }
 static inline void barrier_wait(uint64_t *at, unsigned parity) {
   using namespace emulation;
@@ -688,7 +762,16 @@ static inline void barrier_wait(uint64_t *at, unsigned parity) {
 template <class... C> static inline void load_box(void *to, const tensor_map *map, uint64_t *barrier, C... at) {
   const int64_t where[] = {at...};
   if ((int)sizeof...(at) != map->rank) emulation::fail("a box of another rank");
-  emulation::bring(to, map, barrier, where);
+  emulation::bring(to, map, barrier, where, true);
+}
+template <class... C> static inline void load_box_for_all(void *to, const tensor_map *map, uint64_t *barrier, C... at) {
+  using namespace emulation;
+  const int64_t where[] = {at...};
+  if ((int)sizeof...(at) != map->rank) fail("a box of another rank");
+  for (size_t i = 0; i < members; i++) {
+    if (is_gone(i)) fail("a box for a block that has ended");
+    bring(at_member((unsigned char *)to, i), map, at_member(barrier, i), where, i == 0);
+  }
 }
 template <class... C> static inline void store_box(const tensor_map *map, const void *from, C... at) {
   const int64_t where[] = {at...};
@@ -708,11 +791,38 @@ static inline void proxy_fence() { emulation::fences[emulation::now]++; }
 static inline void group_meet(int id, int threads) {
   using namespace emulation;
   if (id < 1 || id >= MOST_NAMED || threads % LANES) fail("a named barrier that there is not");
+  id += (int)member_now() * MOST_NAMED;
   named[id] = threads;
   wants[now] = id;
   wait_as(AT_NAMED);
 }
 
+static inline void turn_wait(int id) { group_meet(id, 256); }
+static inline void turn_pass(int id) {
+  using namespace emulation;
+  if (id < 1 || id >= MOST_NAMED) fail("a named barrier that there is not");
+  id += (int)member_now() * MOST_NAMED;
+  named[id] = 256;
+  if (++passed[id] > 256) fail("more threads at a barrier than it is for");
+  passed_with[id].join(clock_of[warp_now()]);
+  clock_of[warp_now()].of[warp_now()]++;
+}
+static inline bool any_lane(bool x) {
+  struct lane {
+    bool x, any;
+  } mine = {x, false};
+  emulation::together("any_lane", &mine, [](void **all) {
+    bool any = false;
+    for (int l = 0; l < emulation::LANES; l++)
+      any = any || ((lane *)all[l])->x;
+    for (int l = 0; l < emulation::LANES; l++)
+      ((lane *)all[l])->any = any;
+  });
+  return mine.any;
+}
+
+/* Sums that are under way are nobody's: whoever uses them reads what is not a number. */
+template <int n> static inline void sums_hold(float *) {}
 static inline void multiply_begin() {
   emulation::group_together("multiply_begin", NULL,
                             [](void **) { emulation::warpgroups[emulation::now / emulation::GROUP].fenced = true; });

@@ -22,7 +22,7 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
                 columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
                 steps = up(s->range[f->k].most, mma->kernel.k_round);
-  n->multiplied += steps * rows * columns * 2; /* of 16 rows and 8 columns each */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8); /* of 16 rows and 8 columns each */
   if (is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }

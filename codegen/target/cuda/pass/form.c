@@ -16,8 +16,8 @@ typedef struct {
   int64_t rows, columns, keys;
 } size;
 static const size sizes[] = {
-    {128, 128, 64}, {64, 128, 64}, {64, 64, 64}, {128, 64, 64}, {32, 64, 32},    {32, 128, 32},  {16, 64, 64},
-    {16, 32, 32},   {64, 256, 64}, {64, 32, 32}, {128, 32, 32}, {128, 128, 128}, {128, 256, 64},
+    {128, 128, 64}, {128, 128, 128}, {128, 256, 64}, {64, 128, 64}, {64, 64, 64}, {128, 64, 64}, {32, 64, 32},
+    {32, 128, 32},  {16, 64, 64},    {16, 32, 32},   {64, 256, 64}, {64, 32, 32}, {128, 32, 32},
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
@@ -108,13 +108,36 @@ static bool is_apart(const former *f, const tf_ref *ref) {
   return apart;
 }
 
-/* What one block reads alone passes the memories outside of blocks by. */
-static void bypass(const former *f, int group) {
+/* Whether a memory outside of blocks holds what all blocks at a time touch, count[d] times as many of dim d in turn. */
+static bool holds(const former *f, int group, const int64_t *count) {
+  bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
+  double words = 0;
+  for (int i = 0; i < f->n && done; i++)
+    for (int k = -1; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
+      const tf_op *op = op_at(f, i);
+      const int z = k < 0 ? op->out : op->reads[k].tensor;
+      double each = done[z] ? 0 : 1;
+      for (int d = 0; d < f->wl->n_dims; d++)
+        if (k < 0 ? has_output(op, d) : reads_dim(f, &op->reads[k], d))
+          each *= (double)f->wl->dims[d].extent / (double)count[d];
+      words += is_inside(f, z, group) ? 0 : each;
+      done[z] = true;
+    }
+  free(done);
+  const int64_t room = f->arch->memories[f->home - 1].capacity_words;
+  return room <= 0 || words <= (double)room;
+}
+
+/* What one block reads alone passes the memories outside of blocks by; or (`all`) whatever it reads: blocks that run
+ * side by side read the same of it at about the same time, and no memory has to hold the whole of it. */
+static void bypass(const former *f, int group, bool all) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   for (int i = 0; i < f->n && done && f->home > 1; i++)
     for (int k = 0; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
       const tf_ref *ref = &op_at(f, i)->reads[k];
-      if (!done[ref->tensor] && is_apart(f, ref)) tf_build_bypass(f->out, (tf_named){.tensor = ref->tensor});
+      const bool given = f->wl->tensors[ref->tensor].producer < 0;
+      if (!done[ref->tensor] && (all ? given : is_apart(f, ref)))
+        tf_build_bypass(f->out, (tf_named){.tensor = ref->tensor});
       done[ref->tensor] = true;
     }
   free(done);
@@ -244,27 +267,36 @@ static int axis_of_shares(const former *f) {
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
 
+/* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are alike the one that the
+ * other axis has not: what runs at a time then shares rows and columns alike.  -1: there is none. */
+static int longest_to_spread(const former *f, const int64_t *count, int64_t room, const int64_t *other) {
+  int best = -1;
+  for (int d = 0; d < f->wl->n_dims; d++) {
+    const int64_t n = divisor(count[d], room), most = best < 0 ? 0 : divisor(count[best], room);
+    if (n > most || (n == most && other[d] <= 1 && other[best] > 1)) best = d;
+  }
+  return best;
+}
+
 /* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the rest in turn. */
 static int tiles_above(former *f, int group, int parent) {
-  int64_t count[MOST_DIMS], spread[2][MOST_DIMS];
+  int64_t count[MOST_DIMS], spread[2][MOST_DIMS] = {{0}};
   const tf_memory *home = &f->arch->memories[f->home];
   const int axis_of = axis_of_shares(f), sum = axis_of < 0 ? -1 : sum_of(f, group);
   for (int d = 0; d < f->wl->n_dims; d++)
     count[d] = count_of(f, d);
   for (int axis = 0; axis < 2; axis++) {
-    int best = -1;
     const int64_t room = home->mesh[axis] / (axis == axis_of ? f->shares : 1);
-    for (int d = 0; d < f->wl->n_dims; d++) {
+    for (int d = 0; d < f->wl->n_dims; d++)
       spread[axis][d] = 1;
-      if (best < 0 || divisor(count[d], room) > divisor(count[best], room)) best = d;
-    }
+    const int best = longest_to_spread(f, count, room, axis ? spread[0] : spread[1]);
     if (best >= 0) spread[axis][best] = divisor(count[best], room), count[best] /= spread[axis][best];
     if (axis == axis_of) spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
   for (int d = 0; d < f->wl->n_dims; d++)
     put_loop(f, d, TF_TEMPORAL, count[d]);
-  if (f->home > 1) parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group);
+  if (f->home > 1) parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group, !holds(f, group, count));
   for (int axis = 0; axis < 2; axis++)
     for (int d = 0; d < f->wl->n_dims; d++)
       put_loop(f, d, axis ? TF_SPATIAL_Y : TF_SPATIAL_X, spread[axis][d]);
@@ -303,10 +335,17 @@ static void units_at(const former *f, const tf_op *op, int level, int64_t *left,
   }
 }
 
+/* What of n of a dim comes to the units at a time.  Pieces of keys are alike: a last one would reach into the next
+ * step's, which no op of this step makes. */
+static int64_t piece_of(const former *f, int d, int64_t n) {
+  if (f->block[d] && d == f->keys) return divisor(n, REG_SUM);
+  return n < REG_SUM ? n : REG_SUM;
+}
+
 /* What is left at a level of the op's k-th dim: a product's sums in pieces, its output close to the units. */
 static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
   const int inmost = f->arch->n_memories - 1;
-  const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : n < REG_SUM ? n : REG_SUM;
+  const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : piece_of(f, op->dims[k], n);
   if (!low_is_product(op)) return level == f->home ? n : 1;
   if (k < op->n_out_dims) return level == inmost ? n : 1;
   return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;

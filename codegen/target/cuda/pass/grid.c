@@ -27,6 +27,28 @@ static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, 
   return outermost ? step : low_by(w, "block", IR_MOD, step, trip);
 }
 
+/* The dim of rows of the first product below; -1: none. */
+static int rows_below(const lowering *w, const ir_body *b) {
+  ir_fragments t;
+  int dim = -1;
+  for (int i = 0; i < b->n && dim < 0; i++)
+    dim = b->s[i]->kind == IR_NEST && cu_roles(w->p, b->s[i], &t) ? w->plan->wl->ops[b->s[i]->op].dims[t.m]
+                                                                  : rows_below(w, &b->s[i]->body);
+  return dim;
+}
+
+/* The innermost loop over rows, whose steps neighbours among blocks are, if they may form clusters: these have columns
+ * in common.  -1: none. */
+static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
+  const int home = cu_home(w->plan->arch);
+  if (!w->p->machine.groups || !home || !w->plan->arch->memories[home].multicast) return -1;
+  const int dim = rows_below(w, &chain[n - 1]->body);
+  int found = -1;
+  for (int i = 0; i < n; i++)
+    if (chain[i]->loop.dim == dim) found = i;
+  return found;
+}
+
 /* Nested loops whose steps are independent. */
 static void spread_loops(lowering *w, ir_stmt *s) {
   ir_stmt *chain[64];
@@ -36,10 +58,14 @@ static void spread_loops(lowering *w, ir_stmt *s) {
        at = only_loop(&at->body))
     chain[n++] = at, inner = all;
   low_mark mark;
+  const int fast = rows_loop(w, chain, n);
+  const int64_t first = fast < 0 ? 1 : chain[fast]->loop.trip, whole = inner;
   const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, inner, &mark);
   for (int i = 0; i < n; i++) {
-    inner /= chain[i]->loop.trip;
-    cu_set_var(w, chain[i]->loop.var, step_of(w, block, inner, chain[i]->loop.trip, i == 0));
+    const int64_t trip = chain[i]->loop.trip;
+    inner /= trip;
+    const int64_t each = i < fast || fast < 0 ? inner : i == fast ? 1 : inner * first;
+    cu_set_var(w, chain[i]->loop.var, step_of(w, block, each, trip, each * trip == whole));
     for (int k = 0; k < chain[i]->body.n; k++)
       if (i == n - 1 || chain[i]->body.s[k]->kind == IR_LET) cu_again(w, chain[i]->body.s[k], NULL);
   }

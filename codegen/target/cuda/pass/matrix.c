@@ -10,15 +10,16 @@ static bool moves(const ir_program *p, const tf_ref *ref, int dim) {
   return any;
 }
 
-/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read); -1: none. */
-static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which) {
+/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read) and has so many
+ * settings at least; -1: none. */
+static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which, int64_t least) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   int best = -1;
   for (int k = from; k < to; k++) {
     unsigned moved = 0;
     for (int i = 0; i < 2; i++)
       moved |= (unsigned)moves(p, &op->reads[i], op->dims[k]) << i;
-    if (moved == which && s->range[k].most > 1 && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
+    if (moved == which && s->range[k].most >= least && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
   }
   return best;
 }
@@ -27,9 +28,9 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
 static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
   for (t->b = 0; t->b < 2; t->b++)
-    if (longest(p, s, last, last + 1, 1u << t->b) == last) return last;
+    if (longest(p, s, last, last + 1, 1u << t->b, 2) == last) return last;
   t->b = 1;
-  return longest(p, s, 0, last + 1, 2);
+  return longest(p, s, 0, last + 1, 2, 2);
 }
 
 int64_t cu_sums_up(const ir_program *p, int64_t n) {
@@ -48,8 +49,8 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   if (!mma || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
-  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a);
-  t->k = longest(p, s, op->n_out_dims, op->n_dims, 3);
+  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a, 1); /* a single row, too: its b is what takes time */
+  t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
 }
 

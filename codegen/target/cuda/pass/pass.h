@@ -13,12 +13,13 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
-/* sm_90a: rows that warpgroups multiply in a block, 16 a warp; columns at most; bytes of a row of a tile that boxes
- * fill, and the multiple of bytes that steps of tensors must be of; ranks that a box may have, and its length along
- * each; bytes of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8 products, and for
- * those that last) take some. */
+/* sm_90a: rows that warpgroups multiply in a block, 16 a warp; warps of each; columns at most; bytes of a row of a tile
+ * that boxes fill, and the multiple of bytes that steps of tensors must be of; ranks that a box may have, and its
+ * length along each; bytes of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8
+ * products, and for those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
+  CU_GROUP_WARPS = 4,
   CU_GROUP_COLUMNS = 256,
   CU_PANEL = 128,
   CU_BOX_BYTES = 16,
@@ -126,6 +127,9 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
 bool cu_is_region(const ir_program *p, const ir_stmt *loop);
 /* Whether a part of the program is of warpgroups: boxes fill its tiles. */
 bool cu_is_groups(const ir_stmt *part);
+/* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
+ * n_buffers) are the same in both, so that each brings half of them for both. */
+bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);
 /* The statement behind the i-th that copies what that, a product, makes, if nobody else touches it; else NULL. */
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
 /* What it copies holds but these ranges of its op's output. */

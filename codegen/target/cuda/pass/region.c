@@ -167,7 +167,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
 static int64_t split(int64_t length, int warps) { return cu_sides_up((length + warps - 1) / warps); }
 
 /* Divides rows, or rows and columns if no row is needed as a whole, among warps: minimises wasted multiplications,
- * then repeated loads. */
+ * then repeated loads.  Where rows are too few for all warps, the last ones only copy tiles. */
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
@@ -175,8 +175,8 @@ static void share_out(cu_region *g) {
     g->rows = CU_GROUP_ROWS / CU_WARPS, g->columns = cu_sides_up(g->n_all.most);
     return;
   }
-  g->warps_m = CU_WARPS, g->warps_n = 1;
   g->rows = split(g->m.most, CU_WARPS);
+  g->warps_m = (int)((g->m.most + g->rows - 1) / g->rows), g->warps_n = 1;
   for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
     const int64_t rows = split(g->m.most, m), columns = split(g->n_all.most, CU_WARPS / m);
     const int64_t cost = rows * columns * 1024 + rows + columns;

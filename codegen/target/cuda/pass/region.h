@@ -32,9 +32,9 @@ typedef struct {
   const ir_stmt *point[CU_MOST_WORK]; /* ... and those among and below them that compute */
   int n_work;
   cu_work work[CU_MOST_PRODUCTS];
-  int dim_m, dim_n;  /* dims of the workload that warps share out; dim_n -1: each has all columns */
-  ir_range m, n_all; /* of the block */
-  int warps_m, warps_n;
+  int dim_m, dim_n;      /* dims of the workload that warps share out; dim_n -1: each has all columns */
+  ir_range m, n_all;     /* of the block */
+  int warps_m, warps_n;  /* among whom rows and columns are shared out: all, or the first warps_m */
   int64_t rows, columns; /* of a warp; columns: dim_n alone */
   bool *inside;          /* [n_vars] set in the region */
   bool groups;           /* products are of warpgroups, whose tiles boxes fill */

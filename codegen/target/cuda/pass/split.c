@@ -164,7 +164,17 @@ static bool may_all(split *t, const ir_body *b) {
     case IR_SAVE: ok = is_own(t, s, s->save.to); break;
     case IR_CORRECT: ok = may_correct(t, s); break;
     case IR_DIVIDE: ok = may_divide(t, s); break;
-    default: ok = may_all(t, &s->body);
+    case IR_LET:
+    case IR_KEEP:
+    case IR_FORGET:
+    case IR_STAGE:
+    case IR_COPY:
+    case IR_WAIT:
+    case IR_BARRIER:
+    case IR_FOR:
+    case IR_IF:
+    case IR_TOGETHER:
+    case IR_MERGE: ok = may_all(t, &s->body);
     }
   }
   return ok;

@@ -36,6 +36,18 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
+/* What follows is for the warps that have rows, until low_close: where there are more warps, they only copy tiles. */
+static low_mark open_rows(const spmd *p) {
+  lowering *w = p->w;
+  const low_mark all = {w->into, w->n_lets};
+  ir_stmt *s = p->g->warps_m * p->g->warps_n < CU_WARPS ? low_add(w, IR_IF) : NULL;
+  ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
+  if (!s || !r) return all;
+  *r = p->m;
+  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->warps_m;
+  return low_open(w, &s->body);
+}
+
 /* ---- values of the loop's other steps -------------------------------------------------------------------- */
 
 /* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
@@ -183,11 +195,14 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
     from[i ? t->roles.b : t->roles.a] = t->side[i].buffer;
     set_tile(p, t, i, at);
   }
+  const low_mark all = open_rows(p);
   ir_stmt *s = cu_again(w, t->s, r);
-  if (!s) return;
-  s->nest.from = from;
-  s->nest.fragments = roles;
-  cu_set_fresh(w, t->s, s, at->step);
+  if (s) {
+    s->nest.from = from;
+    s->nest.fragments = roles;
+    cu_set_fresh(w, t->s, s, at->step);
+  }
+  low_close(w, all);
 }
 
 /* The piece of the sum that begins at a step. */
@@ -319,11 +334,14 @@ static void loop(spmd *p, ir_stmt *s) {
   if (ahead && p->loop) barrier(w);
 }
 
-static void save(const spmd *p, const ir_stmt *s) {
+static void points(const spmd *p, const ir_stmt *s) {
+  const low_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
-  if (!again || !p->g->groups) return;
-  again->save.boxed = cu_leaves_by_boxes(p->g, p->outside, s);
-  again->save.row = p->g->m.lo;
+  if (again && s->kind == IR_SAVE && p->g->groups) {
+    again->save.boxed = cu_leaves_by_boxes(p->g, p->outside, s);
+    again->save.row = p->g->m.lo;
+  }
+  low_close(p->w, all);
 }
 
 static void statements(spmd *p, ir_stmt *const *s, int n) {
@@ -337,10 +355,10 @@ static void statements(spmd *p, ir_stmt *const *s, int n) {
       in_pieces(p, t);
     else if (t)
       at_once(p, t, count_next(p, p->loop));
-    else if (s[i]->kind == IR_SAVE)
-      save(p, s[i]);
+    else if (ir_facts_of(s[i])->points)
+      points(p, s[i]);
     else
-      cu_again(p->w, s[i], ir_facts_of(s[i])->points ? warp_ranges(p, s[i]) : NULL);
+      cu_again(p->w, s[i], NULL);
   }
 }
 
@@ -379,7 +397,7 @@ void cu_region_make(lowering *w, cu_region *g) {
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, CU_WARPS, &mark);
   const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps_m);
+  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, CU_WARPS / g->warps_n);
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

@@ -1,5 +1,6 @@
 /* Maps products to tensor cores: finds the regions. */
 #include <stdio.h>
+#include <string.h>
 
 #include "codegen/target/cuda/pass/region.h"
 
@@ -42,24 +43,98 @@ static const char *no_groups(lowering *w, const char *why) {
   return tf_arena_strndup(w->p->arena, note, (size_t)n);
 }
 
+/* Statements of the program that compute the op. */
+static int times_made(const ir_body *b, int op) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += (b->s[i]->kind == IR_NEST && b->s[i]->op == op) + times_made(&b->s[i]->body, op);
+  return n;
+}
+
+/* A buffer for what the nest makes of its output: its box, in float32. */
+static int box_for(lowering *w, const ir_stmt *s, const char *what) {
+  const int z = w->plan->wl->ops[s->op].out;
+  const int at = low_buffer(w, z, w->p->buffers[w->p->buffer_of[z]].name, false, 0);
+  char *id = low_derived(w, w->p->tensor_id[z], what);
+  if (low_failed(w)) return at;
+  ir_buffer *b = &w->p->buffers[at];
+  b->id = id;
+  b->role = IR_BOX, b->type = low_type(w, z, false), b->space = 0, b->words = 1;
+  for (int r = 0; r < b->rank; r++)
+    b->base[r] = s->range[r].lo, b->words *= b->extent[r] = s->range[r].most;
+  return at;
+}
+
+/* Whether the nest computes elements of an array in halves from what stands at its points: an activation, a bias. */
+static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
+  if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
+  const ir_buffer *to = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[s->op].out]];
+  return to->role == IR_ARGUMENT && ir_is_half(to->type) && times_made(&w->p->body, s->op) == 1;
+}
+
+/* Appends the statements; what such nests make stays in registers first, and a save behind each says where it goes:
+ * boxes can take it there. */
+static void with_saves(lowering *w, const ir_body *b, int first) {
+  for (int i = first; i < b->n && !low_failed(w); i++) {
+    const ir_stmt *s = b->s[i];
+    if (!is_map_of_array(w, s)) {
+      cu_again(w, s, NULL);
+      continue;
+    }
+    const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
+    ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = cu_ranges(w, s)};
+    const int from = box_for(w, s, "made");
+    if (low_failed(w)) return;
+    w->p->buffer_of[z] = from;
+    save.save.from = from, save.save.to = to;
+    cu_again(w, s, NULL), cu_again(w, &save, NULL);
+  }
+}
+
+/* Puts a region of warpgroups in place of a block's statements from `first` on; `saves`: with saves of what maps make.
+ * False: they cannot be one, and all is as it was. */
+static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region *g) {
+  const int n_buffers = w->p->n_buffers, n_tensors = w->plan->wl->n_tensors;
+  const ir_body before = s->body;
+  int *of = TF_ARRAY(w->p->arena, int, (size_t)n_tensors + 1);
+  ir_body work = {0, NULL}, new = {0, NULL};
+  if (low_failed(w)) return false;
+  memcpy(of, w->p->buffer_of, (size_t)n_tensors * sizeof *of);
+  low_mark mark = low_open(w, &work);
+  if (saves)
+    with_saves(w, &before, first);
+  else
+    for (int i = first; i < before.n; i++)
+      cu_again(w, before.s[i], NULL);
+  low_close(w, mark);
+  if (low_failed(w)) return false;
+  s->body = work; /* who asks for other users of a buffer sees the new statements, and no others */
+  mark = low_open(w, &new);
+  for (int i = 0; i < first; i++)
+    cu_again(w, before.s[i], NULL);
+  const bool ok = !low_failed(w) && cu_region_of_groups(w, work.s, work.n, g);
+  if (ok) cu_region_make(w, g);
+  low_close(w, mark);
+  s->body = ok ? new : before;
+  if (ok) return true;
+  w->p->n_buffers = n_buffers;
+  memcpy(w->p->buffer_of, of, (size_t)n_tensors * sizeof *of);
+  return false;
+}
+
 /* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
 static void groups(lowering *w) {
   for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
-    ir_body new = {0, NULL};
     cu_region g = {0};
-    int first = 0;
+    int first = 0, maps = 0;
     if (s->kind != IR_FOR || s->loop.map != IR_BLOCK || !has_products(w->p, &s->body)) continue;
-    const low_mark mark = low_open(w, &new);
     while (first < s->body.n && s->body.s[first]->kind == IR_LET)
-      cu_again(w, s->body.s[first++], NULL);
-    const bool ok = !low_failed(w) && cu_region_of_groups(w, s->body.s + first, s->body.n - first, &g);
-    if (ok) cu_region_make(w, &g);
-    low_close(w, mark);
-    if (ok && !low_failed(w))
-      s->body = new;
-    else if (g.why)
-      s->loop.note = no_groups(w, g.why);
+      first++;
+    for (int k = first; k < s->body.n; k++)
+      maps += is_map_of_array(w, s->body.s[k]);
+    if (maps && put_groups(w, s, first, true, &g)) continue;
+    if (!put_groups(w, s, first, false, &g) && g.why) s->loop.note = no_groups(w, g.why);
   }
 }
 
@@ -67,7 +142,7 @@ void low_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   cu_name_reads(w, &w->p->body);
-  cu_grow(w, 3 * w->plan->wl->n_ops); /* two tiles and the sums of each op */
+  cu_grow(w, 4 * w->plan->wl->n_ops); /* two tiles, the sums and the saved values of each op */
   if (w->p->machine.groups) groups(w);
   whole(w, &w->p->body, true);
 }
@@ -92,15 +167,9 @@ static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
 static bool apart(lowering *w, ir_stmt *s) {
   const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
   if (is_corrected(w->p, &w->p->body, s->op)) return false;
-  const int at = low_buffer(w, z, w->p->buffers[to].name, false, 0);
   ir_range *box = cu_ranges(w, s);
-  char *id = low_derived(w, w->p->tensor_id[z], "fragments");
+  const int at = box_for(w, s, "fragments");
   if (low_failed(w)) return false;
-  ir_buffer *b = &w->p->buffers[at];
-  b->id = id;
-  b->role = IR_BOX, b->type = low_type(w, z, false), b->space = 0, b->words = 1;
-  for (int r = 0; r < b->rank; r++)
-    b->base[r] = box[r].lo, b->words *= b->extent[r] = box[r].most;
   ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = box};
   save.save.from = at, save.save.to = to;
   ir_body two = {0, NULL};
@@ -111,12 +180,12 @@ static bool apart(lowering *w, ir_stmt *s) {
   ir_body *const in = w->into;
   const int before = in->n;
   if (low_failed(w)) return false;
-  /* the statements must be in the program while region checks look for other users */
+  /* the statements must be in the program while region checks look for other users: of this region, and of those that
+   * follow, for what is made anew comes into the program when all of the body is */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
-  const bool ok = put(w, two.s, two.n);
+  if (put(w, two.s, two.n)) return true;
   *s = old;
-  if (ok) return true;
   in->n = before;
   w->p->buffer_of[z] = to;
   w->p->n_buffers = at;

@@ -4,18 +4,29 @@
 #include "codegen/target/cuda/print/cuda.h"
 
 static const char head[] =
-    "#include <cuda_runtime.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+    "#include <cuda_runtime.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
     "#include \"kernel_device.h\"\n\nenum { ROUNDS = 31 };\n\n"
     "static int later(const void *a, const void *b) {\n  const float x = *(const float *)a, y = *(const float *)b;\n"
     "  return (x > y) - (x < y);\n}\n\n"
-    "/* From 1/64 to 1.6; bfloat16 from 1/128 on. */\n"
-    "static float number(size_t i, float) { return (float)(i * 37 % 101 + 1) / 64; }\n"
-    "/* As float16 from 1 to 1.1. */\n"
-    "static uint16_t number(size_t i, uint16_t) { return (uint16_t)(0x3c00 + i * 37 % 101 + i % 2 * 0x8000); }\n"
-    "static int8_t number(size_t i, int8_t) { return (int8_t)(i * 37 % 101 - 50); }\n\n"
+    "/* The i-th of a series that looks random: uniform from -1.73 to 1.73, of variance 1 (splitmix64).  Power, and so "
+    "the clock, depend on how many bits\n * change: few values would flatter. */\n"
+    "static float number(uint64_t i, float) {\n  uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;\n"
+    "  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;\n  x = (x ^ x >> 27) * 0x94d049bb133111ebu;\n  x ^= x >> 31;\n"
+    "  return ((float)(x >> 40) / 8388608 - 1) * 1.7320508f;\n}\n";
+
+static const char bf16[] = "static uint16_t number(uint64_t i, uint16_t) { return "
+                           "__bfloat16_as_ushort(__float2bfloat16_rn(number(i, 0.0f))); }\n";
+static const char f16[] = "static uint16_t number(uint64_t i, uint16_t) { return "
+                          "__half_as_ushort(__float2half_rn(number(i, 0.0f))); }\n";
+static const char int8[] = "static int8_t number(uint64_t i, int8_t) { return (int8_t)(number(i, 0.0f) * 32); }\n"
+                           "static int32_t number(uint64_t i, int32_t) { return number(i, int8_t()); }\n";
+
+/* Arrays differ: each begins elsewhere in the series. */
+static const char arrays[] =
+    "\nstatic uint64_t series;\n\n"
     "template <class T> static T *numbers(size_t n) {\n  T *here = (T *)malloc(n * sizeof *here), *there = NULL;\n"
     "  if (!here || cudaMalloc((void **)&there, n * sizeof *here) != cudaSuccess) exit(2);\n"
-    "  for (size_t i = 0; i < n; i++) here[i] = number(i, T());\n"
+    "  for (size_t i = 0; i < n; i++) here[i] = number(series++, T());\n"
     "  cudaMemcpy(there, here, n * sizeof *here, cudaMemcpyHostToDevice);\n  free(here);\n  return there;\n}\n\n";
 
 static const char rounds[] =
@@ -39,7 +50,12 @@ static double flops(const tf_workload *wl) {
 void cu_bench(FILE *out, const c_package *k) {
   const tf_workload *wl = k->p->tree->workload;
   fputs("/* Times ", out), c_plain_text(out, wl->name), fputs(" on the device: the median of the rounds. */\n", out);
+  const ir_type data = k->p->machine.data;
+  if (ir_is_half(data)) fprintf(out, "#include <cuda_%s.h>\n", data == IR_F16 ? "fp16" : "bf16");
   fputs(head, out);
+  if (ir_is_half(data)) fputs(data == IR_F16 ? f16 : bf16, out);
+  if (data == IR_I8) fputs(int8, out);
+  fputs(arrays, out);
   fprintf(out,
           "static int start(const %s_args *args, void *room) { return %s_device(args, room, %s_device_workspace(), "
           "NULL); }\n\n"

@@ -3,7 +3,7 @@
 #include "codegen/target/cuda/print/cuda.h"
 
 static const char plain[] =
-    "#define DEVICE static __device__ __forceinline__\n"
+    "/* Of these a kernel calls some. */\n#define DEVICE [[maybe_unused]] static __device__ __forceinline__\n"
     "#if !defined(START) /* an emulation may say otherwise */\n"
     "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
     "stream>>>(__VA_ARGS__)\n"

@@ -97,15 +97,17 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c->depth++;
 }
 
+/* The lower eight rows of a fragment are nobody's where there are eight at most. */
 static int open_rows(c_printer *c, const shape *t) {
   unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
-  unrolled(c, "th", 2, 1);
+  unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
   set_dim(c, t, t->m, " + 16 * tm + 8 * th + LANE / 4");
   return 2;
 }
 
 static int open_columns(c_printer *c, const shape *t) {
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
+  if (c->panel) c_indent(c), fprintf(c->out, "if (tn / %d != tp) continue;\n", c->panel);
   unrolled(c, "te", 2, 1);
   set_dim(c, t, t->c, " + 8 * tn + 2 * (LANE % 4) + te");
   return 2;
@@ -132,7 +134,7 @@ static void factor(c_printer *c, const ir_stmt *s) {
     fputs(" *= exp_near(", c->out), c_element_of(c, s->correct.before);
     fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
   } else {
-    fputs(" /= ", c->out), c_element_of(c, s->divide.by);
+    fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
   }
 }
 

@@ -9,6 +9,7 @@ enum {
   CU_MOST_RINGS = 10,
   CU_MOST_TILES = 16,
   CU_GROUP_THREADS = 3 * 128,
+  CU_CLUSTER = 2,
   CU_MAKER_REGISTERS = 40,
   CU_USER_REGISTERS = 232
 };
@@ -22,9 +23,10 @@ typedef struct {
   bool lasting;          /* one for all steps of the loops around: given back when the warps' loop ends */
 } cu_ring;
 
-/* What leaves by boxes: the statement, the buffer it goes to, and where its panels stand in shared memory. */
+/* What leaves by boxes: the statement, what makes its values of others just before (NULL: they are a product's), and
+ * where its panels stand in shared memory. */
 typedef struct {
-  const ir_stmt *save;
+  const ir_stmt *save, *map;
   int64_t at;
 } cu_leaving;
 
@@ -37,21 +39,62 @@ typedef struct {
   int64_t barriers;   /* where the rings' barriers stand: for each ring its full ones, then its empty ones */
   cu_leaving leaving; /* save NULL: sums go to memory from registers */
   int64_t shared;     /* bytes in all */
+  bool *same;         /* [n_buffers] tiles that the two blocks of a cluster bring for both; NULL: no clusters */
 } cu_groups;
+
+/* One of the two who go through the loops. */
+typedef struct {
+  c_printer *c;
+  const cu_groups *g;
+  bool makes; /* as the warpgroup sees the loops that asks for tiles */
+  int ring;   /* that was waited for last; -1 */
+} cu_role;
+
+/* A loop whose steps are two products with work on rows in between, as those of attention: the first makes what the
+ * second has as its rows.  Positions in the body. */
+typedef struct {
+  const ir_stmt *loop;
+  int first, second;   /* the products */
+  int ring[2];         /* of the tiles that they wait for */
+  const ir_stmt *mask; /* sets what a band leaves out to -inf; NULL: nothing does */
+  int64_t lo, hi;      /* the band: keys less rows */
+} cu_stream;
 
 /* group_rings.c: what the printing of a part needs.  False: it is not of warpgroups, or there is no memory. */
 bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_groups *g);
 /* The ring whose wait it is; -1. */
 int cu_ring_of(const cu_groups *g, const ir_stmt *wait);
+/* Whether both blocks of a cluster fill its tiles. */
+bool cu_ring_is_common(const cu_groups *g, int ring);
 /* A number of stages before the ring's: its barriers' place. */
 int64_t cu_ring_before(const cu_groups *g, int ring);
 
 /* group_kernel.c: the __global__ function. */
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c));
-/* group_product.c: a product of tiles, or of fragments by tiles. */
+/* The statement as who multiplies does it. */
+void cu_groups_points(const cu_role *r, const ir_stmt *s);
+/* The lets of a body; until tiles of a ring are there; they are given back (back: those `back` turns before). */
+void cu_groups_lets(const cu_role *r, const ir_body *b);
+void cu_groups_full(const cu_role *r, int ring);
+void cu_groups_give_back(const cu_role *r, int ring);
+void cu_groups_give_last(const cu_role *r, int ring);
+void cu_groups_next(const cu_role *r, int ring);
+/* group_product.c: a product of tiles, or of fragments by tiles: begun, done with (its sums may be used), or both. */
 void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s);
+void cu_groups_begin(c_printer *c, const cu_groups *g, const ir_stmt *s, const char *fresh);
+void cu_groups_wait(c_printer *c, const ir_stmt *s, int left);
+/* Rows that are fragments, as operands: declared, and rounded from what the lane has. */
+void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare);
+/* Whether it is done in every step, whatever the others do. */
+bool cu_groups_is_steady(const c_printer *c, const ir_stmt *s);
+/* group_stream.c: whether the loop is such a one; how it is printed for who multiplies; where it begins and ends, for
+ * both. */
+bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t);
+bool cu_groups_has_stream(const cu_role *r, const ir_body *b);
+void cu_groups_stream(const cu_role *r, const cu_stream *t);
+void cu_groups_ends(const cu_role *r, const cu_stream *t);
 /* group_leave.c: the save whose sums leave by boxes. */
-void cu_groups_leave(c_printer *c, const cu_groups *g, const ir_stmt *s);
+void cu_groups_leave(const cu_role *r, const ir_stmt *s);
 /* group_maps.c: the struct of tensor maps that a part takes; how its start makes them and how many blocks there are. */
 void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g);
 void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name);

@@ -27,6 +27,41 @@ static const char barriers[] =
     "  asm volatile(\"{\\n.reg .pred done;\\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\\n\"\n"
     "               \"@!done bra again;\\n}\" ::\"r\"(shared_at(at)), \"r\"(parity) : \"memory\");\n}\n";
 
+static const char clusters[] =
+    "/* Clusters of two blocks: which of them the block is; all threads of both meet; an arrival at the same barrier "
+    "of "
+    "the block `to`. */\n"
+    "DEVICE int cluster_member(void) {\n  unsigned rank;\n"
+    "  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n  return (int)rank;\n}\n"
+    "DEVICE void cluster_meet(void) {\n"
+    "  asm volatile(\"barrier.cluster.arrive.release;\\nbarrier.cluster.wait.acquire;\" ::: \"memory\");\n}\n"
+    "DEVICE void barrier_arrive_at(uint64_t *at, int to) {\n"
+    "  asm volatile(\"{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n\"\n"
+    "               \"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}\" ::\"r\"(shared_at(at)), "
+    "\"r\"(to) : \"memory\");\n}\n"
+    "static cudaLaunchConfig_t clusters_of(cudaLaunchAttribute *pair, int blocks, dim3 threads, size_t bytes, "
+    "cudaStream_t stream) {\n"
+    "  cudaLaunchConfig_t config = {};\n"
+    "  pair->id = cudaLaunchAttributeClusterDimension;\n"
+    "  pair->val.clusterDim.x = 2, pair->val.clusterDim.y = 1, pair->val.clusterDim.z = 1;\n"
+    "  config.gridDim = dim3((unsigned)blocks), config.blockDim = threads, config.dynamicSmemBytes = bytes;\n"
+    "  config.stream = stream, config.attrs = pair, config.numAttrs = 1;\n  return config;\n}\n"
+    "/* Blocks that run at a time, in clusters; 0: none can. */\n"
+    "static int blocks_of_clusters(const void *part, int blocks, dim3 threads, size_t bytes) {\n"
+    "  cudaLaunchAttribute pair;\n  int most = 0;\n"
+    "  const cudaLaunchConfig_t config = clusters_of(&pair, blocks / 2 * 2 ? blocks / 2 * 2 : 2, threads, bytes, "
+    "NULL);\n"
+    "  if (cudaOccupancyMaxActiveClusters(&most, part, &config) != cudaSuccess) return 0;\n"
+    "  return blocks / 2 < most ? blocks / 2 * 2 : 2 * most;\n}\n"
+    "template <class... P, class... A>\n"
+    "static cudaError_t start_clusters(void (*part)(P...), int blocks, dim3 threads, size_t bytes, cudaStream_t "
+    "stream, A... "
+    "args) {\n"
+    "  cudaLaunchAttribute pair;\n"
+    "  const cudaLaunchConfig_t config = clusters_of(&pair, blocks, threads, bytes, stream);\n"
+    "  return cudaLaunchKernelEx(&config, part, args...);\n}\n"
+    "#define START_CLUSTERS(...) start_clusters(__VA_ARGS__)\n";
+
 static const char leaving[] =
     "/* The end of a group of boxes that leave; until at most `left` of the thread's groups are still being read. */\n"
     "DEVICE void store_end(void) { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"
@@ -36,7 +71,12 @@ static const char leaving[] =
     "DEVICE void proxy_fence(void) { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"
     "/* So many threads meet. */\n"
     "DEVICE void group_meet(int id, int threads) {\n"
-    "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(id), \"r\"(threads) : \"memory\");\n}\n";
+    "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(id), \"r\"(threads) : \"memory\");\n}\n"
+    "/* Two warpgroups in turn: until the other has passed the turn on; it is passed on. */\n"
+    "DEVICE void turn_wait(int id) { group_meet(id, 256); }\n"
+    "DEVICE void turn_pass(int id) { asm volatile(\"bar.arrive %0, 256;\" ::\"r\"(id) : \"memory\"); }\n"
+    "/* Whether any lane of the warp has it. */\n"
+    "DEVICE bool any_lane(bool x) { return __any_sync(0xffffffffu, x); }\n";
 
 static const char products[] =
     "/* Products of a warpgroup: behind what was done with registers; the end of a group; until at most `left` are "
@@ -46,6 +86,9 @@ static const char products[] =
     "DEVICE void multiply_end(void) { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }\n"
     "template <int left> DEVICE void multiply_wait(void) {\n"
     "  asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(left) : \"memory\");\n}\n"
+    "/* Sums that products add to: from here on as they left them, and not before. */\n"
+    "template <int n> DEVICE void sums_hold(float *d) {\n"
+    "#pragma unroll\n  for (int i = 0; i < n; i++) asm volatile(\"\" : \"+f\"(d[i])::\"memory\");\n}\n"
     "/* Registers of each thread of a warpgroup from now on. */\n"
     "template <int n> DEVICE void registers_fewer(void) { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" "
     "::\"n\"(n)); }\n"
@@ -68,8 +111,14 @@ static const char host[] =
     "                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
     "  void *entry = NULL;\n  cudaDriverEntryPointQueryResult found;\n"
     "  cuuint64_t extents[5], steps[5];\n  cuuint32_t boxes[5], ones[5] = {1, 1, 1, 1, 1};\n"
-    "  if (cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, cudaEnableDefault, &found) != "
-    "cudaSuccess ||\n      found != cudaDriverEntryPointSuccess)\n    return false;\n"
+    "  cudaError_t looked;\n"
+    "#if CUDART_VERSION >= 12050\n"
+    "  looked = cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, cudaEnableDefault, "
+    "&found);\n"
+    "#else /* takes the toolkit's own version */\n"
+    "  looked = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &entry, cudaEnableDefault, &found);\n"
+    "#endif\n"
+    "  if (looked != cudaSuccess || found != cudaDriverEntryPointSuccess) return false;\n"
     "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
     "    if (r && (step[r] <= 0 || step[r] * 2 % 16)) return false;\n"
     "    if (r) steps[r - 1] = (cuuint64_t)step[r] * 2;\n  }\n"
@@ -110,6 +159,20 @@ static void places(FILE *out, int rank, int first) {
 static void inputs(FILE *out, int rank) {
   for (int r = 0; r < rank; r++)
     fprintf(out, ", \"r\"(c%d)", r);
+}
+
+/* One that fills the same place in both blocks of a cluster, and counts at the barriers of both. */
+static void box_for_all(FILE *out, int rank) {
+  fputs("DEVICE void load_box_for_all(void *to, const tensor_map *map, uint64_t *barrier", out);
+  coordinates(out, rank);
+  fprintf(out,
+          ") {\n  asm volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes"
+          ".multicast::cluster [%%0], [%%1, {",
+          rank);
+  places(out, rank, 4);
+  fputs("}], [%2], %3;\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier)), \"h\"((uint16_t)3)", out);
+  inputs(out, rank);
+  fputs(" : \"memory\");\n}\n", out);
 }
 
 static void boxes(FILE *out, int rank) {
@@ -165,7 +228,7 @@ static void product(FILE *out, const char *type, int n, bool rows, bool turned_a
 }
 
 typedef struct {
-  unsigned ranks;
+  unsigned ranks, common;                        /* of boxes; of those that clusters share */
   bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2][2]; /* columns / 16, rows, turned a, turned b */
 } used;
 
@@ -191,8 +254,14 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
 
 static used used_of(const ir_program *p) {
   used u = {0};
-  for (int i = 0; i < p->body.n; i++)
-    if (cu_is_groups(p->body.s[i])) find(p, &p->body.s[i]->body, &u);
+  bool *same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
+  for (int i = 0; i < p->body.n; i++) {
+    if (!cu_is_groups(p->body.s[i])) continue;
+    find(p, &p->body.s[i]->body, &u);
+    const bool pairs = same && cu_cluster(p, p->body.s[i], same);
+    for (int b = 0; pairs && b < p->n_buffers; b++)
+      if (same[b]) u.common |= 1u << p->buffers[b].rank;
+  }
   return u;
 }
 
@@ -200,9 +269,12 @@ void cu_groups_device(FILE *out, const ir_program *p) {
   const used u = used_of(p);
   if (!u.ranks) return;
   fputs("#if !defined(TILEFLOW_EMULATE)\n", out);
-  fputs(arch, out), fputs(barriers, out), fputs(leaving, out), fputs(products, out);
+  fputs(arch, out), fputs(barriers, out), fputs(u.common ? clusters : "", out), fputs(leaving, out),
+      fputs(products, out);
   for (int r = 1; r <= CU_BOX_RANKS; r++)
     if (u.ranks >> r & 1) boxes(out, r);
+  for (int r = 1; r <= CU_BOX_RANKS; r++)
+    if (u.common >> r & 1) box_for_all(out, r);
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
       if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p)->type, 16 * n, i >> 2, i >> 1 & 1, i & 1);

@@ -4,12 +4,7 @@
 
 #include "codegen/target/cuda/print/group.h"
 
-typedef struct {
-  c_printer *c;
-  const cu_groups *g;
-  bool makes; /* as the warpgroup sees the loops that asks for tiles */
-  int ring;   /* that was waited for last; -1 */
-} role;
+typedef cu_role role;
 
 static void body(role *r, const ir_body *b);
 
@@ -28,11 +23,11 @@ static void barriers(c_printer *c, const cu_groups *g) {
     c_indent(c);
     fprintf(c->out,
             "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
-            g->ring[i].stages, i, i, CU_WARPS);
+            g->ring[i].stages, i, i, cu_ring_is_common(g, i) ? CU_CLUSTER * CU_WARPS : CU_WARPS);
   }
   c_line(c, "barrier_known();\n");
   c_close(c, 1);
-  c_line(c, "__syncthreads();\n");
+  c_line(c, g->same ? "cluster_meet();\n" : "__syncthreads();\n");
 }
 
 /* Where in its ring a role is, and how often it came by, mod 2. */
@@ -41,7 +36,7 @@ static void open_rings(const role *r) {
     c_indent(r->c), fprintf(r->c->out, "int at_%d = 0;\n%*sunsigned turn_%d = 0;\n", i, 2 * r->c->depth, "", i);
 }
 
-static void next(const role *r, int ring) {
+void cu_groups_next(const role *r, int ring) {
   c_indent(r->c);
   fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring, r->g->ring[ring].stages, ring,
           ring);
@@ -49,20 +44,24 @@ static void next(const role *r, int ring) {
 
 /* ---- who asks for tiles ---- */
 
-/* Panels of 128 bytes a row, one box each. */
+/* Panels of 128 bytes a row, one box each; of tiles that a cluster has in common half of the rows. */
 static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
   const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[to->columns] / elements,
                 rows = to->extent[to->rows];
+  const bool common = r->g->same && r->g->same[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
-    fprintf(c->out, "load_box(shared + %" PRId64 " + at_%d * %" PRId64 ", &maps.of_%d, full_%d + at_%d",
-            r->g->tile[s->copy.to] + i * rows * CU_PANEL, ring, cu_bytes(to) / to->slots, s->copy.to, ring, ring);
+    fprintf(c->out, "load_box%s(shared + %" PRId64 " + at_%d * %" PRId64, common ? "_for_all" : "",
+            r->g->tile[s->copy.to] + i * rows * CU_PANEL, ring, cu_bytes(to) / to->slots);
+    if (common) fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER * CU_PANEL);
+    fprintf(c->out, ", &maps.of_%d, full_%d + at_%d", s->copy.to, ring, ring);
     for (int k = from->rank - 1; k >= 0; k--) {
       fputs(", (int)(", c->out), c_atom(c->out, c->p, s->range[k].lo), fputs(" - (", c->out);
       c_atom(c->out, c->p, from->base[k]), fputc(')', c->out);
       if (k == to->columns && i) fprintf(c->out, " + %" PRId64, i * elements);
+      if (k == to->rows && common) fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER);
       fputc(')', c->out);
     }
     fputs(");\n", c->out);
@@ -77,19 +76,38 @@ static void ask(const role *r, int ring) {
   fprintf(r->c->out, "barrier_expect(full_%d + at_%d, %" PRId64 ");\n", ring, ring, at->bytes);
   for (int i = 0; i < at->n_copies; i++)
     box(r, ring, at->copy[i]);
-  next(r, ring);
+  cu_groups_next(r, ring);
 }
 
 /* ---- who multiplies ---- */
 
-static void give_back(const role *r, int ring) {
+void cu_groups_full(const role *r, int ring) {
+  c_indent(r->c);
+  fprintf(r->c->out, "barrier_wait(full_%d + at_%d, turn_%d);\n", ring, ring, ring);
+}
+
+void cu_groups_give_back(const role *r, int ring) {
   c_indent(r->c);
   fprintf(r->c->out, "if (LANE == 0) barrier_arrive(empty_%d + at_%d);\n", ring, ring);
-  next(r, ring);
+  cu_groups_next(r, ring);
+}
+
+/* What was before those at hand, to all that fill them; `when`: and only then. */
+static void give_last(const role *r, int ring, const char *when) {
+  const bool common = cu_ring_is_common(r->g, ring);
+  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + (at_%d ? at_%d : %" PRId64 ") - 1%s);\n", when,
+          common ? "< 2" : "== 0", common ? "_at" : "", ring, ring, ring, r->g->ring[ring].stages,
+          common ? ", LANE" : "");
+}
+
+/* The tiles before those at hand. */
+void cu_groups_give_last(const role *r, int ring) {
+  c_indent(r->c);
+  give_last(r, ring, "");
 }
 
 /* Operands come from the buffers that the nest names. */
-static void points(const role *r, const ir_stmt *s) {
+void cu_groups_points(const role *r, const ir_stmt *s) {
   c_printer *c = r->c;
   const tf_op *op = &c->wl->ops[s->op];
   int *const at = c->p->buffer_of; /* of this printer alone */
@@ -100,34 +118,131 @@ static void points(const role *r, const ir_stmt *s) {
   if (s->kind == IR_NEST && s->nest.fragments)
     cu_groups_product(c, r->g, s);
   else if (s == r->g->leaving.save)
-    cu_groups_leave(c, r->g, s);
+    cu_groups_leave(r, s);
   else
     cu_fragment_points(c, s);
   for (int i = op->n_reads - 1; named && i >= 0; i--)
     at[op->reads[i].tensor] = before[i];
 }
 
-static void loop(role *r, const ir_stmt *s) {
+void cu_groups_lets(const role *r, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind != IR_LET) continue;
+    c_let(r->c, b->s[i]);
+    c_indent(r->c), fprintf(r->c->out, "(void)%s;\n", r->c->p->var_name[b->s[i]->let.var]);
+  }
+}
+
+/* The only product of a loop that does nothing else but wait for its tiles, in every step; NULL. */
+static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
+  const ir_stmt *found = NULL;
+  bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1;
+  for (int i = 0; i < s->body.n && only; i++) {
+    const ir_stmt *t = s->body.s[i];
+    const bool product = t->kind == IR_NEST && t->nest.fragments;
+    only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER || product;
+    if (product) only = !found && r->c->p->buffers[t->nest.from[t->nest.fragments->a]].space != CU_FRAGMENT;
+    if (product) found = t;
+  }
+  return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
+}
+
+/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later. */
+static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
+  c_printer *c = r->c;
+  const char *var = c->p->var_name[s->loop.var];
+  char when[90];
+  int ring = 0;
+  for (int i = 0; i < s->body.n; i++)
+    if (s->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, s->body.s[i]);
+  c_line(c, "#pragma unroll 1\n"), c_indent(c);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+  c->depth++;
+  cu_groups_lets(r, &s->body);
+  cu_groups_full(r, ring);
+  cu_groups_begin(c, r->g, product, NULL);
+  cu_groups_wait(c, product, 1);
+  snprintf(when, sizeof when, "%.80s && ", var);
+  c_indent(c), give_last(r, ring, when);
+  cu_groups_next(r, ring);
+  c_close(c, 1);
+  cu_groups_wait(c, product, 0);
+  cu_groups_give_last(r, ring);
+}
+
+/* Blocks that a mask leaves more of come first, and are dealt out to and fro. */
+static void open_blocks(const role *r, const ir_stmt *s, bool masked) {
   c_printer *c = r->c;
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
-  if (s->loop.map == IR_WARP) {
-    fputs("{\n", c->out);
-    c->depth++;
-    c_indent(c), fprintf(c->out, "const int64_t %s = %s;\n", var, r->makes ? "0" : "threadIdx.y");
-    c_indent(c), fprintf(c->out, "(void)%s;\n", var);
-    if (!r->makes) cu_fragments(c, s);
-    c->depth--;
-  } else {
-    if (s->loop.map == IR_SERIAL) fputs("#pragma unroll 1\n", c->out), c_indent(c);
-    fprintf(c->out, "for (int64_t %s = %s; %s < %" PRId64 "; %s += %s) {\n", var,
-            s->loop.map == IR_BLOCK ? "blockIdx.x" : "0", var, s->loop.trip, var,
-            s->loop.map == IR_BLOCK ? "gridDim.x" : "1");
+  if (!masked) {
+    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
+            var);
+    return;
   }
+  fprintf(c->out, "for (int64_t round = 0; round * gridDim.x < %" PRId64 "; round++) {\n", s->loop.trip);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "const int64_t rank = round * gridDim.x + (round %% 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);\n");
+  c_indent(c), fprintf(c->out, "if (rank >= %" PRId64 ") continue;\n", s->loop.trip);
+  c_indent(c), fprintf(c->out, "const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
+  c->depth--;
+}
+
+static void open_steps(const role *r, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const char *var = c->p->var_name[s->loop.var];
+  cu_stream t;
+  const bool stream = cu_groups_find_stream(r, s, &t) && t.mask;
+  if (stream) cu_groups_ends(r, &t);
+  c_line(c, "#pragma unroll 1\n"), c_indent(c);
+  if (stream)
+    fprintf(c->out, "for (int64_t %s = first; %s < end; %s++) {\n", var, var, var);
+  else
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+}
+
+static void open_warps(const role *r, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const char *var = c->p->var_name[s->loop.var];
+  c_line(c, "{\n");
+  c->depth++;
+  c_indent(c), fprintf(c->out, "const int64_t %s = %s;\n", var, r->makes ? "0" : "threadIdx.y");
+  c_indent(c), fprintf(c->out, "(void)%s;\n", var);
+  if (!r->makes) cu_fragments(c, s);
+  c->depth--;
+}
+
+static bool has_mask(const role *r, const ir_body *b) {
+  bool any = false;
+  cu_stream t;
+  for (int i = 0; i < b->n && !any; i++)
+    any = (b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) && t.mask) || has_mask(r, &b->s[i]->body);
+  return any;
+}
+
+static void loop(role *r, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const ir_stmt *product = r->makes ? NULL : only_product(r, s);
+  cu_stream t;
+  if (product) {
+    pieces(r, s, product);
+    return;
+  }
+  if (!r->makes && cu_groups_find_stream(r, s, &t)) {
+    cu_groups_stream(r, &t);
+    return;
+  }
+  if (s->loop.map == IR_WARP)
+    open_warps(r, s);
+  else if (s->loop.map == IR_BLOCK)
+    open_blocks(r, s, has_mask(r, &s->body));
+  else
+    open_steps(r, s);
   c->depth++;
   body(r, &s->body);
   for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->makes; i++)
-    if (r->g->ring[i].lasting) give_back(r, i);
+    if (r->g->ring[i].lasting) cu_groups_give_back(r, i);
   c_close(c, 1);
 }
 
@@ -136,34 +251,33 @@ static void body(role *r, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) {
-      c_let(r->c, s);
-      c_indent(r->c), fprintf(r->c->out, "(void)%s;\n", r->c->p->var_name[s->let.var]);
+      cu_groups_lets(r, &(ir_body){1, &b->s[i]});
     } else if (s->kind == IR_FOR) {
       loop(r, s);
     } else if (s->kind == IR_WAIT) {
       r->ring = cu_ring_of(r->g, s);
       waited = true;
-      if (r->makes) {
+      if (r->makes)
         ask(r, r->ring);
-      } else {
-        c_indent(r->c);
-        fprintf(r->c->out, "barrier_wait(full_%d + at_%d, turn_%d);\n", r->ring, r->ring, r->ring);
-      }
+      else
+        cu_groups_full(r, r->ring);
     } else if (s->kind == IR_BARRIER) { /* the first one belongs to the wait */
-      if (!waited && !r->makes && r->ring >= 0) give_back(r, r->ring);
+      if (!waited && !r->makes && r->ring >= 0) cu_groups_give_back(r, r->ring);
       waited = false;
-    } else if (ir_facts_of(s)->points && !r->makes) {
-      points(r, s);
+    } else if (ir_facts_of(s)->points && !r->makes && s != r->g->leaving.map) {
+      cu_groups_points(r, s);
     }
   }
 }
 
 /* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else is unrolled. */
-static int64_t products(const ir_program *p, const ir_body *b) {
+static int64_t products(const role *r, const ir_body *b) {
   int64_t n = 0;
+  cu_stream t;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    n += products(p, &s->body);
+    const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
+    n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
     if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + 15) / 16;
   }
   return n;
@@ -179,7 +293,9 @@ static int64_t panels(const ir_program *p, const cu_groups *g) {
   return n;
 }
 
-static void foretell(FILE *out, const ir_program *p, const cu_groups *g) {
+static void foretell(FILE *out, const role *r) {
+  const cu_groups *g = r->g;
+  const ir_program *p = r->c->p;
   int64_t leaving = 0;
   if (g->leaving.save) {
     const ir_buffer *from = &p->buffers[g->leaving.save->save.from];
@@ -188,12 +304,12 @@ static void foretell(FILE *out, const ir_program *p, const cu_groups *g) {
   fprintf(out,
           "/* Of its machine code: %" PRId64 " HGMMA, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64
           " bytes of shared memory. */\n",
-          products(p, &g->part->body), panels(p, g), leaving, g->shared);
+          products(r, &g->part->body), panels(p, g), leaving, g->shared);
 }
 
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {
   role makes = {c, g, true, -1}, uses = {c, g, false, -1};
-  foretell(c->out, c->p, g);
+  foretell(c->out, &uses);
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
           "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",
@@ -201,6 +317,7 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   c->depth = 1;
   open(c);
   values(c);
+  if (g->same) c_line(c, "const int member = cluster_member();\n");
   barriers(c, g);
   c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n", CU_WARPS);
   c->depth++;
@@ -216,10 +333,14 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   c_indent(c), fprintf(c->out, "registers_more<%d>();\n", CU_USER_REGISTERS);
   open_rings(&uses);
   if (g->leaving.save) c_line(c, "int turn_of_panel = 0;\n");
+  const bool turns = cu_groups_has_stream(&uses, &g->part->body);
+  if (turns) c_line(c, "if (threadIdx.y / 4 == 1) turn_pass(3); /* the first warpgroup begins */\n");
   c->own = cu_fragment_element;
   loop(&uses, g->part);
   c->own = NULL;
+  if (turns) c_line(c, "if (threadIdx.y / 4 == 0) turn_wait(3);\n");
   if (g->leaving.save) c_line(c, "if (THREAD % 128 == 0) store_wait<0>();\n");
   c_close(c, 1);
+  if (g->same) c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");
   fputs("}\n", c->out);
 }

@@ -20,7 +20,17 @@ static void send(c_printer *c, const ir_stmt *s) {
   fputs("), store_end();\n", c->out);
 }
 
-void cu_groups_leave(c_printer *c, const cu_groups *g, const ir_stmt *s) {
+/* What a map makes of the sums for a panel: not all of it at once, which would need as many registers again. */
+static void make(const cu_role *r) {
+  if (!r->g->leaving.map) return;
+  r->c->panel = EIGHTS;
+  cu_groups_points(r, r->g->leaving.map);
+  r->c->panel = 0;
+}
+
+void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const cu_groups *g = r->g;
   const ir_buffer *from = &c->p->buffers[s->save.from];
   const int64_t eights = from->extent[from->columns] / 8;
   c_line(c, "{ /* ");
@@ -29,6 +39,7 @@ void cu_groups_leave(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + EIGHTS - 1) / EIGHTS);
   c->depth++;
+  make(r);
   c_indent(c);
   fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
           g->leaving.at, PANELS * PANEL, PANEL);

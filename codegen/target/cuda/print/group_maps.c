@@ -69,7 +69,8 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_stmt *s = g->ring[i].copy[k];
       const ir_buffer *to = &p->buffers[s->copy.to];
-      make(&m, "of", s->copy.to, s->copy.from, to->rows, to->extent[to->rows]);
+      const bool common = g->same && g->same[s->copy.to];
+      make(&m, "of", s->copy.to, s->copy.from, to->rows, to->extent[to->rows] / (common ? CU_CLUSTER : 1));
     }
   if (g->leaving.save) {
     const ir_stmt *s = g->leaving.save;
@@ -81,8 +82,17 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
           "    return cudaErrorUnknown;\n"
           "  if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n"
           "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
-          ") != cudaSuccess)\n    return cudaErrorUnknown;\n"
-          "  START_ROLES(part%d, blocks, threads, %" PRId64
-          ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
-          g->part->loop.trip, g->part->loop.trip, n, g->shared, n, g->shared);
+          ") != cudaSuccess)\n    return cudaErrorUnknown;\n",
+          g->part->loop.trip, g->part->loop.trip, n, g->shared);
+  if (g->same)
+    fprintf(out,
+            "  blocks = blocks_of_clusters((const void *)part%d, blocks, threads, %" PRId64
+            ");\n  if (!blocks) return cudaErrorUnknown;\n"
+            "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64 ", stream, *args, workspace, maps);\n}\n",
+            n, g->shared, n, g->shared);
+  else
+    fprintf(out,
+            "  START_ROLES(part%d, blocks, threads, %" PRId64
+            ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
+            n, g->shared);
 }

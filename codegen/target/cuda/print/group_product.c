@@ -56,7 +56,6 @@ static bool is_ragged(const ir_range *k) { return !k->exact || k->most % SUM; }
 /* Rows that are fragments: sums that lanes have, rounded.  Zero behind the end of the sum. */
 static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
-  c_indent(c), fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", t->steps);
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n", t->steps);
   c->depth++;
@@ -94,37 +93,84 @@ static bool has_open(const product *t) {
   return open;
 }
 
-void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
+static product product_of(const c_printer *c, const cu_groups *g, const ir_stmt *s) {
   product t = {.g = g, .s = s, .op = &c->wl->ops[s->op], .f = s->nest.fragments};
   t.out = c_buffer(c, t.op, -1);
   t.steps = (s->range[t.f->k].most + SUM - 1) / SUM;
-  const ir_buffer *a = from(c, &t, t.f->a), *b = from(c, &t, t.f->b);
-  const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(&t, t.f->b, b);
-  const int64_t n = t.out->extent[t.out->columns];
+  return t;
+}
+
+bool cu_groups_is_steady(const c_printer *c, const ir_stmt *s) {
+  const product t = product_of(c, NULL, s);
+  return s->range[t.f->k].some && !has_open(&t);
+}
+
+void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare) {
+  const product t = product_of(c, NULL, s);
+  if (declare)
+    c_indent(c), fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", t.steps);
+  else
+    rows_of_fragment(c, &t, from(c, &t, t.f->a));
+}
+
+/* fresh: whether sums start (NULL: as the flag says, or with the step). */
+static void begin(c_printer *c, const product *t, bool some, const char *fresh) {
+  const ir_buffer *a = from(c, t, t->f->a), *b = from(c, t, t->f->b);
+  const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(t, t->f->b, b);
+  const int64_t n = t->out->extent[t->out->columns];
+  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t->out->id);
+  c_line(c, "multiply_begin();\n");
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++)\n", t->steps);
+  c->depth++;
+  c_indent(c);
+  if (fragment)
+    fprintf(c->out, "multiply_rows<%" PRId64 ", %d>(&%s[0][0][0], fa[tk], ", n, turned_b, t->out->id);
+  else
+    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(&%s[0][0][0], ", n, !along(t, t->f->a, a), turned_b,
+            t->out->id);
+  if (!fragment) matrix(c, t, t->f->a, true), fputs(", ", c->out);
+  matrix(c, t, t->f->b, false);
+  if (!some)
+    fputs(", true);\n", c->out);
+  else if (fresh || t->s->nest.n_fresh)
+    fprintf(c->out, ", !%s || tk > 0);\n", fresh ? fresh : "fresh");
+  else
+    fputs(", tk > 0);\n", c->out);
+  c->depth--;
+  c_line(c, "multiply_end();\n");
+}
+
+void cu_groups_begin(c_printer *c, const cu_groups *g, const ir_stmt *s, const char *fresh) {
+  const product t = product_of(c, g, s);
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", t.op->name);
+  c->depth++;
+  if (!fresh) c_fresh_flag(c, s);
+  begin(c, &t, true, fresh);
+  c_close(c, 1);
+}
+
+void cu_groups_wait(c_printer *c, const ir_stmt *s, int left) {
+  const product t = product_of(c, NULL, s);
+  c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
+  c_indent(c);
+  fprintf(c->out, "sums_hold<%" PRId64 ">(&%s[0][0][0]);\n", t.out->extent[t.out->columns] / 2, t.out->id);
+}
+
+void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
+  const product t = product_of(c, g, s);
   c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
   c_fresh_flag(c, s);
   const bool some = s->range[t.f->k].some && !has_open(&t);
   if (!some && s->nest.n_fresh)
-    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
+    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n",
+                         t.out->extent[t.out->columns] / 2, t.out->id);
   const int opened = open_single(c, &t);
-  if (fragment) rows_of_fragment(c, &t, a);
-  c_line(c, "multiply_begin();\n");
-  c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++)\n", t.steps);
-  c->depth++;
-  c_indent(c);
-  if (fragment)
-    fprintf(c->out, "multiply_rows<%" PRId64 ", %d>(&%s[0][0][0], fa[tk], ", n, turned_b, t.out->id);
-  else
-    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(&%s[0][0][0], ", n, !along(&t, t.f->a, a), turned_b,
-            t.out->id);
-  if (!fragment) matrix(c, &t, t.f->a, true), fputs(", ", c->out);
-  matrix(c, &t, t.f->b, false);
-  fprintf(c->out, ", %s);\n", !some ? "true" : s->nest.n_fresh ? "!fresh || tk > 0" : "tk > 0");
-  c->depth--;
-  c_line(c, "multiply_end();\n");
-  c_line(c, "multiply_wait<0>();\n");
+  if (from(c, &t, t.f->a)->space == CU_FRAGMENT) cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
+  begin(c, &t, some, NULL);
+  cu_groups_wait(c, s, 0);
   c_close(c, opened + 1);
 }

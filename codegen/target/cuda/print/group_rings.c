@@ -35,10 +35,18 @@ static void find_lasting(const ir_body *b, cu_groups *g) {
   }
 }
 
-static const ir_stmt *find_save(const ir_body *b) {
-  const ir_stmt *found = NULL;
-  for (int i = 0; i < b->n && !found; i++)
-    found = b->s[i]->kind == IR_SAVE && b->s[i]->save.boxed ? b->s[i] : find_save(&b->s[i]->body);
+static cu_leaving find_save(const ir_program *p, const ir_body *b) {
+  cu_leaving found = {0};
+  for (int i = 0; i < b->n && !found.save; i++) {
+    const ir_stmt *s = b->s[i], *before = i ? b->s[i - 1] : NULL;
+    if (s->kind != IR_SAVE || !s->save.boxed) {
+      found = find_save(p, &s->body);
+      continue;
+    }
+    found.save = s;
+    const tf_op *op = before && before->kind == IR_NEST ? &p->tree->workload->ops[before->op] : NULL;
+    if (op && op->reduce == TF_ASSIGN && p->buffer_of[op->out] == s->save.from) found.map = before;
+  }
   return found;
 }
 
@@ -46,6 +54,13 @@ int cu_ring_of(const cu_groups *g, const ir_stmt *wait) {
   for (int i = 0; i < g->n; i++)
     if (g->ring[i].wait == wait) return i;
   return -1;
+}
+
+bool cu_ring_is_common(const cu_groups *g, int ring) {
+  bool any = false;
+  for (int k = 0; k < g->ring[ring].n_copies; k++)
+    any |= g->same && g->same[g->ring[ring].copy[k]->copy.to];
+  return any;
 }
 
 int64_t cu_ring_before(const cu_groups *g, int ring) {
@@ -61,6 +76,9 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
   for (int i = 0; i < part->body.n; i++)
     if (part->body.s[i]->kind == IR_FOR) g->warps = part->body.s[i];
   if (!g->warps) return false;
+  g->same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
+  if (!g->same) return false;
+  if (!cu_cluster(p, part, g->same)) g->same = NULL;
   find_rings(p, &g->warps->body, g);
   find_lasting(&g->warps->body, g);
   for (int i = 0; i < g->n; i++)
@@ -69,7 +87,7 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
       g->tile[to] = g->shared;
       g->shared += (cu_bytes(&p->buffers[to]) + TILE - 1) / TILE * TILE;
     }
-  g->leaving.save = find_save(&g->warps->body);
+  g->leaving = find_save(p, &g->warps->body);
   g->leaving.at = g->shared;
   if (g->leaving.save) g->shared += CU_LEAVING_BYTES;
   g->barriers = g->shared;

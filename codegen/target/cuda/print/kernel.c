@@ -365,7 +365,8 @@ bool cu_has_groups(const ir_program *p) {
 bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
   ir_program p = *k->p; /* with its own way to operands */
   const int n = p.tree->workload->n_tensors;
-  c_printer c = {.p = &p, .wl = p.tree->workload, .name = k->name, .inverse = -1, .out = out};
+  c_printer c = {
+      .p = &p, .wl = p.tree->workload, .name = k->name, .inverse = -1, .out = out, .near = ir_is_half(p.machine.data)};
   p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
   c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);
   bool ok = p.buffer_of && c.offset;

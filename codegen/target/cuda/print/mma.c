@@ -48,26 +48,26 @@ static bool along_k(const product *t, int read, const ir_buffer *b) {
   return t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
 }
 
-static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  const bool k = along_k(t, t->f->a, b);
+/* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
+ * are, of the first, then of the second. */
+static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const char *const lane[2][2]) {
+  const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
-  fprintf(c->out, "load_matrices%s(fa[tm], ", k ? "" : "_turned");
-  if (k)
-    spot(c, t, b, t->f->m, "16 * tm + LANE % 16", t->f->k, "2 * tk + LANE / 16");
-  else
-    spot(c, t, b, t->f->k, "16 * tk + LANE / 16 * 8 + LANE % 8", t->f->m, "2 * tm + LANE / 8 % 2");
+  fprintf(c->out, "load_matrices%s(%s, ", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
+  spot(c, t, b, k ? other : t->f->k, lane[!k][0], k ? t->f->k : other, lane[!k][1]);
   fputs(");\n", c->out);
 }
 
+static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
+  static const char *const lane[2][2] = {{"16 * tm + LANE % 16", "2 * tk + LANE / 16"},
+                                         {"16 * tk + LANE / 16 * 8 + LANE % 8", "2 * tm + LANE / 8 % 2"}};
+  of_tile(c, t, b, t->f->m, lane);
+}
+
 static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  const bool k = along_k(t, t->f->b, b);
-  c_indent(c);
-  fprintf(c->out, "load_matrices%s(fb, ", k ? "" : "_turned");
-  if (k)
-    spot(c, t, b, t->f->n, "8 * tn + LANE / 16 * 8 + LANE % 8", t->f->k, "2 * tk + LANE / 8 % 2");
-  else
-    spot(c, t, b, t->f->k, "16 * tk + LANE % 16", t->f->n, "tn + LANE / 16");
-  fputs(");\n", c->out);
+  static const char *const lane[2][2] = {{"8 * tn + LANE / 16 * 8 + LANE % 8", "2 * tk + LANE / 8 % 2"},
+                                         {"16 * tk + LANE % 16", "tn + LANE / 16"}};
+  of_tile(c, t, b, t->f->n, lane);
 }
 
 static bool is_ragged(const product *t, const ir_range *r) { return !r->exact || r->most % step_of(t); }
@@ -78,12 +78,17 @@ static bool is_even_first(const c_printer *c, const product *t) {
   return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
 }
 
-/* Zero behind the end of the sum: what it is multiplied with may be no number. */
+/* Zero behind the end of the sum: what it is multiplied with may be no number.  Of eight rows or fewer the lower half
+ * is nobody's (fragment.c), and zero, too. */
 static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
-  const bool pairs = t->mma->kernel.group == 2;
+  const bool pairs = t->mma->kernel.group == 2, half = t->s->range[t->f->m].most <= 8;
   for (int i = 0; i < 4; i++) {
     c_indent(c);
+    if (half && i % 2) {
+      fprintf(c->out, "fa[tm][%d] = 0;\n", i);
+      continue;
+    }
     fprintf(c->out, "fa[tm][%d] = pack(", i);
     for (int e = 0; e < t->mma->kernel.group; e++) {
       const int neighbour = pairs ? e : i / 2, eight = pairs ? i / 2 : 0;
@@ -309,7 +314,12 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", mt);
   c->depth++;
-  for (int i = 0; i < 2; i++)
-    c_indent(c), fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i, 2 * i);
+  const int64_t eights = (s->range[t.f->n].most + 7) / 8;
+  for (int i = 0; i < 2; i++) {
+    c_indent(c);
+    if (i && eights % 2)
+      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ", eights); /* nobody wants the last eight columns */
+    fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i, 2 * i);
+  }
   c_close(c, 3 + opened);
 }

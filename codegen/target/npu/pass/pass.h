@@ -27,6 +27,8 @@ typedef struct {
   int turn, first_turn; /* which turn uses it; the bank of turn 0 that it stands for */
 } npu_bank;
 
+typedef struct npu_clock npu_clock;
+
 enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
 
 /* The correspondence between the architecture's memories and the machine's. */
@@ -58,6 +60,8 @@ typedef struct {
    * own, `turn_bytes` behind those of the turn before. */
   int turn_tile, turns, turn;
   int64_t turn_bytes;
+  bool weaving;     /* instructions of several turns are being made, and will change places */
+  npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -73,6 +77,28 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d);
 /* Whether npu_compile will succeed: the scopes are supported, everything fits, and it is not too long.  Otherwise the
  * reason in d. */
 bool npu_fits(const tf_tree *tree, tf_diags *d);
+
+/* The cycles after which the program that npu_compile would make has ended, without making it.  exact: of every step,
+ * by every element (as far as there is memory for that); else of some steps where loops are long, by pieces of
+ * memories. Negative: as npu_compile, with the reason in d. */
+double npu_cycles_expected(const tf_tree *tree, bool exact, tf_diags *d);
+
+/* clock.c: a machine on which nothing has begun.  NULL: out of memory. */
+npu_clock *npu_clock_new(const tf_npu *p, bool exact);
+void npu_clock_free(npu_clock *c);
+/* Times the instructions made so far. */
+void npu_clock_settle(npu_build *b);
+double npu_clock_end(const npu_clock *c);
+/* What a loop's steps are measured from: when its queues were free, which banks held a box, and where it began. */
+typedef struct {
+  double queue[NPU_QUEUES];
+  int n_banks;
+  bool held[NPU_BANKS];
+  int64_t lo[NPU_BANKS][TF_MAX_RANK];
+} npu_pace;
+/* After the i-th step of a loop, of which `last` is the last: how many steps to pass over, for which time and banks
+ * have then been moved on. */
+int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);

@@ -129,7 +129,7 @@ static npu_build *build_new(tf_diags *d) {
   if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = MOST_STEPS};
   if (b && b->out && b->arena) return b;
   build_free(b);
-  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  tf_out_of_memory(d);
   return NULL;
 }
 
@@ -138,6 +138,20 @@ bool npu_fits(const tf_tree *tree, tf_diags *d) {
   const bool fits = b && run(b, tree);
   build_free(b);
   return fits;
+}
+
+double npu_cycles_expected(const tf_tree *tree, bool exact, tf_diags *d) {
+  npu_build *b = build_new(d);
+  double cycles = -1;
+  if (b && fit(b, tree)) {
+    b->dry = false;
+    b->clock = npu_clock_new(b->out, exact);
+    if (!b->clock) tf_out_of_memory(d);
+    if (b->clock && npu_walk(b)) cycles = npu_clock_end(b->clock);
+    npu_clock_free(b->clock);
+  }
+  build_free(b);
+  return cycles;
 }
 
 /* Tags are the workload's names, which the program outlives. */
@@ -158,7 +172,7 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
     p = b->out;
     b->out = NULL;
   }
-  if (!p && tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!p && tf_diags_errors(d) == errors) tf_out_of_memory(d);
   build_free(b);
   return p;
 }

@@ -28,6 +28,7 @@ static int op_of(tf_kind k) {
     ROW(TANH);
     ROW(ERF);
     ROW(SIGMOID);
+    ROW(SILU);
     ROW(RELU);
     ROW(GELU);
     ROW(ABS);
@@ -37,8 +38,11 @@ static int op_of(tf_kind k) {
     ROW(NE);
 #undef ROW
   case TF_K_SELECT: return NPU_SEL;
-  default: return NPU_MOV;
+  case TF_K_COPY:
+  case TF_K_MAC:
+  case TF_N_KINDS: break; /* units count them; no expression calls them */
   }
+  return NPU_MOV;
 }
 
 /* ---- operands -------------------------------------------------------------------------------------------------- */

@@ -303,12 +303,15 @@ static void in_turns(npu_build *b, int n, int loop) {
   for (int64_t i = 0; i < b->ev.trip[loop] && b->ok; i += b->turns) {
     size_t begin[NPU_SLOTS + 1] = {b->out->n};
     int turns = 0;
+    b->weaving = true;
     for (; turns < b->turns && i + turns < b->ev.trip[loop]; begin[turns] = b->out->n) {
       b->turn = turns;
       b->cur[loop] = i + turns++;
       node(b, b->p->tree->nodes[n].children[0]);
     }
     npu_turns_weave(b, begin, turns);
+    b->weaving = false;
+    if (b->clock) npu_clock_settle(b);
   }
   b->turn = 0;
   b->cur[loop] = 0;
@@ -327,9 +330,11 @@ static void loops(npu_build *b, int n, int k) {
   }
   const int64_t last = b->ev.trip[l] - 1;
   const bool skips = b->dry && !b->p->clips; /* then the first, second and last steps have the largest boxes */
+  npu_pace pace;
   for (int64_t i = 0; i <= last && b->ok; i = skips && i == 1 && last > 1 ? last : i + 1) {
     b->cur[l] = i;
     loops(b, n, k + 1);
+    if (b->clock && !b->weaving) i += npu_clock_step(b, &pace, i, last);
   }
   b->cur[l] = 0;
 }
@@ -411,5 +416,6 @@ bool npu_walk(npu_build *b) {
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
     if (b->ok) flush(b, -1, 1);
   b->turn = 0;
+  if (b->clock) npu_clock_settle(b);
   return b->ok;
 }

@@ -138,7 +138,7 @@ static void mad(npu_run *r, int queue, const npu_step *s) {
   if (left && right)
     mad_values(r, queue, s, at, left, right);
   else
-    r->ok = tf_fail(r->d, i->loc, TF_E_LIMIT, "out of memory");
+    r->ok = tf_out_of_memory_at(r->d, i->loc);
   free(left);
   free(right);
 }

@@ -147,7 +147,7 @@ static void set_flag(npu_run *r, int q, const npu_instr *i) {
   npu_flags *f = &r->flags[q][i->flag.to][i->flag.id];
   npu_flag *new = calloc(1, sizeof *new);
   if (!new) {
-    r->ok = tf_fail(r->d, i->loc, TF_E_LIMIT, "out of memory");
+    r->ok = tf_out_of_memory_at(r->d, i->loc);
     return;
   }
   new->time = r->time[q];
@@ -231,15 +231,14 @@ static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   r->told = calloc(p->n + 1, 1);
   out->n_queues = p->machine.n_queues;
   out->queues = calloc((size_t)out->n_queues + 1, sizeof *out->queues);
-  if (!r->told || !out->queues || (!r->o->timing_only && !make_memories(r)))
-    return tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!r->told || !out->queues || (!r->o->timing_only && !make_memories(r))) return tf_out_of_memory(r->d);
   for (int q = 0; q < out->n_queues; q++)
     out->queues[q].queue = p->machine.queue[q];
   for (int t = 0; t < p->n_tensors && !r->o->timing_only; t++)
     if (p->tensor[t].in) write_input(r, t, data ? data[t] : NULL);
   if (!npu_issue(r)) return false;
   if (r->o->spans) out->spans = calloc(r->n_steps + 1, sizeof *out->spans);
-  return !r->o->spans || out->spans || tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return !r->o->spans || out->spans || tf_out_of_memory(r->d);
 }
 
 static void finish(npu_run *r, double *const *data, tf_npu_result *out) {
@@ -276,7 +275,7 @@ bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, t
   static const tf_npu_options none = {0};
   *out = (tf_npu_result){0};
   npu_run *r = calloc(1, sizeof *r);
-  if (!r) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!r) return tf_out_of_memory(d);
   r->p = p;
   r->o = o ? o : &none;
   r->d = d;

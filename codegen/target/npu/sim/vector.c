@@ -33,8 +33,18 @@ static tf_kind kind_of(npu_op op) {
   case NPU_GELU: return TF_K_GELU;
   case NPU_ABS: return TF_K_ABS;
   case NPU_SEL: return TF_K_SELECT;
-  default: return TF_K_COPY;
+  case NPU_MOV: return TF_K_COPY;
+  case NPU_FOR:
+  case NPU_END:
+  case NPU_SET:
+  case NPU_WAIT:
+  case NPU_BARRIER:
+  case NPU_COPY:
+  case NPU_LOAD:
+  case NPU_MAD:
+  case NPU_N_OPS: break; /* not the vector unit's */
   }
+  return TF_K_COPY;
 }
 
 double npu_value(npu_op op, const double *a) { return tf_kind_apply(kind_of(op), a); }

@@ -22,7 +22,7 @@ tf_npu *tf_npu_read(const tf_text *t, tf_diags *d) {
   const size_t errors = tf_diags_errors(d);
   npu_reader r = {
       .p = t->text ? npu_new() : NULL, .d = d, .file = tf_diags_add_file(d, t->name, t->text ? t->text : "", t->len)};
-  if (!r.p && t->text) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!r.p && t->text) tf_out_of_memory(d);
   if (!r.p) return NULL;
   for (const char *s = t->text, *end = s + t->len; s < end && tf_diags_errors(d) < TF_DIAGS_MAX; s = r.end + 1) {
     const char *newline = memchr(s, '\n', (size_t)(end - s));

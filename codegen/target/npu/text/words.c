@@ -43,27 +43,27 @@ char *npu_keep(npu_reader *r, npu_word w) {
   return s;
 }
 
-bool npu_real(npu_reader *r, npu_word w, const char *what, double *v) {
-  char text[64], *end = text;
+/* The word with an end, empty where it is longer than any number; false: there is no word. */
+static bool number_text(npu_reader *r, npu_word w, const char *what, char text[64]) {
+  text[0] = 0;
   if (w.n == 0) return npu_fail(r, w, TF_E_MISSING, "%s is missing", what);
-  if (w.n < sizeof text) {
-    memcpy(text, w.s, w.n);
-    text[w.n] = 0;
-    *v = strtod(text, &end);
-  }
+  if (w.n < 64) memcpy(text, w.s, w.n), text[w.n] = 0;
+  return true;
+}
+
+bool npu_real(npu_reader *r, npu_word w, const char *what, double *v) {
+  char text[64], *end;
+  if (!number_text(r, w, what, text)) return false;
+  *v = strtod(text, &end);
   if (end == text || *end) return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no number: %s", (int)w.n, w.s, what);
   return true;
 }
 
 bool npu_integer(npu_reader *r, npu_word w, const char *what, int64_t least, int64_t *v) {
   const int64_t most = INT64_C(1) << NPU_MOST_BITS;
-  char text[32], *end = text;
-  if (w.n == 0) return npu_fail(r, w, TF_E_MISSING, "%s is missing", what);
-  if (w.n < sizeof text) {
-    memcpy(text, w.s, w.n);
-    text[w.n] = 0;
-    *v = strtoll(text, &end, 10);
-  }
+  char text[64], *end;
+  if (!number_text(r, w, what, text)) return false;
+  *v = strtoll(text, &end, 10);
   if (end == text || *end) return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no whole number: %s", (int)w.n, w.s, what);
   if (*v >= least && *v <= most) return true;
   return npu_fail(r, w, TF_E_RANGE, "%s is %" PRId64 ", but must be %" PRId64 " .. 2^%d", what, *v, least,

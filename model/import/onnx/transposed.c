@@ -1,0 +1,137 @@
+/* Transposed convolutions: a convolution whose window slides over the result. */
+#include <string.h>
+
+#include "model/import/onnx/windows.h"
+
+/* Along one axis.  Element o of the result, `before` removed ones counted, is o = stride * q + r: its taps are
+ * k = stride * j + r, each of the element q - dilation * j of the input (where the stride is 1; else the dilation is).
+ */
+typedef struct {
+  int64_t in, kernel, stride, dilation, before, out;
+  int64_t rows, taps;
+  ox_axis at, rest, tap, made;
+} spread;
+
+static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel, spread *s) {
+  int64_t stride[OX_SLID], dilation[OX_SLID], pad[2 * OX_SLID] = {0}, more[OX_SLID] = {0}, shape[OX_SLID] = {0};
+  const char *how = ox_text(g, "auto_pad", "NOTSET");
+  const bool upper = !strcmp(how, "SAME_UPPER"), same = upper || !strcmp(how, "SAME_LOWER");
+  for (int i = 0; i < n; i++)
+    stride[i] = dilation[i] = 1;
+  if (!ox_window_attribute(g, "strides", n, 1, stride) || !ox_window_attribute(g, "dilations", n, 1, dilation) ||
+      !ox_window_attribute(g, "pads", 2 * n, 0, pad) || !ox_window_attribute(g, "output_padding", n, 0, more) ||
+      !ox_window_attribute(g, "output_shape", n, 1, shape))
+    return false;
+  for (int i = 0; i < n; i++) {
+    const int64_t in = ox_extent(x, 2 + i);
+    const double reach = (double)stride[i] * (double)in + (double)dilation[i] * (double)kernel[i] + (double)more[i];
+    if (reach > OX_MOST_EXTENT) return ox_fail(g, TF_E_OVERFLOW, "windows over more than 2^30 elements");
+    const int64_t all = stride[i] * (in - 1) + more[i] + dilation[i] * (kernel[i] - 1) + 1;
+    if (same && !shape[i]) shape[i] = in * stride[i];
+    if (shape[i]) {
+      const int64_t gone = all > shape[i] ? all - shape[i] : 0;
+      pad[i] = upper ? gone / 2 : gone - gone / 2;
+      pad[n + i] = gone - pad[i];
+    }
+    s[i] = (spread){.in = in, .kernel = kernel[i], .stride = stride[i], .dilation = dilation[i], .before = pad[i]};
+    s[i].out = shape[i] ? shape[i] : all - pad[i] - pad[n + i];
+    if (s[i].out < 1) return ox_fail(g, TF_E_SHAPE, "pads leave nothing of axis %d", 2 + i);
+    if (stride[i] > 1 && dilation[i] > 1)
+      return ox_fail(g, TF_E_NAME, "a stride of %lld with a dilation of %lld", (long long)stride[i],
+                     (long long)dilation[i]);
+    s[i].rows = (s[i].out + s[i].before + stride[i] - 1) / stride[i];
+    s[i].taps = (kernel[i] + stride[i] - 1) / stride[i];
+  }
+  return true;
+}
+
+static bool open_spread(ox_net *g, spread *s) {
+  return ox_open_extent(g, &s->at, s->rows) && ox_open_extent(g, &s->rest, s->stride) &&
+         ox_open_extent(g, &s->tap, s->taps) && ox_combine(g, &s->at, &s->rest, &s->made);
+}
+
+/* The element of the input, and that of the weights, of one tap. */
+static void slide(ox_net *g, const spread *s, ox_expr *a, int ra, ox_expr *b, int rb) {
+  if (ra >= 0) {
+    ox_add_term(&a->index[ra], &s->at, 1, 1);
+    ox_add_term(&a->index[ra], &s->tap, 1, -s->dilation);
+    ox_pad_rank(&g->tensor[a->tensor], ra, s->dilation * (s->taps - 1), s->rows - s->in);
+  }
+  if (rb < 0) return;
+  ox_add_term(&b->index[rb], &s->tap, 1, s->stride);
+  ox_add_term(&b->index[rb], &s->rest, 1, 1);
+  ox_pad_rank(&g->tensor[b->tensor], rb, 0, s->stride * s->taps - s->kernel);
+}
+
+/* The result without what the pads remove. */
+static bool crop(ox_net *g, ox_value *out, int n, const spread *s) {
+  int64_t shape[OX_RANK];
+  bool across = false;
+  for (int i = 0; i < n; i++)
+    across |= s[i].stride > 1 && (s[i].before % s[i].stride || s[i].out % s[i].stride);
+  for (int k = 0; k < out->rank; k++)
+    shape[k] = ox_extent(out, k);
+  if (across && !ox_recast(g, out, out->rank, shape)) return false;
+  for (int i = 0; i < n; i++)
+    if (!ox_slice(g, out, 2 + i, s[i].before, s[i].out, 1)) return false;
+  return true;
+}
+
+static bool are_ranks(const ox_net *g, const ox_value *v, const bool *slides) {
+  bool fits = true;
+  for (int k = 2; k < v->rank; k++)
+    fits &= !slides[k - 2] || ox_rank_of(g, v, k) >= 0;
+  return fits;
+}
+
+/* A tensor of which each axis that windows slide along is a rank: a copy has one for an axis of one element, too. */
+static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
+  int64_t shape[OX_RANK];
+  bool several = false;
+  for (int k = 0; k < v->rank; k++) {
+    shape[k] = ox_extent(v, k);
+    several |= k > 1 && slides[k - 2] && v->n[k] > 1;
+  }
+  if (several && !ox_recast(g, v, v->rank, shape)) return false;
+  return are_ranks(g, v, slides) || ox_copy(g, v, v->name);
+}
+
+static bool transposed(ox_net *g) {
+  ox_value x, w, out;
+  int64_t kernel[OX_RANK];
+  bool weighed[OX_SLID] = {false}, moves[OX_SLID] = {false};
+  spread s[OX_SLID];
+  ox_axis batch = {0}, group = {0}, in = {0}, made_in = {0}, read = {0}, made = {0};
+  if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
+  const int n = x.rank - 2;
+  if (n < 1 || n > OX_SLID || w.rank != x.rank)
+    return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
+  const int64_t groups = ox_int(g, "group", 1), channels = ox_extent(&x, 1);
+  if (groups < 1 || channels % groups || ox_extent(&w, 0) != channels)
+    return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights for %lld", (long long)channels,
+                   (long long)groups, (long long)ox_extent(&w, 0));
+  if (!ox_kernel_of(g, &w, kernel) || !read_pads(g, &x, n, kernel, s)) return false;
+  for (int i = 0; i < n; i++) {
+    weighed[i] = s[i].kernel > 1 || s[i].stride > 1;
+    moves[i] = s[i].in > 1 || s[i].rows > 1 || s[i].taps > 1;
+  }
+  if (!make_ranks(g, &x, moves) || !make_ranks(g, &w, weighed)) return false;
+  ox_begin(g);
+  if (!ox_join(g, &batch, &x, 0) || !ox_open(g, &batch) || !ox_cut_groups(g, &x, 1, channels / groups, &group, &in) ||
+      !ox_cut_groups(g, &w, 0, channels / groups, &group, &in) || !ox_join(g, &made_in, &w, 1) || !ox_open(g, &group) ||
+      !ox_open(g, &in) || !ox_open(g, &made_in) || !ox_combine(g, &group, &in, &read) ||
+      !ox_combine(g, &group, &made_in, &made))
+    return false;
+  const ox_axis *from[OX_RANK] = {&batch, &read}, *weight[OX_RANK] = {&read, &made_in}, *all[OX_RANK] = {&batch, &made};
+  for (int i = 0; i < n; i++) {
+    if (!open_spread(g, &s[i])) return false;
+    all[2 + i] = &s[i].made;
+  }
+  ox_expr *a = ox_read(g, &x, from), *b = a ? ox_read(g, &w, weight) : NULL;
+  for (int i = 0; i < n && b; i++)
+    slide(g, &s[i], a, moves[i] ? ox_rank_of(g, &x, 2 + i) : -1, b, weighed[i] ? ox_rank_of(g, &w, 2 + i) : -1);
+  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), all, x.rank, &out) &&
+         ox_add_bias(g, 2, &made, all, x.rank, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
+}
+
+const ox_kind ox_transposed[] = {{"ConvTranspose", transposed, NULL}, {NULL, NULL, NULL}};
