@@ -38,7 +38,7 @@ emitted() {
   # shellcheck disable=SC2086
   [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --seed 1 --target cpu -o "$kept" --quiet || return 1
   cp -r "$kept" "$scratch/k"
-  flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$scratch/k/Makefile")
+  flags=$(sed -n 's/^ALL = \(.*\) \$(ANY)$/\1/p' "$scratch/k/Makefile")
 }
 
 # this_cpu: the processor's name as it gives it, and by family and model what it is where the name says little.

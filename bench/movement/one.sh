@@ -38,7 +38,7 @@ set -- "$dir/core.yaml" "$here/../../workloads/gemm-chain/g1.yaml" "$dir/mapping
   --set batch=1 --set "M=$side" --set "N=$side" --set "K=$side" --set "L=$side" --quiet
 "$tileflow" eval "$@" --csv "$dir/counts.csv"
 [ -e "$dir/kernel" ] || "$tileflow" emit "$@" --target cpu --isa avx2 -o "$dir/kernel"
-flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$dir/kernel/Makefile")
+flags=$(sed -n 's/^ALL = \(.*\) \$(ANY)$/\1/p' "$dir/kernel/Makefile")
 # shellcheck disable=SC2086 # one word a flag
 gcc -std=c17 -O3 $flags -c "$dir/kernel/kernel.c" -o "$dir/kernel.o"
 # shellcheck disable=SC2086
