@@ -27,6 +27,12 @@ host() {
   grep -q "mesh: \[$1, 1\]" "$host" || { echo "$0: the file of this computer does not say how many cores it has" >&2; exit 2; }
 }
 
+# flags_of FOLDER: what its Makefile compiles the kernel there with, one word a flag
+flags_of() {
+  grep -q '^ALL = .*\$(ANY)$' "$1/Makefile" || { echo "$0: $1/Makefile does not say what it compiles with" >&2; return 1; }
+  sed -n 's/^ALL = \(.*\)\$(ANY)$/\1/p' "$1/Makefile"
+}
+
 # emitted ARCHITECTURE WORKLOAD ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.
 # KERNELS=DIR keeps what was planned from one script to the next.
 emitted() {
@@ -38,7 +44,7 @@ emitted() {
   # shellcheck disable=SC2086
   [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --seed 1 --target cpu -o "$kept" --quiet || return 1
   cp -r "$kept" "$scratch/k"
-  flags=$(sed -n 's/^ALL = \(.*\) \$(ANY)$/\1/p' "$scratch/k/Makefile")
+  flags=$(flags_of "$scratch/k")
 }
 
 # this_cpu: the processor's name as it gives it, and by family and model what it is where the name says little.

@@ -6,6 +6,7 @@
 set -eu
 tileflow=$1 dir=$2 side=$3 order=$4 m=$5 l=$6 k=$7 n=$8 called=$9
 here=$(dirname "$0")
+. "$here/../lib.sh"
 mkdir -p "$dir"
 [ ! -e "$dir/row" ] || [ ! -e "$dir/driver" ] || exit 0
 
@@ -38,7 +39,7 @@ set -- "$dir/core.yaml" "$here/../../workloads/gemm-chain/g1.yaml" "$dir/mapping
   --set batch=1 --set "M=$side" --set "N=$side" --set "K=$side" --set "L=$side" --quiet
 "$tileflow" eval "$@" --csv "$dir/counts.csv"
 [ -e "$dir/kernel" ] || "$tileflow" emit "$@" --target cpu --isa avx2 -o "$dir/kernel"
-flags=$(sed -n 's/^ALL = \(.*\) \$(ANY)$/\1/p' "$dir/kernel/Makefile")
+flags=$(flags_of "$dir/kernel")
 # shellcheck disable=SC2086 # one word a flag
 gcc -std=c17 -O3 $flags -c "$dir/kernel/kernel.c" -o "$dir/kernel.o"
 # shellcheck disable=SC2086

@@ -69,7 +69,7 @@ class Case:
         folder = self.o.folder / f"{self.name}-{label}"
         subprocess.run(["rm", "-rf", str(folder)], check=True)
         command([self.o.tileflow, "emit", *self.what, "--seed", "1", "--target", "cpu", "--threads", "1", *more, "-o", folder, "--quiet"], "emit")
-        flags = re.search(r"^ALL = (.*) \$\(ANY\)$", (folder / "Makefile").read_text(), re.M)[1].split()
+        flags = re.search(r"^ALL = (.*)\$\(ANY\)$", (folder / "Makefile").read_text(), re.M)[1].split()
         header = (folder / "kernel.h").read_text()
         self.fields = re.findall(r"^  (?:const )?[a-z0-9_]* \*(\w+); /\* [0-9]", header, re.M)
         (folder / "bind.h").write_text("".join(f"BIND({n})\n" for n in self.fields))

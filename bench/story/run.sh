@@ -31,7 +31,7 @@ nest() {
 kernel_of() {
   rm -rf "$scratch/kernel"
   "$tool" emit $workload "$@" --target cpu -o "$scratch/kernel" --quiet
-  flags=$(sed -n 's/^ALL = \(.*\) \$(ANY)$/\1/p' "$scratch/kernel/Makefile")
+  flags=$(flags_of "$scratch/kernel")
   # shellcheck disable=SC2086
   gcc -std=c17 -O3 $flags -fopenmp-simd -c "$scratch/kernel/kernel.c" -o "$scratch/kernel.o" &&
     gcc -std=gnu17 -O2 -march=native -DKERNEL -I . -I "$scratch/kernel" bench/story/driver.c "$scratch/kernel.o" -o "$scratch/driver" -lm
