@@ -9,10 +9,11 @@
 #include "tileflow/planner.h"
 #include "tileflow/solve.h"
 
-enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings evaluated */
+enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
+/* mappings evaluated, and how many times longer one takes in which slabs of several ops overlap */
 #define LEAST_TIME 0.02 /* seconds that the closed form and the planner get, even past the deadline */
 /* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several ops, one that is
- * farther away cannot be saved by a search. */
+ * farther away cannot be saved by a search from there. */
 #define NEAR 1.02
 #define FAR 1.5
 
@@ -84,11 +85,12 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
 
 /* ---- mappings --------------------------------------------------------------------------------------------- */
 /* Keeps the mapping where it is better. */
-void net_keep(net_cost *x, tf_tree **tree, double value) {
-  if (!*tree || !(value < x->value)) return;
+void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
+  if (!*tree || !(value < x->value || (value == x->value && cycles < x->cycles))) return;
   tf_tree_free(x->tree);
   x->tree = *tree;
   x->value = value;
+  x->cycles = cycles;
   *tree = NULL;
 }
 
@@ -119,30 +121,43 @@ static void by_formulas(net_costs *c, net_cost *x) {
   if (r) {
     c->evals += r->evals;
     c->late = c->late || r->stopped_by == TF_STOP_TIME;
-    net_keep(x, &r->tree, r->value);
+    net_keep(x, &r->tree, r->value, r->figures.cycles);
   }
   tf_solve_free(r);
   tf_diags_free(d);
 }
 
-static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
+/* Searches all mappings of the group from its best on, or the completions of `open`. */
+static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t evals, tf_diags *d) {
   const tf_tree *start[] = {x->tree};
   tf_search_opts o = {.objective = c->o->objective,
                       .all_points = true, /* many groups in little time */
                       .budget = net_part_of(c, evals),
                       .keep = 1,
                       .starts = start,
-                      .n_starts = x->tree != NULL};
-  if (!x->tree) o.budget.time_limit = 0; /* without any mapping it must finish: limited by evaluations only */
-  /* an op needs some mapping, also where slow counts (reads partly in the padding) would use up the effort before */
-  if (!x->tree && x->group->workload->n_ops == 1) o.budget.max_effort = 0;
-  tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
+                      .n_starts = x->tree && !open};
+  /* slow counts (reads partly in the padding) would use up the effort before anything is found: what is fused is
+   * limited by its few evaluations, and an op, which needs some mapping, by evaluations only */
+  if (open || (!x->tree && x->group->workload->n_ops == 1)) o.budget.max_effort = 0;
+  if (!x->tree && x->group->workload->n_ops == 1) o.budget.time_limit = 0;
+  tf_search_result *r = tf_search_run(c->arch, x->group->workload, open, &o, d);
   if (!r) return false;
   c->evals += r->evals;
   c->late = c->late || r->stopped_by == TF_STOP_TIME;
-  if (r->n_best) net_keep(x, &r->best[0].tree, r->best[0].value);
+  if (r->n_best) net_keep(x, &r->best[0].tree, r->best[0].value, r->best[0].figures.cycles);
   tf_search_free(r);
   return true;
+}
+
+/* For chains of which formulas find no good tiles: slabs of an image that pass through several convolutions, with
+ * their skip. */
+static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
+  const double before = x->value;
+  tf_tree *open = tf_search_template(c->arch, x->group->workload, TF_TEMPLATE_WHOLE);
+  const bool ok = !open || by_search(c, x, open, (evals + SLOWER - 1) / SLOWER, c->d);
+  tf_tree_free(open);
+  x->slabs = x->slabs || x->value < before;
+  return ok;
 }
 
 void net_tell(const net_costs *c, double best) {
@@ -150,9 +165,12 @@ void net_tell(const net_costs *c, double best) {
   if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
 }
 
-static bool worth_a_search(const net_cost *x) {
-  const bool hopeless = x->tree && x->group->workload->n_ops > 1 && x->value > FAR * x->least;
-  return x->value > NEAR * x->least && !hopeless;
+/* A mapping better than that of formulas, if such a one is worth a search. */
+static bool refine(net_costs *c, net_cost *x) {
+  const bool several = x->group->workload->n_ops > 1;
+  if (x->value <= NEAR * x->least || (x->tree && net_is_late(c))) return true;
+  if (several && x->value > FAR * x->least) return by_template(c, x, SHORT_SEARCH);
+  return by_search(c, x, NULL, SHORT_SEARCH, c->d);
 }
 
 bool net_cost_of(void *costs, int id, double *cost) {
@@ -165,7 +183,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
   if (!x->known) {
     by_formulas(c, x);
-    if (worth_a_search(x) && !(x->tree && net_is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    if (!refine(c, x)) return false;
     x->known = true;
     c->evaluated++;
     net_tell(c, INFINITY);
@@ -178,7 +196,7 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
   if (c->o->isa) return net_by_planner(c, id, evals);
-  return by_search(c, x, evals, c->d) && !net_stopped(c);
+  return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) && !net_stopped(c);
 }
 
 void net_costs_free(net_costs *c) {

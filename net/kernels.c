@@ -40,7 +40,7 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
     /* values by the model do not see kernels: the planner's mapping replaces the one that the cut found */
     if (!net_has_kernels(c)) x->value = INFINITY;
     if (value < x->value) x->kernel = kernel;
-    net_keep(x, &p->found, value);
+    net_keep(x, &p->found, value, p->result.cycles);
   }
   tf_planned_free(p);
   tf_diags_free(d);

@@ -59,8 +59,10 @@ typedef struct {
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
+  bool slabs;    /* its mapping is a completion of the fused template */
   tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without a mapping */
+  double cycles; /* of that mapping, by the model */
   uint64_t hash;
   int next; /* in the same bucket */
 } net_cost;
@@ -90,8 +92,8 @@ bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
 bool net_is_late(net_costs *c); /* `until` has passed, and a search that could have been made is left out */
 tf_budget net_part_of(const net_costs *c, int64_t evals);
-/* Keeps the tree as the group's mapping if its value is better; *tree is NULL then. */
-void net_keep(net_cost *x, tf_tree **tree, double value);
+/* Keeps the tree as the group's mapping if its value is better, or as good in fewer cycles; *tree is NULL then. */
+void net_keep(net_cost *x, tf_tree **tree, double value, double cycles);
 void net_tell(const net_costs *c, double best);
 /* pace.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its beginning. */
 /* Counts which ops are of a new kind.  False: no memory, stopped. */

@@ -28,6 +28,12 @@ sed '/^mapping/,$d' "$root/examples/tlf-block.yaml" >block.yaml
 words=$(value traffic_words alone.json)
 [ "${words%.*}" -ge 103079215104 ] && [ "${words%.*}" -le 103500000000 ] || fail "op by op: $words words, not 412.3 GB"
 
+# `plan` finds the slabs itself: all ten ops in one group, and nothing passes twice.
+"$tool" plan block.yaml --objective traffic --max-ops 10 --evals 100 --threads 1 --json whole.json --quiet || fail "no plan of slabs"
+words=$(value traffic_words whole.json)
+[ "${words%.*}" = 17179939584 ] || fail "planned: $words words through L3, not input, output and weights once"
+[ "$(grep -c '"like"' whole.json)" = 1 ] || fail "planned: several groups"
+
 # Scaled down, counted by hand: input and output of 48 words each, 68 of weights.
 small=$root/tests/data/tlf-block-small.yaml
 "$tool" eval "$small" --json small.json --quiet || fail "the small block does not fit"
@@ -36,3 +42,12 @@ words=$(($(value read small.json) + $(value update small.json)))
 "$tool" emit "$small" --target cpu --isa portable -o code --quiet || fail "not emitted"
 grep -q 'for (int64_t i_p_0 = 0; i_p_0 < 3; i_p_0++)' code/kernel.c || fail "no loop over slabs"
 make -C code test CFLAGS=-O1 >said 2>&1 || fail "$(cat said)"
+
+# So does a plan of the small block: its loop is emitted, and it computes what the block does.
+sed '/^mapping/,$d' "$small" >small.yaml
+"$tool" plan small.yaml --objective traffic --max-ops 10 --evals 100 --threads 1 -o small.plan.yaml --json small.json --quiet || fail "the small block has no plan"
+words=$(value traffic_words small.json)
+[ "${words%.*}" -le 180 ] || fail "planned, scaled down: $words words, more than 1.1 times 164"
+"$tool" emit small.yaml small.plan.yaml --target cpu --isa portable -o planned --quiet || fail "the plan was not emitted"
+grep -q 'for (int64_t i_p_0 = 0; i_p_0 < 3; i_p_0++)' planned/g1.c || fail "no loop over slabs in the plan"
+make -C planned test CFLAGS=-O1 >said 2>&1 || fail "$(cat said)"
