@@ -95,7 +95,7 @@ static void test_rows(void) {
   for (int c = 0; c < N_CASES; c++) {
     tf_diags *d = tf_diags_new();
     tf_spec *spec = spec_of(cases[c].workload, cases[c].cores, cases[c].l2, cases[c].l1, d);
-    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, NULL, false, d) : NULL;
+    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d) : NULL;
     if (!CHECK_ROW(&cases[c], s != NULL)) {
       puts(tf_diags_text(d));
       continue;
@@ -148,7 +148,9 @@ static bool more(void *ctx) { return ((tally *)ctx)->rows < 200000; }
 static void test_count(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, true, d); /* mappings alone */
+  static const char own[] = "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
+                            "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.ask {0}\n"; /* mappings alone */
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, &(tf_text){"own", own, sizeof own - 1}, d);
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;
   for (int f = 0; f < s->n_forms; f++) {
@@ -156,6 +158,7 @@ static void test_count(void) {
     int64_t orders = 1;
     for (int k = 0; k < s->form[f].s->n_knobs; k++) {
       const tune_knob *x = &s->form[f].knob[k];
+      if (tune_is_choice(x)) continue;
       const tf_node *n = &s->form[f].tree->nodes[x->node];
       if (x->loop < 0) orders *= tune_orders(n->n_temporal);
       if (x->loop >= 0) loops[n->loops[x->loop].dim]++;
@@ -227,7 +230,7 @@ static void test_messages(void) {
   };
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of(GEMM, 1, 300, 40, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, NULL, false, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d);
   if (!CHECK(s != NULL)) return;
   int32_t *to = calloc((size_t)s->space.n, sizeof *to);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -260,7 +263,7 @@ static void test_more(void) {
     tf_diags *d = tf_diags_new();
     tf_spec *spec = spec_of(GEMM, 1, 300, 40, d);
     const tf_text more = {"more", row[i].text, strlen(row[i].text)};
-    tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, &more, false, d);
+    tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, &more, d);
     CHECK_ROW(&row[i], (s != NULL) == !row[i].want);
     char *said = tf_diags_text(d);
     if (row[i].want && !CHECK_ROW(&row[i], strstr(said, row[i].want) != NULL)) printf("%s", said);

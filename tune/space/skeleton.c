@@ -355,7 +355,7 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   m.bad = !m.s || !m.var || !m.knob || m.wl->n_dims > 64;
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
-  if (!m.bad && !of->alone) add_choices(&m);
+  if (!m.bad) add_choices(&m);
   if (!m.bad) split_dims(&m);
   if (!m.bad) fix_shared(&m);
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)

@@ -128,7 +128,7 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
 }
 
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, bool alone, tf_diags *d) {
+                           const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tune_space *s = TF_NEW(a, tune_space);
   tf_diags *wrong = tf_diags_new();
@@ -138,7 +138,7 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
     tf_out_of_memory_at(d, wl->at);
     return NULL;
   }
-  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas, .alone = alone};
+  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas};
   const int n = find_forms(s, more, wrong);
   s->space = (tf_space){.kind = &kind, .n = n, .chosen = TF_ARRAY(a, int32_t, (size_t)n)};
   const bool ok = s->n_forms && s->space.chosen && !tf_arena_failed(a);
