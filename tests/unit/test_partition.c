@@ -394,7 +394,7 @@ static void test_late(void) {
   CHECK(p && p->stopped_by == TF_STOP_EXHAUSTED);
   o.budget.time_limit = 1e-9;
   tf_net_plan *late = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  CHECK(late && late->stopped_by == TF_STOP_TIME && late->evals < p->evals);
+  CHECK(p && late && late->stopped_by == TF_STOP_TIME && late->evals < p->evals);
   if (late) check_plan(&e, late);
   tf_net_plan_free(p);
   tf_net_plan_free(late);
