@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """The cases of workloads/operators on one core: the model's first choice and what `tileflow tune` makes of it, beside PyTorch and oneDNN.
 
-    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [CASE or KIND...]
+    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [--every N] [--lock FILE]
+                           [CASE or KIND...]
 
 Each case is emitted, compiled, and held against PyTorch in float64; then all contestants take turns in ROUNDS rounds, processor time of the
 thread, medians.  --tune N: first, N trials of one strategy (its store is DIR/tuned.db: a run that was ended goes on).  OUT.csv gets a row a case as soon
 as it is measured, in the place of its old one; a case that has one is left out, unless --again, or --tune where the row has no tuned time.
+--every N: the first of each N cases of a kind.  --again leaves out rows of the commit at hand, so a run that was ended goes on.
+--lock FILE: for a computer that others measure on: locked (flock) while kernels are timed; what compiles runs with `nice -n 15`.
 Exit status 1 where a case cannot be emitted or compiled, or is wrong.  Needs PyTorch; without it, status 3.
 """
 import argparse
+import contextlib
 import csv
+import fcntl
 import json
 import math
 import os
@@ -44,8 +49,19 @@ class Failed(Exception):
     """Why a case has no row."""
 
 
-def command(args, what):
-    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=900, cwd=ROOT)
+@contextlib.contextmanager
+def alone(lock):
+    """While the computer is this run's; lock None: of itself."""
+    if not lock:
+        yield
+        return
+    with open(lock, "w", encoding="ascii") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def command(args, what, aside=("nice", "-n", "15")):
+    done = subprocess.run([*aside, *(str(a) for a in args)], capture_output=True, text=True, timeout=900, cwd=ROOT)
     if done.returncode:
         raise Failed(f"{what}: {(done.stderr or done.stdout or 'ended by a signal').strip()[:300]}")
     return done.stdout
@@ -82,8 +98,9 @@ class Case:
     def tune(self):
         """The trial that was the fastest; its kernel is what `emit --tuned` writes."""
         table = self.o.folder / "trials.csv"
-        command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
-                 self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune")
+        with alone(self.o.lock):
+            command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
+                     self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune", ())
         with open(table, encoding="utf-8", newline="") as f:
             ran = [r for r in csv.DictReader(f) if r["verdict"] == "ran"]
         if not ran:
@@ -121,7 +138,8 @@ def race(case, first, tuned):
         if not off < LIMIT:
             raise Failed(f"{who} is wrong by {off:g}")
         error = max(error, off) if k < mine else error
-    took = turns([run for _, run, _ in contestants], ROUNDS)
+    with alone(case.o.lock):
+        took = turns([run for _, run, _ in contestants], ROUNDS)
     row = {"error": f"{error:.2g}"}
     for (who, _, _), seconds in zip(contestants, took):
         column = COLUMN.get(who) or (who.replace(" ", "_") + "_us" if who.split()[0] in ("first", "tuned") else "other_us")
@@ -131,7 +149,7 @@ def race(case, first, tuned):
 
 def measured(case):
     row = {"kind": case.kind, "case": case.name, "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": os.getloadavg()[0],
-           "commit": command(["git", "rev-parse", "--short", "HEAD"], "git").strip()}
+           "commit": head()}
     first, tuned = case.library("first"), None
     if case.o.tune:
         row["trials"], row["best_trial"] = case.o.tune, case.tune()
@@ -143,6 +161,10 @@ def measured(case):
     if case.o.tune and not tuned:  # nothing that was tried is faster
         row.update({to: row[of] for of, to in (("first_us", "tuned_us"), ("first_packed_us", "tuned_packed_us")) if of in row})
     return row
+
+
+def head():
+    return command(["git", "rev-parse", "--short", "HEAD"], "git").strip()
 
 
 def write(path, rows):
@@ -169,6 +191,7 @@ def main():
     p.add_argument("tileflow", type=pathlib.Path), p.add_argument("out", type=pathlib.Path), p.add_argument("cases", nargs="*")
     p.add_argument("--tune", type=int, default=0), p.add_argument("--strategy", default="cga"), p.add_argument("--arch", type=pathlib.Path)
     p.add_argument("--folder", type=pathlib.Path), p.add_argument("--again", action="store_true")
+    p.add_argument("--every", type=int, default=1), p.add_argument("--lock", type=pathlib.Path)
     o = p.parse_intermixed_args()
     o.tileflow, o.out = o.tileflow.resolve(), o.out.resolve()
     o.folder = (o.folder or pathlib.Path(tempfile.mkdtemp())).resolve()
@@ -184,11 +207,14 @@ def main():
     if o.out.exists():
         with open(o.out, encoding="utf-8", newline="") as f:
             rows = {r["case"]: r for r in csv.DictReader(f)}
-    bad = 0
+    bad, seen, commit = 0, {}, head()
     for kind, name, params in cases():
         if o.cases and kind not in o.cases and name not in o.cases:
             continue
-        if name in rows and not o.again and not (o.tune and not rows[name]["tuned_us"]):
+        seen[kind] = seen.get(kind, -1) + 1
+        old = rows.get(name)
+        untuned = o.tune and old and not old["tuned_us"]
+        if seen[kind] % o.every or (old and not untuned and (not o.again or old["commit"] == commit)):
             continue
         try:
             rows[name] = measured(Case(o, kind, name, params))
