@@ -160,7 +160,8 @@ static bool walk(polish *q) {
     for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)
       moved |= move(q);
     tf_result r;
-    if (!moved || was_costed(q) || !tf_model_eval(q->model, q->next, &r) || !r.feasible || r.cycles >= q->value)
+    if (!moved || was_costed(q) || !tf_model_eval(q->model, q->next, &r) || !r.feasible ||
+        plan_is_behind(q->p, r.cycles, q->value))
       continue;
     if (!try_next(q, r.cycles)) return false;
   }
@@ -202,7 +203,7 @@ static bool twins(polish *q) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
       tf_result r;
       if (from == to || !copy_twin(q, from, to) || was_costed(q) || !tf_model_eval(q->model, q->next, &r) ||
-          !r.feasible || r.cycles >= q->value)
+          !r.feasible || plan_is_behind(q->p, r.cycles, q->value))
         continue;
       left--;
       if (!try_next(q, r.cycles)) return false;
@@ -213,8 +214,7 @@ static bool twins(polish *q) {
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_stopped(p); i++) {
-    const bool behind = i > from && p->n_time == 0 && p->at[i].cycles > p->at[best].value;
-    /* the model's cycles are a lower bound on the score */
+    const bool behind = i > from && p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, p->at[best].value);
     p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;

@@ -5,8 +5,8 @@
 
 #include "planner/planner.h"
 
-/* Where a target knows all cycles of its kernels: how many candidates are asked for them, from the best by the model
- * on, and by how much these may be slower by the model than the best has become. */
+/* Where a target expects cycles of kernels that it has not made: how many candidates are asked for them, from the best
+ * by the model on, and by how much these may be slower by the model than the best has become. */
 enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2 };
 
 /* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
@@ -16,6 +16,11 @@ double plan_score(const planner *p, const plan_candidate *c) {
   const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
   return cycles < 0 ? INFINITY : tf_emit_cycles_whole(p->o->target) ? cycles : c->cycles + cycles;
+}
+
+bool plan_is_behind(const planner *p, double cycles, double value) {
+  const char *target = p->o->target;
+  return cycles > value && (!tf_emit_cycles_whole(target) || tf_emit_cycles_expected(target));
 }
 
 static int better(const void *a, const void *b) {
@@ -30,7 +35,7 @@ static int fewer_cycles(const void *a, const void *b) {
 }
 
 /* By cycles that are the target's alone, on which the model's are no bound. */
-static bool rank_whole(planner *p) {
+static bool rank_expected(planner *p) {
   double least = INFINITY;
   int scored = 0;
   for (int i = 0; i < p->n; i++) {
@@ -54,11 +59,9 @@ bool plan_rank(planner *p) {
   int n = 0;
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
-  if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_whole(p->o->target)) return rank_whole(p);
+  if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_expected(p->o->target)) return rank_expected(p);
   for (int i = 0; i < p->n; i++) {
-    /* the model's cycles are a lower bound on the score: a mapping beyond the best score by these alone needs no
-     * kernel, unless kernels are timed */
-    const bool behind = p->n_time == 0 && p->at[i].cycles > least;
+    const bool behind = p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, least);
     if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
     if (isfinite(p->at[i].value))

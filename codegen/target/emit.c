@@ -75,8 +75,15 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
 bool tf_emit_cycles_whole(const char *target) {
   bool whole = false;
   for (int i = 0; i < N_TARGETS && target; i++)
-    whole |= !strcmp(targets[i]->name, target) && targets[i]->fits;
+    whole |= !strcmp(targets[i]->name, target) && targets[i]->whole;
   return whole;
+}
+
+bool tf_emit_cycles_expected(const char *target) {
+  bool expected = false;
+  for (int i = 0; i < N_TARGETS && target; i++)
+    expected |= !strcmp(targets[i]->name, target) && targets[i]->fits;
+  return expected;
 }
 
 bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {

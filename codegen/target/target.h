@@ -15,8 +15,8 @@ typedef struct {
   tf_tree *(*form)(const tf_arch *arch, const tf_workload *wl, int k);
   /* As tf_emit_cycles; NULL: as for cpu. */
   double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
-  /* As tf_emit_fits; where it is given, `cycles` are all that the kernel takes.  NULL: they come on top of the model's,
-   * and say whether it fits. */
+  bool whole; /* `cycles` are all that the kernel takes; else they come on top of the model's */
+  /* As tf_emit_fits, where `cycles` do not say whether the mapping can be emitted; NULL: they do. */
   bool (*fits)(const tf_tree *tree, tf_diags *d);
   /* Runs a program lowered for it, as ir_run. */
   bool (*run)(const ir_program *p, double *const *data, const ir_counts *counts);

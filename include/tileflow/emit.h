@@ -107,10 +107,37 @@ void tf_emitted_free(tf_emitted *e);
  * memory traffic.  Negative where tf_emit would return NULL. */
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 /* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the program's queues
- * will have ended).  Then they are expected of mappings whose program has not been made, and tf_emit_fits tells whether
- * it can be: the reason in d. */
+ * will have ended; cuda).  They may be expected of mappings whose program has not been made: then tf_emit_fits tells
+ * whether it can be, the reason in d. */
 bool tf_emit_cycles_whole(const char *target);
+bool tf_emit_cycles_expected(const char *target);
 bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
+
+/* Where a target (cuda) says how long each of its units is busy: id, key, meaning. */
+/* clang-format off */
+#define TF_TIMES(X)                                                          \
+  X(TENSOR, "tensor", "products on tensor cores")                            \
+  X(SPECIAL, "special", "exponentials and other special functions")          \
+  X(ISSUE, "issue", "instructions of all other points")                      \
+  X(SHARED, "shared", "reads and writes of shared memory")                   \
+  X(L2, "l2", "copies from L2")                                              \
+  X(MEMORY, "memory", "reads and writes of the outermost memory")            \
+  X(WAITS, "waits", "barriers, and loads that nothing hides")                \
+  X(START, "start", "starts of kernels")
+/* clang-format on */
+typedef enum {
+#define X(id, key, what) TF_TIME_##id,
+  TF_TIMES(X)
+#undef X
+      TF_N_TIMES
+} tf_time;
+/* Cycles that each unit of the fullest multiprocessor is busy with; they work side by side, and so the whole is less
+ * than their sum.  bound: the busiest. */
+typedef struct {
+  double cycles;
+  double unit[TF_N_TIMES];
+  tf_time bound;
+} tf_times;
 
 /* The k-th open mapping that the target proposes for the workload, to be completed by a search if no mapping is given.
  * NULL: no more, or the target uses those of tf_search_template.  The caller frees it. */

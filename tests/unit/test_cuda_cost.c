@@ -1,5 +1,5 @@
 /* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
- * only grow; lanes that share a sum. */
+ * only grow; lanes that share a sum; tiles that blocks of a wave share; steps that a mask leaves nothing of. */
 #include "codegen/lower/lower.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/pass/pass.h"
@@ -49,7 +49,7 @@ static double cost_of(const char *workload, const char *dtype, int *at_once) {
                       : NULL;
   CHECK(p != NULL);
   if (!p) case_complain(e.d);
-  double cost = p ? cu_cost(p) : 0, shared = 0;
+  double cost = p ? cu_times(p).cycles : 0, shared = 0;
   for (int i = 0; p && i < p->n_buffers; i++)
     if (p->buffers[i].space == CU_SHARED) shared += (double)cu_bytes(&p->buffers[i]);
   for (int i = 0; p && at_once && i < p->body.n; i++)
@@ -114,10 +114,107 @@ static void check_sums(void) {
   CHECK(alone > 3 * shared);
 }
 
+/* ---- tiles of a wave ---- */
+
+/* Blocks (i, j) of a product in the order of their numbers, i * columns + j, bring rows i and columns j: how many
+ * different rows and columns, wave after wave. */
+static void check_shared_tiles(int rows, int columns, int wave) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {m: %d, n: %d, k: 128}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "mapping: |\n  HBM for m=%d n=%d k=2\n    SMEM for m=128 n=128 k=64\n      op C\n",
+           128 * rows, 128 * columns, rows, columns);
+  test_case e = case_of(arch, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == rows * columns);
+  double of[8] = {0}, want[2] = {0};
+  if (p) cu_shared_tiles(p, p->body.s[0], wave, 2, of); /* the first pieces of both operands */
+  for (int first = 0; first < rows * columns; first += wave)
+    for (int side = 0; side < 2; side++)
+      for (int x = 0; x < (side ? columns : rows); x++) {
+        bool any = false;
+        for (int b = first; b < first + wave && b < rows * columns; b++)
+          any |= (side ? b % columns : b / columns) == x;
+        want[side] += any;
+      }
+  CHECK_NEAR(of[0], want[0], 1e-9);
+  CHECK_NEAR(of[1], want[1], 1e-9);
+  ir_free(p);
+  case_drop(&e);
+}
+
+/* ---- masks ---- */
+
+static const char *const hopper =
+    "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
+    "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
+    "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
+
+/* Cycles of tensor cores for attention of one head in blocks of 128 rows and steps of 64 keys, by warpgroups. */
+static double tensor_of(int length, const char *mask) {
+  char text[1024];
+  int n = snprintf(text, sizeof text,
+                   "workload:\n  name: p\n  dims: {m: %d, l: %d, a: 64, n: 64}\n  ops:\n"
+                   "  - \"S[m,l] += Q[m,a] * K[l,a]\"\n  - \"T[m,l] = select(%s, S[m,l], -inf)\"\n"
+                   "  - \"X[m] max= T[m,l]\"\n  - \"E[m,l] = exp(T[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n"
+                   "  - \"P[m,l] = E[m,l] / Z[m]\"\n  - \"O[m,n] += P[m,l] * V[l,n]\"\nmapping: |\n"
+                   "  HBM for m=%d l=%d\n    Seq keep S@SMEM T@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n",
+                   length, length, mask, length / 128, length / 64);
+  static const char *const ops[] = {"S", "T", "X", "E", "Z", "P", "O"};
+  for (int i = 0; i < 7; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, "      SMEM for m=128 l=64%s\n        op %s\n",
+                  i == 0   ? " a=64"
+                  : i == 6 ? " n=64"
+                           : "",
+                  ops[i]);
+  test_case e = case_of(hopper, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p && p->body.n == 1 && cu_is_groups(p->body.s[0]));
+  const double cycles = p ? cu_times(p).unit[TF_TIME_TENSOR] : 0;
+  ir_free(p);
+  case_drop(&e);
+  return cycles;
+}
+
+/* Blocks of rows times steps of keys with at least one pair l - m in lo .. hi, of all. */
+static double left_of(int length, int lo, int hi) {
+  int left = 0, all = 0;
+  for (int m = 0; m < length; m += 128)
+    for (int l = 0; l < length; l += 64) {
+      bool any = false;
+      for (int i = m; i < m + 128; i++)
+        for (int k = l; k < l + 64; k++)
+          any |= k - i >= lo && k - i <= hi;
+      left += any;
+      all++;
+    }
+  return (double)left / all;
+}
+
+static void check_masks(void) {
+  for (int length = 256; length <= 1024; length += 256) {
+    const double all = tensor_of(length, "l <= m + 100000");
+    CHECK_NEAR(tensor_of(length, "l <= m"), all * left_of(length, -length, 0), 1e-9);
+    CHECK_NEAR(tensor_of(length, "l <= m + 70"), all * left_of(length, -length, 70), 1e-9);
+    CHECK_NEAR(tensor_of(length, "l >= m - 100"), all * left_of(length, -100, length), 1e-9);
+  }
+}
+
 int main(void) {
   check_resident();
   check_waves("bf16");
   check_waves("f32");
   check_sums();
+  for (int wave = 1; wave <= 9; wave += 2)
+    check_shared_tiles(4, 6, wave);
+  check_masks();
   return check_report();
 }

@@ -41,7 +41,7 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   ir_machine machine;
   if (!machine_of(o, &machine, d)) return -1;
   ir_program *p = low_lower(tree, &tf_target_cuda.lower, &machine, d);
-  const double cycles = p ? cu_cost(p) : -1;
+  const double cycles = p ? cu_times(p).cycles : -1;
   ir_free(p);
   return cycles;
 }
@@ -58,5 +58,6 @@ const tf_target tf_target_cuda = {
     .print = tf_cuda_print,
     .form = cu_form,
     .cycles = cycles_of,
+    .whole = true,
     .run = ir_run,
 };

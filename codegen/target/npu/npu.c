@@ -30,6 +30,7 @@ const tf_target tf_target_npu = {
     .machine = machine_of,
     .form = npu_form,
     .cycles = npu_cycles,
+    .whole = true,
     .fits = npu_fits,
     .print = tf_npu_print,
     .run = ir_run,

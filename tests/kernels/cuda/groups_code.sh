@@ -1,9 +1,9 @@
 #!/bin/sh
 # What nvcc makes of kernels of warpgroups: no spills, no more registers than a third of a multiprocessor's threads may have, and in the
 # machine code as many products (HGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu foretells.
-# usage: groups_code.sh TILEFLOW.  NVCC, CUOBJDUMP: those programs.  Exit 77: without them.
-tileflow=$1 nvcc=${NVCC:-nvcc} cuobjdump=${CUOBJDUMP:-cuobjdump} failed=0
-command -v "$nvcc" >/dev/null && command -v "$cuobjdump" >/dev/null || { echo "SKIP: no nvcc and cuobjdump"; exit 77; }
+# usage: groups_code.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
+tileflow=$1 failed=0
+. "$(dirname "$0")/tools.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -20,7 +20,7 @@ look() {
   [ "$(foretold HGMMA "$1")" -gt 0 ] || { echo "FAIL: $1: not of warpgroups"; failed=1; }
   grep -q serialized "$work/said" && { echo "FAIL: $1: products wait for each other"; failed=1; }
   all=
-  for word in HGMMA UTMALDG UTMASTG USETMAXREG; do
+  [ "$cuobjdump" ] && for word in HGMMA UTMALDG UTMASTG USETMAXREG; do
     want=$(foretold $word "$1") got=$(counted $word "$1")
     [ "$want" = "$got" ] || { echo "FAIL: $1: $got $word, $want foretold"; failed=1; }
     all="$all $got $word"
@@ -55,7 +55,7 @@ workload:
   - "D[m,n] = gelu(C[m,n] + b[n])"
 Y
 look gelu arch-specs/h100.yaml "$work/gelu.yaml"
-for model in causal causal-grouped sliding-window; do
+for model in causal causal-grouped sliding-window attention-long; do
   look "$model" arch-specs/h100.yaml "workloads/models/$model.yaml"
 done
 exit $failed

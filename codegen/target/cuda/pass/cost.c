@@ -1,6 +1,7 @@
-/* What the kernels of a program take, besides what the model counts of memories: blocks on multiprocessors in waves, as
- * many at a time on each as registers and shared memory allow; in a block what tensor cores, plain units and shared
- * memory are busy with, and what nobody hides.  An estimate to rank mappings by that the model finds alike. */
+/* What the kernels of a program take, unit by unit: blocks on multiprocessors in waves, as many at a time on each as
+ * registers and shared memory allow; in a block what tensor cores, plain units and shared memory are busy with, and
+ * what nobody hides; of L2 and the outermost memory what all blocks ask of them.  An estimate to rank mappings by. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,60 +14,29 @@ static const double group_share = 0.8;
 static const double port_share = 0.9;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.10;
+/* Copies of a part that are told apart; of others nobody shares tiles. */
+enum { MOST_COPIES = 32 };
 
 typedef struct {
   const ir_program *p;
   const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
-  double times; /* how often control comes by in a block */
-  double lanes; /* threads that have a step of the loops around */
-  bool groups;  /* it is of warpgroups */
-  bool *same;   /* [n_buffers] tiles of which each block of a cluster brings half */
-  bool each;    /* a lane has points of its own; else a warp's lanes share each sum */
+  double times;         /* how often control comes by in a block */
+  double last;          /* and in the last step of the loop around */
+  double lanes;         /* threads that have a step of the loops around */
+  bool groups;          /* it is of warpgroups */
+  bool *same;           /* [n_buffers] tiles of which each block of a cluster brings half */
+  bool each;            /* a lane has points of its own; else a warp's lanes share each sum */
+  const ir_stmt *warps; /* the loop over them around, of a region; NULL */
+  bool fullest;         /* of blocks that a mask leaves more or less of, that with most; else the mean */
+  int n_copies;
+  double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
 } block;
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
-
-/* ---- registers ------------------------------------------------------------------------------------------- */
-
-/* What a part of the program has in a lane's registers. */
-typedef struct {
-  bool *seen;        /* [buffers] counted */
-  double sums;       /* of products in fragments */
-  bool pieces, rows; /* a sum in pieces, whose tiles are on their way; work on rows beside products */
-  bool guarded;      /* some warps have no rows: all work stands under that question */
-} held;
-
-static void find_held(const ir_program *p, const ir_body *body, bool region, held *h) {
-  for (int i = 0; i < body->n; i++) {
-    const ir_stmt *s = body->s[i];
-    if (s->kind == IR_NEST && s->nest.fragments) {
-      const int z = p->buffer_of[p->tree->workload->ops[s->op].out];
-      const ir_buffer *b = &p->buffers[z];
-      if (!h->seen[z]) h->sums += (double)(b->extent[b->rows] * b->extent[b->columns]) / CU_LANES;
-      h->seen[z] = true;
-      h->pieces |= s->nest.n_fresh > 0;
-    } else {
-      h->rows |= region && ir_facts_of(s)->points && s->kind != IR_SAVE;
-    }
-    h->guarded |= s->kind == IR_IF && s->guard.steps > 0;
-    find_held(p, &s->body, region || (s->kind == IR_FOR && cu_is_region(p, s)), h);
-  }
-}
-
-/* Fitted to what ptxas 13.0 says for sm_80 of the thesis's chains and attention, the layers of workloads/models, and
- * products of 128 x 128, all in bfloat16 (docs/HOWTO-emit.md): within 10 % of most. */
-double cu_registers(const ir_program *p, const ir_stmt *part) {
-  enum { ALWAYS = 30, PIECES = 30, ROWS = 18, GUARD = 20 };
-  static const double each = 1.7;
-  held h = {.seen = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1)};
-  if (!h.seen) return ALWAYS;
-  find_held(p, &part->body, false, &h);
-  return ALWAYS + (h.rows ? ROWS : h.pieces ? PIECES : 0) + (h.guarded ? GUARD : 0) + each * h.sums;
-}
 
 /* ---- what a block does ----------------------------------------------------------------------------------- */
 
@@ -99,21 +69,59 @@ static void product(block *b, const ir_stmt *s) {
   }
 }
 
-/* Special functions that the op's expression has. */
-static int specials(const tf_op *op) {
-  static const tf_kind kinds[] = {TF_K_EXP, TF_K_LOG,     TF_K_SQRT, TF_K_DIV, TF_K_TANH,
-                                  TF_K_ERF, TF_K_SIGMOID, TF_K_GELU, TF_K_SILU};
-  int n = 0;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    n += (op->kinds >> kinds[i] & 1) != 0;
-  return n;
+/* Calls that are more than one instruction of a plain unit: instructions in the code that nvcc 13.0 makes of them for
+ * data in halves, and those of them that special units do. */
+static const struct {
+  tf_kind kind;
+  int instructions, special;
+} calls[] = {{TF_K_EXP, 2, 1},  {TF_K_LOG, 26, 1},     {TF_K_SQRT, 8, 1},  {TF_K_DIV, 9, 1},  {TF_K_TANH, 17, 2},
+             {TF_K_ERF, 28, 1}, {TF_K_SIGMOID, 13, 2}, {TF_K_GELU, 31, 1}, {TF_K_SILU, 14, 2}};
+
+/* Whether products multiply what the op makes: then two points are rounded by one instruction. */
+static bool is_multiplied(const block *b, const tf_op *op) {
+  const tf_workload *wl = b->p->tree->workload;
+  const tf_tensor *z = &wl->tensors[op->out];
+  bool is = false;
+  for (int i = 0; i < z->n_consumers; i++)
+    is |= low_is_product(&wl->ops[z->consumers[i]]);
+  return is;
+}
+
+/* What a point of fragments takes, whose operands are in registers: the calls of its expression, and a sum's step.  A
+ * quotient by a number is a product; a deferred one is none. */
+static void instructions(const block *b, const ir_stmt *s, double *all, double *special) {
+  const tf_op *op = op_of(b, s);
+  const bool deferred = s->kind == IR_NEST && s->nest.divides >= 0;
+  *all = s->kind == IR_NEST ? (op->reduce != TF_ASSIGN) + 0.5 * is_multiplied(b, op) : 1;
+  *special = 0;
+  if (s->kind != IR_NEST) return;
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    const bool by_number = e->what == TF_X_CALL && e->call == TF_K_DIV && op->expr[e->arg[1]].what == TF_X_NUMBER;
+    if (e->what != TF_X_CALL || (deferred && e->call == TF_K_DIV)) continue;
+    int n = 1, m = 0;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls && !by_number; k++)
+      if (calls[k].kind == e->call) n = calls[k].instructions, m = calls[k].special;
+    *all += n, *special += m;
+  }
+}
+
+/* Points of memory take `point` instructions, of which a function is one. */
+static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
+  *all = b->mp->point;
+  *special = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;
 }
 
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
-  const double each = points_of(b, s) * b->times, all = each * b->lanes / (region ? CU_LANES : 1);
-  b->plain += all * b->mp->point / b->mp->plain;
-  b->special += all * specials(op_of(b, s)) / b->mp->special;
+  const double times = s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last : b->times;
+  const double each = points_of(b, s) * times, all = each * b->lanes / (region ? CU_LANES : 1);
+  double plain, special;
+  (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
+  b->plain += all * plain / b->mp->plain;
+  b->special += all * special / b->mp->special;
   if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
 
@@ -133,6 +141,8 @@ static void copy(block *b, const ir_stmt *s) {
   for (int r = 0; r < to->rank; r++)
     bytes *= (double)s->range[r].most;
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
+  b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
+  b->n_copies++;
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
 }
@@ -142,15 +152,22 @@ static void body(block *b, const ir_body *list, bool region);
 static void loop(block *b, const ir_stmt *s, bool region) {
   const block before = *b;
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
-  if (s->loop.map == IR_SERIAL) b->times *= (double)s->loop.trip;
+  if (here && !region) b->warps = s;
+  if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
+  if (b->groups && b->warps && s->loop.map == IR_SERIAL) {
+    const cu_left left = cu_steps_left(b->p, b->warps, s);
+    b->times *= b->fullest ? left.most : left.mean;
+  }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
   if (thread) b->waits += before.times * b->mp->barrier;
   b->times = before.times;
+  b->last = before.last;
   b->lanes = before.lanes;
   b->each = before.each;
+  b->warps = before.warps;
 }
 
 static double busy(const block *b) { return b->tensor / b->mp->share + b->plain + b->special; }
@@ -234,30 +251,120 @@ static double in_turns(const block *b, double one) {
 }
 
 /* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it multiplies; of what its
- * products wait for, the other warpgroup hides half.  The grid is persistent: one start for all blocks. */
-static double of_groups(const block *b, const ir_stmt *s, double blocks) {
+ * products wait for, the other warpgroup hides half. */
+static double of_group(const block *b, const ir_stmt *s) {
   const double units = b->tensor / group_share, ports = b->shared / port_share;
   const double copies = ports > b->copied ? ports : b->copied, one = units > copies ? units : copies;
-  return b->mp->start + b->mp->latency +
-         ceil(blocks / (double)b->multiprocessors) *
-             ((has_turns(&s->body) ? in_turns(b, one) : one + b->plain + b->special) + b->waits / 2 + b->mp->barrier);
+  return (has_turns(&s->body) ? in_turns(b, one) : one + b->plain + b->special) + b->waits / 2 + b->mp->barrier;
 }
 
-static double part(block *b, const ir_stmt *s) {
-  const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
-  const double registers = cu_registers(b->p, s), at_once = cu_resident(b->mp, registers, shared_bytes(b->p));
-  const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
-  b->times = b->lanes = 1;
+/* Adds up what a block does. */
+static void walk(block *b, const ir_stmt *s, bool fullest) {
+  b->times = b->last = b->lanes = 1;
   b->each = true;
-  b->groups = b->same && cu_is_groups(s);
-  if (b->groups && !cu_cluster(b->p, s, b->same)) memset(b->same, 0, (size_t)b->p->n_buffers * sizeof *b->same);
+  b->warps = NULL;
+  b->fullest = fullest;
+  b->n_copies = 0;
+  memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
   body(b, &s->body, false);
-  if (b->groups) return of_groups(b, s, blocks);
-  const double wave = at_once * (double)b->multiprocessors, full = floor(blocks / wave), rest = blocks - full * wave;
-  double cycles = b->mp->start + full * together(b, at_once, spilled);
-  if (rest > 0) cycles += together(b, ceil(rest / (double)b->multiprocessors), spilled);
-  return cycles;
+}
+
+/* The grid of warpgroups is persistent: one start for all blocks, which are dealt to and fro where some are longer. */
+static double of_groups(block *b, const ir_stmt *s, double blocks) {
+  walk(b, s, true);
+  const double most = of_group(b, s);
+  walk(b, s, false);
+  const double all = ceil(blocks / (double)b->multiprocessors) * of_group(b, s);
+  return b->mp->latency + (all > most ? all : most);
+}
+
+/* Blocks of other kernels: as many at once, a wave, as there is room for. */
+static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
+  const double registers = cu_registers(b->p, s), at_once = cu_resident(b->mp, registers, shared_bytes(b->p));
+  const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
+  walk(b, s, false);
+  *wave = at_once * (double)b->multiprocessors;
+  const double full = floor(blocks / *wave), rest = blocks - full * *wave;
+  const double last = rest > 0 ? together(b, ceil(rest / (double)b->multiprocessors), spilled) : 0;
+  return full * together(b, at_once, spilled) + last;
+}
+
+/* ---- memories outside of blocks -------------------------------------------------------------------------- */
+
+/* Cycles in which a memory delivers so many bytes. */
+static double delivers(const tf_memory *m, double bytes) {
+  return isfinite(m->read_bw) ? bytes / (m->read_bw * m->word_bits / CHAR_BIT) : 0;
+}
+
+/* Cycles for which L2 is busy with what all blocks copy, as its bandwidth to all multiprocessors together is. */
+static double of_l2(const block *b, double blocks) {
+  const tf_arch *a = b->p->tree->arch;
+  const int home = cu_home(a);
+  return home < 2 ? 0 : delivers(&a->memories[home - 1], blocks * b->copied * b->mp->l2);
+}
+
+/* Sets which buffers in global memory the list copies to blocks, and which it touches in place. */
+static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied, bool *touched) {
+  for (int i = 0; i < n; i++) {
+    bool *at = s[i]->kind == IR_COPY ? copied : touched;
+    for (int k = 0; k < b->p->n_buffers && s[i]->body.n == 0; k++)
+      at[k] |= b->p->buffers[k].space == CU_GLOBAL && cu_touches(b->p, &s[i], 1, k);
+    find_touched(b, s[i]->body.s, s[i]->body.n, copied, touched);
+  }
+}
+
+/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together. */
+static double of_copies(const block *b, const ir_stmt *s, double wave) {
+  double of[MOST_COPIES], bytes = 0;
+  const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
+  if (apart) cu_shared_tiles(b->p, s, (int64_t)wave, b->n_copies, of);
+  for (int c = 0; c < b->n_copies && c < MOST_COPIES; c++)
+    bytes += b->copy_bytes[c] * (apart ? of[c] : many ? (double)s->loop.trip : 1);
+  return bytes;
+}
+
+/* Bytes that a part moves over the outermost memory's port: what it touches in place, once; what it copies, once if L2
+ * has room for all of it, else as often as waves of blocks bring it. */
+static double of_memory(const block *b, const ir_stmt *s, double wave) {
+  const tf_arch *a = b->p->tree->arch;
+  const int home = cu_home(a), n = b->p->n_buffers;
+  bool *copied = TF_ARRAY(b->p->arena, bool, 2 * (size_t)n + 2), *touched = copied + n;
+  double in_place = 0, once = 0;
+  if (!copied) return 0;
+  find_touched(b, (ir_stmt *const[]){(ir_stmt *)s}, 1, copied, touched);
+  for (int k = 0; k < n; k++) {
+    const double bytes = (double)(b->p->buffers[k].words * ir_bytes(b->p->buffers[k].type));
+    if (copied[k])
+      once += bytes;
+    else if (touched[k])
+      in_place += bytes;
+  }
+  const double waves = of_copies(b, s, wave);
+  const tf_memory *l2 = home < 2 ? NULL : &a->memories[home - 1];
+  const bool stays = l2 && (l2->capacity_words < 0 || once <= (double)l2->capacity_words * l2->word_bits / CHAR_BIT);
+  return in_place + (stays && once < waves ? once : waves);
+}
+
+static void part(block *b, const ir_stmt *s, tf_times *t) {
+  const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
+  b->groups = b->same && cu_is_groups(s);
+  if (b->groups && !cu_cluster(b->p, s, b->same)) memset(b->same, 0, (size_t)b->p->n_buffers * sizeof *b->same);
+  double wave = (double)b->multiprocessors;
+  const double took = b->groups ? of_groups(b, s, blocks) : of_waves(b, s, blocks, &wave), l2 = of_l2(b, blocks);
+  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave));
+  const double outside = l2 > memory ? l2 : memory;
+  const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
+  const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;
+  t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
+  t->unit[TF_TIME_SPECIAL] += each * b->special;
+  t->unit[TF_TIME_ISSUE] += each * b->plain;
+  t->unit[TF_TIME_SHARED] += each * b->shared;
+  t->unit[TF_TIME_L2] += here > l2 ? here : l2;
+  t->unit[TF_TIME_MEMORY] += memory;
+  t->unit[TF_TIME_WAITS] += each * b->waits;
+  t->unit[TF_TIME_START] += b->mp->start;
+  t->cycles += b->mp->start + (took > outside ? took : outside);
 }
 
 double cu_rate(const ir_program *p) {
@@ -274,14 +381,16 @@ double cu_rate(const ir_program *p) {
   return mma ? best * mma->kernel.group / 2 : best;
 }
 
-double cu_cost(const ir_program *p) {
+tf_times cu_times(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   const int home = cu_home(a);
+  tf_times t = {.cycles = 0};
   block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = 1};
   b.same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
   if (home) b.multiprocessors = a->memories[home].mesh[0] * a->memories[home].mesh[1];
-  double cycles = 0;
   for (int i = 0; i < p->body.n; i++)
-    if (p->body.s[i]->kind != IR_LET) cycles += part(&b, p->body.s[i]);
-  return cycles;
+    if (p->body.s[i]->kind != IR_LET) part(&b, p->body.s[i], &t);
+  for (int u = 1; u < TF_N_TIMES; u++)
+    if (t.unit[u] > t.unit[t.bound]) t.bound = (tf_time)u;
+  return t;
 }

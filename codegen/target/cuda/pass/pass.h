@@ -2,6 +2,7 @@
 #ifndef CODEGEN_TARGET_CUDA_PASS_PASS_H
 #define CODEGEN_TARGET_CUDA_PASS_PASS_H
 #include "codegen/lower/lower.h"
+#include "model/spec/masked.h"
 
 /* platform.c: the spaces, by their place in it. */
 enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
@@ -135,12 +136,36 @@ const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
 /* What it copies holds but these ranges of its op's output. */
 void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
 
-/* form.c: as tf_emit_form.  cost.c: as tf_emit_cycles, of a program. */
+/* block.c: what variables are in one block; those that nobody has set are 0, as in the first step of every loop. */
+enum { CU_MOST_VALUES = 256 };
+typedef struct {
+  int n, var[CU_MOST_VALUES];
+  int64_t value[CU_MOST_VALUES];
+} cu_values;
+int64_t cu_value(const cu_values *v, ir_atom a);
+/* False: there is no room. */
+bool cu_set(cu_values *v, int var, int64_t value);
+bool cu_let(cu_values *v, const ir_stmt *let);
+/* Of each copy of a part, in the order of its text: how many blocks' tiles come from outside of L2, if `wave` blocks
+ * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
+void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
+
+/* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves
+ * none (warps: the loop around over warps, of a part of warpgroups); else NULL.  What share of the steps is left: of
+ * all blocks in the mean, and of the one with most. */
+const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop, tf_mask *m);
+typedef struct {
+  double mean, most;
+} cu_left;
+cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop);
+
+/* form.c: as tf_emit_form. */
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
-double cu_cost(const ir_program *p);
+/* cost.c: what the kernels take, unit by unit. */
+tf_times cu_times(const ir_program *p);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
 double cu_rate(const ir_program *p);
-/* Registers that a thread of a part of the program is expected to have. */
+/* registers.c: registers that a thread of a part of the program is expected to have. */
 double cu_registers(const ir_program *p, const ir_stmt *part);
 /* count.c: instructions in a part's machine code, if nvcc unrolls what it is asked to, and nothing else. */
 typedef struct {

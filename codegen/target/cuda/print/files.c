@@ -65,6 +65,34 @@ void cu_cmake(FILE *out, const c_package *k) {
           n, cu_has_groups(k->p) ? "90a-real" : "80", n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
+/* ---- what is expected of it ------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *key, *what;
+} times[] = {
+#define X(id, key, what) {key, what},
+    TF_TIMES(X)
+#undef X
+};
+
+static void prediction(FILE *out, const c_package *k) {
+  const tf_arch *a = k->p->tree->arch;
+  const tf_times t = cu_times(k->p);
+  fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, a->name);
+  fprintf(out, ": %.6g cycles, %.6g us, by the target's estimate of these kernels; bound by %s.", t.cycles,
+          t.cycles / a->clock_hz * 1e6, times[t.bound].key);
+  if (k->o->result)
+    fprintf(out, "  The model's cycles of the mapping: %.6g, bound by %s.", k->o->result->cycles,
+            k->o->result->bottleneck);
+  fputs("\nUnits work side by side; what each is busy with on the multiprocessor that has most to do:\n\n"
+        "| Unit | Cycles | Share | What |\n|---|--:|--:|---|\n",
+        out);
+  for (int u = 0; u < TF_N_TIMES; u++)
+    if (t.unit[u] > 0)
+      fprintf(out, "| %s | %.6g | %.0f %% | %s |\n", times[u].key, t.unit[u], 100 * t.unit[u] / t.cycles,
+              times[u].what);
+}
+
 void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, k->p->tree->workload->name);
   fprintf(out, " as CUDA C++ (data: %s).  Written by tileflow", c_type_name(k->p->machine.data));
@@ -84,10 +112,7 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
               : "Products run on the plain float32 units, not on tensor cores.");
   c_mapping_block(out, k->p->tree);
-  if (k->o->result)
-    fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
-        fprintf(out, ": %.6g cycles, %.6g us; bound by %s.  It is of the mapping, not of these kernels.\n",
-                k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->bottleneck);
+  prediction(out, k);
   fprintf(out,
           "\n## Memory\n\n%" PRId64 " words in common and %" PRId64 " for each of up to %" PRId64
           " blocks on the device; %" PRId64 " words of shared memory for each block.\n",
@@ -100,5 +125,11 @@ void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
           ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,
           room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
+  const tf_times t = cu_times(k->p);
+  fprintf(out, ",\n  \"kernel_cycles\": %.6g,\n  \"bound_by\": \"%s\",\n  \"unit_cycles\": {", t.cycles,
+          times[t.bound].key);
+  for (int u = 0; u < TF_N_TIMES; u++)
+    fprintf(out, "%s\"%s\": %.6g", u ? ", " : "", times[u].key, t.unit[u]);
+  fputs("}", out);
   c_manifest_end(out, k);
 }

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "codegen/target/cuda/print/group.h"
-#include "model/spec/masked.h"
 
 enum { TURN = 3 }; /* named barriers: the first two belong to what leaves */
 
@@ -74,26 +73,9 @@ static bool find_products(const cu_role *r, const ir_stmt *loop, cu_stream *t) {
 
 /* The mask whose band says which steps need not be done: nothing that they make is needed. */
 static void find_mask(const cu_role *r, cu_stream *t) {
-  const ir_program *p = r->c->p;
   tf_mask m;
-  if (!tf_mask_find(r->c->wl, p->arena, &m) || m.l != t->loop->loop.dim) return;
-  const ir_stmt *mask = NULL;
-  for (int i = 0; i < t->loop->body.n; i++) {
-    const ir_stmt *s = t->loop->body.s[i];
-    if (!ir_facts_of(s)->points) continue;
-    if (s->kind == IR_NEST && !m.in[s->op] && !m.vain[s->op]) return;
-    if (s->kind == IR_NEST && s->op == m.op) mask = s;
-  }
-  if (!mask || low_find_dim(op_of(r, mask), m.q) < 0 || low_find_dim(op_of(r, mask), m.l) < 0) return;
-  const ir_range *q = &mask->range[low_find_dim(op_of(r, mask), m.q)];
-  for (int i = 0; i < r->g->warps->body.n; i++) { /* rows are those of the warps */
-    const ir_stmt *s = r->g->warps->body.s[i];
-    if (s->kind != IR_LET || s->let.var != q->lo.var || q->lo.off != 0) continue;
-    const ir_expr *e = &s->let.expr;
-    for (int k = 0; e->fn == IR_SUM && k < e->n; k++)
-      if (e->arg[k].var == r->g->warps->loop.var && e->coef[k] == CU_GROUP_ROWS / CU_WARPS) t->mask = mask;
-  }
-  t->lo = m.lo, t->hi = m.hi;
+  t->mask = cu_mask_of(r->c->p, r->g->warps, t->loop, &m);
+  if (t->mask) t->lo = m.lo, t->hi = m.hi;
 }
 
 bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t) {
