@@ -24,6 +24,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
   k->group = &e->plan->groups[i];
   o.name = k->name;
+  o.choices = k->group->choices;
   o.result = NULL;
   o.measured = NULL;
   if (!tf_micro_data(o.dtype, &data, e->d)) return false;

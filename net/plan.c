@@ -29,13 +29,15 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
-/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is like, or x's. */
+/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is like, or x's; with the
+ * choices made for its kernel. */
 static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   const net_costs *c = &s->costs;
-  const tf_net_group *g = &s->plan->groups[i];
+  tf_net_group *g = &s->plan->groups[i];
   const tf_workload *wl = g->group->workload;
-  tf_tree *known = g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, c->d) : NULL;
+  tf_tree *known = g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, &g->choices, c->d) : NULL;
   const tf_tree *from = g->like == i ? x->tree : s->plan->groups[g->like].tree;
+  if (g->like != i) g->choices = s->plan->groups[g->like].choices;
   s->plan->n_known += known != NULL;
   if (known || tf_diags_errors(c->d)) return known;
   if (from) return tf_tree_copy(from, c->arch, wl, c->d);

@@ -15,9 +15,15 @@ static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, fa
                                        [P_GROUPS] = {"groups", TF_Y_LIST, true},
                                        [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
                                        [P_SET] = {"set", TF_Y_LIST, false}};
-enum { G_OPS, G_MAPPING, N_G };
-static const tf_yrow group_rows[N_G] = {
-    [G_OPS] = {"ops", TF_Y_LIST, true}, [G_MAPPING] = {"mapping", TF_Y_SCALAR, true}};
+enum { G_OPS, G_CHOOSE, G_MAPPING, N_G };
+static const tf_yrow group_rows[N_G] = {[G_OPS] = {"ops", TF_Y_LIST, true},
+                                        [G_CHOOSE] = {"choose", TF_Y_MAP, false},
+                                        [G_MAPPING] = {"mapping", TF_Y_SCALAR, true}};
+static const tf_yrow choice_rows[TF_N_CHOICES] = {
+#define X(id, name, values, what) {name, TF_Y_SCALAR, false},
+    TF_CHOICES(X)
+#undef X
+};
 
 typedef struct {
   const tf_arch *arch;
@@ -99,8 +105,9 @@ static bool all_named(const reader *r, tf_loc at) {
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------- */
-/* Whether mappings of two groups with equal keys differ only in names. */
+/* Whether mappings of two groups with equal keys differ only in names, and their kernels' choices in nothing. */
 static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
+  if (memcmp(&a->choices, &b->choices, sizeof a->choices) != 0) return false;
   tf_tree renamed = *a->tree; /* equal numbers of dims, tensors and ops */
   renamed.workload = b->group->workload;
   char *x = tf_tree_text(&renamed), *y = tf_tree_text(b->tree);
@@ -130,6 +137,27 @@ static bool has_joined_dims(const reader *r, const tf_group *g) {
   return false;
 }
 
+static bool take_choice(const tf_ynode *value, const tf_choice_row *row, signed char *out, tf_diags *d) {
+  tf_near near = tf_near_start(value->text, value->len);
+  char hint[80];
+  for (int k = 0; row->value[k]; k++) {
+    tf_near_offer(&near, row->value[k]);
+    *out = (signed char)k;
+    if (tf_ynode_is(value, row->value[k])) return true;
+  }
+  return tf_fail(d, value->at, TF_E_NAME, "no value of '%s' is '%.40s'%s", row->name, value->text,
+                 tf_near_text(&near, hint, sizeof hint));
+}
+
+/* What is chosen for the generator of the group's kernel; node NULL: nothing. */
+static bool take_choices(const reader *r, tf_net_group *g, const tf_ynode *node) {
+  const tf_ynode *v[TF_N_CHOICES] = {NULL};
+  bool ok = !node || tf_yschema_check(node, choice_rows, TF_N_CHOICES, "what is chosen", v, r->d);
+  for (int c = 0; c < TF_N_CHOICES; c++)
+    if (v[c]) ok = take_choice(v[c], tf_choice_at((tf_choice)c), &g->choices.at[c], r->d) && ok;
+  return ok;
+}
+
 static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node) {
   if (node->style != TF_Y_LITERAL)
     return tf_fail(r->d, node->at, TF_E_TYPE, "'mapping' must be a literal block: mapping: |");
@@ -154,7 +182,8 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   tf_net_group *g = &r->plan->groups[i];
   snprintf(name, sizeof name, "%.250s.%d", r->wl->name, i + 1);
   g->group = tf_group_cut(r->wl, ops, (int)v[G_OPS]->n, name, v[G_OPS]->at, r->d);
-  if (!g->group || !take_mapping(r, g, v[G_MAPPING])) return false;
+  const bool chosen = take_choices(r, g, v[G_CHOOSE]);
+  if (!g->group || !take_mapping(r, g, v[G_MAPPING]) || !chosen) return false;
   g->like = i;
   g->like = find_like(r, i);
   return true;

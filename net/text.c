@@ -6,6 +6,16 @@
 #include "model/yaml/quote.h"
 #include "net/net.h"
 
+/* What is chosen for the generator of a group's kernel; no line where that is nothing. */
+static void put_choices(FILE *out, const tf_choices *all) {
+  int n = 0;
+  for (int c = 0; c < TF_N_CHOICES; c++) {
+    const tf_choice_row *row = tf_choice_at((tf_choice)c);
+    if (all->at[c]) fprintf(out, "%s%s: %s", n++ ? ", " : "    choose: {", row->name, row->value[all->at[c]]);
+  }
+  if (n) fputs("}\n", out);
+}
+
 /* False: out of memory. */
 static bool put_group(FILE *out, const tf_net_group *g, int i) {
   const tf_workload *wl = g->group->workload;
@@ -14,7 +24,9 @@ static bool put_group(FILE *out, const tf_net_group *g, int i) {
   fprintf(out, "\n  - ops: [");
   for (int o = 0; o < wl->n_ops; o++)
     fprintf(out, "%s%s", o ? ", " : "", wl->ops[o].name);
-  fprintf(out, "]\n    mapping: |\n");
+  fputs("]\n", out);
+  put_choices(out, &g->choices);
+  fputs("    mapping: |\n", out);
   char *text = tf_tree_text(g->tree);
   for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     fprintf(out, "      %.*s\n", (int)strcspn(line, "\n"), line);

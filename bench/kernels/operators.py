@@ -112,7 +112,7 @@ def forward(kind, params):
         "gfc": lambda t: torch.einsum("ngc,gkc->ngk", t["I"], t["W"]),
         "men": lambda t: t["A"].mean(1),
         "var": lambda t: t["A"].var(1, unbiased=False),
-        "scn": lambda t: t["A"].cumsum(1),
+        "scn": lambda t: t["A"].flatten(1).cumsum(1),
         "bcv": each_its_own,
         "cap": capsule(stride),
         **windows,

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """The cases of workloads/operators on one core: the model's first choice and what `tileflow tune` makes of it, beside PyTorch and oneDNN.
 
-    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [CASE or KIND...]
+    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [--every N] [--lock FILE]
+                           [CASE or KIND...]
 
 Each case is emitted, compiled, and held against PyTorch in float64; then all contestants take turns in ROUNDS rounds, processor time of the
 thread, medians.  --tune N: first, N trials of one strategy (its store is DIR/tuned.db: a run that was ended goes on).  OUT.csv gets a row a case as soon
 as it is measured, in the place of its old one; a case that has one is left out, unless --again, or --tune where the row has no tuned time.
+--every N: the first of each N cases of a kind.  --again leaves out rows of the commit at hand, so a run that was ended goes on.
+--lock FILE: for a computer that others measure on: locked (flock) while kernels are timed; what compiles runs with `nice -n 15`.
 Exit status 1 where a case cannot be emitted or compiled, or is wrong.  Needs PyTorch; without it, status 3.
 """
 import argparse
+import contextlib
 import csv
+import fcntl
 import json
 import math
 import os
@@ -35,6 +40,7 @@ from peer import Ours, turns
 
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LIMIT = 1e-5
+TOGETHER = 8  # cases measured while a lock is held
 FIELDS = ["kind", "case", "operations", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "best_trial", "torch_us",
           "channels_last_us", "onednn_us", "other_us", "compiled_us", "date", "load", "commit"]
 COLUMN = {"torch": "torch_us", "torch channels_last": "channels_last_us", "oneDNN laid out": "onednn_us", "torch compiled": "compiled_us"}
@@ -44,8 +50,19 @@ class Failed(Exception):
     """Why a case has no row."""
 
 
-def command(args, what):
-    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=900, cwd=ROOT)
+@contextlib.contextmanager
+def alone(lock):
+    """While the computer is this run's; lock None: of itself."""
+    if not lock:
+        yield
+        return
+    with open(lock, "w", encoding="ascii") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def command(args, what, aside=("nice", "-n", "15")):
+    done = subprocess.run([*aside, *(str(a) for a in args)], capture_output=True, text=True, timeout=900, cwd=ROOT)
     if done.returncode:
         raise Failed(f"{what}: {(done.stderr or done.stdout or 'ended by a signal').strip()[:300]}")
     return done.stdout
@@ -82,8 +99,9 @@ class Case:
     def tune(self):
         """The trial that was the fastest; its kernel is what `emit --tuned` writes."""
         table = self.o.folder / "trials.csv"
-        command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
-                 self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune")
+        with alone(self.o.lock):
+            command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
+                     self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune", ())
         with open(table, encoding="utf-8", newline="") as f:
             ran = [r for r in csv.DictReader(f) if r["verdict"] == "ran"]
         if not ran:
@@ -107,8 +125,8 @@ def error_of(got, want):
     return ((got.double() - want).norm() / want.norm()).item()
 
 
-def race(case, first, tuned):
-    """The row's times and errors."""
+def contestants_of(case, first, tuned):
+    """Who takes turns, each held against PyTorch in float64; and the largest error of ours."""
     t = case.tensors()
     want = operators.forward(case.kind, case.params)({n: v.double() for n, v in t.items()}).reshape(t["O"].shape)
     contestants = ours(case, first, "first", t) + (ours(case, tuned, "tuned", t) if tuned else [])
@@ -121,28 +139,40 @@ def race(case, first, tuned):
         if not off < LIMIT:
             raise Failed(f"{who} is wrong by {off:g}")
         error = max(error, off) if k < mine else error
-    took = turns([run for _, run, _ in contestants], ROUNDS)
-    row = {"error": f"{error:.2g}"}
+    return contestants, f"{error:.2g}"
+
+
+def race(contestants):
+    """The row's times."""
+    row, took = {}, turns([run for _, run, _ in contestants], ROUNDS)
     for (who, _, _), seconds in zip(contestants, took):
         column = COLUMN.get(who) or (who.replace(" ", "_") + "_us" if who.split()[0] in ("first", "tuned") else "other_us")
         row[column] = f"{statistics.median(seconds) * 1e6:.5g}"
     return row
 
 
-def measured(case):
-    row = {"kind": case.kind, "case": case.name, "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": os.getloadavg()[0],
-           "commit": command(["git", "rev-parse", "--short", "HEAD"], "git").strip()}
+def prepared(case):
+    """The row so far, and who takes turns."""
+    row = {"kind": case.kind, "case": case.name, "commit": head()}
     first, tuned = case.library("first"), None
     if case.o.tune:
         row["trials"], row["best_trial"] = case.o.tune, case.tune()
         if row["best_trial"]:
             tuned = case.library("tuned", "--tuned", case.o.folder / "tuned.db")
     row["operations"] = case.manifest["predicted"]["points"]
-    with torch.inference_mode():
-        row.update(race(case, first, tuned))
-    if case.o.tune and not tuned:  # nothing that was tried is faster
+    contestants, row["error"] = contestants_of(case, first, tuned)
+    return row, contestants
+
+
+def measured(row, contestants):
+    row.update(date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[0])
+    row.update(race(contestants))
+    if row.get("best_trial") == 0:  # nothing that was tried is faster
         row.update({to: row[of] for of, to in (("first_us", "tuned_us"), ("first_packed_us", "tuned_packed_us")) if of in row})
-    return row
+
+
+def head():
+    return command(["git", "rev-parse", "--short", "HEAD"], "git").strip()
 
 
 def write(path, rows):
@@ -164,11 +194,44 @@ def mkl_of_all(folder):
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "LD_PRELOAD": str(folder / "mkl_any.so")})
 
 
+def chosen(o, rows):
+    """The cases to be measured."""
+    todo, seen, commit = [], {}, head()
+    for kind, name, params in cases():
+        if o.cases and kind not in o.cases and name not in o.cases:
+            continue
+        seen[kind] = seen.get(kind, -1) + 1
+        old = rows.get(name)
+        untuned = o.tune and old and not old["tuned_us"]
+        if seen[kind] % o.every == 0 and (not old or untuned or (o.again and old["commit"] != commit)):
+            todo.append((kind, name, params))
+    return todo
+
+
+def together(o, todo, rows):
+    """Prepares these cases, then measures one after the other.  1: some failed."""
+    ready, bad = [], 0
+    for kind, name, params in todo:
+        try:
+            ready.append(prepared(Case(o, kind, name, params)))
+        except (Failed, subprocess.TimeoutExpired) as e:
+            print(f"{name}: {e}", file=sys.stderr, flush=True)
+            bad = 1
+    with alone(o.lock):
+        for row, contestants in ready:
+            measured(row, contestants)
+            rows[row["case"]] = row
+            write(o.out, rows)
+            print(json.dumps({k: v for k, v in row.items() if k not in ("date", "commit", "operations")}), flush=True)
+    return bad
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("tileflow", type=pathlib.Path), p.add_argument("out", type=pathlib.Path), p.add_argument("cases", nargs="*")
     p.add_argument("--tune", type=int, default=0), p.add_argument("--strategy", default="cga"), p.add_argument("--arch", type=pathlib.Path)
     p.add_argument("--folder", type=pathlib.Path), p.add_argument("--again", action="store_true")
+    p.add_argument("--every", type=int, default=1), p.add_argument("--lock", type=pathlib.Path)
     o = p.parse_intermixed_args()
     o.tileflow, o.out = o.tileflow.resolve(), o.out.resolve()
     o.folder = (o.folder or pathlib.Path(tempfile.mkdtemp())).resolve()
@@ -184,19 +247,10 @@ def main():
     if o.out.exists():
         with open(o.out, encoding="utf-8", newline="") as f:
             rows = {r["case"]: r for r in csv.DictReader(f)}
-    bad = 0
-    for kind, name, params in cases():
-        if o.cases and kind not in o.cases and name not in o.cases:
-            continue
-        if name in rows and not o.again and not (o.tune and not rows[name]["tuned_us"]):
-            continue
-        try:
-            rows[name] = measured(Case(o, kind, name, params))
-            write(o.out, rows)
-            print(json.dumps({k: v for k, v in rows[name].items() if k not in ("date", "commit", "operations")}), flush=True)
-        except (Failed, subprocess.TimeoutExpired) as e:
-            print(f"{name}: {e}", file=sys.stderr, flush=True)
-            bad = 1
+    todo, bad = chosen(o, rows), 0
+    for k in range(0, len(todo), TOGETHER if o.lock else 1):
+        with torch.inference_mode():
+            bad |= together(o, todo[k : k + (TOGETHER if o.lock else 1)], rows)
     return bad
 
 

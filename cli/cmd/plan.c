@@ -20,20 +20,21 @@ typedef struct {
   int64_t max_ops;
   const char *out, *target, *isa, *report, *tuned;
 } plan_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
-                                 CLI_AT(plan_options, OBJECTIVE, look.objective),
-                                 CLI_AT(plan_options, SEED, look.seed),
-                                 CLI_AT(plan_options, THREADS, look.threads),
-                                 CLI_AT(plan_options, EVALS, look.evals),
-                                 CLI_AT(plan_options, MAX_OPS, max_ops),
-                                 CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
-                                 CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
-                                 CLI_AT(plan_options, REPORT, report),
-                                 CLI_AT(plan_options, TARGET, target),
-                                 CLI_AT(plan_options, ISA, isa),
-                                 CLI_AT_SAYS(plan_options, TUNED, tuned,
-                                             "give groups the fastest mapping that tune has measured on this computer, "
-                                             "from its store")};
+static const cli_slot slots[] = {
+    CLI_FIGURES_AT(plan_options, figures),
+    CLI_AT(plan_options, OBJECTIVE, look.objective),
+    CLI_AT(plan_options, SEED, look.seed),
+    CLI_AT(plan_options, THREADS, look.threads),
+    CLI_AT(plan_options, EVALS, look.evals),
+    CLI_AT(plan_options, MAX_OPS, max_ops),
+    CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
+    CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
+    CLI_AT(plan_options, REPORT, report),
+    CLI_AT(plan_options, TARGET, target),
+    CLI_AT(plan_options, ISA, isa),
+    CLI_AT_SAYS(plan_options, TUNED, tuned,
+                "give groups the mapping and choices of the fastest kernel that tune has measured on this "
+                "computer, from its store")};
 
 static const tf_loc nowhere = {0};
 
@@ -56,12 +57,14 @@ typedef struct {
 } store_of;
 
 /* The group's fastest kernel in the store, unless that is of another instruction set. */
-static tf_tree *measured(void *ctx, const tf_workload *group, tf_diags *d) {
+static tf_tree *measured(void *ctx, const tf_workload *group, tf_choices *choices, tf_diags *d) {
   const store_of *s = ctx;
   const char *isa = NULL;
-  tf_tree *t = cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, NULL, &isa, NULL, d);
+  tf_tree *t =
+      cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, NULL, &isa, choices, d);
   if (!t || (isa && !strcmp(isa, isa_of(s->o)))) return t;
   tf_tree_free(t);
+  *choices = (tf_choices){{0}};
   return NULL;
 }
 

@@ -232,7 +232,6 @@ static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, job 
   const bool quiet = j->o->in.quiet || j->o->in.stdout_taken;
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
-  o.mapping_alone = true; /* all that a plan keeps of a group */
   tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
   cli_meter_end(&j->meter);
   cli_status status = CLI_DONE;

@@ -21,6 +21,19 @@ static void set_figures(json_t *out, const tf_figures *f, double clock_hz) {
   json_object_set_new(out, "traffic_words", real(f->traffic_words));
 }
 
+/* What is chosen for the generator; no member where that is nothing. */
+static void set_choices(json_t *out, const tf_choices *all) {
+  json_t *chosen = json_object();
+  for (int c = 0; c < TF_N_CHOICES; c++) {
+    const tf_choice_row *row = tf_choice_at((tf_choice)c);
+    if (all->at[c]) json_object_set_new(chosen, row->name, json_string(row->value[all->at[c]]));
+  }
+  if (json_object_size(chosen))
+    json_object_set_new(out, "choose", chosen);
+  else
+    json_decref(chosen);
+}
+
 static json_t *group_of(const cli_plan *p, int i) {
   const tf_net_group *g = &p->plan->groups[i];
   const tf_workload *wl = g->group->workload;
@@ -33,6 +46,7 @@ static json_t *group_of(const cli_plan *p, int i) {
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
+  set_choices(out, &g->choices);
   char *mapping = tf_tree_text(g->tree);
   json_object_set_new(out, "mapping", json_string(mapping));
   free(mapping);

@@ -21,11 +21,11 @@ tf_tree *cli_measured_mapping(const char *store, const tf_spec *what, const char
   tf_tree *t = NULL;
   char *here = cli_machine();
   if (!here) tf_out_of_memory(d);
-  if (here && tf_tune_find(store, &(tf_tune_asked){here, dtype, !choices}, arch, wl, &best, d)) {
+  if (here && tf_tune_find(store, &(tf_tune_asked){here, dtype}, arch, wl, &best, d)) {
     const tf_loc at = {tf_diags_add_file(d, store, best.mapping, strlen(best.mapping)), 1, 1, 1};
     t = tf_tree_parse(best.mapping, at, arch, wl, d);
     *isa = isa_named(best.isa);
-    if (choices) *choices = best.choices;
+    *choices = best.choices;
   }
   free(best.mapping);
   free(best.isa);

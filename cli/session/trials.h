@@ -19,8 +19,7 @@ void cli_trials_end(cli_trials *t);
 /* Implements tf_tune_opts.measure.  False: Ctrl-C, or nothing can be compiled here. */
 bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
 /* The mapping of the fastest kernel of the workload that the store has of this computer, and what its schedule says
- * beside; choices NULL: of those that leave the generator its own.  NULL: it has none, or, with an error in d, it
- * cannot be used. */
+ * beside.  NULL: it has none, or, with an error in d, it cannot be used. */
 tf_tree *cli_measured_mapping(const char *store, const tf_spec *what, const char *dtype, const char **isa,
                               tf_choices *choices, tf_diags *d);
 #endif

@@ -34,9 +34,10 @@ typedef struct {
   const char *isa; /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
                       is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
-   * that has been measured); the plan owns it.  NULL: none is known, or, with an error in d, the plan fails.  Asked for
-   * each distinct group once the network is cut.  NULL: nothing is known of any. */
-  struct tf_tree *(*known)(void *ctx, const tf_workload *group, tf_diags *d);
+   * that has been measured), and the choices that were made for its kernel; the plan owns it.  NULL: none is known, or,
+   * with an error in d, the plan fails.  Asked for each distinct group once the network is cut.  NULL: nothing is known
+   * of any. */
+  struct tf_tree *(*known)(void *ctx, const tf_workload *group, tf_choices *choices, tf_diags *d);
   void *known_ctx;
   tf_budget budget; /* max_evals: for the search of each distinct group in the plan; time_limit: for the whole; after
                        it, groups for which the closed form finds a mapping are not searched any more */
@@ -45,8 +46,9 @@ typedef struct {
 /* A group of a plan.  Groups run in this order. */
 typedef struct {
   tf_group *group;
-  int like;            /* the first group of the plan with an equal key and mapping; its own number if there is none */
+  int like;            /* the first group of the plan with equal key, mapping and choices; its own number if none is */
   tf_tree *tree;       /* the mapping, of the group's workload */
+  tf_choices choices;  /* made for the generator of its kernel */
   tf_figures figures;  /* of that mapping, `held_words` included */
   tf_bounds bounds;    /* lower bounds for any mapping of the group */
   char bottleneck[64]; /* as in tf_result */

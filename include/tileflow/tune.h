@@ -56,7 +56,6 @@ typedef struct {
   const char *const *isas;        /* instruction sets to choose among */
   const tf_text *constraints;     /* additional constraints on the space (docs/HOWTO-tune.md); NULL: none */
   tf_planner_opts plan;           /* for the first choice; its kernel options apply to all kernels */
-  bool mapping_alone;             /* the generator keeps its own choices: for what stores mappings alone, as plans do */
   int batch;                      /* candidates measured in one call; 0: 4.  Affects which schedules are tried */
   /* Compiles and measures n kernels; false: the tuning ends (what was measured stays in the store).  The library
    * itself starts no programs.  A kernel with the same text as one that ran on this machine, built by this compiler, in
@@ -93,11 +92,9 @@ typedef struct {
   tf_choices choices;
 } tf_tune_best;
 
-/* Whose measurements count: of that machine, for that type of data (as in tf_emit_options); alone: only of schedules
- * that leave the generator its own choices. */
+/* Whose measurements count: of that machine, for that type of data (as in tf_emit_options). */
 typedef struct {
   const char *machine, *dtype;
-  bool alone;
 } tf_tune_asked;
 
 /* The fastest trial in the store for this workload and architecture, by any strategy.  False with *out empty: there is

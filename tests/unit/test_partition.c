@@ -242,37 +242,79 @@ static void test_long(void) {
   CHECK(evaluated[0] > 0 && evaluated[1] <= 2 * evaluated[0]);
 }
 
-/* One step at a time from DRAM, for groups that have a product; nothing is known of others. */
-static tf_tree *one_by_one(void *ctx, const tf_workload *group, tf_diags *d) {
+/* A core, a wide or a narrow way to DRAM, and a memory that holds all there is. */
+static const char core_of[] =
+    "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: %s}\n"
+    "  - {name: L1, capacity: 256 KiB, bandwidth: 4096}\n  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, relu], below: L1, mesh: [16, 2]}\n";
+
+/* All of it in L1, narrow tiles, for groups that have a product; nothing is known of others. */
+static tf_tree *all_at_once(void *ctx, const tf_workload *group, tf_choices *choices, tf_diags *d) {
   const test_case *e = ctx;
-  char text[256], *p = text + sprintf(text, "DRAM for");
+  char text[256], *p = text + sprintf(text, "DRAM\n  L1 for");
   if (group->ops[0].reduce == TF_ASSIGN) return NULL;
+  choices->at[TF_CHOICE_TILE] = 1;
   for (int k = 0; k < group->n_dims; k++)
     p += sprintf(p, " %s=%lld", group->dims[k].name, (long long)group->dims[k].extent);
-  sprintf(p, "\n  L1\n    op %s\n", group->ops[0].name);
+  sprintf(p, "\n    op %s\n", group->ops[0].name);
   return tf_tree_parse(text, (tf_loc){0}, e->spec->arch, group, d);
 }
 
-static tf_tree *broken(void *ctx, const tf_workload *group, tf_diags *d) {
+static tf_tree *broken(void *ctx, const tf_workload *group, tf_choices *choices, tf_diags *d) {
   (void)ctx;
+  (void)choices;
   tf_fail(d, group->at, TF_E_STORE, "nothing can be read");
   return NULL;
 }
 
+/* A plan keeps what is chosen for its kernels: read back, and in what is emitted; groups that choose another thing are
+ * no longer alike. */
+static void check_chosen(test_case *e, const tf_net_plan *p) {
+  const tf_emit_options o = {.isa = "avx512"};
+  char *text = tf_net_plan_text(p, e->spec->arch, e->spec->workload);
+  tf_net_plan *again = tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
+  tf_emitted *with = tf_net_emit_cpu(p, e->spec->arch, e->spec->workload, &o, e->d);
+  tf_emitted *read = again ? tf_net_emit_cpu(again, e->spec->arch, e->spec->workload, &o, e->d) : NULL;
+  if (!CHECK(again && with && read)) {
+    case_complain(e->d);
+    return;
+  }
+  for (int i = 0; i < p->n; i++)
+    CHECK(!memcmp(&p->groups[i].choices, &again->groups[i].choices, sizeof(tf_choices)));
+  again->groups[0].choices = (tf_choices){{0}};
+  tf_emitted *own = tf_net_emit_cpu(again, e->spec->arch, e->spec->workload, &o, e->d);
+  CHECK(!strcmp(with->file[0].text, read->file[0].text));
+  CHECK(own && strcmp(with->file[0].text, own->file[0].text) != 0);
+  tf_emitted_free(with);
+  tf_emitted_free(read);
+  tf_emitted_free(own);
+  tf_net_plan_free(again);
+  strstr(text, "choose: {tile: 1}")[15] = '2'; /* of the first group alone */
+  again = tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
+  CHECK(again && again->groups[2].like == 2 && again->groups[0].choices.at[TF_CHOICE_TILE] == 2);
+  tf_net_plan_free(again);
+  free(text);
+}
+
 /* What is known of a group is its mapping, and that of the groups that are like it; others are searched for. */
 static void test_known(void) {
-  test_case e = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8, n: 8, k: 8}\n  ops:\n"
-                                  "  - A[m,n] += X[m,k] * V[k,n]\n  - B[m,n] = relu(A[m,n])\n"
-                                  "  - C[m,n] += B[m,k] * W[k,n]\n");
+  char core[512];
+  snprintf(core, sizeof core, core_of, "16");
+  test_case e = case_of(core, "workload:\n  name: w\n  dims: {m: 8, n: 64, k: 64}\n  ops:\n"
+                              "  - A[m,n] += X[m,k] * V[k,n]\n  - B[m,n] = relu(A[m,n])\n"
+                              "  - C[m,n] += B[m,k] * W[k,n]\n");
   tf_net_opts o = {.max_ops = 1, .budget = {.max_evals = 20, .seed = 1, .threads = 1}};
-  o.known = one_by_one;
+  o.known = all_at_once;
   o.known_ctx = &e;
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   if (!CHECK(p && p->n == 3)) case_complain(e.d);
   if (p) check_plan(&e, p);
   CHECK(p && p->n_known == 1 && p->groups[2].like == 0);
-  for (int i = 0; p && i < p->n; i++)
-    CHECK((p->groups[i].tree->nodes[0].n_loops == 3) == (i != 1));
+  for (int i = 0; p && i < p->n; i++) {
+    CHECK((p->groups[i].tree->nodes[1].n_loops == 3) == (i != 1));
+    CHECK_I64(p->groups[i].choices.at[TF_CHOICE_TILE], i != 1);
+  }
+  if (p) check_chosen(&e, p);
   o.known = broken;
   CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
   CHECK_I64((int64_t)tf_diags_errors(e.d), 1);
@@ -288,11 +330,6 @@ static void test_has_plan(void) {
   CHECK(!tf_net_has_plan(&(tf_text){"t", NULL, 0}));
 }
 
-/* A core, a wide or a narrow way to DRAM, and a memory that holds all there is. */
-static const char core_of[] =
-    "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: %s}\n"
-    "  - {name: L1, capacity: 256 KiB, bandwidth: 4096}\n  compute:\n"
-    "  - {name: u, ops: [mac, add, mul, relu], below: L1, mesh: [16, 2]}\n";
 static const char two_products[] = "workload:\n  name: w\n  dims: {m: 32, n: 64, k: 64, l: 64}\n  ops:\n"
                                    "  - A[m,k] += X[m,l] * V[l,k]\n  - C[m,n] += A[m,k] * W[k,n]\n";
 
@@ -357,7 +394,7 @@ static void test_late(void) {
   CHECK(p && p->stopped_by == TF_STOP_EXHAUSTED);
   o.budget.time_limit = 1e-9;
   tf_net_plan *late = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  CHECK(late && late->stopped_by == TF_STOP_TIME && late->evals < p->evals);
+  CHECK(p && late && late->stopped_by == TF_STOP_TIME && late->evals < p->evals);
   if (late) check_plan(&e, late);
   tf_net_plan_free(p);
   tf_net_plan_free(late);

@@ -159,21 +159,16 @@ static void change(const char *store, const char *sql) {
   sqlite3_close(db);
 }
 
-/* Of schedules that choose nothing for the generator: the fastest of those, whose choices are its own. */
-static void check_alone(const tf_spec *s, const char *store, tf_diags *d) {
-  const tf_choices own = {{0}};
-  tf_tune_best any, alone;
-  change(store, "UPDATE trial SET verdict = 'ran', seconds = 0.5, schedule = 'form whole' WHERE no = 0 AND"
-                " run = (SELECT id FROM run WHERE strategy = 'sa')");
-  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, false}, s->arch, s->workload, &any, d));
-  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, true}, s->arch, s->workload, &alone, d));
-  CHECK(alone.seconds > any.seconds); /* what is fastest with the seeds of this test chooses something */
-  CHECK(memcmp(&any.choices, &own, sizeof own) != 0);
-  CHECK(!memcmp(&alone.choices, &own, sizeof own));
-  free(any.mapping);
-  free(any.isa);
-  free(alone.mapping);
-  free(alone.isa);
+/* The fastest says what it chooses for the generator, too. */
+static void check_choices(const tf_spec *s, const char *store, tf_diags *d) {
+  const tf_choices want = {{[TF_CHOICE_TILE] = 3}};
+  tf_tune_best best;
+  change(store, "UPDATE trial SET verdict = 'ran', seconds = 1e-9, schedule = 'form whole\nchoose kernel.tile 3\n'"
+                " WHERE no = 0 AND run = (SELECT id FROM run WHERE strategy = 'sa')");
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL}, s->arch, s->workload, &best, d));
+  CHECK(best.seconds == 1e-9 && !memcmp(&best.choices, &want, sizeof want));
+  free(best.mapping);
+  free(best.isa);
 }
 
 /* The best of all runs; nothing for another machine, or another type. */
@@ -192,7 +187,7 @@ static void test_find(const tf_spec *s, const char *store) {
   CHECK(sqlite3_open(store, &writer) == SQLITE_OK);
   CHECK(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL) ==
         SQLITE_OK); /* a tuning that runs: reading waits for none */
-  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL, false}, s->arch, s->workload, &best, d));
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL}, s->arch, s->workload, &best, d));
   CHECK(best.seconds == least);
   sqlite3_close(writer);
   tf_tree *t = tf_tree_parse(best.mapping, (tf_loc){0}, s->arch, s->workload, d);
@@ -200,10 +195,9 @@ static void test_find(const tf_spec *s, const char *store) {
   tf_tree_free(t);
   free(best.mapping);
   free(best.isa);
-  check_alone(s, store, d);
-  CHECK(!tf_tune_find(store, &(tf_tune_asked){"another", NULL, false}, s->arch, s->workload, &best, d) &&
-        !best.mapping);
-  CHECK(!tf_tune_find(store, &(tf_tune_asked){"test", "bf16", false}, s->arch, s->workload, &best, d) && !best.mapping);
+  check_choices(s, store, d);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"another", NULL}, s->arch, s->workload, &best, d) && !best.mapping);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"test", "bf16"}, s->arch, s->workload, &best, d) && !best.mapping);
   CHECK(tf_diags_errors(d) == 0);
   tf_diags_free(d);
 }

@@ -289,7 +289,6 @@ static bool open_store(tuner *t) {
   int n = snprintf(options, sizeof options, "batch %d", t->batch);
   for (int k = 0; k < t->space->n_isas && n < (int)sizeof options; k++)
     n += snprintf(options + n, sizeof options - (size_t)n, " %s", t->space->isa[k]);
-  if (o->mapping_alone && n < (int)sizeof options) n += snprintf(options + n, sizeof options - (size_t)n, " alone");
   if (o->constraints && n < (int)sizeof options - TF_SHA256_TEXT - 16) {
     char digest[TF_SHA256_TEXT];
     tf_sha256_text(o->constraints->text, o->constraints->len, digest);
@@ -322,7 +321,7 @@ static bool set_up(tuner *t) {
     isas[k] = o->n_isas ? o->isas[k] : one[0];
   t->batch = o->batch < 1 ? BATCH : o->batch > BATCH_MOST ? BATCH_MOST : o->batch;
   t->until = o->time_limit > 0 && o->now ? o->now(o->ctx) + o->time_limit : 0;
-  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, o->mapping_alone, t->d);
+  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, t->d);
   if (!t->space || !open_store(t)) return false;
   t->world = (tune_world){.s = t->space,
                           .arena = t->arena,
@@ -369,7 +368,7 @@ bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *
   *out = (tf_tune_best){0};
   if (!tune_digest(arch, wl, asked->dtype, problem)) return tf_out_of_memory_at(d, wl->at);
   tune_store *s = tune_store_open(store, false, d);
-  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine, asked->alone}, &there, out, &schedule, d);
+  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine}, &there, out, &schedule, d);
   if (there) out->choices = tune_trace_choices(schedule);
   free(schedule);
   tune_store_close(s);
@@ -378,7 +377,7 @@ bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *
 
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
                          tf_schedule *out, tf_diags *d) {
-  tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, false, d) : NULL;
+  tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL;
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
   tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/facts.h"
 #include "tune/space/space.h"
 
 typedef struct {
@@ -150,12 +151,23 @@ static void add_choices(maker *m) {
 }
 
 /* ---- products of trip counts --------------------------------------------------------------------- */
-/* Variables of the loops over a dim from node `from` down to the op; returns how many. */
-static int loops_over(const maker *m, int o, int dim, int from, int list[CSP_LIST_MAX]) {
+/* Loops from a node down to an op.  level: as well as those over instances in the Tiles around of that memory or one
+ * further in, which it serves all; none: past the last. */
+typedef struct {
+  int node, level;
+} span;
+
+static bool spans(const maker *m, span of, int i, int loop) {
+  const tf_node *n = &m->t->nodes[i];
+  return i >= of.node || (n->kind == TF_TILE && n->level >= of.level && loop >= n->n_temporal);
+}
+
+/* Variables of these loops over a dim; returns how many. */
+static int loops_over(const maker *m, int o, int dim, span of, int list[CSP_LIST_MAX]) {
   int n = 0;
-  for (int i = m->t->op_node[o]; i >= from && i >= 0; i = m->t->nodes[i].parent)
+  for (int i = m->t->op_node[o]; i >= 0; i = m->t->nodes[i].parent)
     for (int k = m->t->nodes[i].n_loops; k-- > 0 && n < CSP_LIST_MAX;)
-      if (m->t->nodes[i].loops[k].dim == dim) list[n++] = m->var[i][k];
+      if (m->t->nodes[i].loops[k].dim == dim && spans(m, of, i, k)) list[n++] = m->var[i][k];
   for (int i = 0; i < n / 2; i++) { /* outermost first */
     const int x = list[i];
     list[i] = list[n - 1 - i];
@@ -214,7 +226,7 @@ static void split_dims(maker *m) {
   int list[CSP_LIST_MAX];
   for (int o = 0; o < m->wl->n_ops; o++)
     for (int k = 0; k < m->wl->ops[o].n_dims; k++) {
-      const int dim = m->wl->ops[o].dims[k], n = loops_over(m, o, dim, 0, list);
+      const int dim = m->wl->ops[o].dims[k], n = loops_over(m, o, dim, (span){0, m->arch->n_memories}, list);
       const int64_t extent = m->wl->dims[dim].extent;
       if (n == 0) {
         m->bad |= extent > 1;
@@ -264,62 +276,134 @@ static void fan_out(maker *m, int node) {
 
 /* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts, so it is defined by
  * extent + less = 1 + the sum of |coef| * length, less being the sum of |coef|. */
-static int extent_of(maker *m, int node, int o, const tf_index *x, int at) {
+static int extent_of(maker *m, span of, int o, const tf_index *x, int at) {
   int sum[CSP_LIST_MAX + 1], n = 0;
   int64_t less = 0;
   for (int k = 0; k < x->n_terms; k++) {
     int list[CSP_LIST_MAX + 1]; /* one too many is refused by csp_add */
     const int64_t coef = x->terms[k].coef < 0 ? -x->terms[k].coef : x->terms[k].coef;
-    int loops = loops_over(m, o, x->terms[k].dim, node, list);
+    int loops = loops_over(m, o, x->terms[k].dim, of, list);
     if (coef != 1 || loops == 0) list[loops++] = ok(m, csp_number(m->s, coef));
     less += coef;
-    sum[n++] = derived(m, "len", node, at, k);
+    sum[n++] = derived(m, "len", of.node, at, k);
     rule(m, CSP_PROD, sum[n - 1], loops, list);
   }
   if (n == 1 && less == 1) return sum[0];
-  const int one = ok(m, csp_number(m->s, 1)), total = derived(m, "total", node, at, 0);
+  const int one = ok(m, csp_number(m->s, 1)), total = derived(m, "total", of.node, at, 0);
   sum[n++] = one;
   rule(m, CSP_SUM, total, n, sum);
-  const int extent = derived(m, "extent", node, at, 0);
+  const int extent = derived(m, "extent", of.node, at, 0);
   rule(m, CSP_SUM, total, 2, (int[]){extent, ok(m, csp_number(m->s, less))});
   return extent;
 }
 
-/* Bits of the box of a tensor that an op touches below a Tile; borders are ignored. */
-static int box_of(maker *m, int node, int o, int ref, int64_t bits) {
+/* Bits of the box of a tensor that an op touches in a span; borders are ignored. */
+static int box_of(maker *m, span of, int o, int ref, int64_t bits) {
   const tf_op *op = &m->wl->ops[o];
   const int z = ref < 0 ? op->out : op->reads[ref].tensor;
   int list[CSP_LIST_MAX], n = 0;
   for (int r = 0; r < m->wl->tensors[z].rank; r++) {
     const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
-    list[n++] = extent_of(m, node, o, ref < 0 ? &own : &op->reads[ref].index[r], (o * 64 + ref + 1) * 16 + r);
+    list[n++] = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], (o * 64 + ref + 1) * 16 + r);
   }
   list[n++] = ok(m, csp_number(m->s, bits));
-  const int box = derived(m, "bits", node, o, ref + 1);
+  const int box = derived(m, "bits", of.node, o, ref + 1);
   rule(m, CSP_PROD, box, n, list);
   return box;
 }
 
-/* What a Tile above one op holds of tensors whose home is further out. */
-static void add_capacity(maker *m, int node) {
-  const tf_node *n = &m->t->nodes[node];
-  const tf_memory *memory = &m->arch->memories[n->level];
-  int list[CSP_LIST_MAX], k = 0, o = -1;
-  int64_t capacity;
-  if (memory->capacity_words < 0 || n->level == 0 || ops_below(m, node) != 1) return;
-  if (__builtin_mul_overflow(memory->capacity_words, memory->word_bits, &capacity) || capacity > CSP_MOST) return;
-  for (int i = node; i < n->end; i++)
-    if (m->t->nodes[i].kind == TF_OP) o = m->t->nodes[i].op;
-  for (int ref = -1; ref < m->wl->ops[o].n_reads && k < CSP_LIST_MAX; ref++) {
-    const int z = ref < 0 ? m->wl->ops[o].out : m->wl->ops[o].reads[ref].tensor;
-    const int64_t bits = (int64_t)m->wl->tensors[z].word_bits * (memory->double_buffered ? 2 : 1);
-    if (tf_tree_home(m->t, z) < n->level) list[k++] = box_of(m, node, o, ref, bits);
+/* What one instance of a memory holds at once: variables whose sum is at most its capacity. */
+typedef struct {
+  int level, n;
+  int list[CSP_LIST_MAX];
+} held;
+
+static void hold(maker *m, held *h, int v) {
+  m->bad |= h->n == CSP_LIST_MAX;
+  if (!m->bad) h->list[h->n++] = v;
+}
+
+/* Intermediates whose home is that memory, in this scope, or in any from node n down. */
+static void hold_homes(maker *m, held *h, int n, bool below) {
+  for (int z = 0; z < m->wl->n_tensors; z++) {
+    const int scope = tf_tree_home_scope(m->t, z);
+    const bool here = below ? scope >= n && scope < m->t->nodes[n].end : scope == n;
+    if (here && tf_tree_home(m->t, z) == h->level)
+      hold(m, h, box_of(m, (span){scope, h->level}, m->wl->tensors[z].producer, -1, m->wl->tensors[z].word_bits));
   }
-  if (k == 0) return;
-  const int all = derived(m, "held", node, 0, 0);
-  const int room = ok(m, csp_number(m->s, capacity));
-  rule(m, CSP_SUM, all, k, list);
+}
+
+/* The boxes that a Tile holds for the ops below it, of tensors whose home is further out. */
+static void hold_boxes(maker *m, held *h, int node) {
+  const int64_t copies = m->arch->memories[h->level].double_buffered ? 2 : 1;
+  for (int i = node; i < m->t->nodes[node].end; i++) {
+    const tf_op *op = m->t->nodes[i].kind == TF_OP ? &m->wl->ops[m->t->nodes[i].op] : NULL;
+    for (int ref = -1; op && ref < op->n_reads; ref++) {
+      const int z = ref < 0 ? op->out : op->reads[ref].tensor;
+      if (tf_tree_home(m->t, z) < h->level)
+        hold(
+            m, h,
+            box_of(m, (span){node, m->arch->n_memories}, m->t->nodes[i].op, ref, m->wl->tensors[z].word_bits * copies));
+    }
+  }
+}
+
+static void fit(maker *m, const held *h, int node) {
+  const tf_memory *memory = &m->arch->memories[h->level];
+  const int all = derived(m, "held", node, h->level, 0);
+  const int room = ok(m, csp_number(m->s, memory->capacity_words * memory->word_bits));
+  rule(m, CSP_SUM, all, h->n, h->list);
   rule(m, CSP_LE, all, 1, &room);
+}
+
+/* The words of a memory from node n down, as model/cost/resource.c counts them: its outermost Tiles, with the homes in
+ * the scopes around them (children of these run one after the other) and below.  Borders, and what several ops read
+ * alike, are ignored: boxes may be counted larger than they are. */
+static void fit_below(maker *m, int n, held around) {
+  const tf_node *node = &m->t->nodes[n];
+  if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > around.level)) return;
+  if (node->kind == TF_TILE && node->level == around.level) {
+    hold_homes(m, &around, n, true);
+    hold_boxes(m, &around, n);
+    if (around.n) fit(m, &around, n);
+    return;
+  }
+  const int before = around.n;
+  if (node->kind == TF_SCOPE) hold_homes(m, &around, n, false);
+  if (around.n > before) fit(m, &around, n);
+  for (int i = n + 1; i < node->end; i = m->t->nodes[i].end)
+    fit_below(m, i, around);
+}
+
+static void add_capacities(maker *m) {
+  for (int l = 1; l < m->arch->n_memories; l++) {
+    const tf_memory *memory = &m->arch->memories[l];
+    int64_t bits;
+    if (memory->capacity_words < 0 || __builtin_mul_overflow(memory->capacity_words, memory->word_bits, &bits))
+      continue;
+    if (bits <= CSP_MOST) fit_below(m, 0, (held){.level = l});
+  }
+}
+
+/* ---- what a scope keeps ------------------------------------------------------------------------- */
+/* Fixes at 1 the loops over instances between the scope and the memory that it keeps a tensor in, on the path of an op:
+ * they would have to be alike for all that make and read it (model/tree/check_keep.c), and stand above the scope. */
+static void fix_instances(maker *m, int scope, int level, int o) {
+  const int one = ok(m, csp_number(m->s, 1));
+  for (int i = m->t->op_node[o]; i > scope; i = m->t->nodes[i].parent)
+    for (int k = m->t->nodes[i].n_temporal; m->t->nodes[i].level < level && k < m->t->nodes[i].n_loops; k++)
+      if (m->t->nodes[i].kind == TF_TILE) rule(m, CSP_EQ, m->var[i][k], 1, &one);
+}
+
+static void fix_kept(maker *m) {
+  for (int z = 0; z < m->wl->n_tensors; z++) {
+    const tf_tensor *t = &m->wl->tensors[z];
+    const int scope = tf_tree_home_scope(m->t, z), level = tf_tree_home(m->t, z);
+    if (scope < 0 || level <= tf_tree_level_above(m->t, scope)) continue;
+    fix_instances(m, scope, level, t->producer);
+    for (int i = 0; i < t->n_consumers; i++)
+      fix_instances(m, scope, level, t->consumers[i]);
+  }
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
@@ -355,14 +439,13 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   m.bad = !m.s || !m.var || !m.knob || m.wl->n_dims > 64;
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
-  if (!m.bad && !of->alone) add_choices(&m);
+  if (!m.bad) add_choices(&m);
   if (!m.bad) split_dims(&m);
   if (!m.bad) fix_shared(&m);
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
-    if (m.t->nodes[i].kind == TF_TILE) {
-      fan_out(&m, i);
-      add_capacity(&m, i);
-    }
+    if (m.t->nodes[i].kind == TF_TILE) fan_out(&m, i);
+  if (!m.bad) add_capacities(&m);
+  if (!m.bad) fix_kept(&m);
   if (!m.bad && more->text)
     m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d); /* which also calls csp_ready */
   else if (!m.bad)

@@ -84,18 +84,26 @@ static void over_mesh(const tune_space *s, tf_build *b, int level, const tf_op *
       tf_build_loop(b, (tf_loop){.dim = op->dims[op->n_out_dims - 1], .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
 }
 
-/* The form for a single op that no template fits: every loop at every memory, spread along the output's last dim. */
-static tf_tree *plain(const tune_space *s) {
-  const tf_op *op = s->wl->ops;
-  tf_build *b = s->wl->n_ops == 1 && s->arch->n_memories > 1 ? tf_build_new(s->arch, s->wl, NULL) : NULL;
-  int parent = -1;
-  for (int l = 0; b && l < s->arch->n_memories; l++) {
+/* An op's own Tiles: every loop at every memory, spread along the output's last dim. */
+static void plain_op(const tune_space *s, tf_build *b, int parent, int o) {
+  const tf_op *op = &s->wl->ops[o];
+  for (int l = s->wl->n_ops > 1; l < s->arch->n_memories; l++) {
     parent = tf_build_tile(b, parent, l);
     for (int k = 0; k < op->n_dims; k++)
       tf_build_loop(b, (tf_loop){.dim = op->dims[k], .axis = TF_TEMPORAL});
     over_mesh(s, b, l, op);
   }
-  if (b) tf_build_op(b, parent, 0);
+  tf_build_op(b, parent, o);
+}
+
+/* The form for what no template fits, as ops that share no loop: one op after the other, intermediates in the outermost
+ * memory. */
+static tf_tree *plain(const tune_space *s) {
+  tf_build *b = s->arch->n_memories > 1 ? tf_build_new(s->arch, s->wl, NULL) : NULL;
+  int parent = -1;
+  if (b && s->wl->n_ops > 1) parent = tf_build_scope(b, tf_build_tile(b, -1, 0), TF_SEQ);
+  for (int i = 0; b && i < s->wl->n_ops; i++)
+    plain_op(s, b, parent, s->wl->topo[i]);
   return tf_build_tree(b);
 }
 
@@ -128,7 +136,7 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
 }
 
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, bool alone, tf_diags *d) {
+                           const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tune_space *s = TF_NEW(a, tune_space);
   tf_diags *wrong = tf_diags_new();
@@ -138,7 +146,7 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
     tf_out_of_memory_at(d, wl->at);
     return NULL;
   }
-  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas, .alone = alone};
+  *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas};
   const int n = find_forms(s, more, wrong);
   s->space = (tf_space){.kind = &kind, .n = n, .chosen = TF_ARRAY(a, int32_t, (size_t)n)};
   const bool ok = s->n_forms && s->space.chosen && !tf_arena_failed(a);

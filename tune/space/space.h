@@ -48,16 +48,15 @@ typedef struct {
   int n_forms, n_isas;
   tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
-  bool alone; /* no knobs for the generator's choices */
-  bool dead;  /* the last choice left no solution */
+  bool dead; /* the last choice left no solution */
 } tune_space;
 
 enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* the decisions of every vector; and where the forms' own begin */
 
-/* The space of a workload; isas: names, at least one; alone: the generator keeps its own choices.  Borrows all.  NULL
- * with errors in d: no form suits the workload. */
+/* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no form suits the
+ * workload. */
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, bool alone, tf_diags *d);
+                           const tf_text *more, tf_diags *d);
 void tune_space_free(tune_space *s);
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row);
 

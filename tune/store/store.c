@@ -167,11 +167,10 @@ bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf
   sqlite3_stmt *q =
       tf_db_prepare(&s->db,
                     "SELECT mapping, isa, seconds, schedule FROM trial JOIN run ON run = id WHERE problem = ?1 AND"
-                    " machine = ?2 AND verdict = 'ran' AND seconds > 0 AND"
-                    " (?3 = 0 OR instr(schedule, 'choose ') = 0) ORDER BY seconds, run, no LIMIT 1",
+                    " machine = ?2 AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1",
                     d);
   bool failed = false;
-  tf_db_bind(q, "tti", what->problem, what->machine, (int64_t)what->alone);
+  tf_db_bind(q, "tt", what->problem, what->machine);
   *there = tf_db_step(&s->db, q, &failed, d);
   if (*there) {
     *out = (tf_tune_best){copy(tf_db_text(q, 0)), copy(tf_db_text(q, 1)), sqlite3_column_double(q, 2), {{0}}};

@@ -34,7 +34,6 @@ bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timi
 bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d);
 typedef struct {
   const char *problem, *machine;
-  bool alone; /* only schedules that choose nothing for the generator */
 } tune_store_what;
 
 /* The fastest trial of any run of the problem on the machine; texts malloc'd, out's choices are left.  *there: whether
