@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/names.h"
 #include "base/utf8.h"
 
@@ -20,17 +21,6 @@ void tf_diags_free(tf_diags *d) {
   free(d->files);
   free(d->entries);
   free(d);
-}
-
-/* n + 1 elements of `size` bytes where there was room for *room; false without memory. */
-static bool grow(void **array, size_t *room, size_t n, size_t size) {
-  if (n < *room) return true;
-  size_t wider = *room ? *room * 2 : 16;
-  void *bigger = realloc(*array, wider * size);
-  if (!bigger) return false;
-  *array = bigger;
-  *room = wider;
-  return true;
 }
 
 static char *copy_text(const char *s, size_t n) {
@@ -69,9 +59,7 @@ static uint16_t without_memory(tf_diags *d) {
 /* File numbers start at 1; 0, also returned when no more can be kept, is "no file". */
 uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len) {
   if (d->n_files >= UINT16_MAX) return 0;
-  void *files = d->files;
-  if (!grow(&files, &d->files_room, d->n_files, sizeof *d->files)) return without_memory(d);
-  d->files = files;
+  if (!TF_GROW(d->files, d->n_files)) return without_memory(d);
   tf_source f = {copy_name(name), copy_text(text, len), len};
   if (!f.name || !f.text) {
     free(f.name);
@@ -111,9 +99,7 @@ static void tidy(char *msg, size_t size, bool cut) {
 
 TF_PRINTF(6, 0)
 static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt, va_list ap) {
-  void *entries = d->entries;
-  if (!grow(&entries, &d->entries_room, d->n_entries, sizeof *d->entries)) return;
-  d->entries = entries;
+  if (!TF_GROW(d->entries, d->n_entries)) return;
   tf_diag *e = &d->entries[d->n_entries++];
   *e = (tf_diag){code, note, warning, at, ""};
   int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);

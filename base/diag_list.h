@@ -10,9 +10,9 @@ typedef struct {
 
 struct tf_diags {
   tf_source *files; /* file number i is files[i - 1] */
-  size_t n_files, files_room;
+  size_t n_files;
   tf_diag *entries; /* an error, then its notes */
-  size_t n_entries, entries_room;
+  size_t n_entries;
   size_t n_errors; /* reported, stored or not */
 };
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag_list.h"
+#include "base/grow.h"
 #include "base/utf8.h"
 
 enum { SHOWN = 96, LEAD = 40 }; /* columns shown of a long line, of these before the caret */
@@ -16,17 +17,8 @@ typedef struct {
 } out;
 
 static void put(out *o, const char *s, size_t n) {
+  o->bad |= !tf_grow_text(&o->text, &o->room, o->len + n + 1);
   if (o->bad) return;
-  if (o->len + n + 1 > o->room) {
-    size_t room = (o->room + n + 1) * 2;
-    char *bigger = realloc(o->text, room);
-    if (!bigger) {
-      o->bad = true;
-      return;
-    }
-    o->text = bigger;
-    o->room = room;
-  }
   memcpy(o->text + o->len, s, n);
   o->len += n;
   o->text[o->len] = '\0';

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool make_room(cli_text *t, size_t n) {
   if (t->bad || t->len + n < t->room) return !t->bad;
@@ -15,6 +16,15 @@ static bool make_room(cli_text *t, size_t n) {
   t->text = bigger;
   t->room = room;
   return true;
+}
+
+bool cli_grow(void *start, int64_t n, size_t size) {
+  if (n & (n - 1)) return true;
+  void *array;
+  memcpy(&array, start, sizeof array); /* whatever type it points to */
+  array = realloc(array, (n ? 2 * (size_t)n : 1) * size);
+  if (array) memcpy(start, &array, sizeof array);
+  return array != NULL;
 }
 
 void cli_printf(cli_text *t, const char *fmt, ...) {

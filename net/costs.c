@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
 #include "tileflow/solve.h"
+#include "tileflow/tree.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
 /* mappings evaluated, and how many times longer one takes in which slabs of several ops overlap */
@@ -38,15 +40,7 @@ static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
   return -1;
 }
 
-static bool grow(net_costs *c) {
-  if (c->n < c->room) return true;
-  const int room = c->room ? 2 * c->room : 64;
-  net_cost *at = realloc(c->at, (size_t)room * sizeof *at);
-  if (!at) return no_memory(c);
-  c->at = at;
-  c->room = room;
-  return true;
-}
+static bool grow(net_costs *c) { return TF_GROW(c->at, c->n) || no_memory(c); }
 
 /* Takes over the group. */
 static bool add(net_costs *c, tf_group *g, uint64_t hash) {

@@ -74,7 +74,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_net_opts *o;
   tf_diags *d;
-  int n, room;
+  int n;
   net_cost *at;
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;

@@ -4,6 +4,7 @@
 
 #include "model/eval/hooks.h"
 #include "planner/planner.h"
+#include "tileflow/tree.h"
 
 /* Effort in quick evaluations (tf_model_effort) per evaluation allowed, so that a search ends early where borders
  * inside a chain make evaluations slow; and the number of candidates kept for each kernel to be timed, as many
@@ -29,16 +30,15 @@ static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
 /* Adds the better mappings to the candidates; takes over their texts and trees. */
 static bool keep(planner *p, tf_search_result *r) {
-  plan_candidate *at = realloc(p->at, (size_t)(p->n + r->n_variants + 1) * sizeof *at);
-  if (!at) return plan_no_memory(p);
-  p->at = at;
-  for (int i = 0; i < r->n_variants; i++) {
+  bool ok = true;
+  for (int i = 0; i < r->n_variants && ok; i++) {
     tf_found *f = &r->variants[i];
-    p->at[p->n++] = (plan_candidate){.value = f->value, .cycles = f->figures.cycles, .text = f->text, .tree = f->tree};
+    ok =
+        plan_add(p, (plan_candidate){.value = f->value, .cycles = f->figures.cycles, .text = f->text, .tree = f->tree});
     f->text = NULL;
     f->tree = NULL;
   }
-  return true;
+  return ok;
 }
 
 int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->n_ops + 1) + 1; }
@@ -141,16 +141,13 @@ static bool add_closed(planner *p, const tf_tree *t, int64_t *effort) {
   tf_model_free(m);
   p->plan->evals++;
   if (!fits) return true;
-  plan_candidate *at = realloc(p->at, (size_t)(p->n + 1) * sizeof *at);
-  if (at) p->at = at;
-  c.text = at ? tf_tree_text(t) : NULL;
+  c.text = tf_tree_text(t);
   c.tree = c.text ? tf_tree_copy(t, p->arch, p->wl, p->d) : NULL;
   if (!c.tree) {
     plan_candidate_clear(&c);
     return plan_no_memory(p);
   }
-  p->at[p->n++] = c;
-  return p->plan->tree || plan_adopt(p, c.tree);
+  return plan_add(p, c) && (p->plan->tree || plan_adopt(p, c.tree));
 }
 
 /* Searches the target's own forms.  *any: whether there are some. */

@@ -1,7 +1,9 @@
 /* Making a plan: find, rank, evaluate, time. */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "planner/planner.h"
+#include "tileflow/tree.h"
 
 bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
 
@@ -10,6 +12,15 @@ bool plan_no_memory(const planner *p) { return tf_out_of_memory(p->d); }
 void plan_candidate_clear(plan_candidate *c) {
   free(c->text);
   tf_tree_free(c->tree);
+}
+
+bool plan_add(planner *p, plan_candidate c) {
+  if (!TF_GROW(p->at, p->n)) {
+    plan_candidate_clear(&c);
+    return plan_no_memory(p);
+  }
+  p->at[p->n++] = c;
+  return true;
 }
 
 bool plan_adopt(planner *p, const tf_tree *tree) {

@@ -43,6 +43,8 @@ bool plan_time(planner *p);
 /* plan.c: */
 bool plan_stopped(const planner *p);
 void plan_candidate_clear(plan_candidate *c);
+/* Takes over the candidate; false: memory ran out, which is reported. */
+bool plan_add(planner *p, plan_candidate c);
 bool plan_no_memory(const planner *p);
 /* Adopts a copy of the mapping, located so that messages about it can show its lines. */
 bool plan_adopt(planner *p, const tf_tree *tree);

@@ -8,6 +8,7 @@
 #include "model/eval/hooks.h"
 #include "planner/planner.h"
 #include "search/common/complete.h"
+#include "tileflow/tree.h"
 
 /* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
@@ -134,13 +135,7 @@ static bool try_next(polish *q, double cycles) {
     plan_candidate_clear(&c);
     return !failed;
   }
-  plan_candidate *at = realloc(q->p->at, (size_t)(q->p->n + 1) * sizeof *at);
-  if (!at) {
-    plan_candidate_clear(&c);
-    return false;
-  }
-  q->p->at = at;
-  q->p->at[q->p->n++] = c;
+  if (!plan_add(q->p, c)) return false;
   q->value = c.value;
   memcpy(q->best, q->next, (size_t)q->n * sizeof *q->next);
   return true;

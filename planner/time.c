@@ -49,14 +49,7 @@ static bool emit_candidate(const planner *p, int i, kernels *k) {
 }
 
 /* A mapping without open parts is the only candidate. */
-static bool add_given(planner *p) {
-  if (p->n) return true;
-  plan_candidate *at = realloc(p->at, sizeof *at);
-  if (!at) return plan_no_memory(p);
-  p->at = at;
-  p->at[p->n++] = (plan_candidate){0};
-  return true;
-}
+static bool add_given(planner *p) { return p->n || plan_add(p, (plan_candidate){0}); }
 
 /* Moves the measurements to the plan, and adopts the mapping of the fastest kernel. */
 static bool adopt_fastest(planner *p, kernels *k) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/threads.h"
 #include "sweep/point.h"
 
@@ -110,16 +111,11 @@ static bool order_by_bounds(sweep_plan *p, const tf_sweep_opts *o) {
 /* ---- the list --------------------------------------------------------------------------------------- */
 static bool list_machines(sweep_plan *p, const tf_sweep_opts *o) {
   const tf_sweep_grid *g = &p->s->grid;
-  int64_t passing = 0, room = 0;
+  int64_t passing = 0;
   for (int64_t m = 0; m < g->n_machines; m++) {
     if (!sweep_machine_holds(p->s, m)) continue;
     if (o->shards && passing++ % o->shards != o->shard - 1) continue;
-    if (p->n == room) {
-      room = room ? 2 * room : 1024;
-      int64_t *more = realloc(p->sorted, (size_t)room * sizeof *more);
-      if (!more) return false;
-      p->sorted = more;
-    }
+    if (!TF_GROW(p->sorted, p->n)) return false;
     p->sorted[p->n++] = m;
   }
   return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sweep/point.h"
 
 /* ---- exact sums, rounded once ------------------------------------------------------------------------ */
@@ -105,14 +106,7 @@ bool sweep_front_covers(const tf_sweep_grid *g, const sweep_front *f, const doub
 }
 
 static bool grow(sweep_front *f) {
-  if (f->n < f->room) return true;
-  int room = f->room ? 2 * f->room : 64;
-  double(*score)[TF_N_GOALS] = realloc(f->score, (size_t)room * sizeof *score);
-  if (score) f->score = score;
-  int64_t *no = realloc(f->no, (size_t)room * sizeof *no);
-  if (no) f->no = no;
-  f->bad |= !score || !no;
-  if (!f->bad) f->room = room;
+  f->bad |= !TF_GROW(f->score, f->n) || !TF_GROW(f->no, f->n);
   return !f->bad;
 }
 

@@ -23,7 +23,7 @@ bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const do
 double sweep_slack(const tf_sweep_grid *g, tf_goal goal);
 
 typedef struct {
-  int n, room;
+  int n;
   bool bad; /* memory ran out, or `most` was exceeded */
   int most; /* 0: no limit */
   double (*score)[TF_N_GOALS];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sweep/point.h"
 #include "sweep/score.h"
 #include "sweep/store/store.h"
@@ -10,7 +11,7 @@
 typedef struct {
   const tf_sweep_grid *g;
   tf_sweep_summary *out;
-  int64_t room, machine; /* machine: the one whose works are being gathered; -1: none */
+  int64_t machine; /* the one whose works are being gathered; -1: none */
   sweep_works works;
   int64_t known; /* known works */
   bool skipped;  /* some work was skipped */
@@ -28,14 +29,7 @@ static void clear(gatherer *t) {
 }
 
 static bool room_for_one(gatherer *t) {
-  if (t->out->n < t->room) return true;
-  int64_t room = t->room ? 2 * t->room : 256;
-  tf_sweep_machine *more = realloc(t->out->machines, (size_t)room * sizeof *more);
-  if (more) t->out->machines = more;
-  bool *solved = realloc(t->solved, (size_t)room * sizeof *solved);
-  if (solved) t->solved = solved;
-  t->bad |= !more || !solved;
-  if (!t->bad) t->room = room;
+  t->bad |= !TF_GROW(t->out->machines, t->out->n) || !TF_GROW(t->solved, t->out->n);
   return !t->bad;
 }
 

@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 static bool put(tf_bytes *b, const void *what, size_t n) {
-  if (b->n + n > b->room) {
-    size_t room = 2 * (b->n + n) + 256;
-    char *more = realloc(b->at, room);
-    if (!more) return false;
-    b->at = more;
-    b->room = room;
-  }
+  if (!tf_grow_text(&b->at, &b->room, b->n + n)) return false;
   if (n) memcpy(b->at + b->n, what, n);
   b->n += n;
   return true;

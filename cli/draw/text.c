@@ -7,6 +7,7 @@
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
 #include "cli/table.h"
+#include "tileflow/tree.h"
 
 /* The prefix of a node's line, and of the lines below it. */
 typedef struct {
@@ -99,7 +100,7 @@ static void put_homes(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", s->spec->arch->memories[home].name);
     cli_cell(&t, "%s", cli_real(cli_tensor_words(s, home, z).peak).s);
     if (scope >= 0)
-      cli_cell(&t, "%s, line %u", node.text, (unsigned)s->tree->nodes[scope].at.line);
+      cli_cell(&t, "%s, line %u", cli_part(&node, &t.cells), (unsigned)s->tree->nodes[scope].at.line);
     else
       cli_skip(&t, 1);
     cli_text_free(&node);

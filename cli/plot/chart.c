@@ -26,22 +26,9 @@ static const plot_kind kinds[] = {
 
 const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
 
-/* Makes room for one more of n elements of that size; false: out of memory, noted in the chart. */
-static bool grow(plot_chart *c, void **all, int n, int *room, size_t size) {
-  if (n < *room) return true;
-  int more = *room ? 2 * *room : 8;
-  void *bigger = realloc(*all, (size_t)more * size);
-  c->bad |= !bigger;
-  if (!bigger) return false;
-  *all = bigger;
-  *room = more;
-  return true;
-}
-
 plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour) {
-  void *all = c->series;
-  if (!grow(c, &all, c->n, &c->room, sizeof *c->series)) return NULL;
-  c->series = all;
+  c->bad |= !CLI_GROW(c->series, c->n);
+  if (c->bad) return NULL;
   plot_series *s = &c->series[c->n++];
   *s = (plot_series){.style = style, .colour = colour, .mark = c->n - 1};
   snprintf(s->name, sizeof s->name, "%s", name);
@@ -61,10 +48,8 @@ static char *copy(plot_chart *c, const char *text) {
 }
 
 void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note) {
-  if (!s) return;
-  void *all = s->at;
-  if (!grow(c, &all, s->n, &s->room, sizeof *s->at)) return;
-  s->at = all;
+  c->bad |= s && !CLI_GROW(s->at, s->n);
+  if (!s || c->bad) return;
   s->at[s->n++] = (plot_point){.x = x, .y = y, .label = copy(c, label), .note = copy(c, note)};
 }
 

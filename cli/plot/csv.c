@@ -13,7 +13,7 @@ typedef struct {
   uint16_t file;
   char *to; /* where the next cell's text is stored */
   plot_cell *cells;
-  size_t n, room;
+  size_t n;
   tf_diags *d;
 } scanner;
 
@@ -22,13 +22,7 @@ static tf_loc here(const scanner *s, const char *p) {
 }
 
 static bool keep(scanner *s, plot_cell cell) {
-  if (s->n == s->room) {
-    size_t room = s->room ? 2 * s->room : 64;
-    plot_cell *more = realloc(s->cells, room * sizeof *more);
-    if (!more) return tf_out_of_memory(s->d);
-    s->cells = more;
-    s->room = room;
-  }
+  if (!CLI_GROW(s->cells, s->n)) return tf_out_of_memory(s->d);
   s->cells[s->n++] = cell;
   return true;
 }

@@ -63,7 +63,7 @@ typedef struct {
   plot_style style;
   int colour, mark; /* index into the palette; index into the marks */
   bool beside;      /* where names stand directly: this one at its only mark */
-  int n, room;
+  int n;
   plot_point *at; /* [n]; none: only in the legend */
 } plot_series;
 
@@ -78,7 +78,7 @@ typedef struct {
   bool log_x, log_y;
   bool powers_of_two; /* axes in powers of two */
   bool direct;        /* XY: no legend, names of lines (less their last word) stand at their right ends */
-  int n, room;
+  int n;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */
 } plot_chart;

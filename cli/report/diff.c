@@ -18,14 +18,8 @@ static diff_term *find(diff *d, diff_term t) {
         (!t.tensor || (!strcmp(x->tensor, t.tensor) && !strcmp(x->counter, t.counter))))
       return &d->terms[i];
   }
-  if (d->n == d->room) {
-    int room = 2 * d->room + 64;
-    diff_term *terms = realloc(d->terms, (size_t)room * sizeof *terms);
-    d->bad |= !terms;
-    if (!terms) return NULL;
-    d->terms = terms;
-    d->room = room;
-  }
+  d->bad |= !CLI_GROW(d->terms, d->n);
+  if (d->bad) return NULL;
   d->terms[d->n] = t;
   return &d->terms[d->n++];
 }

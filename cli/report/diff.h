@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
   const cli_session *a, *b;
   const char *name_a, *name_b; /* the files in which the sides differ */
-  int n, room;
+  int n;
   diff_term *terms; /* by kind, then larger differences first */
   bool bad;         /* memory ran out */
 } diff;

@@ -3,10 +3,11 @@
 #define CLI_SWEEP_REPORT_H
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "tileflow/sweep.h"
 
 /* Rows in the order in which they are printed; texts are owned. */
 typedef struct {
-  size_t n, room;
+  size_t n;
   tf_sweep_row *at;
   bool bad; /* memory ran out */
 } cli_rows;

@@ -27,14 +27,8 @@ static bool gather(void *ctx, const tf_sweep_row *row) {
   gatherer *t = ctx;
   cli_rows *r = t->rows;
   if (t->condition && !tf_condition_holds(t->condition, t->g, row)) return true;
-  if (r->n == r->room) {
-    size_t room = r->room ? 2 * r->room : 256;
-    tf_sweep_row *more = realloc(r->at, room * sizeof *more);
-    r->bad |= !more;
-    if (!more) return false;
-    r->at = more;
-    r->room = room;
-  }
+  r->bad |= !CLI_GROW(r->at, r->n);
+  if (r->bad) return false;
   tf_sweep_row *to = &r->at[r->n++];
   *to = *row;
   to->bottleneck = copy(r, row->bottleneck);

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/text.h"
+#include "tileflow/tree.h"
+
 enum { MAX_BYTES = 16 << 20 };
 
 bool cli_starts_add(cli_starts *s, tf_tree *tree) {
-  tf_tree **more = realloc(s->tree, ((size_t)s->n + 1) * sizeof *more);
-  if (!more) {
+  if (!CLI_GROW(s->tree, s->n)) {
     tf_tree_free(tree);
     return false;
   }
-  s->tree = more;
   s->tree[s->n++] = tree;
   return true;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codegen/intrin/tile.h"
 
 enum { LINE_BYTES = 64 }; /* of a cache line */
@@ -75,11 +76,10 @@ const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
   *anew = false;
   for (size_t i = 0; i < u->n_names; i++)
     if (!strcmp(u->names[i], name)) return u->names[i];
-  char **grown = realloc(u->names, (u->n_names + 1) * sizeof *grown);
-  if (!grown) return NULL;
-  u->names = grown;
-  *anew = (grown[u->n_names] = strdup(name)) != NULL;
-  return *anew ? grown[u->n_names++] : NULL;
+  char *copy = TF_GROW(u->names, u->n_names) ? strdup(name) : NULL;
+  *anew = copy != NULL;
+  if (copy) u->names[u->n_names++] = copy;
+  return copy;
 }
 
 const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
@@ -97,9 +97,7 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
         o->rounds == t.rounds && o->asks == t.asks)
       return true;
   }
-  tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
-  if (!grown) return false;
-  u->tiles = grown;
+  if (!TF_GROW(u->tiles, u->n_tiles)) return false;
   u->tiles[u->n_tiles++] = t;
   if (t.kernel->tiles)
     tf_amx_print(out, &t);
@@ -262,9 +260,7 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
     if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks &&
         u->blocks[i]->rounds == rounds)
       return u->blocks[i]->name;
-  block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
-  block *b = grown ? malloc(sizeof *b) : NULL;
-  if (grown) u->blocks = grown;
+  block *b = k && m >= 1 && n >= 1 && TF_GROW(u->blocks, u->n_blocks) ? malloc(sizeof *b) : NULL;
   if (!b) return NULL;
   *b = (block){
       .kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .rounds = rounds, .asks = asks};

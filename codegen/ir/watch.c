@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { WHO_BITS = 20, DEEPEST = 3 }; /* depth 0 is for loops with sequential steps */
 
 typedef struct {
@@ -40,12 +42,6 @@ struct ir_watch {
   counter *counters;
   int64_t n_meetings, n_sent, n_counters;
 };
-
-/* Room for one more element in an array that grows by powers of two; NULL: out of memory. */
-static void *grown(void *from, int64_t n, size_t size) {
-  if (n && (n & (n - 1))) return from;
-  return realloc(from, (n ? 2 * (size_t)n : 1) * size);
-}
 
 static int shift_of(int depth) { return WHO_BITS * (DEEPEST - depth); }
 
@@ -144,9 +140,7 @@ void ir_watch_meet(ir_watch *w, ir_map map, ir_who who) {
       w->meetings[i].when = w->now;
       return;
     }
-  meeting *more = grown(w->meetings, w->n_meetings, sizeof *more);
-  if (!more) return; /* later accesses then appear as faults */
-  w->meetings = more;
+  if (!TF_GROW(w->meetings, w->n_meetings)) return; /* later accesses then appear as faults */
   w->meetings[w->n_meetings++] = (meeting){depth, group, w->now};
 }
 
@@ -160,18 +154,14 @@ void ir_watch_renew(ir_watch *w, int space) {
 static counter *groups_of(ir_watch *w, int queue, ir_who who) {
   for (int64_t i = 0; i < w->n_counters; i++)
     if (w->counters[i].queue == queue && w->counters[i].who == who) return &w->counters[i];
-  counter *more = grown(w->counters, w->n_counters, sizeof *more);
-  if (!more) return NULL;
-  w->counters = more;
+  if (!TF_GROW(w->counters, w->n_counters)) return NULL;
   w->counters[w->n_counters] = (counter){queue, who, 0};
   return &w->counters[w->n_counters++];
 }
 
 const char *ir_watch_send(ir_watch *w, int queue, ir_who who, int to, int64_t to_at, int from, int64_t from_at) {
   const counter *c = groups_of(w, queue, who);
-  sent *more = grown(w->sent, w->n_sent, sizeof *more);
-  if (more) w->sent = more;
-  if (!c || !more) return "";
+  if (!c || !TF_GROW(w->sent, w->n_sent)) return "";
   const char *fault = ir_watch_touch(w, from, from_at, false, who);
   if (!fault) fault = ir_watch_touch(w, to, to_at, true, who);
   if (fault) return fault;

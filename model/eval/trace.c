@@ -1,15 +1,16 @@
 /* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in time. */
 #include "tileflow/trace.h"
-#include "base/names.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/names.h"
 #include "model/cost/state.h"
 
 typedef struct {
   struct tf_model *m;
   tf_trace *out;
-  int room;
   bool failed;
   int64_t *cur; /* [n_loops] settings of the temporal loops */
 } tracer;
@@ -26,15 +27,8 @@ static double part(double whole, const span *in) { return in->share > 0 ? whole 
 static void add(tracer *t, tf_interval x) {
   tf_trace *out = t->out;
   if (t->failed || x.end <= x.begin || x.words <= 0) return;
-  if (out->n == t->room) {
-    int room = t->room ? 2 * t->room : 256;
-    tf_interval *at = room > t->room ? realloc(out->at, (size_t)room * sizeof *at) : NULL;
-    t->failed = !at;
-    if (!at) return;
-    out->at = at;
-    t->room = room;
-  }
-  out->at[out->n++] = x;
+  t->failed = out->n == INT_MAX || !TF_GROW(out->at, out->n);
+  if (!t->failed) out->at[out->n++] = x;
 }
 
 /* ---- words that pass -------------------------------------------------------------------------- */

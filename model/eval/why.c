@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/names.h"
 #include "model/cost/general/general.h"
 #include "model/flow/layout.h"
@@ -13,9 +14,9 @@
 
 typedef struct tf_why_log {
   struct tf_model *m;
-  int n, room;
+  int n;
   tf_why_row *rows;
-  int *slice;     /* [room] slice of each row */
+  int *slice;     /* [n] slice of each row */
   int from;       /* first row of the current slice */
   tf_cause *base; /* [n_tile_slices] cause of what no loop repeats */
   bool ok;
@@ -29,15 +30,10 @@ const char *tf_cause_key(tf_cause c) {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool row_room(why_log *w) {
-  if (w->n < w->room) return true;
-  int room = 2 * w->room + 64;
-  tf_why_row *rows = realloc(w->rows, (size_t)room * sizeof *rows);
-  w->rows = rows ? rows : w->rows;
-  int *slice = realloc(w->slice, (size_t)room * sizeof *slice);
-  w->slice = slice ? slice : w->slice;
-  w->room = rows && slice ? room : w->room;
-  w->m->starved |= !rows || !slice;
-  return w->ok = rows && slice;
+  const bool room = TF_GROW(w->rows, w->n) && TF_GROW(w->slice, w->n);
+  w->m->starved |= !room;
+  w->ok &= room;
+  return room;
 }
 
 static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {

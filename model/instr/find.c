@@ -2,17 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/instr/match.h"
 
 enum { MOST = 1 << 14 }; /* most mappings */
 
 bool tf_instr_keep(tf_instr_maps *out, const tf_instr_match *m, const uint64_t set[]) {
-  if (out->n >= MOST) return false;
-  if ((out->n & (out->n - 1)) == 0) { /* full at each power of two */
-    tf_instr_map *more = realloc(out->maps, (size_t)(out->n ? 2 * out->n : 1) * sizeof *more);
-    if (!more) return false;
-    out->maps = more;
-  }
+  if (out->n >= MOST || !TF_GROW(out->maps, out->n)) return false;
   tf_instr_map *map = &out->maps[out->n++];
   *map = (tf_instr_map){.executable = tf_instr_correct(m, set)};
   memcpy(map->set, set, (size_t)m->in->n_loops * sizeof *set);

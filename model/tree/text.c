@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/tree/facts.h"
 #include "model/tree/parse.h"
 
@@ -19,24 +20,14 @@ typedef struct {
   size_t begin; /* of the line */
 } out;
 
-static bool make_room(out *o, size_t n) {
-  if (o->len + n < o->room) return true;
-  size_t room = (o->room + n + 1) * 2;
-  char *bigger = realloc(o->text, room);
-  o->bad |= !bigger;
-  if (!bigger) return false;
-  o->text = bigger;
-  o->room = room;
-  return true;
-}
-
 static void put(out *o, const char *fmt, ...) TF_PRINTF(2, 3);
 static void put(out *o, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
   int n = vsnprintf(NULL, 0, fmt, args);
   va_end(args);
-  if (o->bad || n < 0 || !make_room(o, (size_t)n)) return;
+  o->bad |= n < 0 || !tf_grow_text(&o->text, &o->room, o->len + (size_t)n + 1);
+  if (o->bad) return;
   va_start(args, fmt);
   vsnprintf(o->text + o->len, (size_t)n + 1, fmt, args);
   va_end(args);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/eval/hooks.h"
 #include "search/exact/state.h"
 
@@ -30,15 +31,8 @@ typedef struct {
 static bool keep_choice(scene *c, double bound) {
   const tf_x_tile *x = &c->w->t->tiles[c->stage];
   tf_x_list *out = c->out;
-  if (out->n == out->room) {
-    int64_t room = out->room ? 2 * out->room : 64;
-    tf_x_choice *list = realloc(out->list, (size_t)room * sizeof *list);
-    if (!list) return false;
-    out->list = list;
-    out->room = room;
-  }
   int32_t *trips = TF_ARRAY(out->pool, int32_t, (size_t)x->n_loops + 1);
-  if (!trips) return false;
+  if (!trips || !TF_GROW(out->list, out->n)) return false;
   for (int i = 0; i < x->n_loops; i++)
     trips[i] = (int32_t)c->now.trips[x->first_loop + i];
   out->list[out->n++] = (tf_x_choice){bound, c->no++, trips};
@@ -441,13 +435,7 @@ static void begin(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
 }
 
 static bool add_head(tf_x_heads *h, int template, int32_t *trips, double bound, int64_t no) {
-  if (h->n == h->room) {
-    int64_t room = h->room ? 2 * h->room : 256;
-    tf_x_head *list = realloc(h->list, (size_t)room * sizeof *list);
-    if (!list) return false;
-    h->list = list;
-    h->room = room;
-  }
+  if (!TF_GROW(h->list, h->n)) return false;
   h->list[h->n++] = (tf_x_head){bound, template, no, trips};
   return true;
 }

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
   tf_x_choice *list;
-  int64_t n, room;
+  int64_t n;
   tf_arena *pool;
   double least_pj; /* in a list of own choices: the least energy behind any of them */
 } tf_x_list;
@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
   tf_x_head *list;
-  int64_t n, room;
+  int64_t n;
   tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time behind them */
 } tf_x_heads;
 

@@ -4,6 +4,8 @@
 
 #include "search/run/memory.h"
 
+#include "base/grow.h"
+
 static int place_of(const tf_memory_of_search *m, uint64_t shape) {
   int lo = 0, hi = m->n;
   while (lo < hi) {
@@ -24,13 +26,7 @@ const tf_known *tf_memory_find(const tf_memory_of_search *m, uint64_t shape) {
 static tf_known *entry(tf_memory_of_search *m, uint64_t shape) {
   int at = place_of(m, shape);
   if (at < m->n && m->list[at].shape == shape) return &m->list[at];
-  if (m->n == m->room) {
-    int room = m->room ? 2 * m->room : 256;
-    tf_known *list = realloc(m->list, (size_t)room * sizeof *list);
-    if (!list) return NULL;
-    m->list = list;
-    m->room = room;
-  }
+  if (!TF_GROW(m->list, m->n)) return NULL;
   memmove(&m->list[at + 1], &m->list[at], (size_t)(m->n - at) * sizeof *m->list);
   m->n++;
   m->list[at] = (tf_known){.shape = shape, .cost = TF_COST_BAD * 1e9};

@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
   tf_known *list; /* sorted by shape */
-  int n, room;
+  int n;
   tf_hint *hints; /* of the best mapping of all, sorted by key */
   int n_hints;
   double best;

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "search/common/watch.h"
 #include "tileflow/bound.h"
 #include "tileflow/solve.h"
+#include "tileflow/tree.h"
 
 /* The machine it is drawn for: one memory on chip, and one unit that runs everything, as only traffic matters. */
 typedef struct {
@@ -155,9 +157,7 @@ static void prove(const slope *of, tf_slope_point *p) {
 
 static bool add(const slope *of, int64_t capacity) {
   tf_slope *s = of->s;
-  tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
-  if (!more) return false;
-  s->at = more;
+  if (!TF_GROW(s->at, s->n)) return false;
   s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
   prove(of, &s->at[s->n]);
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;

@@ -104,7 +104,9 @@ static void show_difference(const ended *e, const ended *fed) {
   const char *got = e->out, *want = fed->out, *line = fed->out;
   for (; got && *got && *got == *want; got++, want++)
     if (*want == '\n') line = want + 1;
-  if (got && *got != *want) fprintf(stderr, "instead of: %.*s\n", (int)strcspn(line, "\n"), line);
+  const char *had = e->out + (line - fed->out);
+  if (got && *got != *want)
+    fprintf(stderr, "%.*s\ninstead of: %.*s\n", (int)strcspn(had, "\n"), had, (int)strcspn(line, "\n"), line);
 }
 
 static int starve(int argc, char **argv, long nth, bool all, const ended *fed) {

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "base/grow.h"
 #include "base/names.h"
 #include "base/quantity.h"
 #include "base/rng.h"
@@ -42,6 +43,39 @@ static void test_arena(void) {
   CHECK(!tf_arena_failed(a));
   tf_arena_free(a);
   tf_arena_free(NULL);
+}
+
+/* Arrays keep what they hold, whatever their elements; one that shrank may grow again. */
+static void test_grow(void) {
+  typedef struct {
+    int64_t a;
+    char b[7];
+  } odd;
+  odd *list = NULL;
+  int64_t n = 0;
+  for (int64_t i = 0; i < 3000; i++) {
+    if (i % 1000 == 500) n /= 3;
+    if (!TF_GROW(list, n)) break;
+    list[n] = (odd){.a = n, .b = {(char)n}};
+    n++;
+  }
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < n; i++)
+    wrong += list[i].a != i || list[i].b[0] != (char)i;
+  CHECK_I64(wrong, 0);
+  CHECK(n > 900);
+  free(list);
+
+  char *text = NULL;
+  size_t room = 0;
+  for (size_t len = 0; len < 5000; len++) {
+    if (!tf_grow_text(&text, &room, len + 1)) break;
+    text[len] = (char)('a' + len % 26);
+    wrong += text[len / 2] != (char)('a' + len / 2 % 26);
+  }
+  CHECK_I64(wrong, 0);
+  CHECK(room >= 5000 && room <= 10000);
+  free(text);
 }
 
 static void test_checked(void) {
@@ -294,6 +328,7 @@ static void test_diags_cut(void) {
 int main(void) {
   test_arena();
   test_arena_fails();
+  test_grow();
   test_checked();
   test_distance();
   test_names();

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/names.h"
 #include "base/sha256.h"
+#include "tileflow/tree.h"
 #include "tune/store/store.h"
 #include "tune/way/way.h"
 
@@ -34,8 +36,7 @@ typedef struct {
   int batch, n_old, next_old;
   tf_trial *old; /* [n_old] trials of the store, replayed before anything is measured */
   tf_tuned *out;
-  int room;
-  char (*kernel)[65]; /* [room] digests, of out's trials */
+  char (*kernel)[65]; /* [out->n] digests, of its trials */
   double until;
   bool no_memory, gave_up, mismatch;
 } tuner;
@@ -128,16 +129,8 @@ static const tf_trial *seen(const tuner *t, const candidate *c) {
 /* ---- trials ------------------------------------------------------------------------------------ */
 static bool add(tuner *t, const candidate *c) {
   tf_tuned *out = t->out;
-  if (out->n == t->room) {
-    const int to = t->room ? 2 * t->room : 64;
-    tf_trial *trials = realloc(out->trials, (size_t)to * sizeof *trials);
-    if (trials) out->trials = trials;
-    char(*digests)[65] = realloc(t->kernel, (size_t)to * sizeof *digests);
-    if (digests) t->kernel = digests;
-    t->no_memory |= !trials || !digests;
-    if (t->no_memory) return false;
-    t->room = to;
-  }
+  t->no_memory |= !TF_GROW(out->trials, out->n) || !TF_GROW(t->kernel, out->n);
+  if (t->no_memory) return false;
   memcpy(t->kernel[out->n], c->kernel, sizeof *t->kernel);
   const tf_timing *m = &c->trial.timing;
   if (m->verdict == TF_TUNE_RAN && (out->best < 0 || m->seconds < out->trials[out->best].timing.seconds))

@@ -145,7 +145,7 @@ bool npu_flags_add(tf_npu *p) {
   const size_t n = p->n;
   if (ok) {
     p->instr = NULL;
-    p->n = p->room = 0;
+    p->n = 0;
     ok = put_flags(f, old, n);
     free(old);
   }

@@ -1,13 +1,13 @@
 /* The scalar unit: walks the program's loops and gives each instruction to its queue. */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "codegen/target/npu/sim/run.h"
 
 typedef struct {
   npu_run *r;
   int64_t at[NPU_DEPTH];
   int depth;
-  size_t room[NPU_QUEUES], steps_room;
   bool ok;
 } issuer;
 
@@ -18,17 +18,9 @@ static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
   return at;
 }
 
-static bool grow(void **list, size_t n, size_t *room, size_t size) {
-  if (n < *room) return true;
-  *room = *room ? 2 * *room : 256;
-  void *more = realloc(*list, *room * size);
-  if (more) *list = more;
-  return more != NULL;
-}
-
 static void add_to_queue(issuer *s, int queue, uint32_t step) {
   npu_run *r = s->r;
-  s->ok = s->ok && grow((void **)&r->list[queue], r->n[queue], &s->room[queue], sizeof *r->list[queue]);
+  s->ok = s->ok && TF_GROW(r->list[queue], r->n[queue]);
   if (s->ok) r->list[queue][r->n[queue]++] = step;
 }
 
@@ -36,7 +28,7 @@ static void issue(issuer *s, size_t k) {
   npu_run *r = s->r;
   const npu_instr *i = &r->p->instr[k];
   const int queue = i->op == NPU_WAIT ? i->flag.to : i->queue;
-  s->ok = s->ok && grow((void **)&r->steps, r->n_steps, &s->steps_room, sizeof *r->steps);
+  s->ok = s->ok && TF_GROW(r->steps, r->n_steps);
   if (!s->ok) return;
   npu_step *step = &r->steps[r->n_steps];
   step->instr = (uint32_t)k;

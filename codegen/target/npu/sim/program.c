@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static const npu_op_facts ops[] = {
 #define X(id, name, sources) {name, sources},
     NPU_OPS(X)
@@ -42,13 +44,7 @@ void tf_npu_free(tf_npu *p) {
 }
 
 npu_instr *npu_add(tf_npu *p, npu_op op) {
-  if (p->n == p->room) {
-    const size_t room = p->room ? 2 * p->room : 64;
-    npu_instr *more = realloc(p->instr, room * sizeof *more);
-    if (!more) return NULL;
-    p->instr = more;
-    p->room = room;
-  }
+  if (!TF_GROW(p->instr, p->n)) return NULL;
   npu_instr *i = &p->instr[p->n++];
   memset(i, 0, sizeof *i);
   i->op = op;

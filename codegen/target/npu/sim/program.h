@@ -144,7 +144,7 @@ struct tf_npu {
   int n_tensors;
   npu_tensor tensor[NPU_TENSORS];
   int64_t tensor_at[NPU_TENSORS + 1]; /* bytes in global memory; the last: their end */
-  size_t n, room;
+  size_t n;
   npu_instr *instr;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/rng.h"
 #include "codegen/target/npu/sim/run.h"
 
@@ -64,11 +65,9 @@ static tf_npu_flow *flow_of(npu_run *r, tf_npu_result *out, const npu_instr *i) 
   for (int k = 0; k < out->n_flows; k++)
     if (out->flows[k].from == from && out->flows[k].to == to && !strcmp(out->flows[k].tag, i->tag))
       return &out->flows[k];
-  tf_npu_flow *more = realloc(out->flows, (size_t)(out->n_flows + 1) * sizeof *more);
-  if (!more) return NULL;
-  out->flows = more;
-  more[out->n_flows] = (tf_npu_flow){.from = from, .to = to, .tag = i->tag};
-  return &more[out->n_flows++];
+  if (!TF_GROW(out->flows, out->n_flows)) return NULL;
+  out->flows[out->n_flows] = (tf_npu_flow){.from = from, .to = to, .tag = i->tag};
+  return &out->flows[out->n_flows++];
 }
 
 static int64_t mads(const npu_instr *i) { return i->op == NPU_MAD ? i->mad.m * i->mad.n * i->mad.k : 0; }
