@@ -157,7 +157,7 @@ static tf_logged *add(reader *r) {
 static bool read_task(reader *r) {
   tf_logged *t = add(r);
   int64_t exhausted, n, no;
-  if (!t) return fail(r, 1, "memory");
+  if (!t) return tf_out_of_memory(r->diags);
   bool ok = text(r, "task") && integer(r, 0, &t->no) && hash(r, &t->shape) && integer(r, 0, &t->evals) &&
             integer(r, 0, &exhausted) && real(r, &t->cost) && integer(r, 0, &n) && line_end(r);
   if (!ok) return false;

@@ -273,7 +273,9 @@ static bool explore(work *w, const tf_way *in, void *state) {
 /* Counts the one that took too long, with a walk, once a task. */
 static void count_unknown(work *w) {
   tf_result r;
-  if (isinf(w->unknown_all) || w->t->cut) return;
+  if (isinf(w->unknown_all)) return;
+  w->t->cut = w->t->cut || tf_watch_over(w->t->watch);
+  if (w->t->cut) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
   tf_model_sum_limit(w->masked, UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
   const bool counted = tf_model_eval(w->masked, w->unknown, &r) && r.feasible;

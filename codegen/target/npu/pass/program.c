@@ -63,7 +63,7 @@ static void fill(int *list, size_t n) {
 static bool make(npu_build *b, const tf_tree *tree) {
   tf_arena *a = b->arena;
   tf_plan *plan = tf_plan_new(a, tree);
-  if (!plan || !tf_range_memo_exact(a, plan)) return false;
+  if (!plan || !tf_range_memo_exact(a, plan)) return tf_out_of_memory(b->d);
   b->p = plan;
   const size_t ops = (size_t)b->p->wl->n_ops, tensors = (size_t)b->p->wl->n_tensors, loops = (size_t)b->p->n_loops + 1;
   b->ev.plan = b->p;
@@ -75,12 +75,14 @@ static bool make(npu_build *b, const tf_tree *tree) {
   b->global = TF_ARRAY(a, int, tensors);
   b->transit = TF_ARRAY(a, int, tensors);
   b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
-  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->global || !b->transit || !b->temp) return false;
+  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->global || !b->transit || !b->temp)
+    return tf_out_of_memory(b->d);
   for (int l = 0; l < b->p->n_loops; l++)
     b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
   fill(b->transit, tensors);
   fill(b->temp, ops * NPU_TEMPS);
-  return tf_eval_steps(&b->ev);
+  return tf_eval_steps(&b->ev) ||
+         tf_fail(b->d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
 }
 
 /* Whether the innermost tiles are entered not too often: each entry takes an instruction or more. */
@@ -101,9 +103,7 @@ static bool is_short(npu_build *b) {
 /* Sizes and places of all banks. */
 static bool fit(npu_build *b, const tf_tree *tree) {
   if (tree->open) return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
-  if (!npu_target_of(tree->arch, &b->t, b->d)) return false;
-  if (!make(b, tree))
-    return tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory, or a product of trip counts passes 2^63");
+  if (!npu_target_of(tree->arch, &b->t, b->d) || !make(b, tree)) return false;
   add_tensors(b);
   npu_turns_find(b);
   b->dry = true;
