@@ -1,7 +1,8 @@
 /* The command line: exit status, what the user asked for, what one run holds. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
-#include "tileflow/tileflow.h"
+#include "tileflow/solve.h"
+#include "tileflow/why.h"
 
 typedef enum {
   CLI_DONE = 0,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "net/net.h"
 #include "search/common/objective.h"
+#include "tileflow/tree.h"
 
 /* ---- one group -------------------------------------------------------------------------------------------- */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "model/yaml/schema.h"
 #include "net/net.h"
+#include "tileflow/tree.h"
 
 enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_GROUPS, P_FILES, P_SET, N_P };
 static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, false},

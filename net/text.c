@@ -5,6 +5,7 @@
 
 #include "model/yaml/quote.h"
 #include "net/net.h"
+#include "tileflow/tree.h"
 
 /* What is chosen for the generator of a group's kernel; no line where that is nothing. */
 static void put_choices(FILE *out, const tf_choices *all) {

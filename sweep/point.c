@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "tileflow/solve.h"
+#include "tileflow/tree.h"
 
 /* Evaluations for a point of closed, solve and search, if the sweep gives no budget. */
 enum { EVALS_UNLESS_SAID = 20000 };

@@ -50,7 +50,6 @@ BEGIN {
   room["planner"] = 6
   # beside the sweep: it plans many workloads
   room["net"] = 7
-  # beside the command line: it names the version, which stands in the umbrella
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
   # kernels tried on a machine: constraints, the space of schedules, what learns, ways to walk it, what was measured
   room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3
@@ -59,7 +58,7 @@ BEGIN {
   room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
-  public["diag.h"] = 0
+  public["diag.h"] = 0;   public["version.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3;   public["grad.h"] = 3
   public["budget.h"] = 5

@@ -3,6 +3,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/session/session.h"
+#include "tileflow/tree.h"
 
 static const char *s_of(int n) { return n == 1 ? "" : "s"; }
 

@@ -12,6 +12,8 @@
 #include "cli/session/network.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
+#include "tileflow/tree.h"
+#include "tileflow/version.h"
 
 typedef struct {
   cli_input in;

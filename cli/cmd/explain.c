@@ -11,6 +11,7 @@
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 #include "cli/session/slopes.h"
+#include "tileflow/version.h"
 
 typedef struct {
   cli_input in;

@@ -5,6 +5,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_dir.h"
 #include "cli/session/session.h"
+#include "tileflow/export.h"
 
 typedef struct {
   cli_input in;

@@ -5,6 +5,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/session/input.h"
+#include "tileflow/grad.h"
 
 typedef struct {
   cli_input in;

@@ -7,6 +7,7 @@
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/input.h"
+#include "tileflow/import.h"
 
 typedef struct {
   cli_input in;

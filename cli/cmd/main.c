@@ -7,6 +7,7 @@
 #include "cli/nearest.h"
 #include "cli/os/interrupt.h"
 #include "cli/wrap.h"
+#include "tileflow/version.h"
 
 /* ---- the table --------------------------------------------------------------------------------- */
 #define X(name) &cmd_##name,

@@ -11,6 +11,7 @@
 #include "cli/nearest.h"
 #include "cli/session/session.h"
 #include "cli/wrap.h"
+#include "tileflow/tune.h"
 
 /* What follows an option.  WORD: any text; RESULT: a path, or "-" for stdout; LOG, OUT: what else is written. */
 typedef enum {

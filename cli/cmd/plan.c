@@ -12,6 +12,7 @@
 #include "cli/session/input.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   cli_input in;

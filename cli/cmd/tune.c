@@ -14,6 +14,8 @@
 #include "cli/session/network.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
+#include "tileflow/net.h"
+#include "tileflow/version.h"
 
 enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: ended by the time limit only */
 

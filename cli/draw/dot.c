@@ -2,6 +2,7 @@
 #include "cli/draw/draw.h"
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 static void put_escaped(const char *text, cli_text *out) {
   for (; text && *text; text++)

@@ -5,6 +5,7 @@
 #include "cli/draw/draw.h"
 #include "cli/draw/svg_page.h"
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 enum { TOP = 62, MARGIN = 16, BAR = 120, LABELS = 5 };
 #define ALARM "#c0271f" /* the bottleneck */

@@ -5,6 +5,7 @@
 
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 106, BAR_LINE = 26 };
 

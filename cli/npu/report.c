@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/table.h"
-#include "tileflow/tileflow.h"
+#include "tileflow/version.h"
 
 void npu_text(const tf_npu_result *r, cli_text *out) {
   cli_table queues = {.align = "lrrr"}, flows = {.align = "lllrr"};

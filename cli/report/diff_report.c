@@ -7,6 +7,8 @@
 #include "cli/report/diff.h"
 #include "cli/report/report.h"
 #include "cli/table.h"
+#include "tileflow/tree.h"
+#include "tileflow/version.h"
 
 enum { MOST_ROWS = 10, MOST_CAUSES = 8 };
 

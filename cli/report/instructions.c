@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/table.h"
+#include "tileflow/version.h"
 
 static int n_pairs(const instr_table *t) { return t->spec->n_instrs * t->spec->workload->n_ops; }
 

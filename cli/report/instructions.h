@@ -3,6 +3,7 @@
 #define CLI_INSTRUCTIONS_H
 #include "cli/cli.h"
 #include "cli/text.h"
+#include "tileflow/instr.h"
 
 typedef struct {
   bool paper; /* counted as in the thesis */

@@ -6,6 +6,8 @@
 
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
+#include "tileflow/version.h"
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 

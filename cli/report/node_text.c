@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "tileflow/tree.h"
+
 static const char *const scope_keys[TF_N_SCOPES] = {
 #define X(id, key, words, time, content) [TF_##id] = key,
     TF_SCOPES(X)

@@ -5,6 +5,8 @@
 
 #include "cli/report/plan_report.h"
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
+#include "tileflow/version.h"
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 

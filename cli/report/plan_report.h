@@ -3,6 +3,7 @@
 #define CLI_PLAN_REPORT_H
 #include "cli/cli.h"
 #include "cli/text.h"
+#include "tileflow/net.h"
 
 typedef struct {
   const tf_spec *spec;

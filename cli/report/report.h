@@ -3,6 +3,8 @@
 #define CLI_REPORT_H
 #include "cli/cli.h"
 #include "cli/text.h"
+#include "tileflow/slope.h"
+#include "tileflow/trace.h"
 
 void cli_report_text(const cli_session *s, cli_text *out);
 /* The JSON object of docs/FORMATS.md; nodes: with an entry for each node of the tree. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 static void put_indented(const char *text, cli_text *out) {
   while (text && *text) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/report/sweep_report.h"
+#include "tileflow/version.h"
 
 /* NULL for infinite numbers and NAN. */
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }

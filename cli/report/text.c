@@ -6,6 +6,7 @@
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
 #include "cli/table.h"
+#include "tileflow/tree.h"
 
 static const char *star(bool from_table) { return from_table ? "*" : ""; }
 

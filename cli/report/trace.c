@@ -2,6 +2,7 @@
 #include "tileflow/trace.h"
 
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 /* The ops at and below a node, joined. */
 static void put_ops(const tf_tree *tree, int node, cli_text *out) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "cli/report/report.h"
+#include "tileflow/tree.h"
 
 static const char *const along[] = {" along x", " along y", ""};
 

@@ -1,6 +1,7 @@
 /* How often tensors pass from memory to memory, and the causes of repeated passes. */
 #include "cli/report/report.h"
 #include "cli/table.h"
+#include "tileflow/tree.h"
 
 /* The share of a memory's served words from which a cause gets a line, and the most lines. */
 #define WORTH 0.05

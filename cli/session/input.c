@@ -6,6 +6,9 @@
 
 #include "cli/session/input.h"
 
+#include "tileflow/import.h"
+#include "tileflow/net.h"
+
 static const tf_loc nowhere = {0};
 
 bool cli_read_texts(const cli_input *o, tf_text **texts, tf_diags *d) {

@@ -2,6 +2,8 @@
 #ifndef CLI_MEASURE_H
 #define CLI_MEASURE_H
 #include "cli/cli.h"
+#include "tileflow/emit.h"
+#include "tileflow/planner.h"
 
 /* Compiles and times the kernels in a temporary folder, which is removed afterwards; m[i].measured: the least of the
  * medians of kernels[i], in seconds.  Reports on stderr what could not be compiled or run; fails if nothing could. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/session/trials.h"
+#include "tileflow/tree.h"
 
 /* The text of the table; NULL: there is none. */
 static const char *isa_named(const char *name) {

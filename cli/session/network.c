@@ -7,6 +7,7 @@
 #include "cli/session/input.h"
 #include "cli/session/network.h"
 #include "cli/session/session.h"
+#include "tileflow/net.h"
 
 bool cli_has_plan(const cli_input *in) {
   bool has = false;

@@ -2,6 +2,7 @@
 #ifndef CLI_NETWORK_H
 #define CLI_NETWORK_H
 #include "cli/cli.h"
+#include "tileflow/emit.h"
 
 /* Whether a file of the command holds a plan. */
 bool cli_has_plan(const cli_input *in);

@@ -7,6 +7,7 @@
 #include "cli/os/interrupt.h"
 #include "cli/session/session.h"
 #include "cli/text.h"
+#include "tileflow/tree.h"
 
 /* Default limits if neither is given: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };

@@ -7,6 +7,7 @@
 #include "cli/session/input.h"
 #include "cli/session/session.h"
 #include "cli/session/starts.h"
+#include "tileflow/tree.h"
 
 static const tf_loc nowhere = {0};
 

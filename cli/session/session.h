@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/os/meter.h"
+#include "tileflow/slope.h"
 
 /* Reads the files and, if all three sections are given, the tree.  Errors go to stderr.  Close it in either case;
  * borrows `in` until then. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/session/input.h"
+#include "tileflow/tree.h"
 
 enum { HALVINGS = 40 };
 #define MOST_FACTOR 1e9 /* from this factor on a thing is treated as taking no time */

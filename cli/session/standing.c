@@ -5,6 +5,7 @@
 
 #include "cli/report/report.h"
 #include "cli/session/session.h"
+#include "tileflow/version.h"
 
 /* With tolerance for rounding, as both are sums. */
 static bool below(double value, double bound) { return value < bound * (1 - 1e-9); }

@@ -3,6 +3,8 @@
 #define CLI_TRIALS_H
 #include "cli/cli.h"
 #include "cli/text.h"
+#include "tileflow/emit.h"
+#include "tileflow/tune.h"
 
 typedef struct {
   int jobs;       /* compilers at once */

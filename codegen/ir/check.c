@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "codegen/ir/ir.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   const ir_program *p;

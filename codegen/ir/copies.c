@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tileflow/tree.h"
+
 typedef struct {
   const ir_at *at;
   const ir_stmt *nest;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "codegen/ir/ir.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   FILE *out;

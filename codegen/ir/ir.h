@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "codegen/ir/types.h"
-#include "tileflow/tree.h"
+#include "tileflow/spec.h"
 
 /* A value: variable + off; the number off if var < 0. */
 typedef struct {

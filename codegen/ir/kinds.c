@@ -1,6 +1,7 @@
 /* The table of the kinds of statements. */
 #include "codegen/ir/ir.h"
 #include "model/spec/dims.h"
+#include "tileflow/tree.h"
 
 const ir_facts *ir_facts_of(const ir_stmt *s) {
 #define X(id, name, body, points, over) [IR_##id] = {name, body, points, IR_OVER_##over},

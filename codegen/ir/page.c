@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen/ir/names.h"
+#include "tileflow/tree.h"
 
 void c_json_text(FILE *out, const char *text) {
   fputc('"', out);

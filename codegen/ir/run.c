@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/ir/machine.h"
+#include "tileflow/tree.h"
 
 enum { MAX_RANK = 16, MAX_READS = 16 };
 

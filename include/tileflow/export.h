@@ -1,7 +1,10 @@
 /* Architecture, workload and mapping in the formats of other tools, for a second opinion. */
 #ifndef TILEFLOW_EXPORT_H
 #define TILEFLOW_EXPORT_H
-#include "tileflow/tree.h"
+#include "tileflow/spec.h"
+
+/* A mapping: tree.h, for who looks inside it. */
+typedef struct tf_tree tf_tree;
 
 enum { TF_EXPORT_MAX_FILES = 5 };
 

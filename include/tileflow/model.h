@@ -1,7 +1,10 @@
 /* Evaluation of a tile tree: exact counts, latency, energy, feasibility (docs/MODEL.md). */
 #ifndef TILEFLOW_MODEL_H
 #define TILEFLOW_MODEL_H
-#include "tileflow/tree.h"
+#include "tileflow/spec.h"
+
+/* A mapping: tree.h, for who looks inside it. */
+typedef struct tf_tree tf_tree;
 
 /* Words, summed over instances and over the whole run. */
 typedef struct {

@@ -21,6 +21,6 @@
 #include "tileflow/trace.h"
 #include "tileflow/tree.h"
 #include "tileflow/tune.h"
+#include "tileflow/version.h"
 #include "tileflow/why.h"
-#define TILEFLOW_VERSION "0.1.0"
 #endif

@@ -21,7 +21,7 @@ typedef enum {
 
 typedef enum { TF_TEMPORAL, TF_SPATIAL_X, TF_SPATIAL_Y } tf_axis;
 
-typedef struct {
+typedef struct tf_loop {
   int dim;
   tf_axis axis;
   int64_t trip; /* >= 1; 0: open ("?") */

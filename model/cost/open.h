@@ -1,7 +1,7 @@
 /* A partial mapping, of which only the outer part is decided. */
 #ifndef MODEL_COST_OPEN_H
 #define MODEL_COST_OPEN_H
-#include "tileflow/tree.h"
+#include <stdbool.h>
 
 /* A node is open if its trip counts are not decided.  All nodes below an open one are open, too. */
 typedef struct {

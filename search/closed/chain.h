@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "tileflow/solve.h"
+#include "tileflow/tree.h"
 
 enum { TF_C_LOOPS = 32, TF_C_USES = 64, TF_C_RANKS = 8, TF_C_OPS = 16, TF_C_DIMS = 64 };
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tileflow/tree.h"
+
 void tf_found_clear(tf_found *f) {
   free(f->text);
   tf_tree_free(f->tree);

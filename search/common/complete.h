@@ -1,7 +1,7 @@
 /* Completions: an open tree whose trip counts are filled in. */
 #ifndef SEARCH_COMMON_COMPLETE_H
 #define SEARCH_COMMON_COMPLETE_H
-#include "tileflow/tree.h"
+#include "tileflow/model.h"
 
 /* The tree with trips[n_loops] (in the order of tf_model_eval).  Loops that the search itself added are left out where
  * they have one step.  NULL if it breaks a rule, or if memory ran out: then *failed is set. */

@@ -5,6 +5,7 @@
 
 #include "search/common/complete.h"
 #include "tileflow/search.h"
+#include "tileflow/tree.h"
 
 static void mix(uint64_t *h, const void *p, size_t n) { *h = tf_hash(*h, p, n); }
 static void mix_int(uint64_t *h, int64_t v) { mix(h, &v, sizeof v); }

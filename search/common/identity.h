@@ -1,7 +1,7 @@
 /* A hash of everything that is searched, by which a log is recognised as that of another search. */
 #ifndef SEARCH_COMMON_IDENTITY_H
 #define SEARCH_COMMON_IDENTITY_H
-#include "tileflow/tree.h"
+#include "tileflow/model.h"
 
 /* given may be NULL; starts: the mappings that the search begins with. */
 uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_tree *const *starts,

@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "model/eval/hooks.h"
+#include "tileflow/tree.h"
 
 const char *tf_objective_key(int objective) {
   static const char *const keys[] = {TF_OBJECTIVES(TF_NAME_ROW)};

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "search/space/genes.h"
+#include "tileflow/tree.h"
 
 enum { RARE_ONE_IN = 12, DIMS_MOST = 256 };
 

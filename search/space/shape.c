@@ -6,6 +6,7 @@
 
 #include "search/common/ops.h"
 #include "search/space/genes.h"
+#include "tileflow/tree.h"
 
 /* ---- layout --------------------------------------------------------------------------- */
 static int gene(tf_shapes *s, int size, bool rare) {

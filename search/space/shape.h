@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "search/common/space.h"
-#include "tileflow/tree.h"
+#include "tileflow/model.h"
 
 typedef struct tf_shapes tf_shapes;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sweep/grid/grid.h"
-#include "tileflow/tileflow.h"
+#include "tileflow/version.h"
 
 static char *text_of(tf_arena *a, const char *fmt, ...) TF_PRINTF(2, 3);
 static char *text_of(tf_arena *a, const char *fmt, ...) {

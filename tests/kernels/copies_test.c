@@ -9,6 +9,7 @@
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/model.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   long equal, wrong, outside, retaining; /* retaining: equal, and something was kept */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tileflow/emit.h"
+#include "tileflow/tree.h"
 
 draw_plan draw_options(int argc, char **argv, long cases) {
   draw_plan p = {.cases = cases, .seed = 1};

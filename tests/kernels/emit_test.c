@@ -17,6 +17,7 @@
 #include "tests/kernels/draw.h"
 #include "tests/kernels/hostile.h"
 #include "tileflow/emit.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, once;

@@ -7,6 +7,7 @@
 #include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   long equal, wrong, refused, unlike;

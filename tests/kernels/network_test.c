@@ -5,6 +5,9 @@
 
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
+#include "tileflow/budget.h"
+#include "tileflow/emit.h"
+#include "tileflow/net.h"
 
 /* Of two cores: what both have to do is spread over threads. */
 static const char arch[] = "architecture:\n"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/oracle/oracle.h"
+#include "tileflow/why.h"
 
 static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
   if (model == oracle_ || n->len > sizeof n->text - 200) return;

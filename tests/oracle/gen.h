@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/rng.h"
-#include "tileflow/tileflow.h"
+#include "tileflow/model.h"
 
 typedef struct {
   char text[16384];

@@ -4,7 +4,8 @@
  * Slow and obvious on purpose, for extents of a few elements. */
 #ifndef TESTS_ORACLE_ORACLE_H
 #define TESTS_ORACLE_ORACLE_H
-#include "tileflow/tileflow.h"
+#include "tileflow/model.h"
+#include "tileflow/tree.h"
 
 enum {
   MAX_RANK = 8,

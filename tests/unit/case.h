@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
+#include "tileflow/model.h"
+#include "tileflow/tree.h"
 
 /* From the first step that failed on, all is NULL.  Starts as {0}. */
 typedef struct {

@@ -4,6 +4,9 @@
 
 #include "base/rng.h"
 #include "tests/unit/case.h"
+#include "tileflow/bound.h"
+#include "tileflow/search.h"
+#include "tileflow/slope.h"
 
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 

@@ -3,6 +3,7 @@
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
+#include "tileflow/grad.h"
 
 static double value_of(uint64_t seed) {
   seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,5 +1,6 @@
 /* Instructions: the counts of the thesis's table 5.3, each mapping by its execution, fig. 5.2 and table 5.4. */
 #include "tests/unit/case.h"
+#include "tileflow/instr.h"
 
 /* ---- what is mapped ------------------------------------------------------------------------------ */
 #define MMA                                                                                                            \

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
+#include "tileflow/emit.h"
+#include "tileflow/planner.h"
 
 /* A core of AVX-512 behind such caches, in KiB; 0: it has none.  net: whether the file says that each core fetches on
  * its own, which a file of one core may leave out. */

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
+#include "tileflow/emit.h"
+#include "tileflow/planner.h"
 
 static const char arch[] = "architecture:\n"
                            "  name: small\n"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
+#include "tileflow/emit.h"
 
 enum { ROWS = 8, LONG = 16 };
 

@@ -1,6 +1,7 @@
 /* The row of a mapping that is in the space: for the model's first choice, so that strategies begin with it. */
 #include <string.h>
 
+#include "tileflow/tree.h"
 #include "tune/space/space.h"
 
 static bool like(const tf_node *a, const tf_node *b) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/tree/facts.h"
+#include "tileflow/tree.h"
 #include "tune/space/space.h"
 
 typedef struct {

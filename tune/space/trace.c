@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "tileflow/tree.h"
 #include "tune/space/space.h"
 
 /* ---- printing ---------------------------------------------------------------------------------- */

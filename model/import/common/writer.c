@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tileflow/tree.h"
+
 void ex_file(ex_case *x, const char *name, tf_page *page) {
   x->bad |= page->bad || !page->text;
   x->out->file[x->out->n].name = name;

@@ -4,6 +4,8 @@
 #include "model/import/common/page.h"
 #include "tileflow/export.h"
 
+struct tf_loop;
+
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
@@ -28,7 +30,7 @@ bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char
 /* "coefficients:" by which an op multiplies its dims, each once; nothing if all are 1. */
 void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_page *p);
 /* Dims of loops, inner to outer, then the others of `dims`: the permutation of both formats. */
-void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *dims, int n_dims, tf_page *p);
+void ex_permutation(const ex_case *x, const struct tf_loop *loops, int n, const int *dims, int n_dims, tf_page *p);
 
 /* The tag of tiles that TileFlow requires and the tree lacks. */
 #define EX_NO_TILE "no-tile-here"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/import/timeloop/timeloop.h"
+#include "tileflow/tree.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
 static bool check_op(ex_case *x) {

@@ -1,5 +1,7 @@
 /* What export writes, import reads back to the same tree, counters and energies: the 75 cases of Timeloop, and more. */
 #include "tests/unit/case.h"
+#include "tileflow/export.h"
+#include "tileflow/import.h"
 
 typedef struct {
   test_case c;

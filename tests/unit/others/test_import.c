@@ -1,6 +1,7 @@
 /* Timeloop's files as native ones: the counters of 75 cases are those that Timeloop 3.0.3 prints, but for two
  * documented exceptions, in which ours are smaller, and one thing that docs/SEMANTICS.md does not have. */
 #include "tests/unit/case.h"
+#include "tileflow/import.h"
 
 typedef struct {
   char name[32];

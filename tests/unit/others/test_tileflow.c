@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
+#include "tileflow/export.h"
+#include "tileflow/import.h"
 
 #define DATA "tests/data/tileflow/"
 

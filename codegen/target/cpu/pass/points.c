@@ -2,6 +2,7 @@
  * along rows, and scalar loops, in which each addition waits for the one before. */
 #include "codegen/ir/window.h"
 #include "codegen/target/cpu/pass/cost.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   const tf_workload *wl;

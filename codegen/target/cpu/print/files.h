@@ -3,6 +3,7 @@
 #define CODEGEN_TARGET_CPU_PRINT_FILES_H
 #include "codegen/target/cpu/print/print.h"
 #include "tileflow/emit.h"
+#include "tileflow/tree.h"
 
 typedef struct {
   const ir_program *p;
