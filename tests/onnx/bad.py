@@ -138,3 +138,15 @@ case("resize_cubic", model([node("Resize", ["x", "", "s"], mode="cubic", cubic_c
 none = node("Constant", [], "none", value_ints=[1])
 del none.attribute[0].ints[:]
 case("no_numbers", model([none, node("Reshape", ["x", "none"])]))
+case("sub_one", model([node("Sub", ["x"])]))
+SEQUENCE, LSTM = [value("x", [5, 2, 3])], [const("w", np.ones((1, 16, 3), np.float32)), const("r", np.ones((1, 16, 4), np.float32))]
+case("lstm_layout", model([node("LSTM", ["x", "w", "r"], layout=1, hidden_size=4)], SEQUENCE, LSTM))
+case("lstm_activations", model([node("LSTM", ["x", "w", "r"], activations=["Sigmoid", "Relu", "Tanh"], hidden_size=4)], SEQUENCE, LSTM))
+case("lstm_direction", model([node("LSTM", ["x", "w", "r"], direction="sideways", hidden_size=4)], SEQUENCE, LSTM))
+case("lstm_shape", model([node("LSTM", ["x", "w", "w"], hidden_size=4)], SEQUENCE, LSTM))
+case("lstm_peepholes", model([node("LSTM", ["x", "w", "r", "", "", "", "", "p"], hidden_size=4)], SEQUENCE, LSTM + [const("p", np.ones((1, 12), np.float32))]))
+case("gru_lengths", model([node("GRU", ["x", "w", "r", "", "n"], hidden_size=4)], SEQUENCE, LSTM + [const("n", np.array([5, 3], np.int32))]))
+case("gru_rows", model([node("GRU", ["x", "w", "r"], hidden_size=4)], SEQUENCE, LSTM))
+case("rnn_flat", model([node("RNN", ["x", "w", "r"], hidden_size=4)], weights=LSTM))
+case("rnn_clip", model([node("RNN", ["x", "w", "r"], clip=1.0, hidden_size=4)], SEQUENCE, LSTM))
+case("concat_nothing", model([node("Concat", ["e", "e"], axis=0)], weights=[const("e", np.zeros((0, 4), np.float32))]))

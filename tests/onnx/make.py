@@ -425,12 +425,56 @@ NEWER = [transposed, transposed, blend, blend, inner_mean, borders, borders, bac
          chosen, mask, sums, curve, curve]  # drawn for seeds from 3000 on, so that older ones stay what they are
 
 
+def recurrent(g):
+    """A sequence of rows, in one of the directions; its states, or the last ones."""
+    if len(g.s) != 3:
+        return
+    kind, way = g.pick("LSTM", "GRU", "RNN"), g.pick("forward", "reverse", "bidirectional")
+    (_, batch, wide), hidden, gates = g.s, int(g.rng.integers(1, 5)), {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
+    both = 1 + (way == "bidirectional")
+    more = [g.random(both, gates * hidden, wide), g.random(both, gates * hidden, hidden)]
+    more += [g.random(both, 2 * gates * hidden) if g.coin() else "", "", g.random(both, batch, hidden) if g.coin() else ""]
+    if kind == "LSTM":
+        more.append(g.random(both, batch, hidden) if g.coin() else "")
+    own = {"linear_before_reset": int(g.coin())} if kind == "GRU" else {}
+    out = g.op(kind, *more, results=2 + (kind == "LSTM"), hidden_size=hidden, direction=way, **own)
+    every = g.x == out[0]
+    if every:
+        g.op("Reshape", g.ints(g.s[0], -1, hidden))
+    g.s = [g.s[0] if every else both, batch * (both if every else 1), hidden]
+
+
+def wrapped(g):
+    """Known numbers that a narrow type cuts, or a division leaves, as factors of the last axis."""
+    x, n = g.x, g.s[-1]
+    g.x = g.const(g.rng.integers(-700, 700, n).astype(np.int32))
+    if g.coin():
+        g.op("Cast", to=g.pick(TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16))
+        g.op("Cast", to=TensorProto.FLOAT)
+    else:
+        g.op("Cast", to=TensorProto.FLOAT)
+        g.op("Mod", g.const(np.float32(g.pick(-37.5, 12.25))), fmod=1)
+    g.op("Mul", g.const(np.float32(0.01)))
+    g.op("Mul", x)
+
+
+def nothing(g):
+    """A part without elements before others."""
+    axis, x = g.axis(), g.x
+    empty = g.const(np.zeros([0 if k == axis else n for k, n in enumerate(g.s)], np.float32))
+    g.x = empty
+    g.op("Concat", x, axis=axis)
+
+
+NEWEST = [recurrent, recurrent, wrapped, nothing]  # for seeds from 4000 on
+
+
 def graph(seed):
     rng = np.random.default_rng(seed)
     shape = [g for g in ([2, 4, 6, 7], [1, 8, 5, 5], [2, 6, 8], [4, 6], [3, 2, 4, 4])][int(rng.integers(5))]
     g = Graph(rng, shape)
     while len(g.nodes) < DEPTH:
-        steps = STEPS + 2 * NEWER if seed >= 3000 else STEPS
+        steps = STEPS + (2 * NEWER if seed >= 3000 else []) + (6 * NEWEST if seed >= 4000 else [])
         steps[int(rng.integers(len(steps)))](g)
         if np.prod(g.s) > 4000:
             break

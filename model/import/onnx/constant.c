@@ -211,13 +211,27 @@ static bool broadcast(ox_net *g, const ox_value *const *v, int n, int *rank, int
   return true;
 }
 
+/* What a type of so few bits that a double holds all its numbers keeps of a whole number: the rest is lost. */
+static double wrapped(double x, int64_t to) {
+  static const struct {
+    int type, bits;
+    bool sign;
+  } narrow[] = {{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {12, 32, false}};
+  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+    if (narrow[i].type != to || !isfinite(x)) continue;
+    const double span = ldexp(1, narrow[i].bits), kept = x - span * floor(x / span);
+    return narrow[i].sign && kept >= span / 2 ? kept - span : kept;
+  }
+  return x;
+}
+
 /* Cast to whole numbers cuts, to truth asks whether it is 0. */
 static bool cast_to(ox_net *g, double *x, int64_t n, bool *whole) {
   enum { FLOAT = 1, BOOL = 9, HALF = 10, DOUBLE = 11, BFLOAT = 16 };
   const int64_t to = ox_int(g, "to", FLOAT);
   *whole = to != FLOAT && to != HALF && to != DOUBLE && to != BFLOAT;
   for (int64_t i = 0; i < n && *whole; i++)
-    x[i] = to == BOOL ? x[i] != 0 : trunc(x[i]);
+    x[i] = to == BOOL ? x[i] != 0 : wrapped(trunc(x[i]), to);
   return true;
 }
 
@@ -228,6 +242,7 @@ static bool by_element(ox_net *g, int row, bool *done) {
   int rank;
   int64_t shape[AXES], all = 1;
   bool whole = sums[row].whole != 0;
+  const bool cut = what == Mod_of && ox_int(g, "fmod", 0); /* the sign of what is divided, not of the divisor */
   for (int i = 0; i < n; i++) {
     v[i] = known(g, (size_t)i);
     if (sums[row].whole < 0) whole &= v[i]->whole || (what == Where_of && i == 0);
@@ -240,7 +255,7 @@ static bool by_element(ox_net *g, int row, bool *done) {
   for (int64_t at = 0; at < all; at++) {
     for (int i = 0; i < n; i++)
       of[i] = v[i]->number[place(v[i], rank, shape, at)];
-    x[at] = compute(what, of, whole && what != CAST);
+    x[at] = cut ? fmod(of[0], of[1]) : compute(what, of, whole && what != CAST);
   }
   if (what == CAST) cast_to(g, x, all, &whole);
   *done = true;

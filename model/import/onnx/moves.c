@@ -386,38 +386,39 @@ static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis 
   return e;
 }
 
-/* The sum of all parts, each 0 where the others are. */
-static bool concat(ox_net *g) {
-  const size_t n = g->node->n_input;
-  ox_value first, out;
-  int axis;
-  int64_t whole = 0, from = 0;
-  parts row = {.block = 1};
-  ox_axis at[OX_RANK] = {0};
-  const ox_axis *all[OX_RANK];
-  if (!ox_placed(g, 0, &first) || !ox_axis_at(g, ox_int(g, "axis", 0), first.rank, &axis)) return false;
-  if (n == 1) return ox_give(g, 0, &first);
-  ox_value *v = TF_ARRAY(g->arena, ox_value, n);
-  g->oom |= !v;
-  for (size_t i = 0; i < n && v; i++) {
-    if (!ox_placed(g, i, &v[i])) return false;
-    if (v[i].rank != first.rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", first.rank, v[i].rank);
-    if (!make_part(g, &v[i], axis) || !add_part(g, &row, &v[i], axis)) return false;
+/* Checks that the parts can stand beside each other along the axis, and gives the others of their axes dims. */
+static bool begin_parts(ox_net *g, ox_value *v, size_t n, int axis, parts *row, ox_axis *at, const ox_axis **all) {
+  int64_t whole = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (v[i].rank != v->rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", v->rank, v[i].rank);
+    if (!make_part(g, &v[i], axis) || !add_part(g, row, &v[i], axis)) return false;
     whole += ox_extent(&v[i], axis);
     if (whole > OX_MOST_SIZE) return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
   }
-  if (!v) return false;
   ox_begin(g);
-  for (int k = 0; k < first.rank; k++) {
+  for (int k = 0; k < v->rank; k++) {
     for (size_t i = 0; i < n && k != axis; i++) {
-      if (ox_extent(&v[i], k) != ox_extent(&first, k))
-        return ox_fail(g, TF_E_SHAPE, "parts of %lld and %lld elements along axis %d", (long long)ox_extent(&first, k),
+      if (ox_extent(&v[i], k) != ox_extent(v, k))
+        return ox_fail(g, TF_E_SHAPE, "parts of %lld and %lld elements along axis %d", (long long)ox_extent(v, k),
                        (long long)ox_extent(&v[i], k), k);
       if (!ox_join(g, &at[k], &v[i], k)) return false;
     }
-    if (k == axis ? !open_row(g, &row, whole) : !ox_open(g, &at[k])) return false;
-    all[k] = k == axis ? &row.all : &at[k];
+    if (k == axis ? !open_row(g, row, whole) : !ox_open(g, &at[k])) return false;
+    all[k] = k == axis ? &row->all : &at[k];
   }
+  return true;
+}
+
+bool ox_concat(ox_net *g, ox_value *v, size_t n, int axis, const char *name, ox_value *out) {
+  int64_t from = 0;
+  parts row = {.block = 1};
+  ox_axis at[OX_RANK] = {0};
+  const ox_axis *all[OX_RANK];
+  if (n == 1) {
+    *out = *v;
+    return true;
+  }
+  if (!begin_parts(g, v, n, axis, &row, at, all)) return false;
   ox_expr *e = NULL;
   for (size_t i = 0; i < n; i++) {
     ox_expr *x = read_part(g, &v[i], axis, all, &row, from);
@@ -425,7 +426,27 @@ static bool concat(ox_net *g) {
     e = e ? ox_call(g, "+", e, x, NULL) : x;
     from += ox_extent(&v[i], axis);
   }
-  return ox_make(g, g->node->output[0], "=", e, all, first.rank, &out) && ox_give(g, 0, &out);
+  return ox_make(g, name, "=", e, all, v->rank, out);
+}
+
+static bool is_empty(ox_net *g, size_t k) {
+  const ox_value *v = ox_find(g, g->node->input[k]);
+  return v && v->empty;
+}
+
+/* Parts without elements are left out. */
+static bool concat(ox_net *g) {
+  const size_t n = g->node->n_input;
+  size_t have = 0;
+  ox_value out;
+  int axis;
+  ox_value *v = TF_ARRAY(g->arena, ox_value, n + 1);
+  if (!v) return !(g->oom = true);
+  for (size_t i = 0; i < n; i++)
+    if (!is_empty(g, i) && !ox_placed(g, i, &v[have++])) return false;
+  if (!have) return ox_fail(g, TF_E_MISSING, "no part has an element");
+  return ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis) && ox_concat(g, v, have, axis, g->node->output[0], &out) &&
+         ox_give(g, 0, &out);
 }
 
 /* Zeros around an axis: like concatenation with a larger whole. */

@@ -163,6 +163,8 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
 bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape);
 /* moves.c: repeats each element `times` times along each axis. */
 bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times);
+/* moves.c: n values beside each other along an axis, as an op: the sum of all, each 0 where the others are. */
+bool ox_concat(ox_net *g, ox_value *v, size_t n, int axis, const char *name, ox_value *out);
 /* Whether its elements are all of the tensor's, in the same order. */
 bool ox_is_whole(const ox_net *g, const ox_value *v);
 /* The only rank of the tensor that an axis of one factor moves along; -1: none. */
@@ -217,6 +219,7 @@ typedef struct {
   const char *call; /* of the workload language, for elementwise nodes */
 } ox_kind;
 const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: unknown */
+const ox_kind *ox_kind_at(int at);           /* NULL past the last */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: evaluates a node whose inputs are constant */
 bool ox_folds(const char *type);             /* whether some node of that type is evaluated here */
 /* fold.c: the same for nodes that move, choose and sum numbers.  Not done: too many to hold, or others tell why not. */
@@ -237,7 +240,7 @@ typedef struct {
 bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out); /* moves.c */
 bool ox_reduced_axes(ox_net *g, int rank, bool *over);                     /* sums.c: which axes the node reduces */
 extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[], ox_resizes[], ox_transposed[],
-    ox_einsums[]; /* terminated by {0} */
+    ox_einsums[], ox_recurrents[]; /* terminated by {0} */
 
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g);    /* inputs are padded equally before and after; if reads are not, a copy is read */

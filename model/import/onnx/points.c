@@ -61,9 +61,11 @@ static ox_expr *with(ox_net *g, const char *call, ox_expr *a, double b) {
 
 /* One call of the language, or an operator between all inputs. */
 static bool call(ox_net *g) {
-  const char *name = ox_kind_of(g->node->op_type)->call;
+  const char *type = g->node->op_type, *name = ox_kind_of(type)->call;
   points p;
   if (!begin(g, &p)) return false;
+  if (strchr("+-*/", name[0]) && strcmp(type, "Sum") != 0 && p.n != 2)
+    return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   if (!strcmp(name, "select") && p.n != 3) return ox_fail(g, TF_E_SHAPE, "three inputs are needed");
   const bool between = strchr("+-*/", name[0]) || !strcmp(name, "max") || !strcmp(name, "min");
   if (!between) return end(g, &p, ox_call(g, name, p.x[0], p.n > 1 ? p.x[1] : NULL, p.n > 2 ? p.x[2] : NULL));

@@ -154,11 +154,8 @@ static bool is_known(const Onnx__NodeProto *n) {
 
 static void suggest(const char *type, char *buf, size_t size) {
   tf_near near = tf_near_start(type, strlen(type));
-  const ox_kind *const tables[] = {ox_points, ox_products, ox_windows,    ox_sums,
-                                   ox_moves,  ox_resizes,  ox_transposed, ox_einsums};
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-    for (const ox_kind *k = tables[t]; k->type; k++)
-      tf_near_offer(&near, k->type);
+  for (int at = 0; ox_kind_at(at); at++)
+    tf_near_offer(&near, ox_kind_at(at)->type);
   buf[0] = '\0';
   if (near.best) tf_near_text(&near, buf, size);
 }

@@ -127,13 +127,20 @@ typedef struct {
   int64_t in, out;
 } sizing;
 
+/* x over the scale: where the result has just as many elements as that makes, by whole numbers, as a scale that is
+ * rounded would put what lies on an element beside it. */
+static double unscaled(const sizing *s, double x) {
+  const bool whole = fabs(s->scale * (double)s->in - (double)s->out) < 1e-9 * (double)s->out;
+  return whole ? x * (double)s->in / (double)s->out : x / s->scale;
+}
+
 /* Where element i of the result lies among those of the input. */
 static double source_of(const sizing *s, int64_t i) {
   const double x = (double)i, out = s->scale * (double)s->in;
   if (!strcmp(s->where, "align_corners")) return s->out > 1 ? x * (double)(s->in - 1) / (double)(s->out - 1) : 0;
-  if (!strcmp(s->where, "asymmetric")) return x / s->scale;
+  if (!strcmp(s->where, "asymmetric")) return unscaled(s, x);
   if (!strcmp(s->where, "pytorch_half_pixel") && s->out == 1) return 0;
-  const double half = (x + 0.5) / s->scale - 0.5;
+  const double half = unscaled(s, x + 0.5) - 0.5;
   if (strcmp(s->where, "half_pixel_symmetric") != 0) return half;
   return (double)s->in / 2 * (1 - (double)s->out / out) + half;
 }
