@@ -31,28 +31,31 @@ static int better(const void *a, const void *b) {
 
 static int fewer_cycles(const void *a, const void *b) {
   const plan_candidate *x = a, *y = b;
-  return (x->cycles > y->cycles) - (x->cycles < y->cycles);
+  if (x->cycles != y->cycles) return (x->cycles > y->cycles) - (x->cycles < y->cycles);
+  return strcmp(x->text, y->text);
 }
 
-/* By cycles that are the target's alone, on which the model's are no bound. */
-static bool rank_expected(planner *p) {
-  double least = INFINITY;
-  int scored = 0;
-  for (int i = 0; i < p->n; i++) {
-    plan_candidate *c = &p->at[i];
-    const bool asked = scored < WHOLE_SCORED && c->cycles <= WHOLE_BEHIND * least && !plan_stopped(p);
-    c->value = asked ? plan_score(p, c) : INFINITY;
-    scored += isfinite(c->value);
-    least = fmin(least, c->value);
-  }
-  qsort(p->at, (size_t)p->n, sizeof *p->at, better);
+static bool fits(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
-  int best = 0;
-  while (d && best < p->n && isfinite(p->at[best].value) && !tf_emit_fits(p->at[best].tree, p->o->target, d))
-    best++;
+  const bool fits = d && tf_emit_fits(c->tree, p->o->target, d);
   tf_diags_free(d);
-  if (best == p->n || !isfinite(p->at[best].value)) return true; /* emitting reports why nothing can be */
-  return plan_adopt(p, p->at[best].tree);
+  return fits;
+}
+
+/* By cycles that are the target's alone, on which the model's are no bound.  Of those that take as long the first. */
+static bool rank_expected(planner *p) {
+  int scored = 0, best = -1;
+  p->kernel.most_cycles = INFINITY;
+  for (int i = 0; i < p->n && scored < WHOLE_SCORED && !plan_stopped(p); i++) {
+    plan_candidate *c = &p->at[i];
+    if (c->cycles > WHOLE_BEHIND * p->kernel.most_cycles) break;
+    c->value = plan_score(p, c);
+    scored += isfinite(c->value);
+    if (c->value >= p->kernel.most_cycles || !fits(p, c)) continue;
+    p->kernel.most_cycles = c->value;
+    best = i;
+  }
+  return best < 0 || plan_adopt(p, p->at[best].tree); /* if none can be emitted, emitting reports why */
 }
 
 bool plan_rank(planner *p) {

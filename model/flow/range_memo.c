@@ -26,10 +26,29 @@ static bool allocate(tf_arena *a, tf_plan *p) {
   p->memo = TF_NEW(a, tf_range_memo);
   if (!p->memo) return false;
   p->memo->question = 1;
+  p->memo->deep = deep + 1;
+  p->memo->since = TF_ARRAY(a, uint64_t, (size_t)deep + 1);
   const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   p->memo->n = all < MOST_FOUND ? all : MOST_FOUND;
   p->memo->found = TF_ARRAY(a, tf_range_found, p->memo->n);
-  return p->memo->found != NULL;
+  return p->memo->found && p->memo->since;
+}
+
+/* The range of a dim at a node depends on the loops of nodes above it. */
+static void renew(tf_range_memo *m, int depth) {
+  m->question++;
+  for (int k = depth; k < m->deep; k++)
+    m->since[k] = m->question;
+}
+
+void tf_memo_hold(const tf_plan *p) {
+  if (!p->memo) return;
+  p->memo->held = true;
+  renew(p->memo, 0);
+}
+
+void tf_memo_step(const tf_plan *p, int node) {
+  if (p->memo) renew(p->memo, p->depth[node]);
 }
 
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
@@ -43,6 +62,7 @@ tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
                ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
-  *known = f->question == p->memo->question && f->op_dim == (int)op_dim && f->node == node;
+  const uint64_t since = p->memo->held ? p->memo->since[p->depth[node]] : p->memo->question;
+  *known = f->question >= since && f->op_dim == (int)op_dim && f->node == node;
   return f;
 }

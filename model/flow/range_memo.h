@@ -16,6 +16,9 @@ typedef struct {
 
 typedef struct tf_range_memo {
   uint64_t question;
+  uint64_t *since; /* [deep] while held: the question from which on answers at nodes of that depth are valid */
+  int deep;
+  bool held;
   int64_t walked; /* answers computed, for tests */
   size_t n;
   tf_range_found *found; /* [n] */
@@ -28,10 +31,15 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p);
  * already short chains of ops have many ways. */
 bool tf_range_memo_exact(tf_arena *a, tf_plan *p);
 
-/* Begins a new question: all answers are invalid. */
+/* Begins a new question: all answers are invalid, unless they are held. */
 static inline void tf_memo_begin(const tf_plan *p) {
-  if (p->memo) p->memo->question++;
+  if (p->memo && !p->memo->held) p->memo->question++;
 }
+
+/* For who walks the loops and asks for ranges alone: from now on answers are valid until a loop that they depend on
+ * steps, which tf_memo_step must be told: a loop of that node. */
+void tf_memo_hold(const tf_plan *p);
+void tf_memo_step(const tf_plan *p, int node);
 
 /* The entry for an answer; *known: whether it is valid.  Only with a memo. */
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);

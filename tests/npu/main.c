@@ -163,9 +163,9 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     printf("seed %llu: %g cycles, model %g\n", (unsigned long long)seed, r.cycles, e->r.cycles);
     case_complain(e->d);
   }
-  const double late = r.cycles / e->r.cycles - 1, off = r.cycles / npu_cycles_expected(e->tree, false, e->d) - 1;
+  const double late = r.cycles / e->r.cycles - 1, off = r.cycles / npu_cycles_expected(e->tree, INFINITY, e->d) - 1;
   /* no flag makes anybody wait for longer than what it is for */
-  CHECK(fabs(r.cycles / npu_cycles_expected(e->tree, true, e->d) - 1) < 1e-9);
+  CHECK(fabs(r.cycles / npu_clock_program(p, e->d) - 1) < 1e-9);
   if (loud) printf("beside the model's %+.1f %%, beside those expected %+.2f %%\n", 100 * late, 100 * off);
   t->off += fabs(off);
   t->farthest = fabs(off) > fabs(t->farthest) ? off : t->farthest;
@@ -253,7 +253,7 @@ static void plan_case(const char *workload) {
   tf_npu *program = p && p->tree ? npu_compile(p->tree, e.d) : NULL;
   tf_npu_result r = {0};
   if (!CHECK(program && run_values(&e, program, &r, 2e-2) &&
-             fabs(r.cycles / npu_cycles_expected(p->tree, true, e.d) - 1) < 1e-9)) {
+             fabs(r.cycles / npu_clock_program(program, e.d) - 1) < 1e-9)) {
     puts(workload);
     case_complain(e.d);
   }
@@ -286,7 +286,7 @@ static void turns_case(void) {
   tf_npu_result r = {0};
   case_read(&e, turns);
   tf_npu *p = e.tree ? npu_compile(e.tree, e.d) : NULL;
-  if (!CHECK(p && run_values(&e, p, &r, 1e-4) && fabs(r.cycles / npu_cycles_expected(e.tree, true, e.d) - 1) < 1e-9))
+  if (!CHECK(p && run_values(&e, p, &r, 1e-4) && fabs(r.cycles / npu_clock_program(p, e.d) - 1) < 1e-9))
     case_complain(e.d);
   char loads[18] = "";
   for (size_t i = 0, n = 0; p && i < p->n && n < sizeof loads - 1; i++)

@@ -174,7 +174,7 @@ tf_emitted *tf_npu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags
   ir_machine machine;
   if (!tf_target_npu.machine(o, &machine, d)) return NULL;
   tf_npu *p = npu_compile(tree, d);
-  const package k = {tree, o, p, p ? npu_cycles_expected(tree, true, d) : -1};
+  const package k = {tree, o, p, p ? npu_clock_program(p, d) : -1};
   tf_emitted *e = p ? print_all(&k) : NULL;
   if (p && !e) tf_out_of_memory(d);
   tf_npu_free(p);

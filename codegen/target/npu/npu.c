@@ -2,6 +2,7 @@
  * memories that are filled by copies. */
 #include "codegen/target/npu/npu.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -19,8 +20,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 }
 
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  (void)o;
-  return npu_cycles_expected(tree, false, d);
+  return npu_cycles_expected(tree, o->most_cycles > 0 ? o->most_cycles : INFINITY, d);
 }
 
 const tf_target tf_target_npu = {

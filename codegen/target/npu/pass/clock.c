@@ -1,15 +1,13 @@
-/* When a mapping's program will have ended: every instruction begins as soon as its queue is free and what it touches
- * has been written and read; of long loops a few steps are looked at, and the rest takes as long as these did. */
+/* When a program will have ended: every instruction begins as soon as its queue is free and what it touches
+ * has been written and read; of a mapping's long loops a few steps are looked at, and the rest takes as long as these
+ * did. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/target/npu/pass/bytes.h"
 #include "codegen/target/npu/pass/pass.h"
-#include "codegen/target/npu/sim/touch.h"
 
-/* Bytes that are looked at as one: those to which a memory aligns operands; if exact, elements; but a memory has at
- * most so many pieces. */
-enum { ELEMENT = 2, MOST_PIECES = 1 << 20, MOST_EXACT = 1 << 22 };
 /* Steps of a loop before the ones that are measured, in which queues run ahead of each other as far as slots allow;
  * and how many are measured. */
 enum { AHEAD = NPU_SLOTS, MEASURED = NPU_SLOTS };
@@ -17,114 +15,41 @@ enum { AHEAD = NPU_SLOTS, MEASURED = NPU_SLOTS };
 /* When those who wrote or read it last will have. */
 typedef struct {
   double written, read;
-} piece;
+} moment;
 
 struct npu_clock {
-  bool exact;
+  bool loose; /* operands as npu_runs has them then */
   double queue[NPU_QUEUES], mad_end, vector_end;
-  int64_t size[NPU_MEMORIES], n[NPU_MEMORIES]; /* of a piece, in bytes; how many */
-  piece *at[NPU_MEMORIES];
+  npu_pieces memory[NPU_MEMORIES];
 };
 
 static double later(double a, double b) { return a > b ? a : b; } /* of numbers: fmax would be a call */
 
-/* What is done with pieces `from` to `to` of a memory: they are waited for until *time, or noted with it. */
+/* ---- what an instruction touches ------------------------------------------------------------------------------- */
+/* One whose operands are waited for until `time`, and then noted with it. */
 typedef struct {
   npu_clock *c;
-  void (*each)(npu_clock *c, int memory, int64_t from, int64_t to, double *time);
-  double *time;
-} visit;
+  double time;
+} access;
 
-/* ---- what an instruction touches ------------------------------------------------------------------------------- */
-static void wait_written(npu_clock *c, int m, int64_t from, int64_t to, double *time) {
-  for (int64_t k = from; k <= to; k++)
-    *time = later(*time, c->at[m][k].written);
-}
-
-static void wait_all(npu_clock *c, int m, int64_t from, int64_t to, double *time) {
-  for (int64_t k = from; k <= to; k++)
-    *time = later(*time, later(c->at[m][k].written, c->at[m][k].read));
-}
-
-static void note_written(npu_clock *c, int m, int64_t from, int64_t to, double *time) {
-  for (int64_t k = from; k <= to; k++)
-    c->at[m][k].written = *time;
-}
-
-static void note_read(npu_clock *c, int m, int64_t from, int64_t to, double *time) {
-  for (int64_t k = from; k <= to; k++)
-    c->at[m][k].read = later(c->at[m][k].read, *time);
-}
-
-/* The bytes from `first` to `last`, both counted. */
-static void run_of(const visit *v, int memory, int64_t first, int64_t last) {
-  v->each(v->c, memory, first / v->c->size[memory], last / v->c->size[memory], v->time);
-}
-
-static void touch_product(const visit *v, const tf_npu *p, const npu_instr *i, int k) {
-  const npu_operand *o = k ? &i->from[k - 1] : &i->to;
-  const npu_layout l = npu_layout_of(&p->machine.cube, i, k);
-  const int64_t bytes = npu_type_bytes(o->type), line = l.flat && !l.turned ? 1 : l.rows;
-  int64_t rows, columns;
-  npu_sides(i, k, &rows, &columns);
-  const int64_t lines = l.turned ? columns : (rows + line - 1) / line;
-  for (int64_t r = 0; r < lines; r++) {
-    const int64_t first = l.turned ? npu_element(&l, 0, r) : npu_element(&l, r * line, 0);
-    const int64_t end = rows < (r + 1) * line ? rows : (r + 1) * line;
-    const int64_t last = l.turned ? npu_element(&l, rows - 1, r) : npu_element(&l, end - 1, columns - 1);
-    run_of(v, o->memory, o->at + first * bytes, o->at + (last + 1) * bytes - 1);
+static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
+  access *a = ctx;
+  npu_pieces *of = &a->c->memory[memory];
+  npu_pieces_cut(of, at, end);
+  for (; at < end; at = npu_pieces_next(of, at)) {
+    const moment *m = npu_pieces_value(of, at);
+    a->time = later(a->time, operand ? m->written : later(m->written, m->read));
   }
 }
 
-/* Of `count` elements that begin at `at` and go on by `step`, the first and the last inside of 0 .. in - 1. */
-static void keep_inside(int64_t at, int64_t step, int64_t in, int64_t *first, int64_t *last) {
-  while (*first <= *last && (at + *first * step < 0 || at + *first * step >= in))
-    ++*first;
-  while (*first <= *last && (at + *last * step < 0 || at + *last * step >= in))
-    --*last;
-}
-
-/* One dim, from where the others stand: of a window what is in the image. */
-static void touch_row(const visit *v, const npu_instr *i, const npu_dim *row, const npu_cursor *at, int k,
-                      int64_t begin) {
-  const npu_operand *o = k ? &i->from[k - 1] : &i->to;
-  const int64_t bytes = npu_type_bytes(o->type);
-  int64_t first = 0, last = row->count - 1;
-  if (i->op == NPU_LOAD && k) {
-    keep_inside(i->window.at[0] + at->high, row->high, i->window.in[0], &first, &last);
-    keep_inside(i->window.at[1] + at->wide, row->wide, i->window.in[1], &first, &last);
+static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
+  access *a = ctx;
+  npu_pieces *of = &a->c->memory[memory];
+  if (!operand) *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time};
+  for (; operand && at < end; at = npu_pieces_next(of, at)) {
+    moment *m = npu_pieces_value(of, at);
+    m->read = later(m->read, a->time);
   }
-  /* elements that follow on each other as one, others by themselves */
-  const int64_t by = row->step[k], from = begin + at->off[k] * bytes, whole = by == 1 ? last - first + 1 : 1;
-  for (int64_t e = first; e <= (by ? last : first) && first <= last; e += whole)
-    run_of(v, o->memory, from + e * by * bytes, from + (e * by + whole) * bytes - 1);
-}
-
-/* Takes the dim along which the operand's elements follow on each other, or the innermost, out of `outer`. */
-static npu_dim take_row(npu_instr *outer, int k) {
-  int at = outer->n_dims - 1;
-  for (int n = 0; n < outer->n_dims; n++)
-    if (outer->dim[n].step[k] == 1) at = n;
-  const npu_dim one = {.count = 1}, row = at < 0 ? one : outer->dim[at];
-  if (at < 0) return row;
-  outer->n_dims--;
-  memmove(&outer->dim[at], &outer->dim[at + 1], (size_t)(outer->n_dims - at) * sizeof *outer->dim);
-  return row;
-}
-
-static void touch_operand(const visit *v, const tf_npu *p, const npu_instr *i, int k) {
-  const npu_operand *o = k ? &i->from[k - 1] : &i->to;
-  npu_cursor at = {.high = 0};
-  if (o->memory < 0 || (o->tensor >= 0 && p->tensor[o->tensor].in)) return; /* what is given, nobody waits for */
-  if (i->op == NPU_MAD) {
-    touch_product(v, p, i, k);
-    return;
-  }
-  npu_instr outer = *i;
-  const npu_dim row = take_row(&outer, k);
-  do
-    touch_row(v, i, &row, &at, k, o->at + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0));
-  while (npu_cursor_next(&outer, &at));
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
@@ -147,14 +72,15 @@ static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, d
 
 static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
   const int sources = npu_facts_of(i->op)->sources;
-  double begin = c->queue[i->queue];
+  access a = {c, c->queue[i->queue]};
   for (int k = 0; k <= sources; k++)
-    touch_operand(&(visit){c, k ? wait_written : wait_all, &begin}, p, i, k);
-  double end = begin + npu_cycles_of(&p->machine, i);
-  if (p->machine.vector.port > 0) share_port(c, &p->machine, i, begin, &end);
-  c->queue[i->queue] = end;
+    npu_runs(p, i, k, c->loose, wait, &a);
+  const double begin = a.time;
+  a.time += npu_cycles_of(&p->machine, i);
+  if (p->machine.vector.port > 0) share_port(c, &p->machine, i, begin, &a.time);
+  c->queue[i->queue] = a.time;
   for (int k = sources; k >= 0; k--)
-    touch_operand(&(visit){c, k ? note_read : note_written, &end}, p, i, k);
+    npu_runs(p, i, k, c->loose, note, &a);
 }
 
 void npu_clock_settle(npu_build *b) {
@@ -205,8 +131,8 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
   if (c->mad_end > since) c->mad_end += by;
   if (c->vector_end > since) c->vector_end += by;
   for (int m = 1; m < NPU_MEMORIES; m++)
-    for (int64_t k = 0; k < c->n[m]; k++) {
-      piece *p = &c->at[m][k];
+    for (int64_t at = 0; at < c->memory[m].units; at = npu_pieces_next(&c->memory[m], at)) {
+      moment *p = npu_pieces_value(&c->memory[m], at);
       if (p->written > since) p->written += by;
       if (p->read > since) p->read += by;
     }
@@ -215,7 +141,7 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
   npu_clock_settle(b);
   const int64_t times = (last - 1 - i) / MEASURED;
-  if (b->clock->exact || last <= AHEAD + 2 * MEASURED) return 0;
+  if (last <= AHEAD + 2 * MEASURED) return 0;
   if (i == AHEAD - 1) note_state(b, pace);
   if (i != AHEAD + MEASURED - 1 || times <= 0) return 0;
   delay(b->clock, pace, (double)times * (latest(b->clock->queue) - latest(pace->queue)));
@@ -225,27 +151,27 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
-npu_clock *npu_clock_new(const tf_npu *p, bool exact) {
+static npu_clock *clock_new(const tf_npu *p, bool loose) {
   npu_clock *c = calloc(1, sizeof *c);
-  bool ok = c != NULL;
-  if (c) c->exact = exact;
-  for (int m = 0; ok && m < p->machine.n_memories; m++) {
-    const int64_t bytes = m ? p->machine.memory[m].bytes : p->tensor_at[p->n_tensors],
-                  align = p->machine.memory[m].align;
-    c->size[m] = !exact && align > ELEMENT ? align : ELEMENT;
-    while (bytes / c->size[m] >= (exact ? MOST_EXACT : MOST_PIECES))
-      c->size[m] *= 2;
-    c->n[m] = bytes / c->size[m] + 1;
-    c->at[m] = calloc((size_t)c->n[m], sizeof *c->at[m]);
-    ok = c->at[m] != NULL;
-  }
-  if (ok) return c;
+  if (c) c->loose = loose;
+  if (c && npu_pieces_new(c->memory, p, sizeof(moment))) return c;
   npu_clock_free(c);
   return NULL;
 }
 
+npu_clock *npu_clock_new(const tf_npu *p) { return clock_new(p, true); }
+
+double npu_clock_program(const tf_npu *p, tf_diags *d) {
+  npu_clock *c = clock_new(p, false);
+  if (!c) tf_out_of_memory(d);
+  for (size_t k = 0; c && k < p->n; k++)
+    if (p->instr[k].op != NPU_SET && p->instr[k].op != NPU_WAIT) issue(c, p, &p->instr[k]);
+  const double end = c ? npu_clock_end(c) : -1;
+  npu_clock_free(c);
+  return end;
+}
+
 void npu_clock_free(npu_clock *c) {
-  for (int m = 0; c && m < NPU_MEMORIES; m++)
-    free(c->at[m]);
+  if (c) npu_pieces_free(c->memory);
   free(c);
 }

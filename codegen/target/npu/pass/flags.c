@@ -1,12 +1,12 @@
 /* Inserts sets and waits of flags: before each instruction that touches what an earlier one of another queue touched,
- * unless the order follows from other flags (vector clocks, one for every two bytes).  A wait refers to one
+ * unless the order follows from other flags (vector clocks, one for every piece of a memory).  A wait refers to one
  * instruction, and its flag is set right after that, so that nobody waits longer than necessary; each is needed:
  * without it nothing orders the two. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/target/npu/pass/bytes.h"
 #include "codegen/target/npu/pass/pass.h"
-#include "codegen/target/npu/sim/touch.h"
 
 typedef struct {
   uint32_t write, read[NPU_QUEUES]; /* place in its queue, from 1 */
@@ -15,11 +15,12 @@ typedef struct {
 
 typedef struct {
   tf_npu *p;
-  cell *cells[NPU_MEMORIES];
+  npu_pieces cells[NPU_MEMORIES];
   uint32_t (*clock)[NPU_QUEUES];            /* [instruction] what is known to have ended when it ends */
   uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* instructions of a queue */
   uint32_t seen[NPU_QUEUES][NPU_QUEUES];
-  uint32_t need[NPU_QUEUES]; /* of the current instruction */
+  int queue;                 /* of the current instruction; */
+  uint32_t need[NPU_QUEUES]; /* and what it must wait for */
   uint64_t *waits, *sets;    /* [instruction] bit for each other queue, 8 a queue */
 } flagger;
 
@@ -28,30 +29,29 @@ static void need(flagger *f, int queue, uint32_t n) {
 }
 
 /* Notes what an operand must wait for: what was written there, and before a write also what was read there. */
-static void need_access(void *ctx, const npu_instr *i, int operand, int64_t byte) {
+static void need_access(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   flagger *f = ctx;
-  const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
-  cell *c = &f->cells[o->memory][byte / 2];
-  for (int64_t k = 0; k < npu_type_bytes(o->type) / 2; k++, c++) {
+  npu_pieces *of = &f->cells[memory];
+  npu_pieces_cut(of, at, end);
+  for (; at < end; at = npu_pieces_next(of, at)) {
+    const cell *c = npu_pieces_value(of, at);
     if (c->write) need(f, c->queue, c->write);
     for (int q = 0; q < NPU_QUEUES && operand == 0; q++)
       need(f, q, c->read[q]);
   }
 }
 
-static void mark(void *ctx, const npu_instr *i, int operand, int64_t byte) {
+static void mark_read(flagger *f, npu_pieces *of, int64_t at, int64_t end) {
+  for (; at < end; at = npu_pieces_next(of, at))
+    ((cell *)npu_pieces_value(of, at))->read[f->queue] = f->n[f->queue];
+}
+
+static void mark(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   flagger *f = ctx;
-  const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
-  cell *c = &f->cells[o->memory][byte / 2];
-  for (int64_t k = 0; k < npu_type_bytes(o->type) / 2; k++, c++) {
-    if (operand) {
-      c->read[i->queue] = f->n[i->queue];
-      continue;
-    }
-    memset(c, 0, sizeof *c);
-    c->write = f->n[i->queue];
-    c->queue = (uint8_t)i->queue;
-  }
+  if (operand)
+    mark_read(f, &f->cells[memory], at, end);
+  else
+    *(cell *)npu_pieces_join(&f->cells[memory], at, end) = (cell){.write = f->n[f->queue], .queue = (uint8_t)f->queue};
 }
 
 /* Whether the order after queue q follows from that after another queue. */
@@ -65,8 +65,11 @@ static bool follows(const flagger *f, int q) {
 static void order(flagger *f, size_t at) {
   npu_instr *i = &f->p->instr[at];
   uint32_t *seen = f->seen[i->queue];
+  const int sources = npu_facts_of(i->op)->sources;
   memset(f->need, 0, sizeof f->need);
-  npu_touch(f->p, i, need_access, f);
+  f->queue = i->queue;
+  for (int k = sources; k >= 0; k--)
+    npu_runs(f->p, i, k, false, need_access, f);
   for (int q = 0; q < NPU_QUEUES; q++)
     if (q == i->queue || f->need[q] <= seen[q]) f->need[q] = 0;
   for (int q = 0; q < NPU_QUEUES; q++)
@@ -82,7 +85,8 @@ static void order(flagger *f, size_t at) {
   f->nth[i->queue][f->n[i->queue]++] = (uint32_t)at;
   seen[i->queue] = f->n[i->queue];
   memcpy(f->clock[at], seen, sizeof f->clock[at]);
-  npu_touch(f->p, i, mark, f);
+  for (int k = sources; k >= 0; k--)
+    npu_runs(f->p, i, k, false, mark, f);
 }
 
 /* Builds the program again with flags. */
@@ -107,12 +111,7 @@ static bool put_flags(flagger *f, const npu_instr *old, size_t n) {
 
 static bool make(flagger *f) {
   const tf_npu *p = f->p;
-  bool ok = true;
-  for (int m = 0; m < p->machine.n_memories; m++) {
-    const size_t bytes = (size_t)(m ? p->machine.memory[m].bytes : p->tensor_at[p->n_tensors]);
-    f->cells[m] = calloc(bytes / 2 + 1, sizeof(cell));
-    ok = ok && f->cells[m];
-  }
+  bool ok = npu_pieces_new(f->cells, p, sizeof(cell));
   for (int q = 0; q < NPU_QUEUES; q++) {
     f->nth[q] = calloc(p->n + 1, sizeof *f->nth[q]);
     ok = ok && f->nth[q];
@@ -124,8 +123,7 @@ static bool make(flagger *f) {
 }
 
 static void end(flagger *f) {
-  for (int m = 0; m < NPU_MEMORIES; m++)
-    free(f->cells[m]);
+  npu_pieces_free(f->cells);
   for (int q = 0; q < NPU_QUEUES; q++)
     free(f->nth[q]);
   free(f->clock);

@@ -52,6 +52,7 @@ typedef struct {
   bool dry, ok; /* dry: only the sizes of banks are determined */
   int n_banks;
   npu_bank bank[NPU_BANKS];
+  bool *product; /* [op] it is a product of matrices */
   int *global;   /* [tensor] the program's tensor; -1: never in global memory */
   int *transit;  /* [tensor] bank for data on its way out of L0C; -1 */
   int *temp;     /* [op * NPU_TEMPS + i] banks of intermediate values of an expression; -1 */
@@ -61,7 +62,8 @@ typedef struct {
   int turn_tile, turns, turn;
   int64_t turn_bytes;
   bool weaving;     /* instructions of several turns are being made, and will change places */
-  npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten */
+  npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten, */
+  double most;      /* until so many cycles have passed */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -78,13 +80,16 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d);
  * reason in d. */
 bool npu_fits(const tf_tree *tree, tf_diags *d);
 
-/* The cycles after which the program that npu_compile would make has ended, without making it.  exact: of every step,
- * by every element (as far as there is memory for that); else of some steps where loops are long, by pieces of
- * memories. Negative: as npu_compile, with the reason in d. */
-double npu_cycles_expected(const tf_tree *tree, bool exact, tf_diags *d);
+/* About the cycles after which the program that npu_compile would make will have ended, without making it: some steps
+ * of long loops are looked at.  No more than what is found by then when they pass `most`.  Negative: as npu_compile,
+ * with the reason in d. */
+double npu_cycles_expected(const tf_tree *tree, double most, tf_diags *d);
 
-/* clock.c: a machine on which nothing has begun.  NULL: out of memory. */
-npu_clock *npu_clock_new(const tf_npu *p, bool exact);
+/* clock.c: the cycles after which the program will have ended if its flags keep nobody waiting for longer than what
+ * they are for.  Negative: out of memory. */
+double npu_clock_program(const tf_npu *p, tf_diags *d);
+/* A machine on which nothing has begun.  NULL: out of memory. */
+npu_clock *npu_clock_new(const tf_npu *p);
 void npu_clock_free(npu_clock *c);
 /* Times the instructions made so far. */
 void npu_clock_settle(npu_build *b);

@@ -72,13 +72,16 @@ static bool make(npu_build *b, const tf_tree *tree) {
   b->ev.step = TF_ARRAY(a, int64_t, loops * ops);
   b->ev.made = TF_ARRAY(a, tf_ival *, ops);
   b->cur = TF_ARRAY(a, int64_t, loops);
+  b->product = TF_ARRAY(a, bool, ops);
   b->global = TF_ARRAY(a, int, tensors);
   b->transit = TF_ARRAY(a, int, tensors);
   b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
-  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->global || !b->transit || !b->temp)
+  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global || !b->transit || !b->temp)
     return tf_out_of_memory(b->d);
   for (int l = 0; l < b->p->n_loops; l++)
     b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
+  for (int o = 0; o < b->p->wl->n_ops; o++)
+    b->product[o] = npu_is_product(&b->p->wl->ops[o], b->p->wl);
   fill(b->transit, tensors);
   fill(b->temp, ops * NPU_TEMPS);
   return tf_eval_steps(&b->ev) ||
@@ -140,12 +143,13 @@ bool npu_fits(const tf_tree *tree, tf_diags *d) {
   return fits;
 }
 
-double npu_cycles_expected(const tf_tree *tree, bool exact, tf_diags *d) {
+double npu_cycles_expected(const tf_tree *tree, double most, tf_diags *d) {
   npu_build *b = build_new(d);
   double cycles = -1;
   if (b && fit(b, tree)) {
     b->dry = false;
-    b->clock = npu_clock_new(b->out, exact);
+    b->most = most;
+    b->clock = npu_clock_new(b->out);
     if (!b->clock) tf_out_of_memory(d);
     if (b->clock && npu_walk(b)) cycles = npu_clock_end(b->clock);
     npu_clock_free(b->clock);

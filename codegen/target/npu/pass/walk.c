@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
+#include "model/flow/range_memo.h"
 
 void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
   char text[200];
@@ -17,6 +18,12 @@ void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
 }
 
 static const tf_workload *workload(const npu_build *b) { return b->p->wl; }
+
+/* Moves a loop of node n to its i-th step. */
+static void step(npu_build *b, int n, int loop, int64_t i) {
+  b->cur[loop] = i;
+  tf_memo_step(b->p, n);
+}
 
 /* Whether some op below node n has points. */
 static bool busy(const npu_build *b, int n) {
@@ -120,7 +127,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
 /* The cube's memory, by what the tensor is to the op. */
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const int o = alone(b, s->node);
-  if (o < 0 || !npu_is_product(&workload(b)->ops[o], workload(b))) {
+  if (o < 0 || !b->product[o]) {
     npu_stop(b, b->p->tree->nodes[s->node].at, "below a Tile of L0 stands one product of two tensors");
     return -1;
   }
@@ -191,9 +198,7 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
   return -1;
 }
 
-int npu_level_of(const npu_build *b, int o) {
-  return npu_is_product(&workload(b)->ops[o], workload(b)) ? b->t.deep : b->t.vector_level;
-}
+int npu_level_of(const npu_build *b, int o) { return b->product[o] ? b->t.deep : b->t.vector_level; }
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
@@ -206,7 +211,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
     bank[i] = &b->bank[k];
   }
   if (!b->ok) return;
-  if (!npu_is_product(op, workload(b))) {
+  if (!b->product[o]) {
     npu_vector_op(b, o, range, bank);
     return;
   }
@@ -231,7 +236,7 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
   for (int i = 0; i < path->n; i++) {
     const int l = path->loops[i];
     const bool inside = p->loops[l].node == n ? p->loops[l].slot >= k : tf_plan_above(p, n, p->loops[l].node);
-    if (inside) b->cur[l] = b->ev.trip[l] - 1;
+    if (inside) step(b, p->loops[l].node, l, b->ev.trip[l] - 1);
   }
   for (int d = 0; d < op->n_dims; d++) {
     const tf_ival last = tf_dim_range(&b->ev, o, op->dims[d], leaf, b->cur),
@@ -240,8 +245,8 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
     range[d] = (tf_ival){first[d].lo, end - first[d].lo};
   }
   for (int i = 0; i < path->n; i++)
-    if (p->loops[path->loops[i]].node >= n)
-      b->cur[path->loops[i]] *= p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot < k;
+    if (p->loops[path->loops[i]].node > n || (p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot >= k))
+      step(b, p->loops[path->loops[i]].node, path->loops[i], 0);
 }
 
 /* What steps of the loop change in op o's product: columns, for which the array's block stays; rows; or matrices. */
@@ -271,10 +276,10 @@ static void stream(npu_build *b, int o, int n, int k) {
   if (k < (last ? whole_from(b, o, n) : t->n_temporal)) {
     const int l = b->p->first_loop[n] + k;
     for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
-      b->cur[l] = i;
+      step(b, n, l, i);
       stream(b, o, n, k + 1);
     }
-    b->cur[l] = 0;
+    step(b, n, l, 0);
   } else if (!last) {
     stream(b, o, t->children[0], 0);
   } else if (busy(b, b->p->tree->op_node[o])) {
@@ -286,7 +291,7 @@ static void stream(npu_build *b, int o, int n, int k) {
 static void run_here(npu_build *b, int o, int n) {
   const tf_op *op = &workload(b)->ops[o];
   tf_ival range[TF_MAX_RANK];
-  if (b->t.flat && npu_is_product(op, workload(b))) {
+  if (b->t.flat && b->product[o]) {
     stream(b, o, n, 0);
     return;
   }
@@ -306,7 +311,7 @@ static void in_turns(npu_build *b, int n, int loop) {
     b->weaving = true;
     for (; turns < b->turns && i + turns < b->ev.trip[loop]; begin[turns] = b->out->n) {
       b->turn = turns;
-      b->cur[loop] = i + turns++;
+      step(b, n, loop, i + turns++);
       node(b, b->p->tree->nodes[n].children[0]);
     }
     npu_turns_weave(b, begin, turns);
@@ -314,8 +319,11 @@ static void in_turns(npu_build *b, int n, int loop) {
     if (b->clock) npu_clock_settle(b);
   }
   b->turn = 0;
-  b->cur[loop] = 0;
+  step(b, n, loop, 0);
 }
+
+/* Whether nobody wants to know how much longer it takes. */
+static bool is_late(const npu_build *b) { return b->clock && npu_clock_end(b->clock) > b->most; }
 
 static void loops(npu_build *b, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n];
@@ -331,12 +339,12 @@ static void loops(npu_build *b, int n, int k) {
   const int64_t last = b->ev.trip[l] - 1;
   const bool skips = b->dry && !b->p->clips; /* then the first, second and last steps have the largest boxes */
   npu_pace pace;
-  for (int64_t i = 0; i <= last && b->ok; i = skips && i == 1 && last > 1 ? last : i + 1) {
-    b->cur[l] = i;
+  for (int64_t i = 0; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
+    step(b, n, l, i);
     loops(b, n, k + 1);
     if (b->clock && !b->weaving) i += npu_clock_step(b, &pace, i, last);
   }
-  b->cur[l] = 0;
+  step(b, n, l, 0);
 }
 
 static void tile(npu_build *b, int n) {
@@ -412,6 +420,7 @@ static void node(npu_build *b, int n) {
 
 bool npu_walk(npu_build *b) {
   memset(b->cur, 0, sizeof *b->cur * (size_t)b->p->n_loops);
+  tf_memo_hold(b->p);
   node(b, 0);
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
     if (b->ok) flush(b, -1, 1);
