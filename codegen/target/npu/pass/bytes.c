@@ -23,25 +23,40 @@ static void run_of(const walker *w, int64_t element, int64_t count) {
   w->each(w->ctx, w->operand, w->memory, first / NPU_UNIT, (first + count * w->bytes) / NPU_UNIT);
 }
 
-/* Lines of blocks, or rows, one after the other; those that follow on each other as one. */
+/* Elements that go on where those before end are of one run. */
+typedef struct {
+  int64_t from, count;
+} joined;
+
+static void join(const walker *w, joined *j, int64_t from, int64_t count) {
+  const bool goes_on = j->count && from == j->from + j->count;
+  if (!goes_on && j->count) run_of(w, j->from, j->count);
+  *j = goes_on ? (joined){j->from, j->count + count} : (joined){from, count};
+}
+
+/* A line of blocks from `row` on, of which so many rows are there: whole blocks, then what is there of the last. */
+static void line_runs(const walker *w, const npu_layout *l, joined *j, int64_t row, int64_t rows, int64_t columns) {
+  const int64_t end = w->gap ? columns : columns / l->columns * l->columns;
+  const bool whole = w->gap || rows == l->rows;
+  if (whole && end)
+    join(w, j, npu_element(l, row, 0), npu_element(l, row + rows - 1, end - 1) + 1 - npu_element(l, row, 0));
+  for (int64_t c = 0; c < end && !whole; c += l->columns)
+    join(w, j, npu_element(l, row, c), rows * l->columns);
+  for (int64_t r = row; r < row + rows && end < columns; r++)
+    join(w, j, npu_element(l, r, end), columns - end);
+}
+
+/* Loose: lines of blocks with all that is between their first and last element. */
 static void product_runs(const walker *w, const npu_cube *cube) {
   const npu_layout l = npu_layout_of(cube, w->i, w->operand);
-  const int64_t high = l.flat && !l.turned ? 1 : l.rows;
-  int64_t rows, columns, from = 0, count = 0;
+  int64_t rows, columns;
+  joined j = {0, 0};
   npu_sides(w->i, w->operand, &rows, &columns);
-  const int64_t lines = l.turned ? columns : (rows + high - 1) / high;
-  for (int64_t r = 0; r < lines; r++) {
-    const int64_t end = rows < (r + 1) * high ? rows : (r + 1) * high;
-    const int64_t first = l.turned ? npu_element(&l, 0, r) : npu_element(&l, r * high, 0);
-    const int64_t last = l.turned ? npu_element(&l, rows - 1, r) : npu_element(&l, end - 1, columns - 1);
-    if (count && first != from + count) {
-      run_of(w, from, count);
-      count = 0;
-    }
-    if (!count) from = first;
-    count = last + 1 - from;
-  }
-  if (count) run_of(w, from, count);
+  for (int64_t r = 0; r < rows && !l.flat; r += l.rows)
+    line_runs(w, &l, &j, r, rows - r < l.rows ? rows - r : l.rows, columns);
+  for (int64_t r = 0; r < (l.turned ? columns : rows) && l.flat; r++)
+    join(w, &j, l.turned ? npu_element(&l, 0, r) : npu_element(&l, r, 0), l.turned ? rows : columns);
+  run_of(w, j.from, j.count);
 }
 
 /* Dims of the operand that move it, the longest step outermost; a step back is one ahead from the other end. */
