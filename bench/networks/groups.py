@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Which kernels of an emitted network take the time: each called alone on random data (groups.py CODE, with libnetwork.so in it).
+"""Which kernels of an emitted network take the time: each called alone on random data (groups.py CODE [PLAN.json], with libnetwork.so in CODE).
 
-Milliseconds of processor time (the least of four calls, times the groups that are that kernel), how many these are, the ops.
+Milliseconds of processor time (the least of four calls, times the groups that are that kernel), with the plan's JSON what it predicts and
+measured over predicted, how many these are, the ops.  The last line has the sums.
 """
 import ctypes
 import glob
+import json
 import os
 import re
 import sys
@@ -57,8 +59,13 @@ def time_of(lib, name, header):
     return best * 1e3
 
 
+def against(ms, said):
+    return f"{said:8.3f} {ms / said:5.2f}  " if said else ""
+
+
 def main():
     folder, rows = sys.argv[1], []
+    plan = json.load(open(sys.argv[2]))["groups"] if len(sys.argv) > 2 else None
     lib, text = ctypes.CDLL(folder + "/libnetwork.so"), open(folder + "/network.c").read()
     calls = re.findall(r"/\* \d+: (.*?) \*/\nstatic int run_\d+.*?return (network_g\d+)\(", text, re.S)
     for path in glob.glob(folder + "/g*.h"):
@@ -66,9 +73,12 @@ def main():
             continue
         name = f"network_g{k[1]}"
         alike = [ops for ops, kernel in calls if kernel == name]
-        rows.append((time_of(lib, name, open(path).read()) * len(alike), len(alike), name, alike[0]))
-    for ms, n, name, ops in sorted(rows, reverse=True):
-        print(f"{ms:8.3f} ms  {n:3d} x {name}: {ops[:100]}")
+        said = 1e3 * plan[int(k[1]) - 1]["seconds"] * len(alike) if plan else 0
+        rows.append((time_of(lib, name, open(path).read()) * len(alike), said, len(alike), name, alike[0]))
+    for ms, said, n, name, ops in sorted(rows, reverse=True):
+        print(f"{ms:8.3f} ms  {against(ms, said)}{n:3d} x {name}: {ops[:100]}")
+    ms, said = (sum(row[i] for row in rows) for i in (0, 1))
+    print(f"{ms:8.3f} ms  {against(ms, said)}all")
 
 
 main()

@@ -7,15 +7,17 @@ import onnx
 from onnx import numpy_helper
 
 
-def race(ours, model, path, session, names, feeds, peers, rounds):
-    """Milliseconds of processor time of one call of each: the median over rounds in which each is called in turn."""
+def race(ours, model, path, session, names, feeds, peers, rounds, threads):
+    """Milliseconds of one call of each, of processor time with one thread, else by the clock: the median over rounds in which each
+    is called in turn."""
+    now = time.process_time if threads == 1 else time.perf_counter
     calls = {"tileflow": ours}
     if "ort" in peers:
         calls["ort"] = lambda: session.run(names, feeds)
     if "openvino" in peers:
-        calls["openvino"] = openvino_call(path, feeds)
+        calls["openvino"] = openvino_call(path, feeds, threads)
     if "eager" in peers or "compile" in peers:
-        eager, compiled = torch_calls(model, feeds, "compile" in peers)
+        eager, compiled = torch_calls(model, feeds, "compile" in peers, threads)
         if "eager" in peers:
             calls["eager"] = eager
         if compiled:
@@ -23,27 +25,27 @@ def race(ours, model, path, session, names, feeds, peers, rounds):
     times = {k: [] for k in calls}
     for r in range(rounds + 1):
         for k, call in calls.items():
-            begun = time.process_time()
+            begun = now()
             call()
             if r:
-                times[k].append(time.process_time() - begun)
+                times[k].append(now() - begun)
     return {k: round(statistics.median(v) * 1e3, 4) for k, v in times.items()}
 
 
-def openvino_call(path, feeds):
+def openvino_call(path, feeds, threads):
     import openvino
 
     core = openvino.Core()
-    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"})
+    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"})
     request = compiled.create_infer_request()
     return lambda: request.infer(feeds)
 
 
 # ---- the graph in PyTorch: a call a node, as a user who writes the model writes it ------------------------------------------
-def torch_calls(model, feeds, compiles):
+def torch_calls(model, feeds, compiles, threads):
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     values = {i.name: torch.from_numpy(np.array(numpy_helper.to_array(i))) for i in model.graph.initializer}
     given = {k: torch.from_numpy(v) for k, v in feeds.items()}
     steps = [(n.op_type, list(n.input), list(n.output), {a.name: onnx.helper.get_attribute_value(a) for a in n.attribute}) for n in model.graph.node]

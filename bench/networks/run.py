@@ -2,16 +2,20 @@
 """Networks from ONNX to one library, held against onnxruntime and timed beside it.
 
   run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N] [--csv FILE]
+         [--threads N] [--peak] [--reuse] [--lock FILE]
 
 Each network of models.py is written with random weights, planned (`plan --target cpu`), emitted, compiled, given its weights
 (`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
-time, contestants in turns within one run, one thread each: the median of the rounds.  A line of JSON a network goes to stdout;
+time, contestants in turns within one run, one thread each: the median of the rounds; with --threads 2 by the clock.  --peak: what each
+holds at most, too (peak.py).  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
 --csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
 import argparse
+import contextlib
 import csv
 import ctypes
+import fcntl
 import json
 import os
 import pathlib
@@ -20,7 +24,7 @@ import subprocess
 import sys
 import time
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", str(dict(zip(sys.argv, sys.argv[1:])).get("--threads", 1)))  # read as libraries are loaded
 import numpy as np
 import onnx
 import onnxruntime
@@ -84,7 +88,7 @@ class Library:
             elif "*packed" in line:
                 fields.append(("packed", ctypes.c_void_p))
         self.Args = type("Args", (ctypes.Structure,), {"_fields_": fields})
-        self.args, self.kept, self.lib = self.Args(), [], ctypes.CDLL(str(folder / "libnetwork.so"))
+        self.args, self.kept, self.given, self.lib = self.Args(), [], {}, ctypes.CDLL(str(folder / "libnetwork.so"))
         self.lib.network_workspace.restype = ctypes.c_size_t
         self.file = np.fromfile(weights, np.uint8)
         why = ctypes.create_string_buffer(200)
@@ -98,6 +102,8 @@ class Library:
     def set(self, name, array):
         array = np.ascontiguousarray(array, np.float32).reshape(self.shape[name])
         self.kept.append(array)
+        if name not in self.out:
+            self.given[name] = array
         setattr(self.args, name, array.ctypes.data)
         for r in range(array.ndim - 1):
             getattr(self.args, name + "_stride")[r] = array.strides[r] // 4
@@ -120,6 +126,21 @@ class Library:
     def run(self):
         if self.call():
             raise RuntimeError("network refused its arguments")
+
+
+@contextlib.contextmanager
+def locked(path):
+    with open(path or os.devnull, "w") as f:
+        if path:
+            fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def peak_of(kind, folder, threads):
+    done = subprocess.run([sys.executable, str(pathlib.Path(__file__).parent / "peak.py"), kind, str(folder), str(threads)], capture_output=True, text=True, timeout=580)
+    if done.returncode:
+        raise RuntimeError(f"peak.py {kind}: {done.stderr.strip().splitlines()[-1][:200]}")
+    return round(int(done.stdout) / 2**20, 1)
 
 
 def give_inputs(lib, model, feeds):
@@ -152,18 +173,19 @@ def one(name, o, folder):
     log, model = folder / "log", models.build(name, o.size, batch=o.batch)
     path, plan, code, weights = (str(folder / n) for n in ("model.onnx", "plan.yaml", "code", "weights.bin"))
     onnx.save(model, path)
-    row = {"network": name, "size": o.size, "batch": o.batch, "nodes": len(model.graph.node)}
+    row = {"network": name, "size": o.size, "batch": o.batch, "threads": o.threads, "nodes": len(model.graph.node)}
     if not (o.reuse and os.path.exists(plan)):
         row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
-    subprocess.run(["rm", "-rf", code])
-    command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
     planned = json.load(open(folder / "plan.json"))
     groups, row["predicted_ms"] = planned["groups"], round(1e3 * planned["seconds"], 4)  # by the model, without what calls and layouts cost
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
-    row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", f"CFLAGS={o.make}"], log), 1)
-    command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
-    command([o.tileflow, "pack", path, "-o", weights, "--quiet"], log)
-    feeds, s = feeds_of(model), session(model)
+    if not (o.reuse and os.path.exists(code + "/libnetwork.so")):
+        subprocess.run(["rm", "-rf", code])
+        command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
+        row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", f"CFLAGS={o.make}"], log), 1)
+        command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
+        command([o.tileflow, "pack", path, "-o", weights, "--quiet"], log)
+    feeds, s = feeds_of(model), session(model, o.threads)
     names = [x.name for x in s.get_outputs()]
     want = dict(zip(names, s.run(names, feeds)))
     lib = Library(pathlib.Path(code), weights)
@@ -174,21 +196,26 @@ def one(name, o, folder):
     row["bytes"] = {"weights": int(lib.file.size), "panels": int(lib.panels.size) if hasattr(lib, "panels") else 0, "workspace": int(lib.bytes)}
     row["equal"] = row["error"] <= LIMIT
     if o.rounds:
-        row["ms"] = peers.race(lib.run, model, path, s, names, feeds, o.peers, o.rounds)
+        with locked(o.lock):
+            row["ms"] = peers.race(lib.run, model, path, s, names, feeds, o.peers, o.rounds, o.threads)
+    if o.peak:
+        np.savez(folder / "feeds.npz", **feeds)
+        np.savez(folder / "given.npz", **lib.given)
+        row["mib"] = {k: peak_of(k, folder, o.threads) for k in ("tileflow", "ort", "openvino")}
     return row
 
 
-COLUMNS = ["network", "size", "batch", "groups", "kernels", "plan_s", "predicted_ms", "tileflow_ms", "ort_ms", "openvino_ms", "eager_ms",
-           "error", "load", "date", "commit"]
+COLUMNS = ["network", "size", "batch", "threads", "groups", "kernels", "plan_s", "predicted_ms", "tileflow_ms", "ort_ms", "openvino_ms", "eager_ms",
+           "compile_ms", "tileflow_mib", "ort_mib", "openvino_mib", "error", "load", "date", "commit"]
 
 
 def keep(path, row):
     """The row in its place of the CSV file; other networks' rows stay."""
     rows = list(csv.DictReader(open(path))) if os.path.exists(path) else []
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
-    new = {**row, **{k + "_ms": v for k, v in row.get("ms", {}).items()}, "error": f"{row['error']:.1e}", "load": round(os.getloadavg()[0], 1),
+    new = {**row, **{k + "_ms": v for k, v in row.get("ms", {}).items()}, **{k + "_mib": v for k, v in row.get("mib", {}).items()}, "error": f"{row['error']:.1e}", "load": round(os.getloadavg()[0], 1),
            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "commit": commit.stdout.strip()}
-    same = [i for i, r in enumerate(rows) if (r["network"], r["size"], r["batch"]) == (row["network"], row["size"], str(row["batch"]))]
+    same = [i for i, r in enumerate(rows) if (r["network"], r["size"], r["batch"], r.get("threads") or "1") == (row["network"], row["size"], str(row["batch"]), str(row["threads"]))]
     rows[same[0] if same else len(rows):(same[0] if same else len(rows)) + 1] = [new]
     with open(path + ".new", "w", newline="") as f:
         w = csv.DictWriter(f, COLUMNS, extrasaction="ignore", lineterminator="\n")
@@ -203,7 +230,8 @@ def main():
     p.add_argument("--peers", default="ort"), p.add_argument("--rounds", type=int, default=0)
     p.add_argument("--plan", default="", help="more for `tileflow plan`"), p.add_argument("--make", default="-O3 -fPIC", help="CFLAGS")
     p.add_argument("--csv", help="file to keep the rows in")
-    p.add_argument("--reuse", action="store_true", help="take plans that are there")
+    p.add_argument("--reuse", action="store_true", help="take plans and libraries that are there")
+    p.add_argument("--threads", type=int, default=1), p.add_argument("--peak", action="store_true"), p.add_argument("--lock", help="file")
     o = p.parse_args()
     o.peers = [x for x in o.peers.split(",") if x]
     bad = 0
