@@ -136,6 +136,7 @@ static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const npu_cube *c = &b->t.machine.cube;
   const int k = npu_bank_of(b, s->tensor, role == 0 ? c->sums : role == 1 ? c->left : c->right, s->level);
   if (k < 0) return -1;
+  if (b->bank[k].blocks && b->bank[k].op == o && b->bank[k].role == role) return k;
   if (b->bank[k].op != o) b->bank[k].held = false;
   b->bank[k].blocks = true;
   b->bank[k].op = o;
