@@ -27,7 +27,7 @@ static cli_status solve(cli_session *s, const solve_options *o) {
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;
-  if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_say_left_out(s, r, stderr);
+  if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_print_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;
 }

@@ -141,7 +141,7 @@ static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, 
     ok = put_bar(t, row, at, c, d);
   if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   c->shape = PLOT_BARS;
-  plot_say_column(w->y, c->y_name);
+  plot_column_label(w->y, c->y_name);
   plot_use_units(c, 'y');
   plot_title_of(c, c->y_name, in, 1);
   return ok;

@@ -89,7 +89,7 @@ plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style
 /* "WHAT of A, B, C and 2 more": a title that lists the inputs. */
 void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n);
 /* A column's name for readers: cycles, energy_pj. */
-void plot_say_column(const char *column, char out[120]);
+void plot_column_label(const char *column, char out[120]);
 /* Converts the axis to units for figures: energy from pJ (in tables) to J, area from um2 to mm2; call it once the axis
  * has all points. */
 void plot_use_units(plot_chart *c, char axis);

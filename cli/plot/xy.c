@@ -88,7 +88,7 @@ static bool wide(const plot_chart *c, bool y) {
   return lo > 0 && hi > 30 * lo;
 }
 
-void plot_say_column(const char *column, char out[120]) {
+void plot_column_label(const char *column, char out[120]) {
   snprintf(out, 120, "%.100s", column);
   for (char *p = out; *p; p++)
     if (*p == '_') *p = ' ';
@@ -121,8 +121,8 @@ void plot_use_units(plot_chart *c, char axis) {
 static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char x[120], y[120], what[260];
-  plot_say_column(w->x, x);
-  plot_say_column(w->y, y);
+  plot_column_label(w->x, x);
+  plot_column_label(w->y, y);
   if (!*c->x_name) memcpy(c->x_name, x, sizeof x);
   if (!*c->y_name) memcpy(c->y_name, y, sizeof y);
   plot_use_units(c, 'x');
@@ -296,9 +296,9 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   }
   if (!ok || !s->n) return ok && tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char z_name[120];
-  plot_say_column(w->z, z_name);
-  plot_say_column(w->x, c->x_name);
-  plot_say_column(w->y, c->y_name);
+  plot_column_label(w->z, z_name);
+  plot_column_label(w->x, c->x_name);
+  plot_column_label(w->y, c->y_name);
   memcpy(c->z_name, z_name, sizeof z_name);
   plot_use_units(c, 'z');
   c->shape = PLOT_HEAT;

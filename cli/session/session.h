@@ -52,7 +52,7 @@ cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);
  * tf_solve_free in either case. */
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out);
 /* Prints what the solver left out of its space, a line for each reason. */
-void cli_say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out);
+void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out);
 /* Name of the k-th method of solve; NULL past the last. */
 const char *cli_method(int k);
 #endif

@@ -30,7 +30,7 @@ static void show(void *ctx, const tf_progress *p) {
 }
 
 /* ---- what was found ------------------------------------------------------------------------------- */
-void cli_say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
+void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
   const tf_arch *a = s->spec->arch;
   for (int l = 0; l < r->n_levels; l++)
     if (r->levels[l].pruned)
@@ -51,7 +51,7 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
           : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
                                                : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
-  cli_say_left_out(s, r, stderr);
+  cli_print_left_out(s, r, stderr);
   return CLI_INFEASIBLE;
 }
 

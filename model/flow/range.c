@@ -48,7 +48,7 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   tf_ival v = {0, 0};
   tf_memo_begin(ev->plan);
   for (int i = 0; i < s->n_touch; i++)
-    v = tf_around(v, touch_rank(ev, s->touch[i], r, s->node, dg));
+    v = tf_hull(v, touch_rank(ev, s->touch[i], r, s->node, dg));
   return v;
 }
 
@@ -95,7 +95,7 @@ bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_iv
       empty = part[r].len <= 0;
     }
     for (int r = 0; r < rank && !empty; r++)
-      box[r] = any ? tf_around(box[r], part[r]) : part[r];
+      box[r] = any ? tf_hull(box[r], part[r]) : part[r];
     any |= !empty;
   }
   return any;
@@ -107,7 +107,7 @@ static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *d
   tf_ival v = {0, 0};
   if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
   TF_EACH_READ (p->facts, o, n, at)
-    v = tf_around(v, touch_rank(ev, (tf_touch){at.op, at.ref}, r, n, dg));
+    v = tf_hull(v, touch_rank(ev, (tf_touch){at.op, at.ref}, r, n, dg));
   return v;
 }
 

@@ -203,8 +203,8 @@ bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
   do {
     for (int o = 0; o < p->wl->n_ops; o++) {
       if (!p->skips->mask.vain[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg)) continue;
-      l = tf_around(l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
-      q = tf_around(q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
+      l = tf_hull(l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
+      q = tf_hull(q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
     }
   } while (next_instance(ev, path, spatial, dg));
   for (int k = 0; k < path->n; k++)

@@ -17,8 +17,8 @@ typedef struct {
   int64_t lo, len;
 } tf_ival;
 
-/* The hull of both; an empty one is ignored. */
-static inline tf_ival tf_around(tf_ival a, tf_ival b) {
+/* The smallest interval that holds both; an empty one is ignored. */
+static inline tf_ival tf_hull(tf_ival a, tf_ival b) {
   if (a.len <= 0) return b;
   if (b.len <= 0) return a;
   int64_t lo = a.lo < b.lo ? a.lo : b.lo;

@@ -27,7 +27,7 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   TF_EACH_READ (r->f, o, n, at)
     if (r->apart || !is_idle(r, at.op)) {
       tf_ival read = index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k]);
-      v = tf_around(v, r->borderless ? read : tf_clip(z, k, read));
+      v = tf_hull(v, r->borderless ? read : tf_clip(z, k, read));
     }
   return v;
 }

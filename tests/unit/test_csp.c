@@ -127,7 +127,7 @@ static int64_t each_below(seen *out, tf_arena *a, const csp_state *from) {
   if (!CHECK(csp_state_new(s, a, &to))) return 0;
   for (int k = 0; k < (n < 0 ? 2 : n); k++) {
     csp_state_copy(s, &to, from);
-    if (n < 0 ? csp_narrow(s, &to, v, k ? mid + 1 : is.lo, k ? is.hi : mid) && csp_settle(s, &to)
+    if (n < 0 ? csp_narrow(s, &to, v, k ? mid + 1 : is.lo, k ? is.hi : mid) && csp_propagate_all(s, &to)
               : csp_fix(s, &to, v, value[k]))
       told += each_below(out, a, &to);
   }
@@ -137,7 +137,8 @@ static int64_t each_below(seen *out, tf_arena *a, const csp_state *from) {
 static int64_t each(seen *out) {
   tf_arena *a = tf_arena_new();
   csp_state whole;
-  const int64_t n = csp_state_new(out->s, a, &whole) && csp_settle(out->s, &whole) ? each_below(out, a, &whole) : 0;
+  const int64_t n =
+      csp_state_new(out->s, a, &whole) && csp_propagate_all(out->s, &whole) ? each_below(out, a, &whole) : 0;
   tf_arena_free(a);
   return n;
 }
@@ -279,7 +280,7 @@ static void test_heron(void) {
 
   csp_state st;
   csp_state_new(s, a, &st);
-  CHECK(csp_settle(s, &st));
+  CHECK(csp_propagate_all(s, &st));
   CHECK_I64(st.left[fused].hi, 64 * 64); /* what the domain of a million comes to */
   tf_rng rng = tf_rng_new(4, 1);
   const size_t n = (size_t)s->n_vars;

@@ -85,8 +85,9 @@ typedef struct {
 bool csp_state_new(const csp *s, tf_arena *a, csp_state *st); /* all domains complete; false: out of memory */
 void csp_state_whole(const csp *s, csp_state *st);
 void csp_state_copy(const csp *s, csp_state *to, const csp_state *from);
-/* Each narrows a domain and propagates to a fixed point; false: some variable has no value left. */
-bool csp_settle(const csp *s, csp_state *st);
+/* All propagate to a fixed point, after narrowing a domain if they are given one; false: some variable has no value
+ * left. */
+bool csp_propagate_all(const csp *s, csp_state *st);
 bool csp_fix(const csp *s, csp_state *st, int v, int64_t value);
 /* The values left of a set, or of a range of at most `most` values, ascending; returns how many.  -1: a wider range. */
 int csp_values(const csp *s, const csp_state *st, int v, int most, int64_t *out);

@@ -298,7 +298,7 @@ static bool from(const csp *s, csp_state *st, int v) {
   return ok;
 }
 
-bool csp_settle(const csp *s, csp_state *st) { return from(s, st, -1); }
+bool csp_propagate_all(const csp *s, csp_state *st) { return from(s, st, -1); }
 
 bool csp_fix(const csp *s, csp_state *st, int v, int64_t value) {
   return csp_has(s, st, v, value) && csp_narrow(s, st, v, value, value) && from(s, st, v);

@@ -102,7 +102,7 @@ static bool choose(walk *w, level *l, csp_state *to) {
   if (l->wide) {
     const int64_t lo = l->state.left[l->v].lo, hi = l->state.left[l->v].hi, mid = lo + (hi - lo) / 2;
     const bool low = (l->upper ^ k) == 0;
-    return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) && csp_settle(w->s, to);
+    return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) && csp_propagate_all(w->s, to);
   }
   const int pick = k + (int)tf_rng_below(w->rng, (uint32_t)(l->n - k));
   const int64_t x = l->value[pick];
@@ -116,7 +116,7 @@ static void begin(walk *w, const csp_state *from) {
   w->no_memory |= !root;
   if (!root) return;
   if (from) csp_state_copy(w->s, &root->state, from);
-  if (!csp_settle(w->s, &root->state)) return;
+  if (!csp_propagate_all(w->s, &root->state)) return;
   enter(w, root);
   while (w->depth && !w->stop && !w->no_memory) {
     if (w->at[w->depth - 1].tried == w->at[w->depth - 1].n) {

@@ -458,5 +458,5 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   f->stack = m.bad ? NULL : TF_ARRAY(a, csp_state, (size_t)m.s->n_knobs + 1);
   for (int k = 0; f->stack && k <= m.s->n_knobs; k++)
     m.bad |= !csp_state_new(m.s, a, &f->stack[k]);
-  return !m.bad && f->stack && csp_settle(m.s, &f->stack[0]) ? m.s->n_knobs : -1;
+  return !m.bad && f->stack && csp_propagate_all(m.s, &f->stack[0]) ? m.s->n_knobs : -1;
 }

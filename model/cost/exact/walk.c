@@ -346,7 +346,7 @@ static void note_home(tf_walker *e, int z) {
     }
     if (!any) continue;
     for (int r = 0; r < t->rank; r++)
-      all[r] = tf_around(all[r], box[r]);
+      all[r] = tf_hull(all[r], box[r]);
     int64_t words = tf_home_share(e->m, z, all);
     e->m->home_words[z] = words > e->m->home_words[z] ? words : e->m->home_words[z];
   } while (next_instance(e, e->p->home_scope[z]));

@@ -35,7 +35,7 @@ static bool add_left(leavings *g) {
   }
   ev->made = NULL;
   for (int r = 0; r < t->rank && any; r++)
-    if (g->ranks >> r & 1) g->all[r] = tf_around(g->all[r], box[r]);
+    if (g->ranks >> r & 1) g->all[r] = tf_hull(g->all[r], box[r]);
   return any;
 }
 

@@ -83,7 +83,7 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
     npu_runs(p, i, k, c->loose, note, &a);
 }
 
-void npu_clock_settle(npu_build *b) {
+void npu_clock_run(npu_build *b) {
   for (size_t k = 0; k < b->out->n; k++)
     issue(b->clock, b->out, &b->out->instr[k]);
   b->out->n = 0;
@@ -139,7 +139,7 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
 }
 
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
-  npu_clock_settle(b);
+  npu_clock_run(b);
   const int64_t times = (last - 1 - i) / MEASURED;
   if (last <= AHEAD + 2 * MEASURED) return 0;
   if (i == AHEAD - 1) note_state(b, pace);

@@ -92,7 +92,7 @@ double npu_clock_program(const tf_npu *p, tf_diags *d);
 npu_clock *npu_clock_new(const tf_npu *p);
 void npu_clock_free(npu_clock *c);
 /* Times the instructions made so far. */
-void npu_clock_settle(npu_build *b);
+void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
 /* What a loop's steps are measured from: when its queues were free, which banks held a box, and where it began. */
 typedef struct {

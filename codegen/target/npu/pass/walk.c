@@ -317,7 +317,7 @@ static void in_turns(npu_build *b, int n, int loop) {
     }
     npu_turns_weave(b, begin, turns);
     b->weaving = false;
-    if (b->clock) npu_clock_settle(b);
+    if (b->clock) npu_clock_run(b);
   }
   b->turn = 0;
   step(b, n, loop, 0);
@@ -426,6 +426,6 @@ bool npu_walk(npu_build *b) {
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
     if (b->ok) flush(b, -1, 1);
   b->turn = 0;
-  if (b->clock) npu_clock_settle(b);
+  if (b->clock) npu_clock_run(b);
   return b->ok;
 }
