@@ -1,5 +1,6 @@
 /* Finds a mapping if none is given: all ops are fused as far as possible by a template, and a search completes the
  * trip counts. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/eval/hooks.h"
@@ -12,6 +13,9 @@
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
 /* One in so many parts of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
+/* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
+ * ops have what no bound counts: exp and what cannot overlap take attention to 1.4, of short rows to 1.75. */
+static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
 
 /* ---- one search ------------------------------------------------------------------------------- */
 typedef struct {
@@ -116,13 +120,30 @@ static tf_tree *template_of(const planner *p, tf_template form) {
   return NULL;
 }
 
-/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, uses that form, unless kernels
- * are timed.  Otherwise the best of the forms in which they pass through; or the form in which they pass through the
- * memory further out, too: for weights larger than the last-level cache. */
+/* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked workloads are
+ * searched with all points counted, on which the bounds are none. */
+static bool is_near(const planner *p, const tf_bounds *bounds) {
+  double best = INFINITY, cycles = INFINITY;
+  for (int i = 0; i < p->n; i++) {
+    if (!p->at[i].is_scored || p->at[i].value >= best) continue;
+    best = p->at[i].value;
+    cycles = p->at[i].cycles;
+  }
+  const double near = p->wl->n_ops > 1 ? NEAR : NEAR_OF_ONE;
+  return tf_workload_masked(p->wl) || cycles <= near * tf_bounds_value(TF_LATENCY, bounds, p->arch);
+}
+
+/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
+ * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which
+ * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
+ * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
 static bool search_templates(planner *p) {
+  tf_bounds bounds;
+  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
-    if ((form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR) && p->plan->tree && p->n_time == 0) break;
+    const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
+    if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);

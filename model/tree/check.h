@@ -11,6 +11,7 @@ typedef struct {
   const tf_facts *f;
   tf_arena *arena;
   tf_diags *diags;
+  bool unheard;    /* nobody reads the warnings in diags: it counts only whether there are errors */
   bool *loop_told; /* [loop] an error on it has been reported */
   bool *dim_told;  /* [dim] the same for a loop that splits it, so that its ranges mean nothing */
 } tf_checker;

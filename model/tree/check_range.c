@@ -48,14 +48,17 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
           tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
 }
 
+/* Where nobody is told how long a range is, it is enough to know that its steps reach as far. */
 static void check_cover(const range_rules *q, tf_cover *cover, int o) {
   const tf_facts *f = q->c->f;
   const tf_op *op = &f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     int at = f->dim_from[o] + i;
-    q->most[at] = tf_cover_longest(cover, o, i, INT64_MAX);
-    if (q->most[at] > cover->reach[at].steps && !q->c->dim_told[op->dims[i]])
-      report_cover(q->c, o, op->dims[i], cover->reach[at].steps, q->most[at]);
+    const tf_reach *w = &cover->reach[at];
+    if (q->c->unheard && w->bound <= w->steps) continue;
+    q->most[at] = tf_cover_longest(cover, o, i, q->c->unheard ? w->steps : INT64_MAX);
+    if (q->most[at] > w->steps && !q->c->dim_told[op->dims[i]])
+      report_cover(q->c, o, op->dims[i], w->steps, q->most[at]);
   }
 }
 
@@ -259,5 +262,5 @@ void tf_check_ranges(const tf_checker *c) {
   for (int k = 0; k < c->f->wl->n_ops; k++)
     check_cover(&q, cover, c->f->leaf_op[k]);
   if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_out_of_memory(c->diags);
-  warn_spare(&r);
+  if (!c->unheard) warn_spare(&r);
 }

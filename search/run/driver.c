@@ -20,6 +20,7 @@ enum {
   KEEP = 8,
   UNEVEN_ONE_IN = 24, /* one task in so many may use trip counts that do not divide */
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
+  IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
 };
@@ -160,17 +161,25 @@ static void archive(driver *v, tf_task *t) {
   }
 }
 
-/* Several tasks may find the same mapping; the text identifies it.  A tree that is kept is taken over from the task. */
+/* Several shapes may have the same mapping; the text identifies it. */
+static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
+  tf_found f = {.value = x->value, .figures = x->figures};
+  f.tree = tf_complete(t->open, x->trips, &v->failed);
+  if (!f.tree) return; /* the rules refuse it */
+  f.text = tf_tree_text(f.tree);
+  uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
+  v->failed |= !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+  tf_tree_free(f.tree); /* NULL where it is kept */
+  free(f.text);
+}
+
+/* Tasks find the same completions of a shape again and again: each is built, which takes much longer than to evaluate
+ * it, and offered once. */
 static void archive_variants(driver *v, const tf_task *t) {
-  for (int i = 0; i < t->n_variants; i++) {
-    tf_variant *x = &t->variants[i];
-    if (!x->tree) continue;
-    tf_found f = {.text = tf_tree_text(x->tree), .tree = x->tree, .value = x->value, .figures = x->figures};
-    uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
-    v->failed |=
-        !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
-    x->tree = f.tree;
-    free(f.text);
+  for (int i = 0; i < t->n_variants && t->variants[i].value <= variants_within(v); i++) {
+    bool anew;
+    v->failed |= !tf_memory_try(&v->memory, t, &t->variants[i], &anew);
+    if (anew) archive_variant(v, t, &t->variants[i]);
   }
 }
 
@@ -221,10 +230,11 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   return v->res->evals > before;
 }
 
-static void run(driver *v, int threads, tf_diags *d) {
+static void run(driver *v, bool given, int threads, tf_diags *d) {
+  const int idle_most = given ? IDLE_GIVEN : IDLE_MOST;
   int idle = 0;
   v->res->stopped_by = TF_STOP_EXHAUSTED;
-  while (!v->failed && idle < IDLE_MOST) {
+  while (!v->failed && idle < idle_most) {
     int n = ask_batch(v);
     if (n == 0) {
       if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
@@ -357,7 +367,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   }
   set_limits(v, wl, given);
   take_starts(v, wl);
-  run(v, threads, d);
+  run(v, given != NULL, threads, d);
   if (v->tasks[0].share < 1) count_best(v);
   sum_up(v, threads);
   if (v->failed && tf_diags_errors(d) == 0) tf_out_of_memory(d);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/common/complete.h"
 #include "search/run/memory.h"
 
 #include "base/grow.h"
@@ -71,6 +72,40 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   return true;
 }
 
+/* The place of the key in the table, or a free one. */
+static uint64_t *tried_at(const tf_memory_of_search *m, uint64_t key) {
+  size_t at = key & (m->tried_room - 1); /* a power of two */
+  while (m->tried[at] && m->tried[at] != key)
+    at = (at + 1) & (m->tried_room - 1);
+  return &m->tried[at];
+}
+
+static bool more_tried(tf_memory_of_search *m) {
+  tf_memory_of_search more = {.tried_room = m->tried_room ? 2 * m->tried_room : 1024};
+  more.tried = calloc(more.tried_room, sizeof *more.tried);
+  if (!more.tried) return false;
+  for (size_t i = 0; i < m->tried_room; i++)
+    if (m->tried[i]) *tried_at(&more, m->tried[i]) = m->tried[i];
+  free(m->tried);
+  m->tried = more.tried;
+  m->tried_room = more.tried_room;
+  return true;
+}
+
+bool tf_memory_try(tf_memory_of_search *m, const tf_task *t, const tf_variant *x, bool *anew) {
+  *anew = false;
+  if (2 * m->n_tried >= m->tried_room && !more_tried(m)) return false;
+  uint64_t key = tf_hash(TF_HASH_START, &t->shape, sizeof t->shape);
+  key = tf_hash(key, &x->value, sizeof x->value); /* of all points, or of those behind a mask */
+  key = tf_hash(key, x->trips, (size_t)t->n_loops * sizeof *x->trips);
+  key += !key;
+  uint64_t *at = tried_at(m, key);
+  *anew = !*at;
+  m->n_tried += *anew;
+  *at = key;
+  return true;
+}
+
 void tf_memory_clear(tf_memory_of_search *m) {
   for (int i = 0; i < m->n; i++) {
     free(m->list[i].trips);
@@ -78,5 +113,6 @@ void tf_memory_clear(tf_memory_of_search *m) {
   }
   free(m->list);
   free(m->hints);
+  free(m->tried);
   *m = (tf_memory_of_search){0};
 }

@@ -336,7 +336,10 @@ static void finish(work *w) {
     if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
     b->there = b->tree != NULL;
   }
-  tf_variants_finish(t, w->tree);
+  if (t->n_variants) {
+    t->open = w->tree;
+    w->tree = NULL;
+  }
   if (!t->best[0].there) return;
   t->hints = malloc(((size_t)w->trips->space.n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;

@@ -27,7 +27,6 @@ typedef struct {
   double value;
   tf_figures figures;
   int64_t *trips; /* malloc'd, [n_loops] */
-  tf_tree *tree;  /* NULL: the rules refuse it */
 } tf_variant;
 
 /* Memory of a search: what earlier tasks have learnt. */
@@ -53,6 +52,8 @@ typedef struct {
   tf_hint *hints; /* of the best mapping of all, sorted by key */
   int n_hints;
   double best;
+  uint64_t *tried; /* hash table of the completions that were offered as variants; 0: free */
+  size_t n_tried, tried_room;
 } tf_memory_of_search;
 
 /* What a log says that a task found. */
@@ -104,6 +105,7 @@ typedef struct {
   tf_task_best best[TF_N_BY];
   tf_variant *variants; /* by ascending value; see variants.h */
   int n_variants;
+  tf_tree *open;  /* whose completions they are; NULL: there are none */
   tf_hint *hints; /* malloc'd: the trip counts of best[TF_BY_OBJECTIVE] by decision */
   int n_hints;
   bool failed; /* memory ran out */

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/common/complete.h"
-
 bool tf_variants_want(const tf_task *t, double value) {
   int most = t->opts->variants;
   if (most <= 0 || !(value <= t->variants_within)) return false;
@@ -43,16 +41,11 @@ void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int6
   memcpy(v->trips, trips, (size_t)t->n_loops * sizeof *trips);
 }
 
-void tf_variants_finish(tf_task *t, const tf_tree *open) {
-  for (int i = 0; i < t->n_variants; i++)
-    t->variants[i].tree = tf_complete(open, t->variants[i].trips, &t->failed);
-}
-
 void tf_variants_clear(tf_task *t) {
-  for (int i = 0; i < t->n_variants; i++) {
+  for (int i = 0; i < t->n_variants; i++)
     free(t->variants[i].trips);
-    tf_tree_free(t->variants[i].tree);
-  }
+  tf_tree_free(t->open);
+  t->open = NULL;
   free(t->variants);
   t->variants = NULL;
   t->n_variants = 0;

@@ -7,7 +7,5 @@
 bool tf_variants_want(const tf_task *t, double value);
 /* Inserts the completion if it is. */
 void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int64_t *trips);
-/* Fills in the texts of those that the rules accept; the others get none. */
-void tf_variants_finish(tf_task *t, const tf_tree *open);
 void tf_variants_clear(tf_task *t);
 #endif

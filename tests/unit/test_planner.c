@@ -171,6 +171,36 @@ static void test_twins(void) {
   case_drop(&e);
 }
 
+/* Few rows by weights much larger than any cache: half the rows at a time fit close to the core with all of k, and
+ * bring the weights twice; forms in which k is cut bring them once. */
+static void test_once(void) {
+  static const char slow[] = "architecture:\n"
+                             "  name: slow\n"
+                             "  clock: 3.8 GHz\n"
+                             "  word-bits: 32\n"
+                             "  overlap: double-buffer\n"
+                             "  memories:\n"
+                             "  - {name: DRAM, bandwidth: 2}\n"
+                             "  - {name: L3, capacity: 32 MiB, bandwidth: 10}\n"
+                             "  - {name: L2, capacity: 1 MiB, bandwidth: 14}\n"
+                             "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 30, write: 13}}\n"
+                             "  - {name: REG, capacity: 512}\n"
+                             "  compute:\n"
+                             "  - {name: fma, ops: [mac, add, mul, max], below: REG, mesh: [16, 2]}\n"
+                             "  core: {latency: 4, page: 4096 B, stays: 32 KiB}\n";
+  static const char rows[] = "workload:\n"
+                             "  name: rows\n"
+                             "  dims: {m: 64, n: 11008, k: 4096}\n"
+                             "  ops:\n"
+                             "  - \"C[m,n] += A[m,k] * B[k,n]\"\n";
+  test_case e = case_of(slow, rows);
+  tf_planner_opts o = {.budget = {.seed = 1, .threads = 1}, .kernel.isa = "avx512"};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  CHECK(p && p->result.feasible && tf_result_traffic(e.spec->workload, &p->result) < 1.25 * 4096 * 11008);
+  tf_planned_free(p);
+  case_drop(&e);
+}
+
 /* A convolution, and one over its padded result. */
 static const char convs[] = "workload:\n"
                             "  name: convs\n"
@@ -301,6 +331,7 @@ int main(void) {
   test_given();
   test_timed();
   test_twins();
+  test_once();
   test_stopped();
   test_none_fits();
   test_polished();
