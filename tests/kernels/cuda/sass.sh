@@ -1,6 +1,6 @@
 #!/bin/sh
 # What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
-# spills, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
+# spills, its bench is compiled, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
 # usage: sass.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
 . "$(dirname "$0")/tools.sh"
@@ -27,8 +27,10 @@ check() {
   [ $((used * 100)) -le $((some * 115)) ] && [ $((used * 115)) -ge $((some * 100)) ] || failed=1
 }
 
+# bench.cu, whose arrays are of the type, is compiled and linked as its Makefile does.
 for type in bf16 f16 tf32 int8; do
   gemm "m: 1024, n: 1024, k: 1024" "for m=8 n=8 k=16" "for m=128 n=128 k=64" | check gemm $type
+  make -s -C "$work/gemm-$type" NVCC="$nvcc" ARCH=sm_80 bench >"$work/said" 2>&1 || { cat "$work/said"; failed=1; }
 done
 check attention-long bf16 <workloads/models/attention-long.yaml
 check attention-decode bf16 <workloads/models/attention-decode.yaml

@@ -126,8 +126,9 @@ void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,
           room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
   const tf_times t = cu_times(k->p);
-  fprintf(out, ",\n  \"kernel_cycles\": %.6g,\n  \"bound_by\": \"%s\",\n  \"unit_cycles\": {", t.cycles,
-          times[t.bound].key);
+  fprintf(out,
+          ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n  \"bound_by\": \"%s\",\n  \"unit_cycles\": {",
+          t.cycles, t.cycles / k->p->tree->arch->clock_hz, times[t.bound].key);
   for (int u = 0; u < TF_N_TIMES; u++)
     fprintf(out, "%s\"%s\": %.6g", u ? ", " : "", times[u].key, t.unit[u]);
   fputs("}", out);

@@ -233,41 +233,6 @@ static void values(c_printer *c) {
     if (c->p->body.s[i]->kind == IR_LET) c_let(c, c->p->body.s[i]);
 }
 
-/* Whether a product below makes the buffer. */
-static bool makes(const c_printer *c, const ir_body *b, int buffer) {
-  bool any = false;
-  for (int i = 0; i < b->n && !any; i++) {
-    const ir_stmt *s = b->s[i];
-    any = (s->kind == IR_NEST && s->nest.fragments && c->p->buffer_of[c->wl->ops[s->op].out] == buffer) ||
-          makes(c, &s->body, buffer);
-  }
-  return any;
-}
-
-/* Whether a product below is summed point by point, a thread having up to 32 sums of it. */
-static bool sums_points(const c_printer *c, const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n && !any; i++) {
-    const ir_stmt *s = b->s[i];
-    any = (s->kind == IR_NEST && !s->nest.fragments && low_is_product(&c->wl->ops[s->op])) || sums_points(c, &s->body);
-  }
-  return any;
-}
-
-/* Sums of products that a lane has, from which on two blocks have not the registers on a multiprocessor.  nvcc is told:
- * it would try to make room for the second (128 registers), and spilled 152 to 168 bytes for it in chains G1 to G3
- * (nvcc 13.0), which have 56 or more, and where there are threads' sums, too. */
-enum { ALONE = 56 };
-
-static bool is_alone(const c_printer *c, const ir_stmt *part) {
-  int64_t floats = 0;
-  for (int i = 0; i < c->p->n_buffers; i++) {
-    const ir_buffer *b = &c->p->buffers[i];
-    if (b->space == CU_FRAGMENT && makes(c, &part->body, i)) floats += b->extent[b->rows] * b->extent[b->columns] / 32;
-  }
-  return floats >= ALONE || (floats && sums_points(c, &part->body));
-}
-
 static void open_global(c_printer *c) {
   open_arguments(c);
   open_buffers(c, NULL);
@@ -308,11 +273,12 @@ static void kernels(c_printer *c, cu_room *room) {
       continue;
     }
     expected(c, s);
+    /* one block: else nvcc 13.0 spills to make room for more at a time */
     fprintf(c->out,
-            "\nstatic __global__ void __launch_bounds__(THREADS%s) part%d(const %s_args args, unsigned char *const "
+            "\nstatic __global__ void __launch_bounds__(THREADS, 1) part%d(const %s_args args, unsigned char *const "
             "workspace) {\n"
             "  SHARED(shared);\n",
-            is_alone(c, s) ? ", 1" : "", n++, c->name);
+            n++, c->name);
     c->depth = 1;
     open_arguments(c);
     open_buffers(c, room);
