@@ -46,6 +46,15 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   return NULL;
 }
 
+/* Figures of the first group of its kind. */
+static bool judge(const net_costs *c, tf_net_group *g) {
+  if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
+  if (net_has_kernels(c))
+    g->kernel_cycles =
+        tf_emit_cycles(g->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .choices = g->choices}, c->d);
+  return tf_diags_errors(c->d) == 0;
+}
+
 static bool make_group(net_planning *s, int i) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
@@ -61,10 +70,11 @@ static bool make_group(net_planning *s, int i) {
   g->like = *like - 1;
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
-  if (g->like == i) return net_evaluate(c->arch, g, g->group->workload->at, c->d);
+  if (g->like == i) return judge(c, g);
   const tf_net_group *same = &s->plan->groups[g->like];
   g->figures = same->figures;
   g->bounds = same->bounds;
+  g->kernel_cycles = same->kernel_cycles;
   memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
   return true;
 }
@@ -81,6 +91,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
     p->total.held_words = fmax(p->total.held_words, g->figures.held_words);
     p->parts.cycles += g->bounds.cycles;
     p->parts.energy_pj += g->bounds.energy_pj;
+    if (g->kernel_cycles > 0) p->kernel_cycles += fmax(g->figures.cycles, g->kernel_cycles);
     if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words, &p->parts.traffic_words))
       return tf_fail(d, wl->at, TF_E_OVERFLOW, "the words of all groups pass 2^63 - 1");
   }

@@ -177,7 +177,7 @@ def one(name, o, folder):
     if not (o.reuse and os.path.exists(plan)):
         row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
     planned = json.load(open(folder / "plan.json"))
-    groups, row["predicted_ms"] = planned["groups"], round(1e3 * planned["seconds"], 4)  # by the model, without what calls and layouts cost
+    groups, row["predicted_ms"] = planned["groups"], round(1e3 * planned.get("kernel_seconds", planned["seconds"]), 4)
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
     if not (o.reuse and os.path.exists(code + "/libnetwork.so")):
         subprocess.run(["rm", "-rf", code])

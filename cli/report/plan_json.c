@@ -36,6 +36,11 @@ static void set_choices(json_t *out, const tf_choices *all) {
     json_decref(chosen);
 }
 
+/* The longer of what memories and what the kernel take, where kernels were planned. */
+static void set_kernel(json_t *out, double cycles, double clock_hz) {
+  if (cycles > 0) json_object_set_new(out, "kernel_seconds", real(cycles / clock_hz));
+}
+
 static json_t *group_of(const cli_plan *p, int i) {
   const tf_net_group *g = &p->plan->groups[i];
   const tf_workload *wl = g->group->workload;
@@ -46,6 +51,7 @@ static json_t *group_of(const cli_plan *p, int i) {
   json_object_set_new(out, "ops", ops);
   json_object_set_new(out, "like", json_integer(g->like));
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
+  set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->figures.cycles) : 0, p->spec->arch->clock_hz);
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
   set_choices(out, &g->choices);
@@ -81,6 +87,7 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
                            "workload", p->spec->workload->name);
   json_t *groups = json_array();
   set_figures(root, &p->plan->total, p->spec->arch->clock_hz);
+  set_kernel(root, p->plan->kernel_cycles, p->spec->arch->clock_hz);
   json_object_set_new(root, "bounds", bounds_of(&p->plan->bounds));
   json_object_set_new(root, "parts", bounds_of(&p->plan->parts));
   for (int i = 0; i < p->plan->n; i++)

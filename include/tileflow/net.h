@@ -46,12 +46,13 @@ typedef struct {
 /* A group of a plan.  Groups run in this order. */
 typedef struct {
   tf_group *group;
-  int like;            /* the first group of the plan with equal key, mapping and choices; its own number if none is */
-  tf_tree *tree;       /* the mapping, of the group's workload */
-  tf_choices choices;  /* made for the generator of its kernel */
-  tf_figures figures;  /* of that mapping, `held_words` included */
-  tf_bounds bounds;    /* lower bounds for any mapping of the group */
-  char bottleneck[64]; /* as in tf_result */
+  int like;             /* the first group of the plan with equal key, mapping and choices; its own number if none is */
+  tf_tree *tree;        /* the mapping, of the group's workload */
+  tf_choices choices;   /* made for the generator of its kernel */
+  tf_figures figures;   /* of that mapping, `held_words` included */
+  tf_bounds bounds;     /* lower bounds for any mapping of the group */
+  char bottleneck[64];  /* as in tf_result */
+  double kernel_cycles; /* of its kernel, with calls, packing and layouts, without memories; 0: no kernel was planned */
 } tf_net_group;
 
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost memory. */
@@ -61,6 +62,7 @@ typedef struct {
   int n_known;          /* distinct groups whose mapping was known */
   tf_net_group *groups; /* [n] */
   tf_figures total;     /* sums over the groups; edp: of the sums; held_words: the maximum */
+  double kernel_cycles; /* sum over the groups of the longer of the model's and the kernel's; 0: none were planned */
   tf_bounds bounds;     /* lower bounds for any execution of the network, with any groups */
   tf_bounds parts;      /* sums of the groups' bounds: lower bounds with these groups */
   int window;           /* groups were enumerated among so many ops from the first that is in no group yet */

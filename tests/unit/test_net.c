@@ -266,6 +266,24 @@ static void test_no_time(uint64_t seed) {
   case_drop(&e);
 }
 
+/* The time to expect of kernels is the longer of the model's and the kernel's, group by group; without kernels none. */
+static void test_kernel_cycles(const char *isa) {
+  test_case e = case_of(net_arch, layers);
+  const tf_net_opts o = {.objective = TF_LATENCY, .isa = isa, .budget = {.max_evals = 20, .threads = 1}};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  double all = 0;
+  if (!p) case_complain(e.d);
+  CHECK(p);
+  for (int i = 0; p && i < p->n; i++) {
+    const tf_net_group *g = &p->groups[i];
+    CHECK((g->kernel_cycles > 0) == (isa != NULL) && g->kernel_cycles == p->groups[g->like].kernel_cycles);
+    all += isa ? fmax(g->kernel_cycles, g->figures.cycles) : 0;
+  }
+  CHECK(p && p->kernel_cycles == all && (!isa || all >= p->total.cycles));
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------ */
 /* A text ends after its bytes: what stands behind them is not part of it. */
 static void test_has_plan(void) {
@@ -291,6 +309,8 @@ static void test_has_plan(void) {
 }
 
 int main(void) {
+  test_kernel_cycles(NULL);
+  test_kernel_cycles("portable");
   for (uint64_t seed = 1; seed <= 150; seed++)
     test_values(seed);
   for (uint64_t seed = 1; seed <= 150; seed++)
