@@ -8,7 +8,7 @@ awk -F, '
     print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO | PyTorch eager | Best / ours | Measured / predicted | Load | Commit |"
     print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
     next }
-  $at["size"] == "small" && $at["batch"] == 1 {
+  $at["size"] == "small" && $at["batch"] == 1 && (!("threads" in at) || $at["threads"] == 1) {
     best = $at["ort_ms"] < $at["openvino_ms"] ? $at["ort_ms"] : $at["openvino_ms"]
     if ($at["eager_ms"] != "" && $at["eager_ms"] + 0 < best + 0) best = $at["eager_ms"]
     ours = $at["tileflow_ms"]
