@@ -15,6 +15,7 @@ typedef struct {
   int64_t first;     /* where joined: the index of the tile's first element */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool asks;         /* prefetches a part of the next panels */
+  const ir_kernel *kernel;
 } shape;
 
 /* The offset of element i of the tile in a; and in c. */
@@ -38,8 +39,12 @@ static int piece(const shape *s, int i) {
   return end;
 }
 
+/* What names of functions say of a kernel's type. */
+static const char *kind(const ir_kernel *k) { return k->a == IR_F32 ? "" : "_bf16"; }
+
 static void tile_name(const shape *s, char *name) {
-  snprintf(name, 96, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
+  snprintf(name, 96, "channels%s_%d_%d_s%lld%s", kind(s->kernel), s->rows, s->across, (long long)s->step,
+           s->far ? "_far" : "");
   if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
   if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
   if (s->of)
@@ -147,29 +152,35 @@ static const char asked[] = ", uintptr_t ahead, int64_t by";
 
 /* One step of k. */
 static void print_step(FILE *out, const shape *s) {
-  fputs("    const float *const x = a + *at++;\n", out);
+  const bool groups = s->kernel->group > 1;
+  const char *const of = groups ? tf_micro_kernel_of(s->kernel)->prefix : "vec", *const type = groups ? "s" : "",
+                    *const add = groups ? "add" : "fma";
+  fprintf(out, "    const %s *const x = a + *at++;\n", tf_micro_type(s->kernel->a));
   /* what the next tile adds to this one's elements of a; rows are too short for the hardware prefetcher to see a
    * stream */
-  const int64_t bytes = s->rows * s->step * (int64_t)sizeof(float);
+  const int64_t word = ir_bytes(s->kernel->a), bytes = s->rows * s->step * word;
   for (int64_t i = 0; s->far && i < bytes; i += LINE)
-    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * (int64_t)sizeof(float) - i));
+    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * word - i));
+  const int wide = s->lanes * s->kernel->group;
   for (int j = 0; j < s->across; j++)
-    fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
+    fprintf(out, "    const %s%s b%d = %s_load(b + %d);\n", of, type, j, of, j * wide);
   for (int i = 0; i < s->rows; i++) {
-    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)in_a(s, i));
+    fprintf(out, groups ? "    const %s%s x%d = %s_splat(x + %lld);\n" : "    const %s%s x%d = %s_splat(x[%lld]);\n",
+            of, type, i, of, (long long)in_a(s, i));
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
+      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, of, add, i, j, i, j);
   }
   if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
-  fprintf(out, "    b += %d;\n", s->across * s->lanes);
+  fprintf(out, "    b += %d;\n", s->across * wide);
 }
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
-          "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, float *c, int64_t c_n, "
           "int64_t c_p,\n"
           "                       int64_t n, int add%s) {\n%s%s",
-          name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+          name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), s->asks ? asked : "",
+          s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -222,10 +233,11 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   high.rows = low.rows + 1;
   fprintf(body,
           "\n/* %lld elements by up to %d channels */\n"
-          "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t "
+          "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, float *c, int64_t c_n, int64_t "
           "c_p, int64_t n,\n"
           "                int add%s) {\n",
-          (long long)m, s.across * s.lanes, name, s.asks ? asked : "");
+          (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b),
+          s.asks ? asked : "");
   bool ok =
       run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
@@ -237,18 +249,19 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   const shape s = {.across = panel / lanes,
                    .lanes = lanes,
                    .unroll = tf_micro_unroll(u),
-                   .step = r->step,
+                   .step = r->step * r->kernel->group,
                    .far = r->far,
                    .of = r->joined > 1 ? r->m : 0,
                    .apart = r->apart,
                    .block = r->block,
-                   .asks = r->asks};
+                   .asks = r->asks,
+                   .kernel = r->kernel};
   char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (r->m < 1 || s.across < 1) return NULL;
-  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step,
-           r->far ? "_far" : "");
+  snprintf(name, sizeof name, "channels%s_%lld_by_%d_s%lld%s", kind(r->kernel), (long long)r->m, panel,
+           (long long)s.step, r->far ? "_far" : "");
   if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
   if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
   if (s.of)

@@ -97,9 +97,21 @@ static const char vnni_int8[] =
   "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"                \
   "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), "         \
   "bf16_of(v)); }\n"
+/* Two rows as pairs of bfloat16: X and Y, k of them from the i-th on. */
+#define PAIRS(FROM, T, X, Y)                                                                                           \
+  "static inline void bf16_pairs_of_" FROM "(uint16_t *to, const " T " *x, const " T " *y, int64_t n) {\n"             \
+  "  for (int64_t i = 0; i < n; i += 16) {\n"                                                                          \
+  "    const int k = n - i < 16 ? (int)(n - i) : 16;\n"                                                                \
+  "    const __m256i one = " X ", other = y ? " Y " : _mm256_setzero_si256();\n"                                       \
+  "    _mm512_mask_storeu_epi32(to + 2 * i, vec_first(k),\n"                                                           \
+  "        _mm512_or_si512(_mm512_cvtepu16_epi32(one), _mm512_slli_epi32(_mm512_cvtepu16_epi32(other), 16)));\n"       \
+  "  }\n"                                                                                                              \
+  "}\n"
 static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512") BF16_ROUND
     "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
-    "(__m512bh)b); }\n";
+    "(__m512bh)b); }\n" PAIRS("f32", "float", "bf16_of(vec_load_part(x + i, k))", "bf16_of(vec_load_part(y + i, k))")
+        PAIRS("bf16", "uint16_t", "_mm256_maskz_loadu_epi16(vec_first(k), x + i)",
+              "_mm256_maskz_loadu_epi16(vec_first(k), y + i)");
 
 /* For AMX.  bf16_leave: rows `first` ... `end` - 1 of the 32 x 32 buffer of sums are rounded and stored in c;
  * `columns` of each row, then zeros up to `writes`. */

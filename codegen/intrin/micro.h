@@ -45,7 +45,8 @@ typedef struct {
   int lanes;          /* of c in a register; 0: those of the instruction set */
   bool tiles;         /* in AMX tiles, printed by codegen/intrin/amx.c */
   const char *prefix; /* prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start
-                         where a is IR_U8 */
+                         where a is IR_U8; where groups of bfloat16 are broadcast, PREFIX_pairs_of_f32 and _of_bf16 put
+                         two rows side by side (zeros where the second is NULL) */
   const char *sums;   /* prefix of the operations on c, in registers of type SUMS; those of b have type PREFIX */
   const char *text;
 } tf_micro_kernel;
@@ -179,19 +180,22 @@ enum { TF_MICRO_PART = 2048 };
  * rows being `apart`. */
 typedef struct {
   int64_t m, step, joined, apart;
-  bool far;      /* a is in memory, and prefetched (rows that are not joined) */
-  int64_t block; /* above 0: c is blocked: elements are so far apart, panels of their channels side by side */
-  bool asks;     /* prefetches what the next panels hold: two more arguments */
+  bool far;                /* a is in memory, and prefetched (rows that are not joined) */
+  int64_t block;           /* above 0: c is blocked: elements are so far apart, panels of their channels side by side */
+  bool asks;               /* prefetches what the next panels hold: two more arguments */
+  const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
 } tf_micro_rows_of;
 
 /* channels.c: rows whose lanes run along channels.  Prints the function, unless it is there already, and returns its
  * name (owned by u; NULL: out of memory):
- *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,
+ *   static void NAME(int64_t k, const A *a, const int64_t *at, const B *b, float *c, int64_t c_n, int64_t c_p,
  *   int64_t n, int add)
  *   c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i * step] * b[p * panel
  *   + j], i < m, r < joined, j < n <= panel; sums in the order of p
- * panel: a multiple of the lanes.  add & FAR_C: as above.  Accesses no other elements of c; reads whole rows of b.
- * Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  If it prefetches: (.., int add, uintptr_t ahead,
- * int64_t by): each tile prefetches the k * by bytes from `ahead` on, the next tile those after them. */
+ * panel: a multiple of the lanes.  For kernels with groups k counts groups, at, `apart` and `step` stay in elements
+ * (those of a group stand side by side), and b[(p * panel + j) * group] begins one.  add & FAR_C: as above.  Accesses
+ * no other elements of c; reads whole rows of b. Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  If it
+ * prefetches: (.., int add, uintptr_t ahead, int64_t by): each tile prefetches the k * by bytes from `ahead` on, the
+ * next tile those after them. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

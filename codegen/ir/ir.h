@@ -102,8 +102,11 @@ typedef struct {
       int panel;        /* columns of n in a panel ... */
       int last;         /* ... and in the last panel, rounded up to vectors */
       ir_next next;     /* which panels to prefetch for the next nest */
+      int groups;       /* the reduced dim along which the kernel's groups stand side by side, in slab and panels, the
+                           last one filled up with zeros; 0: its groups are of one */
+      int groups_rank;  /* the rank of a that it moves, alone */
       int panels;       /* buffer with all of b in panels; each has a row of n for each setting of the reduced dims */
-      int64_t group;    /* words of panels of one group */
+      int64_t group;    /* elements of panels of one group */
       int offsets;      /* buffer for the offsets of a's elements, one for each setting of the reduced dims */
     } channels;
   };
@@ -129,8 +132,11 @@ static inline int ir_panels_of(const ir_product *p) {
   return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
 }
 
-/* The read whose box the slab holds. */
+/* The read whose box the slab holds; its rank of which groups of elements stand side by side, -1: none. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
+static inline int ir_slab_groups(const ir_product *p) {
+  return p->way == IR_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
+}
 
 /* Whether both operands and the output have the op's k-th dim (a convolution's groups): b's panels are others for each
  * of its settings. */

@@ -257,23 +257,26 @@ static const int channel_shapes[][4] = {{1, 1, 1, 1},  {14, 2, 1, 1}, {7, 3, 2, 
                                         {1, 3, 1, 9},  {5, 2, 2, 4},  {3, 1, 1, 8}};
 enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 
+static const ir_kernel *plain(void) { return &tf_micro_kernel_find("f32")->kernel; }
+
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false},
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false, plain()},
                            s[1] * lanes);
 }
 
 /* The same, elements of c apart by a block that their channels fill, or nearly. */
 static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false},
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false, plain()},
                            s[1] * lanes);
 }
 
 /* The same, asking for what follows: prefetches go anywhere. */
 static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  const char *name = tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true}, s[1] * lanes);
+  const char *name =
+      tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true, plain()}, s[1] * lanes);
   if (name)
     fprintf(f,
             "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
@@ -295,7 +298,7 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     CHECK(!wants_more(i) || asking_of(f, u, i, isa->lanes) != NULL);
   }
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false}, isa->lanes));
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false, plain()}, isa->lanes));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_CHANNELS; i++) {
@@ -472,6 +475,66 @@ static const char fills[] =
     "  if (wrong) printf(\"%d x %d, filled up: %d wrong\\n\", m, n, wrong);\n"
     "  return wrong;\n}\n";
 
+/* Rows whose lanes run along channels, of groups, and rows laid out as pairs for them. */
+static const char paired[] =
+    "typedef void paired(int64_t, const A *, const int64_t *, const B *, float *, int64_t, int64_t, int64_t, int);\n"
+    "static int bad_paired(paired *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
+    "  static A a[1024 * GROUP];\n"
+    "  static B b[50 * 64 * GROUP];\n"
+    "  static float c[64 * 100];\n"
+    "  static int64_t at[50];\n"
+    "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
+    "  for (int i = 0; i < 1024 * GROUP; i++) a[i] = a_of(number_a(i, 0));\n"
+    "  for (int i = 0; i < k * panel * GROUP; i++) b[i] = b_of(number_b(i, 0));\n"
+    "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500 * GROUP;\n"
+    "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
+    "  f(k, a, at, b, c, c_n, c_p, n, add);\n"
+    "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
+    "    int in = i / c_p < joined && i % c_p < of && j < n, w = in && !add ? 0 : 3;\n"
+    "    for (int p = 0; in && p < k; p++) for (int e = 0; e < GROUP; e++)\n"
+    "      w += number_a((int)at[p] + (i / c_p * 50 + i % c_p * step) * GROUP + e, 0) *\n"
+    "           number_b((p * panel + j) * GROUP + e, 0);\n"
+    "    wrong += c[j * c_n + i] != (float)w;\n"
+    "  }\n"
+    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, "
+    "k, add, wrong);\n"
+    "  return wrong;\n}\n"
+    "static int bad_pairs(int n, int both) {\n"
+    "  enum { MOST = 40 };\n"
+    "  float x[2][MOST];\n"
+    "  uint16_t y[2][MOST], of[2][2 * MOST + 1];\n"
+    "  int wrong = 0;\n"
+    "  for (int i = 0; i < 2 * MOST; i++)\n"
+    "    x[i / MOST][i % MOST] = (float)(i - MOST), y[i / MOST][i % MOST] = a_of(i - MOST);\n"
+    "  for (int i = 0; i <= 2 * MOST; i++) of[0][i] = of[1][i] = 7;\n"
+    "  bf16_pairs_of_f32(of[0], x[0], both ? x[1] : NULL, n);\n"
+    "  bf16_pairs_of_bf16(of[1], y[0], both ? y[1] : NULL, n);\n"
+    "  for (int i = 0; i <= 2 * MOST; i++) {\n"
+    "    const uint16_t want = i >= 2 * n ? 7 : i % 2 && !both ? 0 : y[i % 2][i / 2];\n"
+    "    wrong += (of[0][i] != want) + (of[1][i] != want);\n"
+    "  }\n"
+    "  if (wrong) printf(\"pairs of %d, %d: %d wrong\\n\", n, both, wrong);\n"
+    "  return wrong;\n}\n";
+
+/* Every third shape: compilers take long over tiles. */
+static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir_kernel *kernel) {
+  const char *name[N_CHANNELS];
+  for (int i = 0; i < N_CHANNELS; i += 3) {
+    const int *s = channel_shapes[i];
+    const tf_micro_rows_of of = {s[0], s[2], s[3], (int64_t)50 * kernel->group, false, 0, false, kernel};
+    CHECK((name[i] = tf_micro_channels(f, u, &of, s[1] * isa->lanes)) != NULL);
+  }
+  fputs(paired, f);
+  fputs("static int all_paired(void) {\n  int w = 0;\n", f);
+  fputs("  for (int n = 0; n <= 40; n++) w += bad_pairs(n, 0) + bad_pairs(n, 1);\n", f);
+  for (int i = 0; i < N_CHANNELS; i += 3) {
+    const int *s = channel_shapes[i];
+    for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
+      fprintf(f, "  w += bad_paired(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
+  }
+  fputs("  return w;\n}\n", f);
+}
+
 static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
   const char *name[N_SHAPES];
@@ -493,8 +556,10 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel, t);
+  const bool pairs = kernel->a == IR_BF16 && kernel->m_round == 1;
+  if (pairs) print_paired(f, u, isa, kernel);
   if (fills_up(kernel)) fputs(fills, f);
-  fputs("int main(void) {\n  int w = 0;\n", f);
+  fprintf(f, "int main(void) {\n  int w = %s;\n", pairs ? "all_paired()" : "0");
   if (tf_micro_has_tiles(target))
     fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n", REFUSED); /* as emitted kernels do */
   for (int i = 0; i < N_SHAPES; i++)

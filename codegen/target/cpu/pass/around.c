@@ -75,7 +75,7 @@ static void widen(low_loops_around *w, ir_stmt *s) {
     return;
   *product = *p;
   product->slab = wide;
-  w->w->p->buffers[p->pack].words = (int64_t)words;
+  w->w->p->buffers[p->pack].words = low_slab_words(p, wide, rank);
   s->nest.product = product;
 }
 

@@ -99,6 +99,9 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
          (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->channels.panel == 0);
 }
 
+/* Elements of the op's k-th dim that stand side by side. */
+static int group_along(const ir_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+
 static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[nest->op];
@@ -106,13 +109,15 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   int64_t words = n;
   p->channels.last = n % p->channels.panel ? (int)(n % p->channels.panel) : p->channels.panel;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
+    if (__builtin_mul_overflow(words, parts(wl->dims[op->dims[k]].extent, group_along(p, k)) * group_along(p, k),
+                               &words))
+      return false;
   p->channels.group = words;
   for (int k = 0; k < op->n_out_dims; k++)
     if (ir_is_group(wl, op, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
-  p->channels.panels =
-      low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
+  p->channels.panels = low_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
+                                   w->p->tensor_id[op->reads[p->b].tensor]);
   w->p->buffers[p->channels.panels].space = 0;
   w->p->buffers[p->channels.panels].role = IR_PANELS;
   p->channels.offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
@@ -134,15 +139,47 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p
          (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
-/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with borders. */
+/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with borders, and always
+ * where the kernel wants groups. */
 static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
-  if (!low_padded(z) && b->type == IR_F32 && (b->role != IR_ARGUMENT || in_place(w, nest, p))) return;
+  if (!low_padded(z) && b->type == IR_F32 && !p->channels.groups && (b->role != IR_ARGUMENT || in_place(w, nest, p)))
+    return;
   p->stride = 1; /* no phases */
   low_add_slab(w, nest, a, p);
   p->keep_slab = z->producer < 0;
+}
+
+/* Whether the kernel reads float32, or groups of bfloat16 that are broadcast. */
+static bool broadcasts(const ir_kernel *k) {
+  return k->c == IR_F32 && k->m_round == 1 && (k->group == 1 ? k->a == IR_F32 : k->a == IR_BF16);
+}
+
+/* Whether all of the range consists of whole groups, or is the whole dim, whose last group is filled up. */
+static bool has_groups(const lowering *w, const ir_range *r, int dim, int group) {
+  const bool begins = r->lo.var < 0 ? r->lo.off % group == 0 : r->exact && r->most % group == 0;
+  return begins && r->exact && (r->most % group == 0 || r->most == w->plan->wl->dims[dim].extent);
+}
+
+/* For a kernel of groups: the longest reduced dim that alone moves a rank of a outside of its rows, without borders. */
+static bool groups_of(const lowering *w, const ir_stmt *nest, ir_product *p) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const tf_ref *a = &op->reads[p->a];
+  const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
+  for (int k = op->n_out_dims; k < op->n_dims && p->kernel->group > 1; k++)
+    for (int r = 0; r < z->rank - 1; r++) {
+      bool alone = low_is_dim(&a->index[r], op->dims[k]) && !z->pad[r];
+      for (int other = 0; other < z->rank; other++)
+        alone &= other == r || !tf_index_coef(&a->index[other], op->dims[k]);
+      if (!alone || !has_groups(w, &nest->range[k], op->dims[k], p->kernel->group) ||
+          (p->channels.groups && nest->range[k].most <= nest->range[p->channels.groups].most))
+        continue;
+      p->channels.groups = k;
+      p->channels.groups_rank = r;
+    }
+  return p->kernel->group == 1 || p->channels.groups;
 }
 
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
@@ -150,7 +187,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const ir_machine *t = &w->p->machine;
   ir_product p = {.way = IR_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
-  if (!t->lanes || p.kernel->group > 1 || p.kernel->a != IR_F32 || p.kernel->c != IR_F32) return false;
+  if (!t->lanes || !broadcasts(p.kernel)) return false;
   p.m = op->n_out_dims - 1;
   const bool in_first = in_read(w, op, 0, p.m);
   if (in_first == in_read(w, op, 1, p.m)) return false;
@@ -158,7 +195,8 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   p.b = 1 - p.a;
   p.k = op->n_out_dims;
   const tf_tensor *weights = &w->plan->wl->tensors[op->reads[p.b].tensor];
-  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
+  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p) ||
+      !groups_of(w, nest, &p))
     return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;

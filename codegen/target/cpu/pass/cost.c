@@ -150,7 +150,7 @@ static void channels(walk *w, const ir_stmt *s) {
   const int across = p->channels.panel / w->isa->lanes;
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
-    k *= (double)s->range[i].most;
+    k *= parts((double)s->range[i].most, i == p->channels.groups ? p->kernel->group : 1);
   const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
                calls = outside(w, s) * passes;
   const int64_t joined = p->channels.joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;

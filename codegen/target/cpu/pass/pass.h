@@ -24,6 +24,8 @@ void low_product(lowering *w, ir_stmt *nest);
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
 /* The box that the nest reads, borders included, as slab and pack of p. */
 void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
+/* The elements of such a box, with those that fill it up. */
+int64_t low_slab_words(const ir_product *p, const ir_range *slab, int rank);
 bool low_padded(const tf_tensor *z);
 bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 

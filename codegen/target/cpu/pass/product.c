@@ -126,16 +126,21 @@ int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, cons
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+int64_t low_slab_words(const ir_product *p, const ir_range *slab, int rank) {
+  int64_t words = 1;
+  for (int r = 0; r < rank; r++)
+    words *= rounded(slab[r].most, r == ir_slab_groups(p) ? p->kernel->group : r == rank - 1 ? p->stride : 1);
+  return words;
+}
+
 /* All panels are parts of it. */
 void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
-  int64_t words = 1;
-  for (int r = 0; r < z->rank && !low_failed(w); r++) {
+  for (int r = 0; r < z->rank && !low_failed(w); r++)
     p->slab[r] = low_index(w, nest->op, &ref->index[r]);
-    words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
-  }
-  p->pack = low_scratch(w, p->kernel->b, words, z->name, w->p->tensor_id[ref->tensor]);
+  if (low_failed(w)) return;
+  p->pack = low_scratch(w, p->kernel->b, low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
 }
 
 /* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */

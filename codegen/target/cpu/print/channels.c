@@ -22,38 +22,68 @@ static void group_at(c_printer *c, const tf_op *op, const ir_product *p) {
   }
 }
 
-/* Settings of what is reduced from the k-th dim on, over all of it. */
-static int64_t settings(const c_printer *c, const tf_op *op, int k) {
+/* Elements of a group along the op's k-th dim. */
+static int group_along(const ir_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+
+/* Groups of what is reduced from the k-th dim on, over all of it. */
+static int64_t settings(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
   int64_t n = 1;
   for (; k < op->n_dims; k++)
-    n *= c->wl->dims[op->dims[k]].extent;
+    n *= (c->wl->dims[op->dims[k]].extent + group_along(p, k) - 1) / group_along(p, k);
   return n;
+}
+
+/* Elements of panels from one setting of the outermost reduced dim to the next, for each column. */
+static int64_t panel_step(const c_printer *c, const tf_op *op, const ir_product *p) {
+  return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
 /* ---- panels ---------------------------------------------------------------------------------------------------- */
 
-static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
+/* Opens the loops over groups; `g_` is where a group begins. */
+static void open_groups(c_printer *c, const tf_op *op, const ir_product *p) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const char *dim = c_dim_name(c, op, k), *of = k == p->channels.groups ? "g" : "d";
     c_indent(c);
-    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", c_dim_name(c, op, k),
-            c_dim_name(c, op, k), c->wl->dims[op->dims[k]].extent, c_dim_name(c, op, k));
+    fprintf(c->out, "for (int64_t %s_%s = 0; %s_%s < %" PRId64 "; %s_%s += %d) {\n", of, dim, of, dim,
+            c->wl->dims[op->dims[k]].extent, of, dim, group_along(p, k));
     c->depth++;
   }
+}
+
+static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
+  const char *n = c_dim_name(c, op, p->n);
+  open_groups(c, op, p);
   c_indent(c);
-  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", c_dim_name(c, op, p->n),
-          c_dim_name(c, op, p->n), end, c_dim_name(c, op, p->n));
-  c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
+  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) ", n, n, end, n);
+  if (p->channels.groups) {
+    const char *g = c_dim_name(c, op, p->channels.groups);
+    fprintf(c->out, "for (int64_t d_%s = g_%s; d_%s < g_%s + %d; d_%s++) ", g, g, g, g, p->kernel->group, g);
+    fprintf(c->out, "*to++ = d_%s >= %" PRId64 " ? 0 : ", g, c->wl->dims[op->dims[p->channels.groups]].extent);
+  } else {
+    fputs("*to++ = ", c->out);
+  }
+  c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t j = %s; j < from + columns; j++) *to++ = 0.0f;\n", end);
+  fprintf(c->out, "for (int64_t j = (%s) * %d; j < (from + columns) * %d; j++) *to++ = 0;\n", end, p->kernel->group,
+          p->kernel->group);
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
-/* The rank of b that n alone moves, if b is float32, groups alone move those before it, and those after it are what is
- * reduced, in the order of the dims: then rows of it can be turned where they have no gaps.  -1: it is not so. */
+/* Whether groups of b are words that stand side by side along the only dim that is reduced, or words themselves. */
+static bool in_words(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const int group = p->kernel->group;
+  return c_buffer(c, op, p->b)->type == p->kernel->b && ir_bytes(p->kernel->b) * group == 4 &&
+         (group == 1 || (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
+}
+
+/* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and those after it are
+ * what is reduced, in the order of the dims: then rows of it can be turned where they have no gaps.  -1: it is not so.
+ */
 static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
-  bool ordered = c_buffer(c, op, p->b)->type == IR_F32 && n >= 0 && n < rank - 1;
+  bool ordered = in_words(c, op, p) && n >= 0 && n < rank - 1;
   for (int r = 0; ordered && r < rank; r++) {
     const tf_index *ix = &ref->index[r];
     ordered = r < n ? !tf_index_coef(ix, op->dims[p->n])
@@ -71,7 +101,7 @@ static void turn(c_printer *c, const tf_op *op, const ir_product *p, int n) {
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
   c_line(c, "if (end == from + columns");
   for (int r = n + 1; r + 1 < rank; r++)
-    fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r - n));
+    fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, p, op->n_out_dims + r - n));
   fputs(") {\n", c->out);
   c_indent(c);
   fprintf(c->out, "  const int64_t d_%s = from", c_dim_name(c, op, p->n));
@@ -80,7 +110,8 @@ static void turn(c_printer *c, const tf_op *op, const ir_product *p, int n) {
   fputs(";\n", c->out);
   c_indent(c);
   fputs("  turn_words(&", c->out), c_place(c, op, p->b);
-  fprintf(c->out, ", 4 * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n", z, n, settings(c, op, op->n_out_dims));
+  fprintf(c->out, ", %d * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n", ir_bytes(p->kernel->b), z, n,
+          settings(c, op, p, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
 }
@@ -97,7 +128,8 @@ static void width(c_printer *c, const tf_op *op, const ir_product *p, const char
 void c_pack_panels(c_printer *c, const ir_pack *pack) {
   const ir_product *p = pack->product;
   const tf_op *op = &c->wl->ops[pack->op];
-  const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, op->n_out_dims);
+  const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
+  const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
@@ -113,7 +145,8 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->channels.panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "float *to = packed + %" PRId64, c->offset[p->channels.panels]), group_at(c, op, p);
+  fprintf(c->out, "%s *to = (%s *)(void *)(packed + %" PRId64 ")", type, type, c->offset[p->channels.panels]);
+  group_at(c, op, p);
   fprintf(c->out, " + from * %" PRId64 ";\n", rows);
   c_indent(c);
   fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
@@ -138,7 +171,7 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets), fputs(";\n", c->out);
   c_line(c, "int64_t n_at = 0;\n");
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    c_loop(c, op, s, k);
+    c_loop_by(c, op, s, k, group_along(p, k));
   c_line(c, "at[n_at++] = ");
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t block = p->slab ? 0 : block_along(c, op, p, op->dims[k]);
@@ -188,7 +221,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
                            .joined = 1,
                            .far = !p->slab && a->role == IR_ARGUMENT,
                            .block = c_buffer(c, op, -1)->block.by,
-                           .asks = p->channels.next != IR_NEXT_UNASKED};
+                           .asks = p->channels.next != IR_NEXT_UNASKED,
+                           .kernel = p->kernel};
   if (p->channels.joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
@@ -200,7 +234,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_slab_at(c, op, p);
   else
     fputc('&', c->out), c_place(c, op, p->a);
-  fprintf(c->out, ", at + part, panel + part * %d, &", wide), c_place(c, op, -1);
+  fprintf(c->out, ", at + part, panel + part * %d, &", wide * p->kernel->group), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
   fputs(", ", c->out);
   if (p->channels.joined)
@@ -247,10 +281,11 @@ static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
   const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
-  const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->channels.panel;
+  const int64_t rows = settings(c, op, p, op->n_out_dims) * p->kernel->group,
+                row = panel_step(c, op, p) * p->channels.panel;
   c_line(c, "const int64_t next = ");
   fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim,
-          rows, first, row, p->channels.panel);
+          rows, first, row, p->channels.panel * p->kernel->group);
   c_line(c, "  ");
   fprintf(c->out, "d_%s + %d < ", dim, p->channels.panel), c_atom(c->out, c->p, n->hi);
   fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->channels.panel, rows, first, row);
@@ -262,8 +297,8 @@ static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
   c_line(c, "uintptr_t ahead = (uintptr_t)("), c_pack_name(c, p->channels.panels), group_at(c, op, p);
-  fputs(") + (uintptr_t)next * sizeof(float);\n", c->out);
-  const int64_t bytes = p->channels.panel * (int64_t)sizeof(float), all = tiles(c, op, s);
+  fprintf(c->out, ") + (uintptr_t)next * sizeof(%s);\n", c_type(p->kernel->b));
+  const int64_t bytes = (int64_t)p->channels.panel * p->kernel->group * ir_bytes(p->kernel->b), all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
 }
@@ -272,7 +307,7 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const ir_range *n = &s->range[p->n];
   const char *dim = c_dim_name(c, op, p->n);
-  const int64_t rows = settings(c, op, op->n_out_dims);
+  const int64_t rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, n->lo);
   fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, n->hi),
@@ -285,9 +320,10 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->channels.panels), group_at(c, op, p);
+  fprintf(c->out, "const %s *const panel = ", c_type(p->kernel->b)), c_pack_name(c, p->channels.panels),
+      group_at(c, op, p);
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
-          c_dim_name(c, op, op->n_out_dims), settings(c, op, op->n_out_dims + 1));
+          c_dim_name(c, op, op->n_out_dims), panel_step(c, op, p));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;

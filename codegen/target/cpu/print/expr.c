@@ -60,8 +60,7 @@ int64_t c_rank_step(const ir_buffer *b, int r) {
   return step;
 }
 
-/* The step of rank r of a buffer in elements. */
-static void stride(c_printer *c, const ir_buffer *b, int r) {
+void c_stride(c_printer *c, const ir_buffer *b, int r) {
   if (b->role == IR_ARGUMENT && r < b->rank - 1)
     fprintf(c->out, "%s_s%d", b->id, r);
   else
@@ -76,7 +75,7 @@ static void close_rank(c_printer *c, const ir_buffer *b, int r) {
     fputc(')', c->out);
   }
   fputc(')', c->out);
-  if (r < b->rank - 1 || b->block.by) fputs(" * ", c->out), stride(c, b, r);
+  if (r < b->rank - 1 || b->block.by) fputs(" * ", c->out), c_stride(c, b, r);
 }
 
 static void index_text(c_printer *c, const tf_index *ix) {
@@ -239,7 +238,7 @@ static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, 
     if (!coef) continue;
     fprintf(c->out, "%s", any ? " + " : "");
     if (coef != 1) fprintf(c->out, "%" PRId64 " * ", coef);
-    stride(c, b, r);
+    c_stride(c, b, r);
     any = true;
   }
   if (!any) fputc('0', c->out);

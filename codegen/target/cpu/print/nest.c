@@ -11,14 +11,19 @@ static const char *const identities[] = {
 const char *c_identity(tf_reduce r) { return identities[r]; }
 const char *c_start(const ir_stmt *s, tf_reduce r) { return s->nest.finite ? "-3.40282347e38f" : identities[r]; }
 
-void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) { c_loop_by(c, op, s, k, 1); }
+
+void c_loop_by(c_printer *c, const tf_op *op, const ir_stmt *s, int k, int by) {
   const char *dim = c->p->dim_id[op->dims[k]];
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim);
   c_atom(c->out, c->p, s->range[k].lo);
   fprintf(c->out, "; d_%s < ", dim);
   c_atom(c->out, c->p, s->range[k].hi);
-  fprintf(c->out, "; d_%s++) {\n", dim);
+  if (by == 1)
+    fprintf(c->out, "; d_%s++) {\n", dim);
+  else
+    fprintf(c->out, "; d_%s += %d) {\n", dim, by);
   c->depth++;
 }
 

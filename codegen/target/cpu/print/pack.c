@@ -247,20 +247,29 @@ static bool by_rows(const tf_op *op, const ir_product *p, int r) {
   return p->way == IR_CHANNELS;
 }
 
-/* From one element along rank r to the next: ranks in their order, but those by rows last before the last. */
+/* From one element along rank r to the next: ranks in their order, but those by rows last before the last; elements of
+ * a group side by side (the step along its rank is that of a group, divided by its elements). */
 static int64_t slab_step(const tf_op *op, const ir_product *p, int rank, int r) {
-  if (r == rank - 1) return 1;
+  const int groups = ir_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
+  const int64_t side = r == groups ? 1 : group;
+  if (r == rank - 1) return side;
   const bool within = by_rows(op, p, r);
-  int64_t step = phase_words(p, rank) * p->stride;
+  int64_t step = phase_words(p, rank) * p->stride * side;
   for (int k = 0; k < rank - 1; k++)
-    if (by_rows(op, p, k) == within ? k > r : !within) step *= p->slab[k].most;
+    if (by_rows(op, p, k) == within ? k > r : !within)
+      step *= k == groups ? (p->slab[k].most + group - 1) / group : p->slab[k].most;
   return step;
 }
 
-static void open_rank(c_printer *c, const ir_range *v, int r) {
+static void open_rank(c_printer *c, const ir_product *p, int r) {
+  const ir_range *v = &p->slab[r];
   c_indent(c);
   fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
-  fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi), fprintf(c->out, "; x%d++) {\n", r);
+  fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi);
+  if (r == ir_slab_groups(p))
+    fprintf(c->out, "; x%d += %d) {\n", r, p->kernel->group);
+  else
+    fprintf(c->out, "; x%d++) {\n", r);
   c->depth++;
 }
 
@@ -296,6 +305,23 @@ static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int 
   }
 }
 
+/* A row of pairs of bfloat16: zeros, what is there of one row and of the next along the groups' rank, zeros. */
+static void fill_pairs(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+  const int r = p->channels.groups_rank;
+  c_line(c, "for (int64_t x = 2 * first; x < 2 * from; x++) row[x - 2 * first] = 0;\n");
+  c_line(c, "for (int64_t x = 2 * to; x < 2 * end; x++) row[x - 2 * first] = 0;\n");
+  c_line(c, "if (from < to) {\n");
+  c->depth++;
+  c_line(c, "const int64_t x = from;\n");
+  c_indent(c);
+  fprintf(c->out, "const %s *const one = &", c_type(b->type)), c_at(c, b, last, b->type), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "bf16_pairs_of_%s(row + 2 * (from - first), one, ", b->type == IR_F32 ? "f32" : "bf16");
+  fprintf(c->out, "x%d + 1 < ", r), c_atom(c->out, c->p, p->slab[r].hi), fputs(" ? one + ", c->out);
+  c_stride(c, b, r), fputs(" : NULL, to - from);\n", c->out);
+  c_close(c, 1);
+}
+
 /* Opens a block that is entered only where the slab does not hold the box yet. */
 static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
   c_line(c, "{\n");
@@ -319,7 +345,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   int last = z->rank - 1;
   if (p->keep_slab) open_kept_slab(c, p, z->rank);
   for (int r = 0; r < last; r++)
-    open_rank(c, &p->slab[r], r);
+    open_rank(c, p, r);
   c_indent(c);
   fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), c_pack_name(c, p->pack);
   for (int r = 0; r < last; r++) {
@@ -347,7 +373,10 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
           ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   ask_ahead(c, b, last);
-  fill_row(c, b, p, last);
+  if (ir_slab_groups(p) >= 0)
+    fill_pairs(c, b, p, last);
+  else
+    fill_row(c, b, p, last);
   c_close(c, last + 2 * p->keep_slab);
 }
 

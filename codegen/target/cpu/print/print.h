@@ -84,6 +84,7 @@ void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 void c_step_of(c_printer *c, int buffer, int dim); /* for c_element_of */
 /* The same for rank r of a buffer in the workspace; of a blocked rank, from one block's first element to the next's. */
 int64_t c_rank_step(const ir_buffer *b, int r);
+void c_stride(c_printer *c, const ir_buffer *b, int r); /* the same as text, of arguments, too */
 /* The name of the op's k-th dim; of scratch. */
 const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
 void c_pack_name(c_printer *c, int buffer);
@@ -92,6 +93,7 @@ const char *c_combine(tf_reduce r); /* "+", or a function of two arguments */
 /* nest.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
 void c_line(c_printer *c, const char *text);
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
+void c_loop_by(c_printer *c, const tf_op *op, const ir_stmt *s, int k, int by); /* in steps */
 void c_close(c_printer *c, int n);
 /* The first `open` dims have their loops already. */
 void c_nest(c_printer *c, const ir_stmt *s, int open);
