@@ -210,6 +210,18 @@ static const char clipped[] =
     "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * F[k,c,r]\n"
     "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op O\n";
 
+/* Steps that read padding alone, and leave nothing for those that follow. */
+static const char beside[] =
+    "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n  - {name: L0, capacity: 192 KiB}\n  compute:\n"
+    "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: conv\n  dims: {k: 16, p: 2, q: 64, c: 16, r: 2, s: 3}\n  tensors:\n"
+    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s - 1] * F[k,c,r,s]\n"
+    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
+    "        op O\n";
+
 /* Loops of more steps than the clock looks at. */
 static const char steps[] =
     "architecture:\n  name: steps\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
@@ -337,6 +349,7 @@ int main(int argc, char **argv) {
   for (int s = from; s < from + cases; s++)
     draw_case((uint64_t)s, &t, false);
   if (!from) text_case(clipped, 0, &t, false);
+  if (!from) text_case(beside, 0, &t, false);
   if (!from) text_case(steps, 0, &t, false);
   return report(&t);
 }

@@ -175,7 +175,10 @@ static void enter(npu_build *b, int i) {
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
   box_of(b, s, k, box);
-  if (volume(box, k->rank) == 0) return;
+  if (volume(box, k->rank) == 0) { /* it reads padding alone, and leaves nothing */
+    k->held &= s->makes || k->dirty;
+    return;
+  }
   const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)k->rank);
   if (!same) flush(b, s->tensor, s->makes ? s->level : s->above + 1);
   if (!same && b->ok && s->makes) enter_result(b, k, s, box);
