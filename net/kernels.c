@@ -39,8 +39,8 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
     const double value = value_of(c, x, p, &kernel, d);
     /* values by the model do not see kernels: the planner's mapping replaces the one that the cut found */
     if (!net_has_kernels(c)) x->value = INFINITY;
-    if (value < x->value) x->kernel = kernel;
     net_keep(x, &p->found, value, p->result.cycles);
+    if (!p->found) x->kernel = kernel;
   }
   tf_planned_free(p);
   tf_diags_free(d);
