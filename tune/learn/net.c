@@ -29,7 +29,7 @@ net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng) {
   for (int l = 0; ok && l < NET_LAYERS; l++) {
     ok = give_room(n, l, a);
     const double scale = sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
-    for (size_t k = 0; ok && k < cells(n, l); k++)
+    for (size_t k = 0; ok && l + 1 < NET_LAYERS && k < cells(n, l); k++) /* outputs begin at 0 */
       n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
   }
   return ok ? n : NULL;

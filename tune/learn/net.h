@@ -15,7 +15,7 @@ typedef struct {
   double *value[NET_LAYERS + 1], *delta[NET_LAYERS + 1];
 } net;
 
-/* NULL: out of memory. */
+/* Every output is 0 until it has been taught.  NULL: out of memory. */
 net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng);
 /* Outputs [n_out], owned by the net until the next call. */
 const double *net_ask(net *n, const double *in);

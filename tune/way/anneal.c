@@ -7,7 +7,7 @@
 #include "tune/learn/net.h"
 #include "tune/way/way.h"
 
-enum { WARM = 4, TRIES = 96, TRAIN_EVERY = 5, BATCH = 32, MEMORY = 1000, COPY_EVERY = 4 };
+enum { WARM = 4, TRIES = 384, TRAIN_EVERY = 5, BATCH = 32, MEMORY = 1000, COPY_EVERY = 4 };
 static const double gamma_start = 10, discount = 0.9; /* a row with 9/10 of the best speed is chosen a third as often */
 static double chance(int t) { return fmax(0.8 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 
@@ -28,6 +28,7 @@ typedef struct {
   step *steps; /* [MEMORY] the latest ones, in a ring buffer */
   int32_t *row;
   double *in, *next;
+  bool *tried; /* [n_directions] */
   int trained;
 } annealer;
 
@@ -40,6 +41,7 @@ static void *make(tune_world *w, bool learns) {
                   .row = TF_ARRAY(w->arena, int32_t, n),
                   .in = TF_ARRAY(w->arena, double, n),
                   .next = TF_ARRAY(w->arena, double, n),
+                  .tried = TF_ARRAY(w->arena, bool, (size_t)tune_directions(w->s)),
                   .steps = TF_ARRAY(w->arena, step, MEMORY)};
   if (learns) {
     a->x = net_new(w->arena, w->s->space.n, a->n_directions, &w->rng);
@@ -47,7 +49,7 @@ static void *make(tune_world *w, bool learns) {
     if (!a->x || !a->y) return NULL;
     net_copy(a->y, a->x);
   }
-  return a->row && a->in && a->next && a->steps ? a : NULL;
+  return a->row && a->in && a->next && a->tried && a->steps ? a : NULL;
 }
 
 static void *make_plain(tune_world *w) { return make(w, false); }
@@ -69,17 +71,27 @@ static void remember(annealer *a, const int32_t *from, int direction, const int3
   s->told = false;
 }
 
+/* The best direction by the network of those not tried from here; by lot among equals, as those that were never taken
+ * are.  -1: none is left. */
+static int next_direction(annealer *a, const double *q) {
+  int best = -1, alike = 0;
+  for (int d = 0; d < a->n_directions; d++) {
+    if (a->tried[d] || (best >= 0 && q[d] < q[best])) continue;
+    alike = best >= 0 && q[d] == q[best] ? alike + 1 : 1;
+    if (alike == 1 || tf_rng_below(&a->w->rng, (uint32_t)alike) == 0) best = d;
+  }
+  if (best >= 0) a->tried[best] = true;
+  return best;
+}
+
 /* The best direction, by the network, that leads to a new row that fits. */
 static bool learned_step(annealer *a, const int32_t *from, int32_t *to) {
   tune_features(a->w->s, from, a->in);
   const double *q = net_ask(a->x, a->in);
-  double bar = INFINITY;
+  memset(a->tried, 0, (size_t)a->n_directions * sizeof *a->tried);
   for (int tries = 0; tries < TRIES; tries++) { /* the next best each time */
-    int best = -1;
-    for (int d = 0; d < a->n_directions; d++)
-      if (q[d] < bar && (best < 0 || q[d] > q[best])) best = d;
+    const int best = next_direction(a, q);
     if (best < 0) return false;
-    bar = q[best];
     if (!tune_step(a->w->s, from, best, to) || !tune_take(a->w, to)) continue;
     remember(a, from, best, to);
     return true;
@@ -88,7 +100,7 @@ static bool learned_step(annealer *a, const int32_t *from, int32_t *to) {
 }
 
 static bool random_step(annealer *a, const int32_t *from, int32_t *to) {
-  for (int tries = 0; tries < 4 * TRIES; tries++) {
+  for (int tries = 0; tries < TRIES; tries++) {
     const int d = (int)tf_rng_below(&a->w->rng, (uint32_t)a->n_directions);
     if (!tune_step(a->w->s, from, d, to) || !tune_take(a->w, to)) continue;
     remember(a, from, d, to);
