@@ -8,7 +8,7 @@ out=${2:-docs/img}
 results=docs/results
 part=$(mktemp -d)
 trap 'rm -rf "$part"' EXIT
-mkdir -p "$out/bound" "$out/search" "$out/validation" "$out/cpu" "$out/sweep"
+mkdir -p "$out/bound" "$out/search" "$out/validation" "$out/cpu" "$out/sweep" "$out/tune"
 
 # figure NAME INPUT OPTION...: OUT/NAME.svg
 figure() {
@@ -73,3 +73,6 @@ awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { p
   $results/sweep/edge-16-best.csv >"$part/best.csv"
 figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles over what is proved" --by bound \
   --title "The best machine of 16 mm²: each workload's cycles over its bound, by what is busiest"
+
+awk -F, 'NR == 1 { print "strategy,evaluations,best"; next } $1 == "c1d-3" { print $2 "," $3 "," $4 }' $results/tune-ways.csv >"$part/ways.csv"
+figure tune/convergence-c1d-3 "$part/ways.csv" --as convergence --by strategy --title "tune of c1d-3 on a computed time: the best found over the best of all"
