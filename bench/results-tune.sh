@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs/RESULTS-tune.md from docs/results/operators.csv (bench/operators/run.py), tune-strategies.csv (bench/tune_strategies.py) and
-# tune-ways.csv (bench_tune_ways), on stdout.
+# tune-ways.csv (tests/unit/tune_ways.c), on stdout.
 #   bench/results-tune.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -135,7 +135,7 @@ $(cat bench/operators/strategies.md)
 
 ### On a time that is computed
 
-\`bench_tune_ways\`: the same strategies, where the time of a kernel is the longer of the model's cycles and those of its inner parts. Nothing is noise there, and seeds are 20. Of what each strategy has found after so many schedules
+\`tests/unit/tune_ways.c\`: the same strategies, where the time of a kernel is the longer of the model's cycles and those of its inner parts. Nothing is noise there, and seeds are 20. Of what each strategy has found after so many schedules
 (without the first choice to begin with), the geometric mean of the seeds over the best that any found; and how many of the 20 came within 5 % of that in 100. On [host-template.yaml](../arch-specs/host-template.yaml).
 
 | Case | strategy | after 25 | 50 | 100 | within 5 % |
@@ -158,6 +158,6 @@ $(table cases)
 python3 bench/operators/run.py build/tileflow docs/results/operators.csv            # a quarter of an hour
 python3 bench/operators/run.py build/tileflow docs/results/operators.csv --tune 8   # hours
 python3 bench/tune_strategies.py build/tileflow docs/results/tune-strategies.csv --trials 40 --seeds 4 gmm-5 c1d-3
-build/bench/bench_tune_ways gmm-5 arch-specs/host-template.yaml workloads/operators/gmm.yaml --set M=512 --set N=512 --set K=512
+build/tests/tune_ways gmm-5 arch-specs/host-template.yaml workloads/operators/gmm.yaml --set M=512 --set N=512 --set K=512
 \`\`\`
 T

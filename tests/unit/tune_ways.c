@@ -1,9 +1,9 @@
-/* The strategies of `tune` where a time is computed: the longer of the model's cycles and those of the kernel's inner parts.
- * So nothing is noise, and twenty seeds cost nothing; what a strategy knows of real times it cannot show here.  CSV on
- * stdout: for each number of schedules, the geometric mean over the seeds of the best found over the best of all, and how
- * many seeds are within 5 % of that.
+/* The strategies of `tune` where a time is computed: the longer of the model's cycles and those of the kernel's inner
+ * parts. So nothing is noise, and twenty seeds cost nothing; what a strategy knows of real times it cannot show here.
+ * CSV on stdout: for each number of schedules, the geometric mean over the seeds of the best found over the best of
+ * all, and how many seeds are within 5 % of that.
  *
- *     bench_tune_ways CASE FILE... [--set NAME=VALUE]...     files and settings as tune has them; CASE: the first column
+ *     tune_ways CASE FILE... [--set NAME=VALUE]...     files and settings as tune has them; CASE: the first column
  */
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
   for (int w = 0; spec && w < WAYS; w++)
     print(argv[1], names[w], best[w], least);
   char *said = tf_diags_text(d);
-  if (!spec) fprintf(stderr, "usage: bench_tune_ways CASE FILE... [--set NAME=VALUE]...\n%s", said ? said : "");
+  if (!spec) fprintf(stderr, "usage: tune_ways CASE FILE... [--set NAME=VALUE]...\n%s", said ? said : "");
   free(said);
   const int failed = !spec;
   tf_spec_free(spec);
