@@ -64,6 +64,13 @@ if has chosen; then
     printf "| %s | %d | %.3g | %.3g | %d | %.2f |\n", $1, $2, 1e3 * $3, 1e3 * $4, $5, $6
     n++; s += log($6) } END { if (n) printf "| geometric mean | | | | | %.2f |\n", exp(s / n) }'
 fi
+if has planning; then
+  printf '\n## What planning takes\n\n'
+  when planning
+  text planning
+  printf '| Workload | seconds | before | \n|---|--:|--:|\n' | sed 's/ $//'
+  awk -F, '$1 != "workload" { printf "| %s | %.2f | %s |\n", $1, $2, $3 == "" ? "-" : sprintf("%.2f", $3) }' $results/cpu-planning.csv
+fi
 cat bench/movement/movement.md
 when movement
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv

@@ -5,13 +5,14 @@
 #        report: none, only the page.
 # A group whose run fails keeps the figures that it had.  When, where and how long each was run stands in docs/results/cpu-runs.csv.
 # DNNL_ROOT, MKL_ROOT: folders with oneDNN and MKL of today, as bench/kernels/run.sh takes them.
+# OLDER=FILE: another build of TILEFLOW, for planning's second column.
 # PYTHON=FILE: a Python with PyTorch, for torch, torch-bf16, models and models-bf16; ARCH, ISA: as bench/kernels/run.sh takes them.
 set -u
 . "$(dirname "$0")/lib.sh"
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [GROUP...]}"
 shift
 beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
-groups="$beside torch torch-bf16 models models-bf16 data chosen movement story"
+groups="$beside torch torch-bf16 models models-bf16 data chosen planning movement story"
 [ $# -gt 0 ] || set -- $groups $(for g in $beside models models-bf16; do echo "$g-cores"; done)
 results=docs/results
 page=docs/RESULTS-cpu.md
@@ -32,7 +33,7 @@ version_of_dnnl() {
 libraries_of() {
   case $1 in
   models* | torch*) echo "PyTorch $("${PYTHON:-python3}" -c 'import torch; print(torch.__version__)' 2>/dev/null)" ;;
-  data | chosen | movement | story) ;;
+  data | chosen | planning | movement | story) ;;
   *) echo "oneDNN $(version_of_dnnl)${MKL_ROOT:+ and MKL}" ;;
   esac | sed "s/$/ gcc $(gcc -dumpfullversion)/; s/,/ /g"
 }
@@ -92,6 +93,7 @@ for group; do
   models-bf16-cores) cores models-bf16-cores models.sh bf16 ;;
   movement) measure movement sh bench/movement/run.sh "$tool" ;;
   chosen) measure chosen sh bench/kernels/chosen.sh "$tool" ;;
+  planning) measure planning sh bench/kernels/planning.sh "$tool" ${OLDER:+"$OLDER"} ;;
   story) measure story sh bench/story/run.sh "$tool" ;;
   *-cores) known "${group%-cores}" "$beside" || { echo "$0: no group '$group'" >&2; exit 2; }
     cores "$group" run.sh "${group%-cores}" ;;

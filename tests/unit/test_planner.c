@@ -180,7 +180,7 @@ static void test_once(void) {
                              "  word-bits: 32\n"
                              "  overlap: double-buffer\n"
                              "  memories:\n"
-                             "  - {name: DRAM, bandwidth: 2}\n"
+                             "  - {name: DRAM, bandwidth: 2.1}\n"
                              "  - {name: L3, capacity: 32 MiB, bandwidth: 10}\n"
                              "  - {name: L2, capacity: 1 MiB, bandwidth: 14}\n"
                              "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 30, write: 13}}\n"

@@ -69,13 +69,13 @@ static bool is_long(const lowering *w, const tf_op *op, int b, int k) {
 
 /* Whether more rows than the registers hold are better multiplied in tiles where b stands than by panels of it: b is
  * weights, which come from memory, as other layers pass through the caches from one call to the next, and multiplying
- * takes no more than twice what reading them takes; or no longer than that, where the panels' kernel multiplies
+ * takes no more than a few times what reading them takes; or no longer than that, where the panels' kernel multiplies
  * several elements at a time.  Sums in lanes are added up at the end, which takes as long as some vectors of them.
  * Each tile has a call of its own in the code, and rows of a stand on the stack, so that there is a most.  (Measured on
- * Zen 5 with AVX-512, 4096 x 11008, k by n: 16 rows take half as long as with panels, 32 as long, 64 1.3 times; n by k:
- * 0.5, 0.8 and 1.1.) */
+ * Zen 5 with AVX-512, 4096 x 11008: with 32 rows k by n as long as with panels, n by k 0.8 times; with 48 rows 0.6;
+ * with 64 rows 1.3 and 1.1 times.) */
 static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
-  enum { READS = 2, VECTORS = 32, ROWS = 128 };
+  enum { READS = 4, VECTORS = 32, ROWS = 128 };
   const tf_arch *a = w->plan->arch;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
   const ir_machine *t = &w->p->machine;
