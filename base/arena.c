@@ -1,6 +1,7 @@
 /* Arena of linked blocks; a block that is too small is followed by one twice as large. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ void *tf_arena_alloc(tf_arena *a, size_t bytes) {
   if (!b || b->size - b->used < need) b = add_block(a, need);
   if (!b) return fail(a);
   void *p = b->data + b->used;
+  assert((uintptr_t)p % ALIGN == 0 && b->size - b->used >= need);
   b->used += need;
   return p;
 }

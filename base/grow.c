@@ -1,9 +1,11 @@
 #include "base/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool tf_grow(void *start, int64_t n, size_t size) {
+  assert(n >= 0 && size > 0);
   if (n & (n - 1)) return true;
   void *array;
   memcpy(&array, start, sizeof array); /* whatever type it points to */

@@ -1,6 +1,8 @@
 /* PCG32: a 64-bit linear congruential state, its high bits xored and rotated out. */
 #include "base/rng.h"
 
+#include <assert.h>
+
 static const uint64_t MULTIPLIER = 6364136223846793005u;
 
 uint32_t tf_rng_u32(tf_rng *r) {
@@ -21,6 +23,7 @@ tf_rng tf_rng_new(uint64_t seed, uint64_t stream) {
 
 /* Numbers below 2^32 mod n are drawn again, so that every remainder is equally likely. */
 uint32_t tf_rng_below(tf_rng *r, uint32_t n) {
+  assert(n >= 1);
   uint32_t first_fair = (0u - n) % n;
   uint32_t x = tf_rng_u32(r);
   while (x < first_fair)

@@ -5,6 +5,7 @@
  * groups that may have run last.  Any sequence of groups is a path through these states, so that with a window over
  * all ops, and where the prices' `least` are lower bounds, the result is optimal.  Costs of groups are requested by
  * ascending least cost of the state, and no longer once that cannot improve it. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -215,6 +216,7 @@ static bool read_back(search *s, net_cuts *out) {
     out->first[--k] = at;
     out->id[k] = e->id;
   }
+  assert(!isfinite(out->cost) || (k == 0 && at == 0)); /* the groups hold every op, once */
   return true;
 }
 

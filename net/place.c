@@ -2,6 +2,7 @@
  * ones placed before allow, so that the order decides.  Several orders are tried, and the best one is improved by
  * local search: a block at the top is placed earlier, or two are swapped.  It ends when the peak equals the largest
  * live set, which is a lower bound, or when the work limit is reached. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,5 +144,6 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
     keep(&p, put_all(&p), &best);
   }
   *peak = n ? best.peak : 0;
+  assert(*peak >= least);
   return true;
 }

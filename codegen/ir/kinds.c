@@ -1,5 +1,8 @@
 /* The table of the kinds of statements. */
 #include "codegen/ir/ir.h"
+
+#include <assert.h>
+
 #include "model/spec/dims.h"
 #include "tileflow/tree.h"
 
@@ -7,6 +10,7 @@ const ir_facts *ir_facts_of(const ir_stmt *s) {
 #define X(id, name, body, points, over) [IR_##id] = {name, body, points, IR_OVER_##over},
   static const ir_facts facts[] = {IR_KINDS(X)};
 #undef X
+  assert((size_t)s->kind < sizeof facts / sizeof *facts);
   return &facts[s->kind];
 }
 
@@ -25,6 +29,7 @@ const ir_map_facts *ir_map_of(ir_map map) {
 #define X(id, name, aside, meets, depth) [IR_##id] = {name, aside, meets, depth},
   static const ir_map_facts rows[] = {IR_MAPS(X)};
 #undef X
+  assert((size_t)map < sizeof rows / sizeof *rows);
   return &rows[map];
 }
 

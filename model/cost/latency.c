@@ -1,5 +1,6 @@
 /* Latency of every node over all its executions (docs/SEMANTICS.md section 5; thesis Eq. 3.22; DECISIONS 15, 18,
  * 19). */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -309,6 +310,7 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
     tf_level_ports(m, l, &writes);
     if (m->res.levels[l].cycles > top.most) top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
   }
+  assert(m->open || out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than all takes */
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }
 

@@ -1,5 +1,6 @@
 /* Constraint propagation: narrows the bounds of every variable, and removes values of sets that no rule supports.  A
  * rule is evaluated again whenever a variable that it names becomes narrower. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static bool tighten(const csp *s, csp_state *st, int v) {
 bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi) {
   const csp_var *x = &s->var[v];
   csp_left *l = &st->left[v];
+  assert(v >= 0 && v < s->n_vars && l->lo <= l->hi); /* a state without a value left is not gone on with */
   if (lo <= l->lo && hi >= l->hi) return true;
   if (lo > l->lo) l->lo = lo;
   if (hi < l->hi) l->hi = hi;
