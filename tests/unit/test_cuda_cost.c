@@ -27,6 +27,9 @@ static void check_resident(void) {
     for (int shared = 0; shared <= 256 * 1024; shared += 3 * 1024)
       CHECK_I64((int64_t)cu_resident(&h100, registers, shared), fill(registers, shared));
   CHECK(cu_resident(&h100, 400, 0) == cu_resident(&h100, 255, 0)); /* the rest spills */
+  tf_multiprocessor odd = h100;
+  odd.threads = 1000; /* threads that are left over make no block */
+  CHECK(cu_resident(&odd, 32, 0) == 3);
 }
 
 /* ---- waves ---- */
@@ -38,7 +41,7 @@ static const char *const arch =
     "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
     "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n";
 
-/* Cost, and blocks that a multiprocessor has at a time of the first part. */
+/* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for longer than that. */
 static double cost_of(const char *workload, const char *dtype, int *at_once) {
   test_case e = case_of(arch, workload);
   ir_machine machine;
@@ -49,7 +52,10 @@ static double cost_of(const char *workload, const char *dtype, int *at_once) {
                       : NULL;
   CHECK(p != NULL);
   if (!p) case_complain(e.d);
-  double cost = p ? cu_times(p).cycles : 0, shared = 0;
+  const tf_times t = p ? cu_times(p) : (tf_times){.cycles = 0};
+  double shared = 0;
+  for (int u = 0; u < TF_N_TIMES; u++)
+    CHECK(t.unit[u] <= t.cycles * (1 + 1e-9) && t.unit[u] <= t.unit[t.bound]);
   for (int i = 0; p && i < p->n_buffers; i++)
     if (p->buffers[i].space == CU_SHARED) shared += (double)cu_bytes(&p->buffers[i]);
   for (int i = 0; p && at_once && i < p->body.n; i++)
@@ -57,7 +63,7 @@ static double cost_of(const char *workload, const char *dtype, int *at_once) {
       *at_once = (int)cu_resident(&p->tree->arch->multiprocessor, cu_registers(p, p->body.s[i]), shared);
   ir_free(p);
   case_drop(&e);
-  return cost;
+  return t.cycles;
 }
 
 static double product(int blocks, int k, const char *dtype, int *at_once) {

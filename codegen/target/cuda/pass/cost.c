@@ -217,7 +217,7 @@ static double shared_bytes(const ir_program *p) {
 double cu_resident(const tf_multiprocessor *m, double registers, double shared) {
   const double most = registers < m->most ? registers : m->most;
   const double by[] = {floor(m->registers / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)),
-                       floor(m->memory / (shared + m->reserve)), m->threads / (CU_WARPS * CU_LANES)};
+                       floor(m->memory / (shared + m->reserve)), floor(m->threads / (CU_WARPS * CU_LANES))};
   double least = by[0];
   for (int i = 1; i < 3; i++)
     least = by[i] < least ? by[i] : least;
@@ -318,9 +318,10 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
 static double of_copies(const block *b, const ir_stmt *s, double wave) {
   double of[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
-  if (apart) cu_shared_tiles(b->p, s, (int64_t)wave, b->n_copies, of);
+  const double blocks = many ? (double)s->loop.trip : 1;
+  if (apart) cu_shared_tiles(b->p, s, (int64_t)(wave < blocks ? wave : blocks), b->n_copies, of);
   for (int c = 0; c < b->n_copies && c < MOST_COPIES; c++)
-    bytes += b->copy_bytes[c] * (apart ? of[c] : many ? (double)s->loop.trip : 1);
+    bytes += b->copy_bytes[c] * (apart ? of[c] : blocks);
   return bytes;
 }
 
@@ -356,13 +357,14 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
   const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;
+  const double waits = b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;
   t->unit[TF_TIME_ISSUE] += each * b->plain;
   t->unit[TF_TIME_SHARED] += each * b->shared;
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;
-  t->unit[TF_TIME_WAITS] += each * b->waits;
+  t->unit[TF_TIME_WAITS] += waits * b->waits;
   t->unit[TF_TIME_START] += b->mp->start;
   t->cycles += b->mp->start + (took > outside ? took : outside);
 }
