@@ -17,24 +17,68 @@ static bool packs_some(const net_kernel *k) {
   return any;
 }
 
+/* The program of group i's kernel, o as it is emitted. */
+static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o) {
+  ir_type data = IR_F32;
+  if (!tf_micro_data(o->dtype, &data, e->d)) return NULL;
+  ir_machine machine = tf_micro_machine(e->isa, data);
+  machine.choices = o->choices;
+  machine.changes = o->changes;
+  return low_lower(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
+}
+
+/* Fills may of group i. */
+static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
+  const tf_workload *wl = e->plan->groups[i].group->workload;
+  ir_program *p = lower(e, i, o);
+  bool *may = p ? calloc((size_t)wl->n_tensors + 1, sizeof *may) : NULL;
+  for (int k = 0; may && k < p->n_packs; k++)
+    may[wl->ops[p->packs[k].op].reads[p->packs[k].product->b].tensor] = true;
+  e->kernel[i].may = may;
+  ir_free(p);
+  return may || (p && tf_out_of_memory(e->d));
+}
+
+/* Fills changes of group i, and of: groups with equal keys have the same panels, but not the same ones change. */
+static bool find_changes(net_emission *e, int i) {
+  const tf_net_group *g = &e->plan->groups[i];
+  const size_t n = (size_t)g->group->workload->n_tensors;
+  net_kernel *k = &e->kernel[i];
+  const bool *may = e->kernel[g->like].may;
+  k->changes = calloc(n + 1, sizeof *k->changes);
+  if (!may || !k->changes) return tf_out_of_memory(e->d);
+  for (size_t t = 0; t < n; t++)
+    k->changes[t] = may[t] && e->wl->tensors[g->group->tensor[t]].producer >= 0;
+  for (k->of = g->like; k->of < i; k->of++)
+    if (e->plan->groups[k->of].like == g->like && !memcmp(e->kernel[k->of].changes, k->changes, n * sizeof(bool)))
+      break;
+  return true;
+}
+
 static bool make_kernel(net_emission *e, int i, const char *name) {
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
-  ir_type data = IR_F32;
-  snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
   k->group = &e->plan->groups[i];
-  o.name = k->name;
   o.choices = k->group->choices;
   o.result = NULL;
   o.measured = NULL;
-  if (!tf_micro_data(o.dtype, &data, e->d)) return false;
-  ir_machine machine = tf_micro_machine(e->isa, data);
-  machine.choices = o.choices;
+  if ((k->group->like == i && !find_panels(e, i, &o)) || !find_changes(e, i)) return false;
+  if (!net_has_kernel(e, i)) return true;
+  snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
+  o.name = k->name;
+  o.changes = k->changes;
   k->files = tf_emit(k->group->tree, "cpu", &o, e->d);
-  k->program = k->files ? low_lower(k->group->tree, &tf_target_cpu.lower, &machine, e->d) : NULL;
+  k->program = k->files ? lower(e, i, &o) : NULL;
   if (!k->program) return false;
   k->packs = packs_some(k);
   return true;
+}
+
+static int kernels_of(const net_emission *e) {
+  int n = 0;
+  for (int i = 0; i < e->plan->n; i++)
+    n += net_has_kernel(e, i);
+  return n;
 }
 
 /* ---- the network as the printers of a kernel's files read it ------------------------------------------------ */
@@ -46,8 +90,8 @@ static bool gather_packs(net_emission *e) {
   e->whole.packs = calloc((size_t)most + 1, sizeof *e->whole.packs);
   if (!e->whole.packs) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++) {
-    const net_kernel *k = &e->kernel[e->plan->groups[i].like];
-    if (!k->program) continue; /* impossible: each group has the kernel of its first equal */
+    const net_kernel *k = net_called(e, i);
+    if (!k->program) continue; /* impossible: the group has a kernel */
     bool inputs = k->packs;
     const int from = e->whole.n_packs;
     for (int p = 0; p < k->program->n_packs; p++) {
@@ -123,7 +167,7 @@ static void print_makefile(FILE *out, const net_emission *e) {
       "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = network.o",
       e->isa->flags, e->package.source->libraries, *e->package.source->libraries ? " " : "");
   for (int i = 0; i < e->plan->n; i++)
-    if (e->plan->groups[i].like == i) fprintf(out, " g%d.o", i + 1);
+    if (net_has_kernel(e, i)) fprintf(out, " g%d.o", i + 1);
   fputs("\n\nall: libnetwork.a test bench\nlibnetwork.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
         "network.o: network.c network.h\n\t$(CC) $(ALL) -c -o $@ network.c\n"
         "g%.o: g%.c g%.h g%_parts.h\n\t$(CC) $(ALL) -c -o $@ $<\n"
@@ -139,7 +183,7 @@ static void print_readme(FILE *out, const net_emission *e) {
           "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  `network.h` says how to "
           "call it, `make test` holds it "
           "against a plain evaluation in double (within 1e-4 of the norm of each output), `make bench` times it.\n",
-          e->wl->n_ops, e->plan->n, e->plan->n_distinct);
+          e->wl->n_ops, e->plan->n, kernels_of(e));
   fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name, (long long)e->memory.bytes);
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
@@ -188,10 +232,10 @@ static tf_emitted *emitted_new(int most) {
 }
 
 static tf_emitted *write_files(const net_emission *e, const char *name) {
-  tf_emitted *out = emitted_new(e->plan->n_distinct * FILES_EACH + FILES_MORE);
+  tf_emitted *out = emitted_new(kernels_of(e) * FILES_EACH + FILES_MORE);
   bool ok = out != NULL;
   for (int i = 0; ok && i < e->plan->n; i++)
-    if (e->plan->groups[i].like == i) ok = add_kernel(out, &e->kernel[i], i);
+    if (net_has_kernel(e, i)) ok = add_kernel(out, &e->kernel[i], i);
   for (size_t r = 0; ok && r < sizeof rows / sizeof *rows; r++)
     ok = add_row(out, e, (int)r, name);
   if (ok) return out;
@@ -218,7 +262,7 @@ static tf_emitted *emit(net_emission *e, const char *name) {
   e->kernel = calloc((size_t)e->plan->n + 1, sizeof *e->kernel);
   if (!e->kernel) return NULL;
   for (int i = 0; i < e->plan->n; i++)
-    if (e->plan->groups[i].like == i && !make_kernel(e, i, name)) return NULL;
+    if (!make_kernel(e, i, name)) return NULL;
   if (!gather_packs(e)) return NULL;
   begin_package(e);
   return write_files(e, name);
@@ -231,6 +275,8 @@ tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_
   for (int i = 0; e.kernel && i < p->n; i++) {
     tf_emitted_free(e.kernel[i].files);
     ir_free(e.kernel[i].program);
+    free(e.kernel[i].may);
+    free(e.kernel[i].changes);
   }
   free(e.kernel);
   free(e.whole.packs);

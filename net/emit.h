@@ -4,10 +4,13 @@
 #include "codegen/target/cpu/print/files.h"
 #include "net/net.h"
 
-/* The kernel of one distinct group. */
+/* The kernel that a group calls: its own, or that of an earlier group, of which it has `of` and `changes` alone. */
 typedef struct {
+  int of;         /* the first group with equal key, mapping, choices and changes; its own number if none is */
   char name[160]; /* prefix of its exported names */
   const tf_net_group *group;
+  bool *may;     /* [n_tensors] of the first group with an equal key: inputs of which panels may be packed beforehand */
+  bool *changes; /* [n_tensors]: of those, what other groups make: no panels of it are offered */
   tf_emitted *files; /* from tf_emit */
   ir_program *program;
   bool packs; /* it has panels that may be packed beforehand */
@@ -19,12 +22,15 @@ typedef struct {
   const tf_emit_options *o;
   tf_diags *d;
   tf_net_memory memory;
-  net_kernel *kernel; /* [plan->n] of groups that are the first of their kind */
+  net_kernel *kernel; /* [plan->n] */
   ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */
   tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
 } net_emission;
+
+static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
+static inline const net_kernel *net_called(const net_emission *e, int i) { return &e->kernel[e->kernel[i].of]; }
 
 /* emit_calls.c: network.c, its calls in the order of the plan. */
 void net_print_calls(FILE *out, const net_emission *e);

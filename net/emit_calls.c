@@ -3,11 +3,9 @@
 
 #include "net/emit.h"
 
-static const net_kernel *kernel_of(const net_emission *e, int i) { return &e->kernel[e->plan->groups[i].like]; }
-
 /* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
-  const tf_tensor *inside = &kernel_of(e, i)->group->group->workload->tensors[t];
+  const tf_tensor *inside = &net_called(e, i)->group->group->workload->tensors[t];
   const int z = e->plan->groups[i].group->tensor[t];
   const tf_tensor *outside = &e->wl->tensors[z];
   if (!c_is_argument(inside)) return;
@@ -23,7 +21,7 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
 }
 
 static void bind_all(FILE *out, const net_emission *e, int i) {
-  const net_kernel *k = kernel_of(e, i);
+  const net_kernel *k = net_called(e, i);
   const tf_workload *wl = k->group->group->workload;
   fprintf(out, "  %s_args k;\n  %s_dense(&k);\n", k->name, k->name);
   for (int t = 0; t < wl->n_tensors; t++)
@@ -32,7 +30,7 @@ static void bind_all(FILE *out, const net_emission *e, int i) {
 
 /* Whether panels of the group's arguments are packed beforehand, as they do not change between calls. */
 static bool packs(const net_emission *e, int i) {
-  const net_kernel *k = kernel_of(e, i);
+  const net_kernel *k = net_called(e, i);
   const tf_net_group *g = &e->plan->groups[i];
   bool ok = k->packs;
   for (int p = 0; ok && p < k->program->n_packs; p++) {
@@ -44,7 +42,7 @@ static bool packs(const net_emission *e, int i) {
 }
 
 static void call(FILE *out, const net_emission *e, int i) {
-  const net_kernel *k = kernel_of(e, i);
+  const net_kernel *k = net_called(e, i);
   fprintf(out, "\n/* %d:", i + 1);
   for (int o = 0; o < e->plan->groups[i].group->workload->n_ops; o++)
     fprintf(out, " %s", e->plan->groups[i].group->workload->ops[o].name);
@@ -69,7 +67,7 @@ static void call(FILE *out, const net_emission *e, int i) {
 static void sizes(FILE *out, const net_emission *e) {
   fprintf(out, "\nstatic size_t most_scratch(void) {\n  size_t most = 0, n;\n");
   for (int i = 0; i < e->plan->n; i++)
-    if (e->plan->groups[i].like == i) fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
+    if (net_has_kernel(e, i)) fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
   fprintf(out, "  return most;\n}\n\nsize_t %s_workspace(void) { return (size_t)ARENA + 64 + most_scratch(); }\n",
           C_NAME);
 }
@@ -102,7 +100,7 @@ static void packing(FILE *out, const net_emission *e) {
   if (!c_packs(&e->package)) return;
   fprintf(out, "\nsize_t %s_packed(void) {\n  size_t n = 0;\n", C_NAME);
   for (int i = 0; i < e->plan->n; i++)
-    if (packs(e, i)) fprintf(out, "  n += lines(%s_packed());\n", kernel_of(e, i)->name);
+    if (packs(e, i)) fprintf(out, "  n += lines(%s_packed());\n", net_called(e, i)->name);
   fprintf(out,
           "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
           C_NAME, C_NAME);
@@ -123,7 +121,7 @@ void net_print_calls(FILE *out, const net_emission *e) {
           ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
           "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
-    if (e->plan->groups[i].like == i) fprintf(out, "#include \"g%d.h\"\n", i + 1);
+    if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
   fprintf(
       out,
       "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64

@@ -79,6 +79,8 @@ typedef struct {
   const char *version; /* of the calling program; NULL: not stated */
   const char *command; /* that reproduces the files, for their README; NULL: not stated */
   tf_choices choices;  /* cpu; for other targets all 0 */
+  const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of which no panels are
+                          offered to be packed once for many; NULL: the caller decides for all together */
   double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
   const tf_result *result;     /* the model's prediction for the mapping; NULL: not stated */
   int n_measured, chosen;      /* chosen: index in `measured` of this kernel */

@@ -64,6 +64,86 @@ static void one(uint64_t seed) {
   case_drop(&e);
 }
 
+/* ---- what is packed beforehand, of plans that are given ----------------------------------------------------- */
+/* S reads what a group before makes, Y weights alone. */
+static const char mixed[] = "workload:\n"
+                            "  name: mixed\n"
+                            "  dims: {m: 8, n: 16, k: 16, h: 16}\n"
+                            "  ops:\n"
+                            "  - K[k,n] = relu(X[k,n])\n"
+                            "  - S[m,n] += Q[m,k] * K[k,n]\n"
+                            "  - Y[m,h] += S[m,n] * W[n,h]\n";
+static const char mixed_plan[] = "plan:\n"
+                                 "  network: mixed\n"
+                                 "  architecture: small\n"
+                                 "  objective: latency\n"
+                                 "  groups:\n"
+                                 "  - ops: [K]\n"
+                                 "    mapping: |\n"
+                                 "      DRAM for n=16 k=4\n"
+                                 "        L1 for k=4\n"
+                                 "          op K\n"
+                                 "  - ops: [S, Y]\n"
+                                 "    mapping: |\n"
+                                 "      DRAM\n"
+                                 "        Seq keep S@L1\n"
+                                 "          L1 for m=8 k=16 n=16\n"
+                                 "            op S\n"
+                                 "          L1 for h=16 m=8 n=16\n"
+                                 "            op Y\n";
+/* Two products of one kind: of weights, and of what the first makes. */
+static const char alike[] = "workload:\n"
+                            "  name: alike\n"
+                            "  dims: {a: 16, b: 16, c: 16, d: 16}\n"
+                            "  ops:\n"
+                            "  - T[b,c] += X[b,a] * W[a,c]\n"
+                            "  - Y[d,c] += Z[d,b] * T[b,c]\n";
+static const char alike_plan[] = "plan:\n"
+                                 "  network: alike\n"
+                                 "  architecture: small\n"
+                                 "  objective: latency\n"
+                                 "  groups:\n"
+                                 "  - ops: [T]\n"
+                                 "    mapping: |\n"
+                                 "      DRAM\n"
+                                 "        L1 for b=16 a=16 c=16\n"
+                                 "          op T\n"
+                                 "  - ops: [Y]\n"
+                                 "    mapping: |\n"
+                                 "      DRAM\n"
+                                 "        L1 for d=16 b=16 c=16\n"
+                                 "          op Y\n";
+
+/* Whether the file of that name has the words. */
+static bool has(const tf_emitted *e, const char *name, const char *words) {
+  bool found = false;
+  for (int i = 0; i < e->n; i++)
+    found |= !strcmp(e->file[i].name, name) && strstr(e->file[i].text, words) != NULL;
+  return found;
+}
+
+/* W is packed once, in group `packs` alone; what is made in the network is read as it lies. */
+static void packed_once(const char *network, const char *plan, int packs) {
+  test_case e = case_of(arch, network);
+  const tf_text text = {.name = "plan.yaml", .text = plan, .len = strlen(plan)};
+  tf_net_plan *p = tf_net_plan_read(e.spec->arch, e.spec->workload, &text, e.d);
+  const tf_emit_options emit = {.isa = "portable", .name = "net"};
+  tf_emitted *files = p ? tf_net_emit_cpu(p, e.spec->arch, e.spec->workload, &emit, e.d) : NULL;
+  if (!CHECK(files != NULL)) case_complain(e.d);
+  for (int g = 1; files && g <= 2; g++) {
+    char pack[40], header[40], size[40];
+    snprintf(pack, sizeof pack, "int pack_%d(", g);
+    snprintf(header, sizeof header, "g%d.h", g);
+    snprintf(size, sizeof size, "net_g%d_packed(void)", g);
+    CHECK(has(files, "network.c", pack) == (g == packs));
+    CHECK(has(files, header, size) == (g == packs));
+  }
+  CHECK(files && has(files, "network.c", "!packed || !args->W) return") && passes(files));
+  tf_emitted_free(files);
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
 int main(int argc, char **argv) {
   long cases = 6, seed = 1;
   for (int i = 1; i + 1 < argc; i += 2)
@@ -72,6 +152,8 @@ int main(int argc, char **argv) {
   openmp = system("echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c -o /dev/null - 2>/dev/null") == 0;
   for (long k = 0; k < cases; k++)
     one((uint64_t)(seed + k));
+  packed_once(mixed, mixed_plan, 2);
+  packed_once(alike, alike_plan, 1);
   CHECK(n_spread > 0 || cases == 0);
   return check_report();
 }

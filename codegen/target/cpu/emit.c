@@ -85,6 +85,7 @@ static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
   ir_machine machine = tf_micro_machine(isa, data);
   machine.choices = k->o->choices;
+  machine.changes = k->o->changes;
   if (k->n_isas) {
     snprintf(parts, sizeof parts, "parts_%s.h", isa->name);
     snprintf(kernel, sizeof kernel, "kernel_%s.c", isa->name);

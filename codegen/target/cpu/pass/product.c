@@ -290,8 +290,8 @@ static void panels(const finder *f, ir_product *p) {
   }
 }
 
-/* Panels of all of b, which the caller may pack once for many calls: of an argument that only n and k move, in blocks
- * of as many columns as nests have. */
+/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them
+ * and that only n and k move, in blocks of as many columns as nests have. */
 static void offer_panels(const finder *f, ir_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];
@@ -301,6 +301,7 @@ static void offer_panels(const finder *f, ir_product *p) {
                 all_k = f->w->plan->wl->dims[f->op->dims[p->k]].extent;
   const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n, one_k = k->lo.var < 0 && k->lo.off == 0;
   bool alone = z->producer < 0 && z->rank == 2 && !low_padded(z) && !p->slab && p->kernel->a != IR_U8;
+  if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
     alone = low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k]);
   if (!alone || !(one_n || (n->exact && all_n % n->most == 0)) ||
