@@ -192,9 +192,9 @@ typedef struct {
  *   int64_t n, int add)
  *   c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i * step] * b[p * panel
  *   + j], i < m, r < joined, j < n <= panel; sums in the order of p
- * panel: a multiple of the lanes.  For kernels with groups k counts groups, at, `apart` and `step` stay in elements
- * (those of a group stand side by side), and b[(p * panel + j) * group] begins one.  add & FAR_C: as above.  Accesses
- * no other elements of c; reads whole rows of b. Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  If it
+ * panel: a multiple of the lanes.  For kernels with groups, whose elements stand side by side, k and `step` count
+ * groups, at and `apart` elements, and b[(p * panel + j) * group] begins one.  add & FAR_C: as above.  Accesses no
+ * other elements of c; reads whole rows of b.  Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  If it
  * prefetches: (.., int add, uintptr_t ahead, int64_t by): each tile prefetches the k * by bytes from `ahead` on, the
  * next tile those after them. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);

@@ -145,6 +145,7 @@ case("lstm_activations", model([node("LSTM", ["x", "w", "r"], activations=["Sigm
 case("lstm_direction", model([node("LSTM", ["x", "w", "r"], direction="sideways", hidden_size=4)], SEQUENCE, LSTM))
 case("lstm_shape", model([node("LSTM", ["x", "w", "w"], hidden_size=4)], SEQUENCE, LSTM))
 case("lstm_peepholes", model([node("LSTM", ["x", "w", "r", "", "", "", "", "p"], hidden_size=4)], SEQUENCE, LSTM + [const("p", np.ones((1, 12), np.float32))]))
+case("lstm_long", model([node("LSTM", ["x", "w", "r"], hidden_size=4)], [value("x", [1 << 30, 2, 3])], LSTM))
 case("gru_lengths", model([node("GRU", ["x", "w", "r", "", "n"], hidden_size=4)], SEQUENCE, LSTM + [const("n", np.array([5, 3], np.int32))]))
 case("gru_rows", model([node("GRU", ["x", "w", "r"], hidden_size=4)], SEQUENCE, LSTM))
 case("rnn_flat", model([node("RNN", ["x", "w", "r"], hidden_size=4)], weights=LSTM))

@@ -142,6 +142,27 @@ static void test_rows(void) {
   }
 }
 
+/* More boxes below a Tile than a rule has variables: the forms are those of few ops, and draws fit. */
+static void test_many_ops(void) {
+  char text[2048];
+  int at = snprintf(text, sizeof text, "  dims: {i: 8, j: 4}\n  ops:\n  - T0[i,j] = A[i,j] + B[i,j]\n");
+  for (int k = 1; k < 24; k++)
+    at += snprintf(text + at, sizeof text - (size_t)at, "  - T%d[i,j] = T%d[i,j] * A[i,j] + B[i,j]\n", k, k - 1);
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = spec_of(text, 1, 400, 200, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, d);
+  bool whole = false;
+  for (int f = 0; s && f < s->n_forms; f++)
+    whole |= !strcmp(s->form[f].name, "whole");
+  CHECK(whole);
+  tf_rng rng = tf_rng_new(3, 24);
+  for (int k = 0; s && k < 8; k++)
+    CHECK(tf_space_random(&s->space, &rng) && fits(s, s->space.chosen));
+  tune_space_free(s);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
 /* ---- the whole of a small space ---------------------------------------------------------------- */
 typedef struct {
   tune_space *s;
@@ -301,6 +322,7 @@ int main(void) {
   test_more();
   test_orders();
   test_rows();
+  test_many_ops();
   test_count();
   test_messages();
   return check_report();

@@ -320,8 +320,13 @@ typedef struct {
 } held;
 
 static void hold(maker *m, held *h, int v) {
-  m->bad |= h->n == CSP_LIST_MAX;
-  if (!m->bad) h->list[h->n++] = v;
+  if (h->n == CSP_LIST_MAX) { /* no rule has more: these are one from now on, their sum */
+    const int some = derived(m, "some", v, h->level, 0);
+    rule(m, CSP_SUM, some, h->n, h->list);
+    h->list[0] = some;
+    h->n = 1;
+  }
+  h->list[h->n++] = v;
 }
 
 /* Intermediates whose home is that memory, in this scope, or in any from node n down. */

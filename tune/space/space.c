@@ -157,8 +157,8 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
   else if (!ok)
     tf_fail(
         d, wl->at, TF_E_SHAPE,
-        "no form of a schedule suits %.60s on %.40s: its ops share no loop, the machine has one memory, or nothing is "
-        "left by the constraints",
+        "no form of a schedule suits %.60s on %.40s: the machine has one memory, the workload is too large, or nothing "
+        "is left by the constraints",
         wl->name ? wl->name : "the workload", arch->name ? arch->name : "the architecture");
   tf_diags_free(wrong);
   if (ok) return s;

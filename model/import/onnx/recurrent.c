@@ -266,6 +266,7 @@ static bool take_inputs(rnn *r) {
   r->steps = ox_extent(&r->in[X], 0);
   r->batch = ox_extent(&r->in[X], 1);
   r->hidden = ox_extent(&r->in[R], 2);
+  if (r->steps > r->g->room_ops) return ox_fail(r->g, TF_E_LIMIT, "more than %d ops", r->g->room_ops); /* one a step */
   return check_attributes(r) && check_shapes(r);
 }
 
