@@ -17,6 +17,7 @@ import csv
 import ctypes
 import fcntl
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -90,7 +91,9 @@ class Library:
         self.Args = type("Args", (ctypes.Structure,), {"_fields_": fields})
         self.args, self.kept, self.given, self.lib = self.Args(), [], {}, ctypes.CDLL(str(folder / "libnetwork.so"))
         self.lib.network_workspace.restype = ctypes.c_size_t
-        self.file = np.fromfile(weights, np.uint8)
+        with open(weights, "rb") as f:
+            self.map = mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+        self.file = np.frombuffer(self.map, np.uint8)
         why = ctypes.create_string_buffer(200)
         status = self.lib.network_weights(ctypes.byref(self.args), self.file.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(self.file.size), why, ctypes.c_size_t(200))
         if status:
@@ -119,6 +122,7 @@ class Library:
             if self.lib.network_pack(ctypes.byref(self.args), ctypes.c_void_p(at), ctypes.c_size_t(n)):
                 raise RuntimeError("network_pack failed")
             self.args.packed = at
+            self.map.madvise(mmap.MADV_DONTNEED)  # what is read in panels alone is never read again
         self.bytes = self.lib.network_workspace()
         self.workspace = np.zeros(self.bytes, np.uint8)
         self.call = lambda: self.lib.network(ctypes.byref(self.args), ctypes.c_void_p(self.workspace.ctypes.data), ctypes.c_size_t(self.bytes))
