@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
   const char *save, *file;
   bool coverage, print, padded, masked;
-  long refused, walked, equal, differ, overflow, too_long, quick;
+  long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
   tally kinds[MAX_KINDS];
   int n_kinds;
@@ -48,7 +48,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   bool counted = false;
   if (!m || !o) abort();
   if (o->gave_up)
-    s->too_long++;
+    s->too_large++;
   else if (!tf_model_eval(m, NULL, &r)) {
     s->overflow++;
     n.len = (size_t)snprintf(n.text, sizeof n.text, "# model: %s\n",
@@ -163,8 +163,8 @@ int main(int argc, char **argv) {
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);
-  printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too long to walk, "
+  printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too large to walk, "
          "%ld not counted by the model; %ld by the quick way\n",
-         s.equal, s.differ, s.refused, s.too_long, s.overflow, s.quick);
-  return s.differ > 0 || (s.file && s.refused + s.too_long > 0);
+         s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick);
+  return s.differ > 0 || (s.file && s.refused + s.too_large > 0);
 }

@@ -123,7 +123,8 @@ typedef struct {
   int64_t *skipped;         /* [op] points of steps left out */
   int64_t steps;            /* taken so far, against `limit` */
   int64_t limit;
-  bool gave_up, saw[N_EVENTS];
+  bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */
+  bool saw[N_EVENTS];
 } oracle;
 
 /* NULL when memory runs out. */

@@ -498,6 +498,14 @@ static void add_retained(oracle *o) {
     }
 }
 
+/* Whether sets have room for every element of every tensor. */
+static bool has_room(const tf_workload *wl) {
+  bool has = true;
+  for (int z = 0; z < wl->n_tensors; z++)
+    has = has && wl->tensors[z].rank <= MAX_RANK && tf_tensor_words(&wl->tensors[z]) <= MAX_ELEMENTS;
+  return has;
+}
+
 oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   oracle *o = calloc(1, sizeof *o);
   size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
@@ -532,6 +540,8 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
   o->level_peak = calloc(levels, sizeof *o->level_peak);
+  o->gave_up = !has_room(tree->workload);
+  if (o->gave_up) return o;
   for (int op = 0; op < tree->workload->n_ops; op++)
     o->unit[op] = unit_of(o, op);
   add_retained(o);

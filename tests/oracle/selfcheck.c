@@ -237,7 +237,7 @@ static const test tests[] = {
 static void check_rows(const test *t, const oracle *o) {
   for (const row *r = t->rows; r->tensor; r++)
     for (int z = 0; z < o->wl->n_tensors; z++) {
-      if (strcmp(o->wl->tensors[z].name, r->tensor)) continue;
+      if (strcmp(o->wl->tensors[z].name, r->tensor) != 0) continue;
       char what[64];
       const words *w = &o->moved[r->level * o->wl->n_tensors + z];
       snprintf(what, sizeof what, "%s at level %d, fill", r->tensor, r->level);
@@ -249,6 +249,26 @@ static void check_rows(const test *t, const oracle *o) {
     }
   for (int op = 0; op < o->wl->n_ops; op++)
     if (t->op && !strcmp(o->wl->ops[op].name, t->op)) same(t->name, "points", o->points[op], t->points);
+}
+
+/* A tensor with more elements than a set has room for is refused; one with as many is not. */
+static void check_room(int extent, bool refused) {
+  char text[400];
+  const int len = snprintf(text, sizeof text,
+                           "architecture:\n  name: t\n  memories: [{name: DRAM}]\n  compute: [{name: u, ops: [neg]}]\n"
+                           "workload:\n  name: w\n  dims: {m: %d}\n  ops: ['B[m] = -A[m]']\n"
+                           "mapping: |\n  DRAM for m=%d\n    op B\n",
+                           extent, extent);
+  tf_diags *d = tf_diags_new();
+  tf_text file = {"room", text, (size_t)len};
+  tf_spec *s = tf_spec_read_texts(&file, 1, NULL, 0, d);
+  tf_tree *tree = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+  oracle *o = tree ? oracle_run(tree, 2 * MAX_ELEMENTS) : NULL;
+  same("room", "refused", o ? o->gave_up : -1, refused);
+  if (o) oracle_free(o);
+  tf_tree_free(tree);
+  tf_spec_free(s);
+  tf_diags_free(d);
 }
 
 static void run(const test *t, tf_overlap mode) {
@@ -287,6 +307,8 @@ int main(void) {
   for (int i = 0; i < n; i++)
     for (int mode = 0; mode < (tests[i].cycles[1] > 0 ? 3 : 1); mode++)
       run(&tests[i], (tf_overlap)mode);
+  check_room(MAX_ELEMENTS, false);
+  check_room(MAX_ELEMENTS + 1, true);
   printf("oracle_selfcheck: %d cases by hand, %d wrong\n", n, failed);
   return failed > 0;
 }
