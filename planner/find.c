@@ -152,11 +152,11 @@ static bool search_templates(planner *p) {
 }
 
 /* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */
-static bool add_closed(planner *p, const tf_tree *t, int64_t *effort) {
+static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  plan_candidate c = {.cycles = fits ? r.cycles : 0};
+  plan_candidate c = {.cycles = fits ? r.cycles : 0, .apart = apart};
   if (!m) return false; /* what is wrong with the model is in d */
   *effort += tf_model_effort(m);
   tf_model_free(m);
@@ -171,7 +171,15 @@ static bool add_closed(planner *p, const tf_tree *t, int64_t *effort) {
   return plan_add(p, c) && (p->plan->tree || plan_adopt(p, c.tree));
 }
 
-/* Searches the target's own forms.  *any: whether there are some. */
+static bool add_apart(planner *p, int64_t *effort) {
+  tf_tree *t;
+  const bool ok = plan_apart(p, &t) && (!t || add_closed(p, t, true, effort));
+  tf_tree_free(t);
+  return ok;
+}
+
+/* Searches the target's own forms; where it expects the cycles of programs, also each op alone.  *any: whether there
+ * are some. */
 static bool search_forms(planner *p, bool *any) {
   bool ok = true;
   int64_t effort = 0;
@@ -179,9 +187,10 @@ static bool search_forms(planner *p, bool *any) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;
-    ok = t->open ? search(p, t, 2) : add_closed(p, t, &effort);
+    ok = t->open ? search(p, t, 2) : add_closed(p, t, false, &effort);
     tf_tree_free(t);
   }
+  if (ok && *any && p->wl->n_ops > 1 && tf_emit_cycles_expected(p->o->target)) ok = add_apart(p, &effort);
   return ok;
 }
 

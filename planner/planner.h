@@ -7,6 +7,7 @@
 typedef struct {
   double value;   /* the ranking value; the list is ascending */
   bool is_scored; /* value was computed by plan_score */
+  bool apart;     /* of plan_apart: ranked however many others are */
   double cycles;  /* by the search */
   tf_tree *tree;  /* NULL: the plan's own mapping, as given */
   char *text;     /* of the tree: breaks ties */
@@ -28,6 +29,8 @@ typedef struct {
 /* Each returns false with an error in the planner's diagnostics. */
 /* find.c: the best mapping becomes the plan's, the better ones candidates. */
 bool plan_find(planner *p);
+/* apart.c: each op's mapping as it is planned alone, in a Seq; *made: NULL if one has none, or on a stop. */
+bool plan_apart(planner *p, tf_tree **made);
 /* polish.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them. */
 bool plan_polish(planner *p, const tf_tree *open, int from);
 /* rank.c: the ranking value of a candidate in cycles, lower is better; infinite: it cannot be emitted. */

@@ -6,7 +6,8 @@
 #include "planner/planner.h"
 
 /* Where a target expects cycles of kernels that it has not made: how many candidates are asked for them, from the best
- * by the model on, and by how much these may be slower by the model than the best has become. */
+ * by the model on, and by how much these may be slower by the model than the best has become; besides, that in which
+ * each op is as if alone. */
 enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2 };
 
 /* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
@@ -46,11 +47,12 @@ static bool fits(const planner *p, const plan_candidate *c) {
 static bool rank_expected(planner *p) {
   int scored = 0, best = -1;
   p->kernel.most_cycles = INFINITY;
-  for (int i = 0; i < p->n && scored < WHOLE_SCORED && !plan_stopped(p); i++) {
+  for (int i = 0; i < p->n && !plan_stopped(p); i++) {
     plan_candidate *c = &p->at[i];
-    if (c->cycles > WHOLE_BEHIND * p->kernel.most_cycles) break;
+    const bool behind = scored >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
+    if (behind && !c->apart) continue;
     c->value = plan_score(p, c);
-    scored += isfinite(c->value);
+    scored += !c->apart && isfinite(c->value);
     if (c->value >= p->kernel.most_cycles || !fits(p, c)) continue;
     p->kernel.most_cycles = c->value;
     best = i;

@@ -1,6 +1,6 @@
-/* The open mappings that an NPU supports, for the planner to search if no mapping is given.  First all ops fused below
- * the loops that they share, with intermediates in UB, or in L1 if the cube reads them; then each op separately, with
- * intermediates in global memory. */
+/* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops fused below the
+ * loops that they share, with intermediates in UB, or in L1 if the cube reads them; if they share none, one after the
+ * other, with intermediates in global memory.  (The planner itself plans each op alone, too.) */
 #include <math.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -190,7 +190,7 @@ static void build(const former *f) {
   }
 }
 
-static bool make(former *f, int k) {
+static bool make(former *f) {
   tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
   const bool is = d && npu_target_of(f->arch, &f->t, d);
   tf_diags_free(d);
@@ -203,14 +203,13 @@ static bool make(former *f, int k) {
   f->near = level_in(f, 1);
   f->cube = f->t.flat ? f->near + 1 : f->t.deep;
   f->unit = f->t.vector_level;
-  f->fused = f->wl->n_ops > 1 && shared && k == 0;
-  if (f->unit < 0 && vectors) return false;
-  return k == 0 || (k == 1 && f->wl->n_ops > 1 && shared);
+  f->fused = f->wl->n_ops > 1 && shared;
+  return f->unit >= 0 || !vectors;
 }
 
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl};
-  if (!make(&f, k)) return NULL;
+  if (k > 0 || !make(&f)) return NULL;
   f.out = tf_build_new(arch, wl, NULL);
   if (f.out) build(&f);
   return tf_build_tree(f.out);
