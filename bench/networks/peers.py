@@ -7,24 +7,31 @@ import onnx
 from onnx import numpy_helper
 
 
-def race(ours, model, path, session, names, feeds, peers, rounds, threads):
-    """Milliseconds of one call of each, of processor time with one thread, else by the clock: the median over rounds in which each
-    is called in turn."""
-    now = time.process_time if threads == 1 else time.perf_counter
-    calls = {"tileflow": ours}
+def calls(ours, model, path, session, names, feeds, peers, threads):
+    """What to call for one evaluation by each of the contestants; each has been called once."""
+    made = {"tileflow": ours}
     if "ort" in peers:
-        calls["ort"] = lambda: session.run(names, feeds)
+        made["ort"] = lambda: session.run(names, feeds)
     if "openvino" in peers:
-        calls["openvino"] = openvino_call(path, feeds, threads)
+        made["openvino"] = openvino_call(path, feeds, threads)
     if "eager" in peers or "compile" in peers:
         eager, compiled = torch_calls(model, feeds, "compile" in peers, threads)
         if "eager" in peers:
-            calls["eager"] = eager
+            made["eager"] = eager
         if compiled:
-            calls["compile"] = compiled
-    times = {k: [] for k in calls}
+            made["compile"] = compiled
+    for call in made.values():
+        call()
+    return made
+
+
+def race(contestants, rounds, threads):
+    """Milliseconds of one call of each, of processor time with one thread, else by the clock: the median over rounds in which each
+    is called in turn, the first round left out."""
+    now = time.process_time if threads == 1 else time.perf_counter
+    times = {k: [] for k in contestants}
     for r in range(rounds + 1):
-        for k, call in calls.items():
+        for k, call in contestants.items():
             begun = now()
             call()
             if r:

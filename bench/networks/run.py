@@ -4,7 +4,7 @@
   run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N] [--csv FILE]
          [--threads N] [--peak] [--reuse] [--lock FILE]
 
-Each network of models.py is written with random weights, planned (`plan --target cpu`), emitted, compiled, given its weights
+Each network of models.py is written with random weights, planned (`plan --target cpu --threads 1`: plan_s, of processor time), emitted, compiled, given its weights
 (`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
 time, contestants in turns within one run, one thread each: the median of the rounds; with --threads 2 by the clock.  --peak: what each
 holds at most, too (peak.py).  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
@@ -21,6 +21,7 @@ import mmap
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -45,14 +46,20 @@ def clean(name):
     return name[:-9] if name.endswith("_output_0") else name
 
 
+def processor_seconds():
+    """Of the processes that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
 def command(args, log):
-    begun = time.process_time(), time.time()
+    begun = time.time()
     done = subprocess.run(args, capture_output=True, text=True, timeout=580)
     with open(log, "a") as f:
         f.write("$ " + " ".join(map(str, args)) + "\n" + done.stdout + done.stderr)
     if done.returncode:
         raise RuntimeError(f"{args[1]}: {(done.stderr or done.stdout or 'ended by a signal').strip().splitlines()[0][:200]}")
-    return time.time() - begun[1]
+    return time.time() - begun
 
 
 def session(model, threads=1):
@@ -179,7 +186,10 @@ def one(name, o, folder):
     onnx.save(model, path)
     row = {"network": name, "size": o.size, "batch": o.batch, "threads": o.threads, "nodes": len(model.graph.node)}
     if not (o.reuse and os.path.exists(plan)):
-        row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
+        begun = processor_seconds()
+        command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "1", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log)
+        (folder / "plan_s").write_text(f"{processor_seconds() - begun:.1f}")
+    row["plan_s"] = float((folder / "plan_s").read_text())
     planned = json.load(open(folder / "plan.json"))
     groups, row["predicted_ms"] = planned["groups"], round(1e3 * planned.get("kernel_seconds", planned["seconds"]), 4)
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
@@ -200,8 +210,9 @@ def one(name, o, folder):
     row["bytes"] = {"weights": int(lib.file.size), "panels": int(lib.panels.size) if hasattr(lib, "panels") else 0, "workspace": int(lib.bytes)}
     row["equal"] = row["error"] <= LIMIT
     if o.rounds:
+        contestants = peers.calls(lib.run, model, path, s, names, feeds, o.peers, o.threads)
         with locked(o.lock):
-            row["ms"] = peers.race(lib.run, model, path, s, names, feeds, o.peers, o.rounds, o.threads)
+            row["ms"] = peers.race(contestants, o.rounds, o.threads)
     if o.peak:
         np.savez(folder / "feeds.npz", **feeds)
         np.savez(folder / "given.npz", **lib.given)
