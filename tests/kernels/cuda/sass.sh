@@ -1,6 +1,7 @@
 #!/bin/sh
 # What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
 # spills, its bench is compiled, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
+# Chains of the thesis whose intermediate has 208 or 256 columns spill nothing.
 # usage: sass.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
 . "$(dirname "$0")/tools.sh"
@@ -23,7 +24,7 @@ check() {
   some=$(sed -n 's/.*Some \([0-9]*\) registers.*/\1/p' "$at/kernel.cu" | sort -n | tail -1)
   echo "$1 $2: mma, ldsm, ldgsts $got; $want expected; $used registers, $some expected; $spilled bytes spilled"
   [ "$got" = "$want" ] && [ "$spilled" = 0 ] || failed=1
-  case $2 in int8 | tf32) return ;; esac # whose registers are not those that the figures were fitted to
+  case $1-$2 in *-int8 | *-tf32 | *-g7-*) return ;; esac # whose registers are not those that the figures were fitted to
   [ $((used * 100)) -le $((some * 115)) ] && [ $((used * 115)) -ge $((some * 100)) ] || failed=1
 }
 
@@ -34,4 +35,8 @@ for type in bf16 f16 tf32 int8; do
 done
 check attention-long bf16 <workloads/models/attention-long.yaml
 check attention-decode bf16 <workloads/models/attention-decode.yaml
+for n in 5 7 10; do
+  check chain-g$n bf16 <workloads/gemm-chain/g$n.yaml
+done
+check chain-g10 tf32 <workloads/gemm-chain/g10.yaml
 [ $failed = 0 ]

@@ -100,6 +100,13 @@ static bool is_inside(const former *f, int z, int group) {
   return inside;
 }
 
+static int ops_of(const former *f, int group) {
+  int n = 0;
+  for (int i = 0; i < f->n; i++)
+    n += f->group[i] == group;
+  return n;
+}
+
 /* Whether every dim that blocks share out moves the read: no two blocks read the same of it. */
 static bool is_apart(const former *f, const tf_ref *ref) {
   bool apart = f->wl->tensors[ref->tensor].producer < 0;
@@ -145,19 +152,40 @@ static void bypass(const former *f, int group, bool all) {
 
 /* ---- a group --------------------------------------------------------------------------------------------- */
 
-/* The dim that a maximum of the group reduces, sums reduce too, and no output of it that leaves has; -1. */
-static int keys_of(const former *f, int group) {
-  for (int d = 0; d < f->wl->n_dims; d++) {
-    bool most = false, sums = false, leaves = false;
-    for (int i = 0; i < f->n; i++) {
-      const tf_op *op = op_at(f, i);
-      const bool reduced = f->group[i] == group && low_find_dim(op, d) >= op->n_out_dims;
-      most |= reduced && op->reduce == TF_REDUCE_MAX && is_inside(f, op->out, group);
-      sums |= reduced && op->reduce == TF_REDUCE_ADD;
-      leaves |= f->group[i] == group && has_output(op, d) && !is_inside(f, op->out, group);
-    }
-    if (most && sums && !leaves) return d;
+/* What the ops of a group do along a dim. */
+typedef struct {
+  bool most;   /* a maximum that stays in the group reduces it */
+  int sums;    /* so many sums reduce it */
+  bool leaves; /* an output that leaves has it */
+  bool beside; /* an output does not have it, and is no sum of it that leaves */
+} along;
+
+static along along_of(const former *f, int group, int d) {
+  along is = {0};
+  for (int i = 0; i < f->n; i++) {
+    const tf_op *op = op_at(f, i);
+    if (f->group[i] != group) continue;
+    const bool stays = is_inside(f, op->out, group), has = has_output(op, d);
+    const bool reduced = !has && low_find_dim(op, d) >= 0;
+    is.most |= reduced && op->reduce == TF_REDUCE_MAX && stays;
+    is.sums += reduced && op->reduce == TF_REDUCE_ADD;
+    is.leaves |= has && !stays;
+    is.beside |= !has && (stays || !reduced || op->reduce != TF_REDUCE_ADD);
   }
+  return is;
+}
+
+/* Whether the steps of a dim that no output of the group has that leaves can be done one after the other: a maximum
+ * reduces it (attention: what reduces it is streamed), or the group's last sum alone does (a chain of products). */
+static bool is_in_steps(const former *f, int group, int d) {
+  const along is = along_of(f, group, d);
+  return is.sums && !is.leaves && (is.most || (is.sums == 1 && !is.beside && ops_of(f, group) > 1));
+}
+
+/* The first such dim; -1. */
+static int keys_of(const former *f, int group) {
+  for (int d = 0; d < f->wl->n_dims; d++)
+    if (is_in_steps(f, group, d)) return d;
   return -1;
 }
 
@@ -217,13 +245,6 @@ static int64_t divisor(int64_t n, int64_t most) {
   while (n % best)
     best--;
   return best;
-}
-
-static int ops_of(const former *f, int group) {
-  int n = 0;
-  for (int i = 0; i < f->n; i++)
-    n += f->group[i] == group;
-  return n;
 }
 
 /* Blocks of the group along a dim, if sums are not split. */
@@ -387,7 +408,7 @@ static bool put_group(former *f, int group, int parent) {
     for (int i = 0; i < f->n; i++)
       if (is_inside(f, op_at(f, i)->out, group))
         tf_build_keep(f->out, (tf_keep){.tensor = op_at(f, i)->out, .level = f->home});
-    for (int i = 0; i < f->n && f->keys >= 0 && f->block[f->keys]; i++)
+    for (int i = 0; i < f->n && has_streams(f) && along_of(f, group, f->keys).most; i++)
       if (f->group[i] == group && low_find_dim(op_at(f, i), f->keys) >= op_at(f, i)->n_out_dims)
         tf_build_stream(f->out, (tf_named){.tensor = op_at(f, i)->out});
   }
