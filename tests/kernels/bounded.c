@@ -36,7 +36,8 @@ static bounded plus(rounding by, bounded a, bounded b) {
 }
 
 static bounded times(rounding by, bounded a, bounded b) {
-  if (by->masked && ((is_zero(a) && !isfinite(b.v)) || (is_zero(b) && !isfinite(a.v)))) return unknown;
+  /* what a mask leaves is exp(-inf), which of_exp knows as what may be 0 */
+  if (by->masked && ((may_be_zero(a) && !isfinite(b.v)) || (may_be_zero(b) && !isfinite(a.v)))) return unknown;
   if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) || (isinf(b.v) && may_be_zero(a) && !is_zero(a))) return unknown;
   return step(by, a.v * b.v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e);
 }
