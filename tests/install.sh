@@ -29,7 +29,8 @@ export PKG_CONFIG_PATH
   "$lib/libtileflow.a" $(pkg-config --static --libs-only-l tileflow | sed 's/-ltileflow//')
 
 for header in "$prefix"/include/tileflow/*.h; do
-  "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only "$header"
+  printf '#include "%s"\nint main(void) { return 0; }\n' "$header" |
+    "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c -
 done
 
 failed=0

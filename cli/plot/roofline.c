@@ -118,26 +118,32 @@ static bool add_roofs(const plot_input *in, double peak, plot_chart *c, tf_diags
   return true;
 }
 
+/* The machine's name; NULL with an error in d if there is none. */
+static const char *machine_of(const plot_input *in, tf_diags *d) {
+  return json_string_value(plot_member(in, in->json, "architecture", JSON_STRING, d));
+}
+
 bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   (void)w;
+  const char *machine = NULL;
   double peak = 0;
   for (size_t i = 0; i < n; i++) {
     double its;
     if (!in[i].json)
       return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_TYPE, "roofline is of JSON, as 'eval --json' writes it");
-    if (!add_mapping(&in[i], (int)i, c, d) || !read_peak(&in[i], &its, d)) return false;
-    if (i > 0 && strcmp(json_string_value(json_object_get(in[i].json, "architecture")),
-                        json_string_value(json_object_get(in[0].json, "architecture"))) != 0)
+    const char *its_machine = machine_of(&in[i], d);
+    if (!its_machine || !add_mapping(&in[i], (int)i, c, d) || !read_peak(&in[i], &its, d)) return false;
+    if (i == 0) machine = its_machine, peak = its;
+    if (strcmp(machine, its_machine) != 0)
       return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_SHAPE, "its machine is not that of '%.80s': roofs differ",
                      in[0].path);
-    if (i == 0) peak = its;
   }
+  const json_t *workload = plot_member(&in[0], in[0].json, "workload", JSON_STRING, d);
+  if (!workload) return false;
   if (c->n == (int)n)
     return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
   c->log_x = c->log_y = true;
-  snprintf(c->title, sizeof c->title, "Roofline of %s, %s",
-           json_string_value(json_object_get(in[0].json, "architecture")),
-           json_string_value(json_object_get(in[0].json, "workload")));
+  snprintf(c->title, sizeof c->title, "Roofline of %s, %s", machine, json_string_value(workload));
   strcpy(c->x_name, "points per word at the memory");
   strcpy(c->y_name, "points per cycle");
   return add_roofs(&in[0], peak, c, d);
