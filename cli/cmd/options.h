@@ -38,7 +38,7 @@
   X(ISA, "--isa", "NAME", WORD, \
     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's " \
     "best if not given; cuda: sm_80 (if not given), sm_90a, wmma") \
-  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8, for cuda f16 and tf32, too; f32 if not given") \
+  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8, for cuda f16, tf32 and f8, too; f32 if not given") \
   X(MICRO, "--micro", "NAME", WORD, "where products of float32 come from: own, libxsmm; own if not given") \
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \

@@ -5,7 +5,7 @@
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_I8] = "int8_t",
+      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t", [IR_I8] = "int8_t",
       [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
   return name[t];
 }

@@ -11,6 +11,7 @@ typedef enum {
   IR_F32,
   IR_BF16, /* the upper half of a float32 */
   IR_F16,  /* IEEE's binary16 */
+  IR_F8,   /* e4m3: four bits of exponent, three behind the point; no infinity */
   IR_I8,
   IR_U8, /* an IR_I8 plus 128 */
   IR_I16,
@@ -25,6 +26,8 @@ static inline int ir_bytes(ir_type t) {
 
 /* 16-bit floating-point types, stored as uint16_t. */
 static inline bool ir_is_half(ir_type t) { return t == IR_BF16 || t == IR_F16; }
+/* Floating-point types that C does not have, stored as unsigned integers. */
+static inline bool ir_is_coded(ir_type t) { return ir_is_half(t) || t == IR_F8; }
 
 /* How a micro-kernel wants the operands of a product; codegen/intrin/micro.h has the kernels.  a: rows along k; b:
  * groups of `group` elements along k, side by side along n.  Lengths are padded with zeros to multiples. */
@@ -38,8 +41,8 @@ typedef struct {
 
 /* What the instruction set offers. */
 typedef struct {
-  ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too) or IR_I8 */
-  const ir_kernel *real;  /* for products in float32 or of 16-bit floats; NULL: plain float32 */
+  ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too), IR_F8 or IR_I8 */
+  const ir_kernel *real;  /* for products in float32 or of narrower floats; NULL: plain float32 */
   const ir_kernel *whole; /* for products of IR_I8 by IR_I8 */
   /* For products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none. */
   int lanes, registers;

@@ -13,13 +13,18 @@ bool low_is_product(const tf_op *op) {
          op->expr[1].what == TF_X_READ;
 }
 
+bool low_is_of_inputs(const tf_workload *wl, const tf_op *op) {
+  bool inputs = true;
+  for (int i = 0; i < op->n_reads; i++)
+    inputs &= wl->tensors[op->reads[i].tensor].producer < 0;
+  return inputs;
+}
+
 bool low_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
   int64_t points = 1;
-  if (w->p->machine.data != IR_I8 || !low_is_product(op)) return false;
-  for (int i = 0; i < op->n_reads; i++)
-    if (wl->tensors[op->reads[i].tensor].producer >= 0) return false;
+  if (w->p->machine.data != IR_I8 || !low_is_product(op) || !low_is_of_inputs(wl, op)) return false;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > MOST_WHOLE) return false;
   return true;

@@ -82,6 +82,7 @@ tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diag
   p.k.isa = isas[0];
   p.k.source = tf_micro_source_find(NULL);
   if (machine.data == IR_F32 && machine.real) p.k.within = "2e-3";
+  if (machine.data == IR_F8) p.k.within = "1e-2";
   p.k.p = low_lower(tree, &tf_target_cuda.lower, &machine, d);
   tf_emitted *e = p.k.p ? print_all(&p, o->name ? o->name : "kernel", d) : NULL;
   ir_free((ir_program *)p.k.p);

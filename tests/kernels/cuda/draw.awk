@@ -1,6 +1,7 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
+# -v bytes=1: of those products alone whose operands have neighbours along the sum, which they must have in bytes.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
 function up(a, b) { return int((a + b - 1) / b) }
@@ -12,9 +13,11 @@ function out(text) { print text }
 
 function product() {
   m = few(size(2, 90)); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
-  a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,")
+  if (bytes) { a1 = "A[b,m,k]"; b1 = draw(2) ? "B[b,n,k]" : "B[n,k]"; c1 = turned("C", "m", "n", "b,") }
+  else { a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,") }
   tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
   if (groups) { tp = draw(4) ? 1 : 2; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
+  if (bytes) { n = tn * eights(8) * 2; k = tk > 1 ? 256 * (1 + draw(2)) : 16 * (1 + draw(24)) }
   if (groups && tp > 1) { tk = 1; k = 128 * (1 + draw(4)) }
   if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
   out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
@@ -65,7 +68,7 @@ function attention() {
 BEGIN {
   state = (seed * 7919 + 17) % 2147483648
   for (i = 0; i < 4; i++) draw(2)
-  kind = seed % 3
+  kind = bytes ? 0 : seed % 3
   print "workload:\n  name: case" seed
   if (kind == 0) product(); else if (kind == 1) chain(); else attention()
 }

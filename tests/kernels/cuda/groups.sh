@@ -39,6 +39,14 @@ product wide bf16 'A[m,k]' 'B[k,n]' 'm: 300, n: 512, k: 72' 'm=3 n=2' 'm=128 n=2
 product odd bf16 'A[m,k]' 'B[k,n]' 'm: 100, n: 129, k: 72' 'm=1' 'm=100 n=129 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
 product few bf16 'A[m,k]' 'B[k,n]' 'm: 64, n: 128, k: 72' 'm=1' 'm=64 n=128 k=72' 'blocks that have not 65 to 128 rows'
 product cut bf16 'A[m,k]' 'B[k,n]' 'm: 72, n: 128, k: 96' 'k=2' 'm=72 n=128 k=48'
+# Of bytes: parts of the sum of 128 and the rest of one; blocks that add to sums of blocks before; what instructions do not take.
+product float8 f8 'A[m,k]' 'B[n,k]' 'm: 200, n: 128, k: 272' 'm=2' 'm=100 n=128 k=272'
+product float8-cut f8 'A[m,k]' 'B[n,k]' 'm: 100, n: 48, k: 512' 'k=2' 'm=100 n=48 k=256'
+product float8-turned f8 'A[m,k]' 'B[k,n]' 'm: 128, n: 64, k: 64' 'm=1' 'm=128 n=64 k=64' 'bytes whose neighbours do not run along the sum'
+product float8-odd f8 'A[m,k]' 'B[n,k]' 'm: 128, n: 64, k: 72' 'm=1' 'm=128 n=64 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
+product float8-wide f8 'A[m,k]' 'B[n,k]' 'm: 100, n: 144, k: 64' 'm=1' 'm=100 n=144 k=64'
+g++ -std=c++17 -w -DTILEFLOW_EMULATE -I"$work/float8" -o "$work/float8/twin" \
+  -x c++ "$(dirname "$0")/float8.hpp" && "$work/float8/twin" || { echo "FAIL: float8 and its definition"; exit 1; }
 check bias bf16 '' <<'Y'
 workload:
   name: bias
@@ -78,7 +86,7 @@ mapping: |
       op C
 Y
 # A is longer than the first sum, which must not have what is behind its end.
-check longer bf16 'a sum in steps that neither are sixteens nor end where the tensor does' <<'Y'
+check longer bf16 'a sum in steps that neither fill instructions nor end where the tensor does' <<'Y'
 workload:
   name: longer
   dims: {m: 128, n: 64, k: 40, j: 64}

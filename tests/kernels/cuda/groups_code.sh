@@ -1,6 +1,6 @@
 #!/bin/sh
 # What nvcc makes of kernels of warpgroups: no spills, no more registers than a third of a multiprocessor's threads may have, and in the
-# machine code as many products (HGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu foretells.
+# machine code as many products (HGMMA, of float8 QGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu foretells.
 # usage: groups_code.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
 . "$(dirname "$0")/tools.sh"
@@ -13,14 +13,14 @@ counted() { "$cuobjdump" -sass "$work/$2/kernel.o" | grep -c "[^A-Z]$1"; }
 
 # NAME ARCHITECTURE FILE
 look() {
-  "$tileflow" emit --quiet "$2" "$3" --target cuda --dtype bf16 --isa sm_90a -o "$work/$1" || { failed=1; return; }
+  "$tileflow" emit --quiet "$2" "$3" --target cuda --dtype "${dtype:-bf16}" --isa sm_90a -o "$work/$1" || { failed=1; return; }
   make -s -C "$work/$1" NVCC="$nvcc" NVCCFLAGS='-O3 -Xptxas -v' kernel.o >"$work/said" 2>&1 || { cat "$work/said"; failed=1; return; }
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$work/said" | sort -n | tail -1)
   [ "$spilled" = 0 ] || { echo "FAIL: $1: $spilled bytes are spilled"; failed=1; }
-  [ "$(foretold HGMMA "$1")" -gt 0 ] || { echo "FAIL: $1: not of warpgroups"; failed=1; }
+  [ "$(foretold HGMMA "$1")$(foretold QGMMA "$1")" != 00 ] || { echo "FAIL: $1: not of warpgroups"; failed=1; }
   grep -q serialized "$work/said" && { echo "FAIL: $1: products wait for each other"; failed=1; }
   all=
-  [ "$cuobjdump" ] && for word in HGMMA UTMALDG UTMASTG USETMAXREG; do
+  [ "$cuobjdump" ] && for word in HGMMA QGMMA UTMALDG UTMASTG USETMAXREG; do
     want=$(foretold $word "$1") got=$(counted $word "$1")
     [ "$want" = "$got" ] || { echo "FAIL: $1: $got $word, $want foretold"; failed=1; }
     all="$all $got $word"
@@ -46,6 +46,9 @@ product 2048x2048x2048 'A[m,k]' 'B[n,k]'
 product 4096x4096x4096 'A[k,m]' 'B[n,k]'
 product 8192x8192x8192 'A[m,k]' 'B[k,n]'
 grep -q 'START_CLUSTERS(part0' "$work/product-8192x8192x8192-A[m,k]-B[k,n]/kernel.cu" || { echo "FAIL: 8192^3 without clusters"; failed=1; }
+dtype=f8
+product 4096x4096x2048 'A[m,k]' 'B[n,k]'
+dtype=bf16
 cat >"$work/gelu.yaml" <<'Y'
 workload:
   name: gelu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults planted in the text of four kernels of warpgroups (sm_90a) in bfloat16, two products, one in clusters, and streamed attention, one causal: the emulator, or the
+# Faults planted in the text of five kernels of warpgroups (sm_90a): in bfloat16 two products, one in clusters, and streamed attention, one causal; a product in float8: the emulator, or the
 # comparison behind it, finds each within 50 seeds.
 # usage: groups_faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 step=${2:-1}
@@ -18,6 +18,23 @@ attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream 
 gemm "m: 456, n: 192, k: 328" "for m=4" "for m=128 n=192 k=328" >"$work/pair.yaml"
 machine=pairs prepare pair --dtype bf16 --isa sm_90a
 prepare causal --dtype bf16 --isa sm_90a
+# Its quotient makes all numbers positive: a long sum that is not in parts then loses what it adds.
+cat >"$work/float8.yaml" <<'Y'
+workload:
+  name: float8
+  dims: {m: 512, n: 32, k: 2048}
+  ops:
+  - "C[m,n] += A[m,k] * B[n,k]"
+  - "D[m,n] = C[m,n] / 64"
+mapping: |
+  HBM for m=4
+    Seq keep C@SMEM
+      SMEM for m=128 n=32 k=2048
+        op C
+      SMEM for m=128 n=32
+        op D
+Y
+prepare float8 --dtype f8 --isa sm_90a
 
 main='/static __global__/,/^}/' asks='/asks for tiles/,/multiply them/' uses='/multiply them/,/^}/'
 fault product 'the ring is filled before it is given back' "$asks s/barrier_wait(empty_0 + at_0, turn_0 ^ 1);//"
@@ -110,4 +127,16 @@ fault pair 'a block begins before the other has its barriers' "$main s/^  cluste
 fault pair 'a block ends before the other has done with it' "$main s/^  cluster_meet(); .*//"
 fault pair 'boxes of all rows' 's/const int box\[\] = {64, 32}/const int box[] = {64, 64}/'
 fault pair 'tiles are given back while they are read' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+fault float8 'sums of all that are not in parts' "$uses {s/(part/(\&C[0][0][0]/; s/tk > 0)/!fresh || tk > 0)/; /add_part/d;}"
+fault float8 'each part is all' "$uses s/part, fresh)/part, true)/"
+fault float8 'sums that do not start' "$uses s/part, fresh)/part, false)/"
+fault float8 'parts that go on' "$uses s/tk > 0)/true)/"
+fault float8 'parts that start in each instruction' "$uses s/tk > 0)/false)/"
+fault float8 'parts that are still being made' "$uses s/multiply_wait<0>/multiply_wait<1>/"
+fault float8 'tiles given back while they are read' "$uses s/multiply_wait<0>();/;/"
+fault float8 'steps of halves' "$uses s/tk % 4 \* 32/tk % 4 * 64/"
+fault float8 'boxes of half the rows' 's/const int box\[\] = {128, 128}/const int box[] = {128, 64}/'
+fault float8 'an operand turned' "$uses s/multiply_tiles<32, 0, 0>/multiply_tiles<32, 0, 1>/"
+fault float8 'half of the bytes are expected' "$asks s/barrier_expect(full_0 + at_0, \([0-9]*\))/barrier_expect(full_0 + at_0, \1 \/ 2)/"
+fault float8 'a step of the sum left out' "$uses s/tk < 4/tk < 3/"
 finish

@@ -5,7 +5,7 @@
 # usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
 . "$(dirname "$0")/begin.sh"
 cases=${2:-8} first=${3:-1}
-[ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 bf16-wmma
+[ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 f8 bf16-wmma
 here=$(dirname "$0")
 flags="-O0 -Wall -Wextra -Wno-unused-function -Werror"
 
@@ -32,7 +32,9 @@ while [ "$seed" -lt $((first + cases)) ]; do
     arch= # which has memories as few and as small as the oracle likes them
     sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/' "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
   else
-    awk -v seed="$seed" -v groups="${GROUPS_ISA:+1}" -f "$here/draw.awk" >"$at.yaml"
+    bytes=
+    [ "${GROUPS_ISA:-}" ] && [ "$dtype" = f8 ] && bytes=1
+    awk -v seed="$seed" -v groups="${GROUPS_ISA:+1}" -v bytes=$bytes -f "$here/draw.awk" >"$at.yaml"
   fi
   isa=${GROUPS_ISA:-}
   case $dtype in *-wmma) isa=wmma ;; esac

@@ -23,7 +23,7 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
 
 const char *c_type_name(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_I8] = "int8",
+      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_F8] = "float8", [IR_I8] = "int8",
       [IR_U8] = "uint8",    [IR_I16] = "int16",     [IR_I32] = "int32",   [IR_I64] = "int64"};
   return name[t];
 }
@@ -42,6 +42,10 @@ static const struct {
                 "inputs as they are, intermediates and sums in float32, rounded to float16 where they are stored as "
                 "outputs\n * and where they are multiplied; to nearest even.  Within 2e-3 of the norm of the outputs "
                 "(test.c holds it)."},
+    [IR_F8] = {"float8 (e4m3, as uint8_t) or float32, as said below",
+               "inputs as they are, intermediates and outputs in float32; products of two inputs are summed by tensor "
+               "cores,\n * with fewer bits than float32 has, and on Hopper in parts of 128, which are added up in "
+               "float32.  Within 1e-2 of the norm of the outputs (test.c holds it)."},
     [IR_I8] =
         {"int8, int32 or float32, as said below",
          "products of two inputs are summed in int32 without error; all else in float32, within 1e-5 of the norm of\n"

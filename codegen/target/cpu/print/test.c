@@ -146,6 +146,15 @@ static const char f16_text[] =
     "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
     "  return (uint16_t)((v < 0) << 15 | ((e + 14) << 10) + (int)(part * 2048) - 1024);\n}\n\n";
 
+/* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
+static const char f8_text[] =
+    "static float of_f8(uint8_t h) {\n"
+    "  int e = h >> 3 & 15;\n  float v = ldexpf((float)(e ? (h & 7) + 8 : h & 7), (e ? e : 1) - 10);\n"
+    "  if ((h & 127) == 127) v = NAN;\n  return h >> 7 ? -v : v;\n}\n\n"
+    "static uint8_t to_f8(float v) {\n"
+    "  int e;\n  frexpf(fabsf(v), &e);\n  if (v == 0 || e < -5) e = -5;\n"
+    "  return (uint8_t)((v < 0) << 7 | (((e + 6) << 3) + (int)rintf(ldexpf(fabsf(v), 4 - e)) - 8));\n}\n\n";
+
 static bool positive(uint32_t kinds) {
   bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
@@ -181,13 +190,15 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data));
   if (data == IR_BF16) fputs(bf16_text, out);
   if (data == IR_F16) fputs(f16_text, out);
+  if (data == IR_F8) fputs(f8_text, out);
   fputs(common, out);
 }
 
-/* The last rank of each array has a gap behind it, so that strides are tested; of eights where the target has a way of
- * its own for them. */
+/* The last rank of each array has a gap behind it, so that strides are tested; of eights (of bytes: sixteens) where the
+ * target has a way of its own for them. */
 static int64_t gap_of(const c_package *k, const tf_tensor *z) {
-  return k->eights && z->extent[z->rank - 1] % 8 == 0 ? 8 : 3;
+  const int64_t whole = ir_bytes(k->p->machine.data) == 1 ? 16 : 8;
+  return k->eights && z->extent[z->rank - 1] % whole == 0 ? whole : 3;
 }
 
 static int64_t spaced_words(const c_package *k, const tf_tensor *z) {
@@ -205,7 +216,16 @@ static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
   }
 }
 
-static const char *wide_of(ir_type t) { return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : ""; }
+/* "of_bf16(", "to_bf16(": around a value of a type that C does not have, which is "" or ")" behind it. */
+static const char *wide_of(ir_type t) {
+  return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : t == IR_F8 ? "of_f8(" : "";
+}
+
+static const char *narrow_of(ir_type t) {
+  return t == IR_BF16 ? "to_bf16(" : t == IR_F16 ? "to_f16(" : t == IR_F8 ? "to_f8(" : t == IR_F32 ? "" : "(int8_t)";
+}
+
+static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
 static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
@@ -225,13 +245,8 @@ static void declare(FILE *out, const c_package *k) {
             "  for (long long i = 0; i < %" PRId64
             "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
             "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            tf_tensor_words(t), c_type(type),
-            type == IR_BF16  ? "to_bf16("
-            : type == IR_F16 ? "to_f16("
-            : type == IR_F32 ? ""
-                             : "(int8_t)",
-            z, ir_is_half(type) ? ")" : "", t->name, wide_of(type), ir_is_half(type) ? ")" : "", t->name, last,
-            t->rank > 1 ? last + gap_of(k, t) : last, last);
+            tf_tensor_words(t), c_type(type), narrow_of(type), z, behind(type), t->name, wide_of(type), behind(type),
+            t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
@@ -248,7 +263,7 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
           "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
           tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          ir_is_half(type) ? ")" : "", t->name,
+          behind(type), t->name,
           type == IR_BF16  ? "1e-2"
           : type == IR_F16 ? "2e-3"
           : type == IR_I32 ? "0"

@@ -489,6 +489,25 @@ static inline uint16_t narrow_f16(float x) {
   return (uint16_t)(sign | (((exponent + 14) << 10) + (int)rintf(ldexpf(size, 11 - exponent)) - 1024));
 }
 static inline uint32_t pack_f16(float x, float y) { return (uint32_t)narrow_f16(y) << 16 | narrow_f16(x); }
+/* float8 (e4m3): four bits of exponent, three behind the point; 448 at most, 2^-9 is the least. */
+static inline float wide_e4m3(uint8_t h) {
+  const int exponent = h >> 3 & 15, rest = h & 7;
+  const float x = (h & 127) == 127 ? NAN : ldexpf((float)(exponent ? rest + 8 : rest), (exponent ? exponent : 1) - 10);
+  return h >> 7 ? -x : x;
+}
+static inline uint8_t narrow_e4m3(float x) {
+  const int sign = signbit(x) ? 128 : 0;
+  const float size = fabsf(x);
+  int exponent = 0;
+  if (x != x) return 0x7f;
+  if (size >= 448) return (uint8_t)(sign | 0x7e);
+  frexpf(size, &exponent);
+  if (size == 0 || exponent < -5) exponent = -5;
+  return (uint8_t)(sign | (((exponent + 6) << 3) + (int)rintf(ldexpf(size, 4 - exponent)) - 8));
+}
+static inline uint32_t pack_e4m3(float a, float b, float c, float d) {
+  return (uint32_t)narrow_e4m3(a) | (uint32_t)narrow_e4m3(b) << 8 | (uint32_t)narrow_e4m3(c) << 16 | (uint32_t)narrow_e4m3(d) << 24;
+}
 /* To the nearest of ten bits behind the point, of two alike away from zero. */
 static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000) & 0xffffe000u; }
 
@@ -553,6 +572,36 @@ struct type_s8 {
   enum { many = 4 };
   static int32_t part(uint32_t r, int e) { return (int8_t)(r >> (8 * e)); }
 };
+/* Sum and n products of float8 as tensor cores add them up (SageAttention2, arXiv 2411.10958, 3.2; DeepSeek-V3, arXiv
+ * 2412.19437, 3.5.2): cut to 13 bits behind the point of the greatest. */
+static inline float short_sum(float sum, const float *product, int n) {
+  float most = fabsf(sum);
+  bool none = sum != sum;
+  int exponent = 0;
+  for (int i = 0; i < n; i++)
+    most = fabsf(product[i]) > most ? fabsf(product[i]) : most, none = none || product[i] != product[i];
+  if (none) return NAN;
+  frexpf(most, &exponent);
+  const float unit = ldexpf(1, exponent - 14), all = ldexpf(1, 14 - exponent);
+  int64_t units = (int64_t)(sum * all);
+  for (int i = 0; i < n; i++)
+    units += (int64_t)(product[i] * all);
+  frexpf((float)units, &exponent);
+  const int64_t more = exponent > 14 ? INT64_C(1) << (exponent - 14) : 1;
+  return (float)(units / more * more) * unit;
+}
+struct type_e4m3 {
+  typedef float sum;
+  enum { many = 4 };
+  static float part(uint32_t r, int e) { return wide_e4m3((uint8_t)(r >> (8 * e))); }
+};
+template <class T> static inline typename T::sum sum_of(const typename T::sum *product, int n) {
+  typename T::sum s = 0;
+  for (int k = 0; k < n; k++)
+    s += product[k];
+  return s;
+}
+template <> inline float sum_of<type_e4m3>(const float *product, int n) { return short_sum(0, product, n); }
 template <class T> static inline void multiply(void **all) {
   typedef typename T::sum sum;
   typedef operands<sum> given;
@@ -569,10 +618,10 @@ template <class T> static inline void multiply(void **all) {
   }
   for (int l = 0; l < LANES; l++)
     for (int i = 0; i < 4; i++) {
-      sum s = 0;
+      sum product[8 * T::many];
       for (int k = 0; k < 8 * many; k++)
-        s += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
-      ((given *)all[l])->d[i] += s;
+        product[k] = a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
+      ((given *)all[l])->d[i] += sum_of<T>(product, 8 * many);
     }
   multiplied++;
 }
@@ -597,6 +646,9 @@ static inline void multiply_f16(float *d, const uint32_t *a, const uint32_t *b) 
 }
 static inline void multiply_tf32(float *d, const uint32_t *a, const uint32_t *b) {
   emulation::products<emulation::type_tf32>("multiply_tf32", d, a, b);
+}
+static inline void multiply_e4m3(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_e4m3>("multiply_e4m3", d, a, b);
 }
 static inline void multiply_s8(int32_t *d, const uint32_t *a, const uint32_t *b) {
   emulation::products<emulation::type_s8>("multiply_s8", d, a, b);

@@ -16,10 +16,12 @@ enum { cudaDevAttrMultiProcessorCount = 16 };
 static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
 static inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
 
-/* A tensor as boxes are taken from it: innermost rank first; steps in bytes, of all ranks but the innermost. */
+enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
+/* A tensor as boxes are taken from it: innermost rank first; bytes of an element; steps in bytes, of all ranks but the
+ * innermost. */
 struct tensor_map {
   unsigned char *base;
-  int rank;
+  int rank, element;
   int64_t extent[5], step[5];
   int box[5];
 };
@@ -210,7 +212,7 @@ static inline void arrive(barrier &b, int bytes) {
 /* ---- boxes ---- */
 
 static inline size_t box_bytes(const tensor_map &m) {
-  size_t bytes = 2;
+  size_t bytes = (size_t)m.element;
   for (int r = 0; r < m.rank; r++)
     bytes *= (size_t)m.box[r];
   return bytes;
@@ -219,10 +221,10 @@ static inline size_t box_bytes(const tensor_map &m) {
 /* Row by row of the box: where it stands in the tensor (NULL: nowhere), and elements of it that are there. */
 template <class F> static inline void rows_of(const box &b, F each) {
   const tensor_map &m = b.map;
-  size_t rows = box_bytes(m) / 2 / (size_t)m.box[0];
+  size_t rows = box_bytes(m) / (size_t)(m.element * m.box[0]);
   for (size_t i = 0; i < rows; i++) {
     size_t rest = i;
-    int64_t at = b.at[0] * 2;
+    int64_t at = b.at[0] * m.element;
     bool there = b.at[0] >= 0;
     for (int r = 1; r < m.rank; r++) {
       const int64_t x = b.at[r] + (int64_t)(rest % (size_t)m.box[r]);
@@ -240,12 +242,13 @@ template <class F> static inline void rows_of(const box &b, F each) {
 static inline size_t swizzled(size_t byte) { return byte ^ (byte >> 7 & 7) << 4; }
 
 static inline void move(box &b) {
+  const size_t element = (size_t)b.map.element;
   rows_of(b, [&](size_t row, unsigned char *at, int64_t n) {
-    for (int64_t k = 0; k < b.map.box[0]; k++) {
-      unsigned char *const here = shared + swizzled(b.place + (row * (size_t)b.map.box[0] + (size_t)k) * 2);
-      if (b.to < 0 && k < n) memcpy(at + 2 * k, here, 2);
-      if (b.to >= 0 && k < n) memcpy(here, at + 2 * k, 2);
-      if (b.to >= 0 && k >= n) memset(here, 0, 2);
+    for (size_t k = 0; k < (size_t)b.map.box[0]; k++) {
+      unsigned char *const here = shared + swizzled(b.place + (row * (size_t)b.map.box[0] + k) * element);
+      if (b.to < 0 && (int64_t)k < n) memcpy(at + element * k, here, element);
+      if (b.to >= 0 && (int64_t)k < n) memcpy(here, at + element * k, element);
+      if (b.to >= 0 && (int64_t)k >= n) memset(here, 0, element);
     }
   });
   b.gone = true;
@@ -273,11 +276,12 @@ static inline box box_of(const tensor_map *map, const void *at, const int64_t *w
 /* What it touches of the tensor. */
 static inline void touch_tensor(const box &b, bool write) {
   rows_of(b, [&](size_t, unsigned char *at, int64_t n) {
-    array *a = n ? array_of(at, (size_t)n * 2) : NULL;
+    const int64_t bytes = n * b.map.element;
+    array *a = n ? array_of(at, (size_t)bytes) : NULL;
     if (n && !a) fail("a box of what is in no array");
     if (!n) return;
-    (write ? a->counted.from_registers : a->counted.to_shared) += 2 * n;
-    touch_all(at, (size_t)n * 2, (int)now, write, a);
+    (write ? a->counted.from_registers : a->counted.to_shared) += bytes;
+    touch_all(at, (size_t)bytes, (int)now, write, a);
   });
 }
 
@@ -320,32 +324,40 @@ static inline void forget_gone() {
 
 /* ---- products of a warpgroup ---- */
 
+static CUtensorMapDataType data_type; /* what products multiply: halves, or bytes of float8 */
+static inline int element_bytes() { return data_type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2; }
+static inline int step_of() { return 32 / element_bytes(); } /* elements of the sum at a time */
+
 /* Byte of an operand's element by its descriptor: x along rows of a or columns of b. */
 static inline size_t element_at(uint64_t d, bool turned, int x, int k) {
   const size_t start = (size_t)(d & 0x3fff) << 4, leading = (size_t)(d >> 16 & 0x3fff) << 4,
                step = (size_t)(d >> 32 & 0x3fff) << 4;
   if (d >> 62 != 1) fail("a descriptor without the swizzle of 128 bytes");
   if (d >> 49 & 7) fail("a descriptor whose rows do not begin on 1024 bytes");
+  if (turned && element_bytes() == 1) fail("a product of bytes whose neighbours are across the sum");
   const size_t byte = turned ? start + (size_t)(x / 64) * leading + (size_t)(k / 8) * step + (size_t)(k % 8) * 128 +
                                    (size_t)(x % 64) * 2
-                             : start + (size_t)(x / 8) * step + (size_t)(x % 8) * 128 + (size_t)k * 2;
+                             : start + (size_t)(x / 8) * step + (size_t)(x % 8) * 128 + (size_t)(k * element_bytes());
   return swizzled(byte) + window;
 }
 
 /* Pieces of an operand, each once. */
 template <class F> static inline void pieces_of(uint64_t d, bool turned, int n, F each) {
   for (int x = 0; x < n; x += turned ? 8 : 1)
-    for (int k = 0; k < 16; k += turned ? 1 : 8)
+    for (int k = 0; k < step_of(); k += turned ? 1 : 16 / element_bytes())
       each(element_at(d, turned, x, k));
 }
 
-static inline float number_at(size_t byte, bool half) {
-  uint16_t h;
-  memcpy(&h, shared + byte, 2);
-  return half ? wide_f16(h) : wide_bf16(h);
+static inline float number_of(uint16_t h) {
+  return data_type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? wide_f16(h) : wide_bf16(h);
 }
 
-static bool halves_are_f16; /* of the products: float16, else bfloat16 */
+static inline float number_at(size_t byte) {
+  uint16_t h;
+  if (element_bytes() == 1) return wide_e4m3(shared[byte]);
+  memcpy(&h, shared + byte, 2);
+  return number_of(h);
+}
 
 static inline void look_from(const warpgroup &g) {
   window = (size_t)(&g - warpgroups) * GROUP / threads_of * bytes_of;
@@ -353,26 +365,33 @@ static inline void look_from(const warpgroup &g) {
 
 static inline void compute(warpgroup &g, tile_product &p) {
   look_from(g);
-  std::vector<float> a(64 * 16), b(16 * (size_t)p.n);
+  const int step = step_of();
+  std::vector<float> a((size_t)(64 * step)), b((size_t)(step * p.n));
   for (int r = 0; r < 64; r++)
-    for (int k = 0; k < 16; k++)
+    for (int k = 0; k < step; k++)
       if (!p.rows) {
-        a[(size_t)(r * 16 + k)] = number_at(element_at(p.a, p.turned_a, r, k), halves_are_f16);
+        a[(size_t)(r * step + k)] = number_at(element_at(p.a, p.turned_a, r, k));
       } else {
         const int lane = r / 16 * LANES + r % 8 * 4 + k % 8 / 2, i = r % 16 / 8 + k / 8 * 2;
         const uint16_t h = (uint16_t)(p.of_rows[lane][i] >> (k % 2 * 16));
-        a[(size_t)(r * 16 + k)] = halves_are_f16 ? wide_f16(h) : wide_bf16(h);
+        a[(size_t)(r * step + k)] = number_of(h);
       }
   for (int x = 0; x < p.n; x++)
-    for (int k = 0; k < 16; k++)
-      b[(size_t)(k * p.n + x)] = number_at(element_at(p.b, p.turned_b, x, k), halves_are_f16);
+    for (int k = 0; k < step; k++)
+      b[(size_t)(k * p.n + x)] = number_at(element_at(p.b, p.turned_b, x, k));
   float *const sums = g.flights[(size_t)p.flight].sums.data();
   for (int r = 0; r < 64; r++) {
     float *const row = sums + r * p.n;
     for (int x = 0; x < p.n && !p.more; x++)
       row[x] = 0;
-    for (int k = 0; k < 16; k++) {
-      const float of_a = a[(size_t)(r * 16 + k)];
+    float product[32];
+    for (int x = 0; x < p.n && step == 32; x++) {
+      for (int k = 0; k < step; k++)
+        product[k] = a[(size_t)(r * step + k)] * b[(size_t)(k * p.n + x)];
+      row[x] = short_sum(row[x], product, step);
+    }
+    for (int k = 0; k < step && step == 16; k++) {
+      const float of_a = a[(size_t)(r * step + k)];
       const float *const of_b = &b[(size_t)(k * p.n)];
       for (int x = 0; x < p.n; x++)
         row[x] += of_a * of_b[x];
@@ -859,14 +878,16 @@ template <int n> static inline void registers_fewer() { emulation::want_register
 template <int n> static inline void registers_more() { emulation::want_registers(n, true); }
 
 /* As the driver does: false where it would refuse. */
-static inline bool map_make(tensor_map *m, bool f16, const void *base, int rank, const int64_t *extent, const int64_t *step,
-                            const int *box) {
-  bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * 2 <= 128;
-  emulation::halves_are_f16 = f16;
+static inline bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,
+                            const int64_t *step, const int *box) {
+  emulation::data_type = type;
+  const int bytes = emulation::element_bytes();
+  bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * bytes <= 128;
   *m = tensor_map();
+  m->element = bytes;
   m->base = (unsigned char *)(uintptr_t)base, m->rank = rank;
   for (int r = 0; r < rank; r++) {
-    m->extent[r] = extent[r], m->box[r] = box[r], m->step[r] = r ? step[r] * 2 : 2;
+    m->extent[r] = extent[r], m->box[r] = box[r], m->step[r] = r ? step[r] * bytes : bytes;
     ok = ok && extent[r] > 0 && extent[r] <= INT64_C(1) << 32 && box[r] > 0 && box[r] <= 256;
     ok = ok && (!r || (m->step[r] % 16 == 0 && m->step[r] > 0 && m->step[r] < INT64_C(1) << 40));
   }

@@ -34,6 +34,7 @@ typedef struct {
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
+  double parts; /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
 } block;
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
@@ -59,6 +60,9 @@ static void product(block *b, const ir_stmt *s) {
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
+  if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
+    *(b->groups ? &b->parts : &b->plain) +=
+        b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
     const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
     const double elements = (i ? n : m) * k * warps / (i && b->groups ? CU_GROUP_WARPS : 1);
@@ -254,7 +258,8 @@ static double in_turns(const block *b, double one) {
  * products wait for, the other warpgroup hides half. */
 static double of_group(const block *b, const ir_stmt *s) {
   const double units = b->tensor / group_share, ports = b->shared / port_share;
-  const double copies = ports > b->copied ? ports : b->copied, one = units > copies ? units : copies;
+  const double copies = ports > b->copied ? ports : b->copied;
+  const double beside = copies > b->parts ? copies : b->parts, one = units > beside ? units : beside;
   return (has_turns(&s->body) ? in_turns(b, one) : one + b->plain + b->special) + b->waits / 2 + b->mp->barrier;
 }
 
@@ -266,7 +271,7 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
-  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
+  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = 0;
   body(b, &s->body, false);
 }
 
@@ -360,7 +365,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double waits = b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;
-  t->unit[TF_TIME_ISSUE] += each * b->plain;
+  t->unit[TF_TIME_ISSUE] += each * (b->plain + b->parts);
   t->unit[TF_TIME_SHARED] += each * b->shared;
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;

@@ -38,8 +38,10 @@ int64_t cu_sums_up(const ir_program *p, int64_t n) {
   return (n + by - 1) / by * by;
 }
 
-/* Integers are multiplied only if their sums are integers, too. */
+/* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
+ * scale nothing else fits them. */
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
+  if (mma->kernel.a == IR_F8) return low_is_of_inputs(p->tree->workload, op);
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }
 

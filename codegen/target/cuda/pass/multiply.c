@@ -36,6 +36,13 @@ static const cu_mma rows[] = {
      "IMMA.16832.S8.S8",
      false,
      false},
+    {{"mma_e4m3", IR_F8, IR_F8, IR_F32, BYTES / 8, 16, 8, BYTES, IR_F32},
+     "f8",
+     "e4m3",
+     "m16n8k32.row.col.f32.e4m3.e4m3.f32",
+     "QMMA.16832.F32.E4M3.E4M3",
+     false,
+     false},
     {{"wmma_bf16", IR_BF16, IR_BF16, IR_F32, HALF / 8, 16, 16, HALF, IR_F32},
      "bf16",
      "bf16",
@@ -61,6 +68,8 @@ const cu_mma *cu_mma_of(const ir_program *p) {
     if (k == &rows[i].kernel) return &rows[i];
   return NULL;
 }
+
+bool cu_has_short_sums(const ir_program *p) { return p->machine.data == IR_F8; }
 
 bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
 

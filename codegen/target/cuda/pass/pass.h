@@ -15,14 +15,15 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 /* sm_90a: rows that warpgroups multiply in a block, 16 a warp; warps of each; columns at most; bytes of a row of a tile
- * that boxes fill, and the multiple of bytes that steps of tensors must be of; ranks that a box may have, and its
- * length along each; bytes of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8
- * products, and for those that last) take some. */
+ * that boxes fill, and of those that an instruction multiplies at a time; the multiple of bytes that steps of tensors
+ * must be of; ranks that a box may have, and its length along each; bytes of shared memory, of which tiles that leave
+ * and barriers (two for each of 8 tiles of 8 products, and for those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
   CU_GROUP_WARPS = 4,
   CU_GROUP_COLUMNS = 256,
   CU_PANEL = 128,
+  CU_STEP_BYTES = 32,
   CU_BOX_BYTES = 16,
   CU_BOX_RANKS = 5,
   CU_BOX_SIDE = 256
@@ -47,6 +48,10 @@ const cu_mma *cu_mma_at(int i);
 const cu_mma *cu_mma_of(const ir_program *p);
 /* The machine for data of that name (NULL: f32), wmma: by the fragments of C++; false: there is none. */
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
+/* Whether tensor cores add the program's products up in fewer bits than float32 has (float8: SageAttention2 found 13
+ * behind the point on Ada and Hopper): what they make of a part of the sum is then added to the sums by the plain
+ * units. */
+bool cu_has_short_sums(const ir_program *p);
 /* Rows and columns of a warp by wmma at most: two by two fragments. */
 enum { CU_WMMA_SIDE = 32, CU_WMMA_ROOM = CU_WARPS * 16 * 16 * 4 };
 /* Whether the program multiplies so. */
@@ -126,8 +131,9 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
 
 /* Whether the loop is that over the warps of a region, in which they have fragments. */
 bool cu_is_region(const ir_program *p, const ir_stmt *loop);
-/* Whether a part of the program is of warpgroups: boxes fill its tiles. */
+/* Whether a part of the program is of warpgroups: boxes fill its tiles; columns that a block of them has at most. */
 bool cu_is_groups(const ir_stmt *part);
+int cu_group_columns(const ir_program *p);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
 bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);

@@ -20,6 +20,8 @@ static bool has_steps(const cu_region *g, int buffer) {
   return z->rank <= CU_BOX_RANKS && b->block.by == 0 && last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
 }
 
+int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }
+
 /* The length of a tile along a dim of the product. */
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
@@ -74,13 +76,20 @@ static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   const tf_op *op = op_of(g, t);
   const ir_buffer *b = &g->p->buffers[buffer];
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
-  const int64_t by = t->trip > 1 ? t->step : CU_FRAGMENT_SIDE;
+  const int64_t by = t->trip > 1 ? t->step : cu_sums_up(g->p, 1);
   bool to_end = k->hi.var < 0;
   for (int r = 0; r < z->rank; r++)
     if (cu_alone(&op->reads[read].index[r]) == op->dims[t->roles.k])
       to_end &=
           b->base[r].var < 0 && k->hi.off - b->base[r].off == (b->role == IR_ARGUMENT ? z->extent[r] : b->extent[r]);
   return to_end || (k->exact && k->most % by == 0);
+}
+
+/* Whether an operand stands as products take it: of bytes they take none whose neighbours run across the sum. */
+static bool may_turn(const cu_region *g, const cu_work *t, int i) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
+  return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of(g, t)->dims[t->roles.k];
 }
 
 static bool plan_side(cu_region *g, cu_work *t, int i) {
@@ -92,7 +101,9 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
                        : "rows of a product that are no matrix of a tensor");
   if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
     return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
-  if (!ends_well(g, t, i)) return refuse(g, "a sum in steps that neither are sixteens nor end where the tensor does");
+  if (!may_turn(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
+  if (!ends_well(g, t, i))
+    return refuse(g, "a sum in steps that neither fill instructions nor end where the tensor does");
   side->lasting = cu_is_lasting(g, t, i);
   side->bytes = bytes_of_tile(g, t, i, &rows);
   return rows <= CU_BOX_SIDE || refuse(g, "a box of more than 256 rows");
@@ -102,10 +113,12 @@ static bool plan_one(cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
   const int bytes = ir_bytes(g->p->machine.data);
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
-  const bool whole = own || k <= STEP / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  const int most = t->loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
+  const bool whole = own || k <= most / bytes;
   t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;
-  if (n > CU_GROUP_COLUMNS) return refuse(g, "more than 256 columns");
+  if (n > cu_group_columns(g->p))
+    return refuse(g, cu_has_short_sums(g->p) ? "more than 128 columns" : "more than 256 columns");
   return (own || plan_side(g, t, 0)) && plan_side(g, t, 1);
 }
 

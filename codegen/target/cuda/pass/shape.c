@@ -35,7 +35,7 @@ bool low_cuda_close_by(const lowering *w, int o) {
     if (__builtin_mul_overflow(points, last, &points)) return false;
   }
   /* what warpgroups multiply at a time, of a larger output no more */
-  if (w->p->machine.groups && last <= CU_GROUP_COLUMNS && last > CU_FRAGMENT_SIDE)
+  if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
     return points / last <= CU_GROUP_ROWS;
   return points <= MOST_POINTS;
 }
@@ -79,7 +79,7 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   ir_fragments t;
-  if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? CU_GROUP_COLUMNS : 1;
+  if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
   if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
   if (k != at.lanes && k != at.rows) return 1;

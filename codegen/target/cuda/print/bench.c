@@ -21,6 +21,10 @@ static const char f16[] = "static uint16_t number(uint64_t i, uint16_t) { return
 static const char int8[] = "static int8_t number(uint64_t i, int8_t) { return (int8_t)(number(i, 0.0f) * 32); }\n"
                            "static int32_t number(uint64_t i, int32_t) { return number(i, int8_t()); }\n";
 
+static const char f8[] =
+    "static uint8_t number(uint64_t i, uint8_t) { return (uint8_t)__nv_cvt_float_to_fp8(number(i, 0.0f), "
+    "__NV_SATFINITE, __NV_E4M3); }\n";
+
 /* Arrays differ: each begins elsewhere in the series. */
 static const char arrays[] =
     "\nstatic uint64_t series;\n\n"
@@ -52,9 +56,11 @@ void cu_bench(FILE *out, const c_package *k) {
   fputs("/* Times ", out), c_plain_text(out, wl->name), fputs(" on the device: the median of the rounds. */\n", out);
   const ir_type data = k->p->machine.data;
   if (ir_is_half(data)) fprintf(out, "#include <cuda_%s.h>\n", data == IR_F16 ? "fp16" : "bf16");
+  if (data == IR_F8) fputs("#include <cuda_fp8.h>\n", out);
   fputs(head, out);
   if (ir_is_half(data)) fputs(data == IR_F16 ? f16 : bf16, out);
   if (data == IR_I8) fputs(int8, out);
+  if (data == IR_F8) fputs(f8, out);
   fputs(arrays, out);
   fprintf(out,
           "static int start(const %s_args *args, void *room) { return %s_device(args, room, %s_device_workspace(), "

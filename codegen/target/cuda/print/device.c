@@ -56,6 +56,16 @@ static const char wide_f16[] = "  float x;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f
 static const char tf32[] = "DEVICE uint32_t pack_tf32(float x) {\n  uint32_t r;\n"
                            "  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r) : \"f\"(x));\n  return r;\n}\n";
 
+static const char e4m3[] =
+    "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890\n#error \"float8: sm_89 or later\"\n#endif\n"
+    "DEVICE float wide_e4m3(uint8_t h) {\n  uint32_t two;\n  float x;\n"
+    "  asm(\"cvt.rn.f16x2.e4m3x2 %0, %1;\" : \"=r\"(two) : \"h\"((uint16_t)h));\n"
+    "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"((uint16_t)two));\n  return x;\n}\n"
+    "DEVICE uint32_t pack_e4m3(float a, float b, float c, float d) {\n  uint16_t low, high;\n"
+    "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(low) : \"f\"(b), \"f\"(a));\n"
+    "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(high) : \"f\"(d), \"f\"(c));\n"
+    "  return (uint32_t)high << 16 | low;\n}\n";
+
 static const char both[] =
     "/* Where a piece of row eights + row stands, eights being a multiple of 8: eight rows of a column of pieces lie "
     "in "
@@ -91,6 +101,14 @@ static const char both_bytes[] =
     "         (uint32_t)(uint8_t)(int8_t)d << 24;\n}\n"
     "DEVICE void copy_async(int8_t *to, const int8_t *from) {\n  PASSES(to, from, 1, 1);\n  *to = *from;\n}\n";
 
+static const char both_f8[] =
+    "DEVICE float wide(uint8_t h) { return wide_e4m3(h); }\n"
+    "DEVICE uint32_t pack(float a, float b, float c, float d) { return pack_e4m3(a, b, c, d); }\n"
+    "DEVICE void copy_async(uint8_t *to, const uint8_t *from) {\n  PASSES(to, from, 1, 1);\n  *to = *from;\n}\n"
+    "/* Sums of a part to those of all. */\n"
+    "template <int n> DEVICE void add_part(float *d, const float *part, bool fresh) {\n"
+    "#pragma unroll\n  for (int i = 0; i < n; i++) d[i] = fresh ? part[i] : d[i] + part[i];\n}\n";
+
 /* Fragments as C++ has them.  Where a lane's sums are mma.h does not say: to be known they go by way of `room`, 16 rows
  * of 16 for each warp. */
 static void wmma(FILE *out, const cu_mma *m) {
@@ -116,10 +134,26 @@ static void wmma(FILE *out, const cu_mma *m) {
         out);
 }
 
+/* The same, where tensor cores do not add up as float32 does: what they make is added to the sums. */
+static void multiply_short(FILE *out, const cu_mma *m) {
+  fprintf(
+      out,
+      "DEVICE void multiply_%s(float *d, const uint32_t *a, const uint32_t *b) {\n  float part[4];\n"
+      "  asm volatile(\"mma.sync.aligned.%s {%%0,%%1,%%2,%%3}, {%%4,%%5,%%6,%%7}, {%%8,%%9}, "
+      "{%%10,%%10,%%10,%%10};\" : \"=f\"(part[0]), \"=f\"(part[1]), \"=f\"(part[2]), \"=f\"(part[3])\n"
+      "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]), \"f\"(0.0f));\n"
+      "#pragma unroll\n  for (int i = 0; i < 4; i++) d[i] += part[i];\n}\n",
+      m->type, m->ptx);
+}
+
 /* Sums of 16 rows and 8 columns += rows of a by columns of b. */
 static void multiply(FILE *out, const cu_mma *m) {
   const bool whole = m->kernel.c == IR_I32;
   fprintf(out, "/* 16 x 8 sums += 16 x %d by %d x 8. */\n", m->kernel.k_round, m->kernel.k_round);
+  if (m->kernel.a == IR_F8) {
+    multiply_short(out, m);
+    return;
+  }
   fprintf(
       out,
       "DEVICE void multiply_%s(%s *d, const uint32_t *a, const uint32_t *b) {\n"
@@ -136,6 +170,7 @@ static void operations(FILE *out, const cu_mma *m) {
   const char *t = m->type;
   fputs(tensor, out);
   if (m->kernel.a == IR_F32) fputs(tf32, out);
+  if (m->kernel.a == IR_F8) fputs(e4m3, out);
   if (ir_is_half(m->kernel.a)) fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
   if (m->wmma)
     wmma(out, m);
@@ -152,5 +187,6 @@ void cu_device(FILE *out, const ir_program *p) {
   if (ir_is_half(m->kernel.a)) fprintf(out, both_halves, m->type, m->type, m->type);
   if (m->kernel.a == IR_F32) fputs(both_tf32, out);
   if (m->kernel.a == IR_I8) fputs(both_bytes, out);
+  if (m->kernel.a == IR_F8) fputs(both_f8, out);
   fputs(both, out);
 }

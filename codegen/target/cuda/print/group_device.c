@@ -94,7 +94,7 @@ static const char products[] =
     "::\"n\"(n)); }\n"
     "template <int n> DEVICE void registers_more(void) { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" "
     "::\"n\"(n)); }\n"
-    "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 16 of the sum, both in shared memory, as "
+    "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 32 bytes of the sum, both in shared memory, as "
     "descriptors "
     "say;\n * or the rows in registers.  Turned: neighbours are across the sum. */\n"
     "template <int n, int turned_a, int turned_b> DEVICE void multiply_tiles(float *d, uint64_t a, uint64_t b, bool "
@@ -103,8 +103,9 @@ static const char products[] =
 
 static const char host[] =
     "/* False where the driver refuses: addresses and steps must be multiples of 16 bytes. */\n"
-    "static bool map_make(tensor_map *m, bool f16, const void *base, int rank, const int64_t *extent, const int64_t "
-    "*step,\n                     const int *box) {\n"
+    "static bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,\n"
+    "                     const int64_t *step, const int *box) {\n"
+    "  const int bytes = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2;\n"
     "  typedef CUresult (*encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const "
     "cuuint64_t *,\n"
     "                             const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,\n"
@@ -120,10 +121,9 @@ static const char host[] =
     "#endif\n"
     "  if (looked != cudaSuccess || found != cudaDriverEntryPointSuccess) return false;\n"
     "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
-    "    if (r && (step[r] <= 0 || step[r] * 2 % 16)) return false;\n"
-    "    if (r) steps[r - 1] = (cuuint64_t)step[r] * 2;\n  }\n"
-    "  return ((encode)entry)(m, f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, "
-    "(cuuint32_t)rank,\n"
+    "    if (r && (step[r] <= 0 || step[r] * bytes % 16)) return false;\n"
+    "    if (r) steps[r - 1] = (cuuint64_t)step[r] * (cuuint64_t)bytes;\n  }\n"
+    "  return ((encode)entry)(m, type, (cuuint32_t)rank,\n"
     "                         (void *)(uintptr_t)base, extents, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
     "                         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
     "                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;\n}\n";
@@ -135,7 +135,10 @@ static const char both[] =
     "DEVICE uint64_t matrix_at(const void *at, int leading, int step) {\n"
     "  return (uint64_t)((shared_at(at) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(step >> 4) << "
     "32 | "
-    "(uint64_t)1 << 62;\n}\n"
+    "(uint64_t)1 << 62;\n}\n";
+
+/* Of halves alone: outputs of other types do not leave by boxes. */
+static const char both_halves[] =
     "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE % 4), to a swizzled "
     "panel. */\n"
     "DEVICE void put_staged(unsigned char *panel, int down, int eight, const float *two) {\n"
@@ -195,7 +198,7 @@ static void boxes(FILE *out, int rank) {
 }
 
 /* The instruction's operands begin behind its sums. */
-static void product(FILE *out, const char *type, int n, bool rows, bool turned_a, bool turned_b) {
+static void product(FILE *out, const cu_mma *m, int n, bool rows, bool turned_a, bool turned_b) {
   const int sums = n / 2, a = rows ? 4 : 1;
   if (rows)
     fprintf(out,
@@ -209,16 +212,17 @@ static void product(FILE *out, const char *type, int n, bool rows, bool turned_a
             n, turned_a, turned_b);
   fprintf(out,
           "  asm volatile(\"{\\n.reg .pred more;\\nsetp.ne.b32 more, %%%d, 0;\\n\"\n"
-          "               \"wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s {",
-          sums + a + 1, n, type, type);
+          "               \"wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {",
+          sums + a + 1, n, CU_STEP_BYTES / ir_bytes(m->kernel.a), m->type, m->type);
   for (int i = 0; i < sums; i++)
     fprintf(out, "%s%%%d", i ? "," : "", i);
   fputs("}, ", out);
   for (int i = 0; i < a; i++)
     fprintf(out, "%s%%%d%s", i || !rows ? i ? ", " : "" : "{", sums + i, i == a - 1 && rows ? "}" : "");
   fprintf(out, ", %%%d, more, 1, 1", sums + a);
-  if (!rows) fprintf(out, ", %d", turned_a);
-  fprintf(out, ", %d;\\n}\"\n               :", turned_b);
+  if (!rows && m->turns) fprintf(out, ", %d", turned_a);
+  if (m->turns) fprintf(out, ", %d", turned_b);
+  fputs(";\\n}\"\n               :", out);
   for (int i = 0; i < sums; i++)
     fprintf(out, "%s\"+f\"(d[%d])", i ? ", " : " ", i);
   fputs("\n               : ", out);
@@ -277,8 +281,9 @@ void cu_groups_device(FILE *out, const ir_program *p) {
     if (u.common >> r & 1) box_for_all(out, r);
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
-      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p)->type, 16 * n, i >> 2, i >> 1 & 1, i & 1);
+      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
   fputs(host, out);
   fputs("#endif\n", out);
   fputs(both, out);
+  if (cu_mma_of(p)->turns) fputs(both_halves, out);
 }

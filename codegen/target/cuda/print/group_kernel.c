@@ -86,18 +86,25 @@ void cu_groups_full(const role *r, int ring) {
   fprintf(r->c->out, "barrier_wait(full_%d + at_%d, turn_%d);\n", ring, ring, ring);
 }
 
+/* The stage of the ring to all that fill it; `when`: and only then. */
+static void give(const role *r, int ring, const char *when, const char *stage) {
+  const bool common = cu_ring_is_common(r->g, ring);
+  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when, common ? "< 2" : "== 0",
+          common ? "_at" : "", ring, stage, common ? ", LANE" : "");
+}
+
 void cu_groups_give_back(const role *r, int ring) {
-  c_indent(r->c);
-  fprintf(r->c->out, "if (LANE == 0) barrier_arrive(empty_%d + at_%d);\n", ring, ring);
+  char stage[20];
+  snprintf(stage, sizeof stage, "at_%d", ring);
+  c_indent(r->c), give(r, ring, "", stage);
   cu_groups_next(r, ring);
 }
 
-/* What was before those at hand, to all that fill them; `when`: and only then. */
+/* What was before those at hand; `when`: and only then. */
 static void give_last(const role *r, int ring, const char *when) {
-  const bool common = cu_ring_is_common(r->g, ring);
-  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + (at_%d ? at_%d : %" PRId64 ") - 1%s);\n", when,
-          common ? "< 2" : "== 0", common ? "_at" : "", ring, ring, ring, r->g->ring[ring].stages,
-          common ? ", LANE" : "");
+  char stage[60];
+  snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring, r->g->ring[ring].stages);
+  give(r, ring, when, stage);
 }
 
 /* The tiles before those at hand. */
@@ -136,7 +143,7 @@ void cu_groups_lets(const role *r, const ir_body *b) {
 /* The only product of a loop that does nothing else but wait for its tiles, in every step; NULL. */
 static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   const ir_stmt *found = NULL;
-  bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1;
+  bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
     const bool product = t->kind == IR_NEST && t->nest.fragments;
@@ -272,13 +279,14 @@ static void body(role *r, const ir_body *b) {
 
 /* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else is unrolled. */
 static int64_t products(const role *r, const ir_body *b) {
+  const int64_t step = CU_STEP_BYTES / ir_bytes(r->c->p->machine.data);
   int64_t n = 0;
   cu_stream t;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
     n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
-    if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + 15) / 16;
+    if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + step - 1) / step;
   }
   return n;
 }
@@ -302,9 +310,9 @@ static void foretell(FILE *out, const role *r) {
     leaving = (from->extent[from->columns] * 2 + CU_PANEL - 1) / CU_PANEL;
   }
   fprintf(out,
-          "/* Of its machine code: %" PRId64 " HGMMA, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64
+          "/* Of its machine code: %" PRId64 " %s, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64
           " bytes of shared memory. */\n",
-          products(r, &g->part->body), panels(p, g), leaving, g->shared);
+          products(r, &g->part->body), cu_has_short_sums(p) ? "QGMMA" : "HGMMA", panels(p, g), leaving, g->shared);
 }
 
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {

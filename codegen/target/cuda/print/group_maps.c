@@ -50,7 +50,10 @@ static void make(const maps *m, const char *name, int number, int buffer, int ro
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
   say(m, b, rows, n_rows);
-  fprintf(m->out, "    if (!map_make(&maps.%s_%d, %d, ", name, number, b->type == IR_F16);
+  fprintf(m->out, "    if (!map_make(&maps.%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ", name, number,
+          b->type == IR_F16  ? "FLOAT16"
+          : b->type == IR_F8 ? "UINT8"
+                             : "BFLOAT16");
   if (b->role == IR_ARGUMENT)
     fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
   else

@@ -1,11 +1,12 @@
-/* A product of a warpgroup: its 64 rows by up to 256 columns, 16 of the sum at a time.  Operands are tiles of panels of
- * 128 bytes a row, which descriptors say; rows may be fragments, too.  Along the sum (K-major) a step is 32 bytes of a
- * panel, and eight rows are 1024 bytes; across it (MN-major) a step is 16 rows, 64 rows or columns are a panel. */
+/* A product of a warpgroup: its 64 rows by up to 256 columns, 32 bytes of the sum at a time.  Operands are tiles of
+ * panels of 128 bytes a row, which descriptors say; rows may be fragments, too.  Along the sum (K-major) a step is 32
+ * bytes of a panel, and eight rows are 1024 bytes; across it (MN-major, halves alone) a step is 16 rows, 64 rows or
+ * columns are a panel.  Float8 is multiplied in parts of a ring's step, whose sums are then added to those of all. */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/print/group.h"
 
-enum { SUM = 16, EIGHT = 8 * CU_PANEL, GROUP = 64 };
+enum { SUM = 16, /* of halves */ EIGHT = 8 * CU_PANEL, GROUP = 64 };
 
 typedef struct {
   const cu_groups *g;
@@ -14,6 +15,7 @@ typedef struct {
   const ir_fragments *f;
   const ir_buffer *out;
   int64_t steps; /* of the sum */
+  bool parts;    /* products make sums of a part, which are added to those of all */
 } product;
 
 static const ir_buffer *from(const c_printer *c, const product *t, int read) {
@@ -45,7 +47,7 @@ static void matrix(c_printer *c, const product *t, int read, bool rows) {
           cu_bytes(b) / b->slots);
   if (rows) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
   if (k)
-    fprintf(c->out, " + tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_PANEL / 4);
+    fprintf(c->out, " + tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_STEP_BYTES);
   else
     fprintf(c->out, " + tk * %d", SUM * CU_PANEL);
   fprintf(c->out, ", %" PRId64 ", %d)", k ? (int64_t)16 : panel, EIGHT);
@@ -96,7 +98,9 @@ static bool has_open(const product *t) {
 static product product_of(const c_printer *c, const cu_groups *g, const ir_stmt *s) {
   product t = {.g = g, .s = s, .op = &c->wl->ops[s->op], .f = s->nest.fragments};
   t.out = c_buffer(c, t.op, -1);
-  t.steps = (s->range[t.f->k].most + SUM - 1) / SUM;
+  const int64_t step = CU_STEP_BYTES / ir_bytes(c->p->machine.data);
+  t.steps = (s->range[t.f->k].most + step - 1) / step;
+  t.parts = cu_has_short_sums(c->p) && (s->nest.n_fresh || !s->range[t.f->k].some || has_open(&t));
   return t;
 }
 
@@ -113,27 +117,37 @@ void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare) {
     rows_of_fragment(c, &t, from(c, &t, t.f->a));
 }
 
+/* What products add to: "&C[0][0][0]". */
+static void sums(c_printer *c, const product *t) { fprintf(c->out, t->parts ? "part" : "&%s[0][0][0]", t->out->id); }
+
+/* Until products have made their sums. */
+static void wait(c_printer *c, const product *t, int left) {
+  c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
+  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", t->out->extent[t->out->columns] / 2);
+  sums(c, t), fputs(");\n", c->out);
+}
+
 /* fresh: whether sums start (NULL: as the flag says, or with the step). */
 static void begin(c_printer *c, const product *t, bool some, const char *fresh) {
   const ir_buffer *a = from(c, t, t->f->a), *b = from(c, t, t->f->b);
   const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(t, t->f->b, b);
   const int64_t n = t->out->extent[t->out->columns];
-  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t->out->id);
+  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", n / 2), sums(c, t), fputs(");\n", c->out);
   c_line(c, "multiply_begin();\n");
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++)\n", t->steps);
   c->depth++;
   c_indent(c);
   if (fragment)
-    fprintf(c->out, "multiply_rows<%" PRId64 ", %d>(&%s[0][0][0], fa[tk], ", n, turned_b, t->out->id);
+    fprintf(c->out, "multiply_rows<%" PRId64 ", %d>(", n, turned_b);
   else
-    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(&%s[0][0][0], ", n, !along(t, t->f->a, a), turned_b,
-            t->out->id);
+    fprintf(c->out, "multiply_tiles<%" PRId64 ", %d, %d>(", n, !along(t, t->f->a, a), turned_b);
+  sums(c, t), fputs(fragment ? ", fa[tk], " : ", ", c->out);
   if (!fragment) matrix(c, t, t->f->a, true), fputs(", ", c->out);
   matrix(c, t, t->f->b, false);
   if (!some)
     fputs(", true);\n", c->out);
-  else if (fresh || t->s->nest.n_fresh)
+  else if (fresh || (t->s->nest.n_fresh && !t->parts))
     fprintf(c->out, ", !%s || tk > 0);\n", fresh ? fresh : "fresh");
   else
     fputs(", tk > 0);\n", c->out);
@@ -153,9 +167,7 @@ void cu_groups_begin(c_printer *c, const cu_groups *g, const ir_stmt *s, const c
 
 void cu_groups_wait(c_printer *c, const ir_stmt *s, int left) {
   const product t = product_of(c, NULL, s);
-  c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
-  c_indent(c);
-  fprintf(c->out, "sums_hold<%" PRId64 ">(&%s[0][0][0]);\n", t.out->extent[t.out->columns] / 2, t.out->id);
+  wait(c, &t, left);
 }
 
 void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
@@ -165,12 +177,17 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   c->depth++;
   c_fresh_flag(c, s);
   const bool some = s->range[t.f->k].some && !has_open(&t);
+  const int64_t n = t.out->extent[t.out->columns];
   if (!some && s->nest.n_fresh)
-    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n",
-                         t.out->extent[t.out->columns] / 2, t.out->id);
+    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
   const int opened = open_single(c, &t);
   if (from(c, &t, t.f->a)->space == CU_FRAGMENT) cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
-  begin(c, &t, some, NULL);
-  cu_groups_wait(c, s, 0);
+  if (t.parts) c_indent(c), fprintf(c->out, "float part[%" PRId64 "];\n", n / 2);
+  begin(c, &t, some || t.parts, NULL);
+  wait(c, &t, 0);
+  if (t.parts) {
+    c_indent(c), fprintf(c->out, "add_part<%" PRId64 ">(&%s[0][0][0], part, ", n / 2, t.out->id);
+    fputs(some && s->nest.n_fresh ? "fresh);\n" : "false);\n", c->out);
+  }
   c_close(c, opened + 1);
 }

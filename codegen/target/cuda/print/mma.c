@@ -126,7 +126,7 @@ static void value(c_printer *c, const product *t, int read) {
     return;
   }
   const cu_tile tile = cu_tile_of(b);
-  fprintf(c->out, "%s(%s[((", ir_is_half(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, "%s(%s[((", ir_is_coded(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   within(c, t, read, b, b->rows), fputs(", ", c->out), within(c, t, read, b, b->columns);
