@@ -187,6 +187,7 @@ static bool search_forms(planner *p, bool *any) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;
+    p->form = k;
     ok = t->open ? search(p, t, 2) : add_closed(p, t, false, &effort);
     tf_tree_free(t);
   }

@@ -19,6 +19,7 @@ bool plan_add(planner *p, plan_candidate c) {
     plan_candidate_clear(&c);
     return plan_no_memory(p);
   }
+  c.form = p->form;
   p->at[p->n++] = c;
   return true;
 }

@@ -8,6 +8,7 @@ typedef struct {
   double value;   /* the ranking value; the list is ascending */
   bool is_scored; /* value was computed by plan_score */
   bool apart;     /* of plan_apart: ranked however many others are */
+  int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */
   tf_tree *tree;  /* NULL: the plan's own mapping, as given */
   char *text;     /* of the tree: breaks ties */
@@ -20,6 +21,7 @@ typedef struct {
   const tf_planner_opts *o;
   tf_emit_options kernel; /* of o, with an isa */
   int n_time;             /* of o; 0: no timing */
+  int form;               /* of the target's own, which is being searched */
   tf_diags *d;
   tf_planned *plan;
   int n;

@@ -5,10 +5,10 @@
 
 #include "planner/planner.h"
 
-/* Where a target expects cycles of kernels that it has not made: how many candidates are asked for them, from the best
- * by the model on, and by how much these may be slower by the model than the best has become; besides, that in which
- * each op is as if alone. */
-enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2 };
+/* Where a target expects cycles of kernels that it has not made: how many candidates of each of its forms (of the
+ * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
+ * slower by the model than the best has become; besides, that in which each op is as if alone. */
+enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
 
 /* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
  * difference in a ranking; or the target's alone, if they are all.  Infinite: it cannot be emitted. */
@@ -45,14 +45,15 @@ static bool fits(const planner *p, const plan_candidate *c) {
 
 /* By cycles that are the target's alone, on which the model's are no bound.  Of those that take as long the first. */
 static bool rank_expected(planner *p) {
-  int scored = 0, best = -1;
+  int scored[WHOLE_FORMS] = {0}, best = -1;
   p->kernel.most_cycles = INFINITY;
   for (int i = 0; i < p->n && !plan_stopped(p); i++) {
     plan_candidate *c = &p->at[i];
-    const bool behind = scored >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
+    int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
+    const bool behind = *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
     if (behind && !c->apart) continue;
     c->value = plan_score(p, c);
-    scored += !c->apart && isfinite(c->value);
+    *asked += !c->apart && isfinite(c->value);
     if (c->value >= p->kernel.most_cycles || !fits(p, c)) continue;
     p->kernel.most_cycles = c->value;
     best = i;

@@ -158,6 +158,36 @@ static void draw_attention(drawing *d) {
   put(d, "          op O\n");
 }
 
+/* The same with its keys streamed, a block in L1 at a time, behind masks or without. */
+static void draw_streams(drawing *d) {
+  static const char *const masks[] = {"", "l <= m", "l <= m and m - l < 21", "l <= m + 7"};
+  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  const char *const mask = masks[one_of(d, 4)], *const scores = *mask ? "T" : "S";
+  const int h = 1 + one_of(d, 2), keys = *mask ? m.all : l.all + one_of(d, 100);
+  const bool near = one_of(d, 2);
+  put(d,
+      "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[h,m,l] += Q[h,m,k] * "
+      "K[h,l,k]\n",
+      h, m.all, keys, k.all, n.all);
+  if (*mask) put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4, -inf)\n", mask);
+  put(d,
+      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
+      "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
+      scores, scores);
+  put(d, "mapping: |\n  GM for h=%d m=%d", h, trips(m.all, m.one));
+  put(d, near ? "\n    L1 for l=%d\n" : " l=%d\n    L1\n", trips(keys, l.one));
+  put(d, "      Seq stream X D O keep S@UB %s X@UB P@UB D@UB R@L1\n", *mask ? "T@UB" : "");
+  put(d, "        L1 for l=%d m=%d k=%d\n          UB bypass Q K\n            L0", l.one / l.zero, m.one / m.zero,
+      trips(k.all, k.zero));
+  put_blocks(d, &m, &l, &k);
+  put(d, "              op S\n");
+  for (const char *op = *mask ? "TXPDR" : "XPDR"; *op; op++)
+    put(d, "        UB for m=%d l=%d spatial l=16@x\n          op %c\n", m.one, l.one / 16, *op);
+  put(d, "        L1 for n=%d m=%d l=%d\n          L0", trips(n.all, n.zero), m.one / m.zero, l.one / l.zero);
+  put_blocks(d, &m, &n, &l);
+  put(d, "            op O\n");
+}
+
 /* A side of a window: how many outputs, taps; how far apart; padding on both sides; elements of the image. */
 typedef struct {
   dim out, tap;
@@ -219,7 +249,7 @@ static void draw_map(drawing *d) {
                                     "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
                                     "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
                                     "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))"};
-  const size_t op = d->seed / 5 % (sizeof ops / sizeof *ops); /* each in turn */
+  const size_t op = d->seed / 6 % (sizeof ops / sizeof *ops); /* each in turn */
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
   put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);
   if (one_of(d, 2))
@@ -230,9 +260,10 @@ static void draw_map(drawing *d) {
 }
 
 void draw_npu(uint64_t seed, char *text, size_t size) {
-  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map, draw_conv};
+  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention,
+                                               draw_map,     draw_conv,  draw_streams};
   drawing d = {seed, tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);
-  draws[seed % 5](&d);
+  draws[seed % 6](&d);
 }

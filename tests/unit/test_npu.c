@@ -151,6 +151,20 @@ static void check_rows(void) {
   CHECK_I64(wrong, 0);
 }
 
+/* A number as a source grows by its steps: 10 + 3 i - j. */
+static void check_numbers(void) {
+  double y[12] = {0};
+  double *const data[1] = {y};
+  int wrong = 0;
+  CHECK_I64(run(MACHINE "tensor Y f32 12 out\nmov UB[0]:f32 10 3:4:3 4:1:-1\nset vector mte3 0\nwait vector mte3 0\n"
+                        "copy Y[0] UB[0]:f32 12:1:1\n",
+                data, NULL),
+            0);
+  for (int i = 0; i < 12; i++)
+    wrong += y[i] != 10 + 3 * (i / 4) - i % 4;
+  CHECK_I64(wrong, 0);
+}
+
 /* A product beside vector operations that take a quarter of its port: 300 columns are at 150 when two operations of 100
  * cycles have ended, and go on at full speed.  Then 4 columns, while which a block of 8 cycles is loaded: 7.5 of them
  * beside an operation of 10.  Whichever begins first. */
@@ -179,6 +193,7 @@ int main(void) {
   check_flags(example);
   check_window();
   check_rows();
+  check_numbers();
   check_port();
   free(example);
   return check_report();

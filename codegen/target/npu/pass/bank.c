@@ -18,6 +18,13 @@ static void be_global(npu_build *b, npu_bank *k) {
   k->held = true;
 }
 
+/* Whether the vector unit sums the tensor there, element by element: in float32, as the cube does. */
+static bool is_summed(const npu_build *b, int tensor, int memory) {
+  const int maker = b->p->wl->tensors[tensor].producer;
+  return memory && memory == b->t.machine.vector.memory && maker >= 0 && !b->product[maker] &&
+         (b->p->wl->ops[maker].reduce == TF_REDUCE_ADD || b->p->wl->ops[maker].reduce == TF_REDUCE_MUL);
+}
+
 int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   for (int i = 0; i < b->n_banks; i++)
     if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level && b->bank[i].turn == 0)
@@ -29,7 +36,7 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   npu_bank *k = &b->bank[b->n_banks];
   const tf_tensor *z = &b->p->wl->tensors[tensor];
   *k = (npu_bank){.memory = memory, .tensor = tensor, .level = level, .rank = z->rank, .slots = 1, .owner = -1};
-  k->type = npu_type_of(z);
+  k->type = is_summed(b, tensor, memory) ? NPU_F32 : npu_type_of(z);
   k->doubled = b->t.doubled;
   if (memory == 0) be_global(b, k);
   return b->n_banks++;
@@ -88,6 +95,16 @@ static void lay_out(const npu_build *b, npu_bank *k) {
 }
 
 /* ---- places ---------------------------------------------------------------------------------------------------- */
+/* Whether what the bank holds outlives a run of Seq n, the outermost: it belongs to a Tile above, or a stream goes on.
+ */
+static bool outlives(const npu_build *b, const npu_bank *k, int n) {
+  const int maker = b->p->wl->tensors[k->tensor].producer;
+  bool does = maker >= 0 && b->p->stream_scope[maker] == n;
+  for (int i = 0; i < b->p->n_tile_slices; i++)
+    does |= b->p->slices[i].node < n && b->p->slices[i].tensor == k->tensor && b->p->slices[i].level == k->level;
+  return does;
+}
+
 /* The live range of the bank: the children of the outermost Seq that touch its tensor.  After the last of them its
  * bytes are reused; flags make later users wait. */
 static void find_life(const npu_build *b, npu_bank *k) {
@@ -95,7 +112,7 @@ static void find_life(const npu_build *b, npu_bank *k) {
   int n = 0;
   while (nodes[n].kind == TF_TILE)
     n = nodes[n].children[0];
-  if (nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ) return;
+  if (nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ || outlives(b, k, n)) return;
   k->first = INT32_MAX;
   k->last = -1;
   for (int c = 0; c < nodes[n].n_children; c++) {

@@ -1,6 +1,7 @@
 /* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops fused below the
  * loops that they share, with intermediates in UB, or in L1 if the cube reads them; if they share none, one after the
- * other, with intermediates in global memory.  (The planner itself plans each op alone, too.) */
+ * other, with intermediates in global memory.  Where the ops hold a softmax, also with its keys streamed: a block of
+ * them at a time is in L1, where the results are kept.  (The planner itself plans each op alone, too.) */
 #include <math.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -12,6 +13,7 @@ typedef struct {
   npu_target t;
   int global, near, unit, cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
   bool fused;
+  int keys; /* the dim that is streamed; -1: none */
   tf_build *out;
 } former;
 
@@ -136,7 +138,7 @@ static void product(const former *f, const tf_op *op, int parent) {
   }
   parent = tf_build_tile(f->out, parent, f->near);
   open_loops(f, op, true);
-  bypass(f, op, f->near, false, home_of(f, op->out) == f->global);
+  if (f->keys < 0) bypass(f, op, f->near, false, home_of(f, op->out) == f->global);
   if (f->unit >= 0 && home_of(f, op->out) == f->unit) {
     parent = tf_build_tile(f->out, parent, f->unit);
     bypass(f, op, f->unit, true, false);
@@ -147,9 +149,11 @@ static void product(const former *f, const tf_op *op, int parent) {
 static void vector(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const int last = op->n_dims - 1;
-  parent = tf_build_tile(f->out, parent, f->fused ? f->near : f->global);
-  open_loops(f, op, true);
-  if (f->fused) bypass(f, op, f->near, true, true);
+  if (f->keys < 0) {
+    parent = tf_build_tile(f->out, parent, f->fused ? f->near : f->global);
+    open_loops(f, op, true);
+    if (f->fused) bypass(f, op, f->near, true, true);
+  }
   if (!f->fused || f->unit != f->near) parent = tf_build_tile(f->out, parent, f->unit);
   if (!f->fused || f->unit != f->near) open_loops(f, op, true);
   if (last >= 0 && u) spread(f, op->dims[last], TF_SPATIAL_X, u->mesh[0]);
@@ -168,6 +172,41 @@ bool npu_is_shared(const tf_workload *wl, int dim) {
   return all;
 }
 
+static bool reduces(const tf_op *op, int dim) {
+  bool does = false;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    does |= op->dims[k] == dim;
+  return does;
+}
+
+/* The dim that both a maximum that stays inside and a sum reduce, and no result has: a softmax's keys.  -1: none. */
+static int keys_of(const tf_workload *wl) {
+  int found = -1;
+  for (int d = wl->n_dims - 1; d >= 0; d--) {
+    bool most = false, sum = false, kept = false;
+    for (int o = 0; o < wl->n_ops; o++) {
+      const bool leaves = wl->tensors[wl->ops[o].out].n_consumers == 0;
+      most |= reduces(&wl->ops[o], d) && wl->ops[o].reduce == TF_REDUCE_MAX && !leaves;
+      sum |= reduces(&wl->ops[o], d) && wl->ops[o].reduce == TF_REDUCE_ADD;
+      for (int k = 0; k < wl->ops[o].n_out_dims; k++)
+        kept |= leaves && wl->ops[o].dims[k] == d;
+    }
+    if (most && sum && !kept) found = d;
+  }
+  return found;
+}
+
+/* The Seq below a Tile that keeps results from block to block of the keys. */
+static int streams(const former *f, int parent) {
+  open_loop(f, f->keys);
+  parent = tf_build_scope(f->out, tf_build_tile(f->out, parent, f->near), TF_SEQ);
+  for (int i = 0; i < f->wl->n_ops; i++) {
+    const tf_op *op = &f->wl->ops[f->wl->topo[i]];
+    if (reduces(op, f->keys)) tf_build_stream(f->out, (tf_named){.tensor = op->out});
+  }
+  return parent;
+}
+
 static void keep_homes(const former *f) {
   for (int z = 0; z < f->wl->n_tensors; z++)
     if (home_of(f, z) != f->global) tf_build_keep(f->out, (tf_keep){.tensor = z, .level = home_of(f, z)});
@@ -178,7 +217,7 @@ static void build(const former *f) {
   for (int d = 0; d < f->wl->n_dims && f->fused; d++)
     if (npu_is_shared(f->wl, d)) open_loop(f, d);
   if (f->wl->n_ops > 1) {
-    parent = tf_build_scope(f->out, parent, TF_SEQ);
+    parent = f->keys < 0 ? tf_build_scope(f->out, parent, TF_SEQ) : streams(f, parent);
     keep_homes(f);
   }
   for (int i = 0; i < f->wl->n_ops; i++) {
@@ -208,8 +247,9 @@ static bool make(former *f) {
 }
 
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
-  former f = {.arch = arch, .wl = wl};
-  if (k > 0 || !make(&f)) return NULL;
+  former f = {.arch = arch, .wl = wl, .keys = k ? keys_of(wl) : -1};
+  if (k > 1 || (k == 1 && f.keys < 0) || !make(&f)) return NULL;
+  if (k == 1 && (!f.fused || f.t.flat)) return NULL;
   f.out = tf_build_new(arch, wl, NULL);
   if (f.out) build(&f);
   return tf_build_tree(f.out);

@@ -56,6 +56,7 @@ typedef struct {
   int *global;   /* [tensor] the program's tensor; -1: never in global memory */
   int *transit;  /* [tensor] bank for data on its way out of L0C; -1 */
   int *temp;     /* [op * NPU_TEMPS + i] banks of intermediate values of an expression; -1 */
+  int *fixing;   /* [op] bank in which what a streamed op made is corrected; of a maximum, the factor; -1 */
   int64_t steps; /* instructions that may still be emitted */
   /* Turns: iterations of the last loop of Tile `turn_tile` (-1: none) that go on side by side, each with places of its
    * own, `turn_bytes` behind those of the turn before. */
@@ -109,6 +110,18 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
 bool npu_walk(npu_build *b);
 /* Level of the innermost tile of op o: the cube's or the vector unit's. */
 int npu_level_of(const npu_build *b, int o);
+/* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
+void npu_flush(npu_build *b, int tensor, int level);
+
+/* stream.c: whether the streams of scope n can be made; else the reason is reported. */
+bool npu_stream_check(npu_build *b, int n);
+/* Whether the scope runs for the first time of those over which op o is streamed. */
+bool npu_stream_begins(const npu_build *b, int o);
+/* Where sums of op o over its i-th dim begin: at 0, or where the stream does, if a mask leaves out what is before. */
+int64_t npu_origin(const npu_build *b, int o, int i);
+/* Before and after the child of scope n has run: what its running maximum and sums need. */
+void npu_stream_before(npu_build *b, int n, int child);
+void npu_stream_after(npu_build *b, int n, int child);
 
 /* form.c: whether every op has the dim in its output: loops over it may be above all ops, and each iteration makes
  * parts of its own. */
@@ -164,13 +177,21 @@ void npu_operand_dims(const npu_build *b, npu_bank *k);
  * its dims. */
 bool npu_is_product(const tf_op *op, const tf_workload *wl);
 /* Whether a sum continues: some reduced dim is not at its beginning. */
-bool npu_goes_on(const tf_op *op, const tf_ival *range);
+bool npu_goes_on(const npu_build *b, int op, const tf_ival *range);
 void npu_product(npu_build *b, int op, const tf_ival *range, npu_bank *const bank[3]);
 /* The operand's block or blocks, between the cube's memory and rows elsewhere. */
 void npu_move_blocks(npu_build *b, npu_bank *blocks, npu_bank *rows, const tf_ival *box, bool out);
 
 /* vector.c: any other op, for the ranges of its dims.  bank: of its reads, then of its output. */
 void npu_vector_op(npu_build *b, int op, const tf_ival *range, npu_bank *const *bank);
+/* A value at hand: a number, or an operand with the elements from one value of each of an op's dims to the next. */
+typedef struct {
+  npu_operand o;
+  int64_t step[TF_MAX_RANK];
+} npu_term;
+/* One operation, over the first n_dims ranges of op o's dims. */
+void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const npu_term *to,
+                    const npu_term *from);
 
 /* flags.c: inserts sets and waits where they are needed, and nowhere else.  False: out of memory. */
 bool npu_flags_add(tf_npu *p);

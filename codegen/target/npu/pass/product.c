@@ -22,11 +22,12 @@ static bool all_plain(const tf_op *op, const tf_workload *wl) {
   return plain;
 }
 
-/* Whether a sum goes on: some dim that is reduced is not at its begin. */
-bool npu_goes_on(const tf_op *op, const tf_ival *range) {
+/* Whether a sum goes on: some dim that is reduced is not where it begins. */
+bool npu_goes_on(const npu_build *b, int o, const tf_ival *range) {
+  const tf_op *op = &b->p->wl->ops[o];
   bool on = false;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    on |= range[k].lo != 0;
+    on |= range[k].lo != npu_origin(b, o, k);
   return on;
 }
 
@@ -148,5 +149,5 @@ void npu_product(npu_build *b, int o, const tf_ival *range, npu_bank *const bank
   if (b->t.flat)
     by_rows(b, o, range, bank);
   else
-    by_blocks(b, o, npu_goes_on(&b->p->wl->ops[o], range), bank);
+    by_blocks(b, o, npu_goes_on(b, o, range), bank);
 }

@@ -76,7 +76,9 @@ static bool make(npu_build *b, const tf_tree *tree) {
   b->global = TF_ARRAY(a, int, tensors);
   b->transit = TF_ARRAY(a, int, tensors);
   b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
-  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global || !b->transit || !b->temp)
+  b->fixing = TF_ARRAY(a, int, ops);
+  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global || !b->transit || !b->temp ||
+      !b->fixing)
     return tf_out_of_memory(b->d);
   for (int l = 0; l < b->p->n_loops; l++)
     b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
@@ -84,6 +86,7 @@ static bool make(npu_build *b, const tf_tree *tree) {
     b->product[o] = npu_is_product(&b->p->wl->ops[o], b->p->wl);
   fill(b->transit, tensors);
   fill(b->temp, ops * NPU_TEMPS);
+  fill(b->fixing, ops);
   return tf_eval_steps(&b->ev) ||
          tf_fail(b->d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
 }

@@ -1,15 +1,10 @@
 /* Element expressions and their sums, maxima and so on, on the vector unit: an operation for each call, over the whole
  * box. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
-
-/* A value at hand: a number, or an operand with the elements from one value of each of the op's dims to the next. */
-typedef struct {
-  npu_operand o;
-  int64_t step[TF_MAX_RANK];
-} value;
 
 static int op_of(tf_kind k) {
   switch (k) {
@@ -46,12 +41,12 @@ static int op_of(tf_kind k) {
 }
 
 /* ---- operands -------------------------------------------------------------------------------------------------- */
-static value number(double v) { return (value){.o = {.memory = -1, .tensor = -1, .number = v}}; }
+static npu_term number(double v) { return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}}; }
 
-static value read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range, const npu_bank *k) {
+static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range, const npu_bank *k) {
   const tf_ref *ref = &op->reads[read];
   const tf_tensor *z = &b->p->wl->tensors[ref->tensor];
-  value v = number(0);
+  npu_term v = number(0);
   int64_t x[TF_MAX_RANK];
   tf_ival box[TF_MAX_RANK];
   for (int r = 0; r < z->rank; r++) {
@@ -73,8 +68,8 @@ static value read_value(npu_build *b, const tf_op *op, int read, const tf_ival *
   return v;
 }
 
-static value out_value(const npu_build *b, const tf_op *op, const tf_ival *range, const npu_bank *k) {
-  value v = number(0);
+static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *range, const npu_bank *k) {
+  npu_term v = number(0);
   int64_t x[TF_MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++) {
     x[r] = range[r].lo;
@@ -85,7 +80,7 @@ static value out_value(const npu_build *b, const tf_op *op, const tf_ival *range
 }
 
 /* The place of the i-th value within the expression, in float32, over all of the op's dims. */
-static value temp_value(npu_build *b, int o, int i, const tf_ival *range) {
+static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   const tf_op *op = &b->p->wl->ops[o];
   if (i >= NPU_TEMPS || (b->temp[o * NPU_TEMPS + i] < 0 && b->n_banks == NPU_BANKS)) {
     npu_stop(b, op->at, "an expression of more than %d parts, or too many places", NPU_TEMPS);
@@ -106,15 +101,15 @@ static value temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   if (turned < 0) return number(0);
   npu_bank *k = &b->bank[turned];
   npu_bank_open(b, k, range);
-  value v = number(0);
+  npu_term v = number(0);
   memcpy(v.step, k->stride, sizeof v.step);
   v.o = (npu_operand){.memory = k->memory, .tensor = -1, .type = NPU_F32, .at = k->at};
   return v;
 }
 
 /* ---- operations ------------------------------------------------------------------------------------------ */
-static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const value *to,
-                   const value *from) {
+void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const npu_term *to,
+                    const npu_term *from) {
   if (b->dry || !b->ok) return;
   npu_instr *i = b->steps-- > 0 ? npu_add(b->out, what) : NULL;
   if (!i) {
@@ -141,43 +136,74 @@ static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n
                           0});
 }
 
-/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
-static value run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const value *to) {
+/* The coordinate of a dim of the op: a number that grows by 1 along it. */
+static npu_term coordinate(const tf_op *op, int dim, const tf_ival *range) {
+  npu_term v = number(0);
+  for (int i = 0; i < op->n_dims; i++)
+    if (op->dims[i] == dim) {
+      v.o.number = (double)range[i].lo;
+      v.step[i] = 1;
+    }
+  return v;
+}
+
+/* Whether the call is the division by a streamed sum, which is left for the end of the stream. */
+static bool is_put_off(const npu_build *b, int o, const tf_expr *e) {
   const tf_op *op = &b->p->wl->ops[o];
-  value v[64];
+  const int z = b->p->divides[o];
+  return z >= 0 && e->what == TF_X_CALL && e->call == TF_K_DIV && op->expr[e->arg[1]].what == TF_X_READ &&
+         op->reads[op->expr[e->arg[1]].ref].tensor == b->p->wl->ops[z].out;
+}
+
+/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
+static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const npu_term *to) {
+  const tf_op *op = &b->p->wl->ops[o];
+  npu_term v[64];
   for (int i = 0; i < op->n_expr && b->ok; i++) {
     const tf_expr *e = &op->expr[i];
-    if (i == 64 || e->what == TF_X_DIM) npu_stop(b, op->at, "the vector unit has no such expression yet");
+    if (i == 64) npu_stop(b, op->at, "an expression of more than 64 parts");
     if (!b->ok) return number(0);
     v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
     if (e->what == TF_X_READ) v[i] = read_value(b, op, e->ref, range, bank[e->ref]);
-    if (e->what != TF_X_CALL) continue;
-    value from[3] = {number(0), number(0), number(0)};
+    if (e->what == TF_X_DIM) v[i] = coordinate(op, e->dim, range);
+    if (is_put_off(b, o, e)) v[i] = v[e->arg[0]];
+    if (e->what != TF_X_CALL || is_put_off(b, o, e)) continue;
+    npu_term from[3] = {number(0), number(0), number(0)};
     for (int k = 0; k < e->n_args; k++)
       from[k] = v[e->arg[k]];
     v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, i, range);
-    add_op(b, o, (npu_op)op_of(e->call), range, op->n_dims, &v[i], from);
+    npu_vector_add(b, o, (npu_op)op_of(e->call), range, op->n_dims, &v[i], from);
   }
   return b->ok ? v[op->n_expr - 1] : number(0);
 }
 
-void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
-  static const struct {
-    npu_op op;
-    double start;
-  } sums[] = {[TF_REDUCE_ADD] = {NPU_RADD, 0},
-              [TF_REDUCE_MUL] = {NPU_RMUL, 1},
-              [TF_REDUCE_MAX] = {NPU_RMAX, -INFINITY},
-              [TF_REDUCE_MIN] = {NPU_RMIN, INFINITY}};
+static const struct {
+  npu_op op;
+  double start;
+} sums[] = {[TF_REDUCE_ADD] = {NPU_RADD, 0},
+            [TF_REDUCE_MUL] = {NPU_RMUL, 1},
+            [TF_REDUCE_MAX] = {NPU_RMAX, -INFINITY},
+            [TF_REDUCE_MIN] = {NPU_RMIN, INFINITY}};
+
+/* A running maximum starts at the lowest finite number: rows of which a mask has left nothing so far have no difference
+ * of infinities, and what is then summed becomes 0 when the first element comes. */
+static double start_of(const npu_build *b, int o) {
   const tf_op *op = &b->p->wl->ops[o];
-  const value out = out_value(b, op, range, bank[op->n_reads]);
+  if (op->reduce != TF_REDUCE_MAX || b->p->stream_scope[o] < 0) return sums[op->reduce].start;
+  return npu_type_of(&b->p->wl->tensors[op->out]) == NPU_F16 ? (double)npu_from_half(0xfbff) : -(double)FLT_MAX;
+}
+
+void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
+  const tf_op *op = &b->p->wl->ops[o];
+  const npu_term out = out_value(b, op, range, bank[op->n_reads]);
   if (op->reduce == TF_ASSIGN) {
-    const value v = run_expr(b, o, range, bank, &out);
-    if (op->expr[op->n_expr - 1].what != TF_X_CALL) add_op(b, o, NPU_MOV, range, op->n_dims, &out, &v);
+    const npu_term v = run_expr(b, o, range, bank, &out);
+    const tf_expr *last = &op->expr[op->n_expr - 1];
+    if (last->what != TF_X_CALL || is_put_off(b, o, last)) npu_vector_add(b, o, NPU_MOV, range, op->n_dims, &out, &v);
     return;
   }
-  const value start = number(sums[op->reduce].start);
-  if (!npu_goes_on(op, range)) add_op(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
-  const value v = run_expr(b, o, range, bank, NULL);
-  add_op(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
+  const npu_term start = number(start_of(b, o));
+  if (!npu_goes_on(b, o, range)) npu_vector_add(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
+  const npu_term v = run_expr(b, o, range, bank, NULL);
+  npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
 }

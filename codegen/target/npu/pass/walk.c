@@ -6,6 +6,7 @@
 
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/range_memo.h"
+#include "model/flow/skip.h"
 
 void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
   char text[200];
@@ -25,8 +26,19 @@ static void step(npu_build *b, int n, int loop, int64_t i) {
   tf_memo_step(b->p, n);
 }
 
-/* Whether some op below node n has points. */
+/* Whether a mask leaves nothing of this step of node n, below which all that is masked stands.  Further in, where those
+ * who read what is left out may not be left out themselves, steps are done. */
+static bool is_left_out(const npu_build *b, int n) {
+  const tf_skips *k = b->p->skips;
+  if (!k || !k->node[n].may) return false;
+  for (int o = 0; o < workload(b)->n_ops; o++)
+    if ((k->mask.in[o] || k->mask.vain[o]) && !tf_plan_above(b->p, n, b->p->tree->op_node[o])) return false;
+  return tf_skip_out(&b->ev, n, b->cur);
+}
+
+/* Whether some op below node n has points that are needed. */
 static bool busy(const npu_build *b, int n) {
+  if (is_left_out(b, n)) return false;
   for (int i = n; i < b->p->tree->nodes[n].end; i++)
     if (b->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(&b->ev, b->p->tree->nodes[i].op, n, b->cur)) return true;
   return false;
@@ -55,8 +67,7 @@ static void drain(npu_build *b, npu_bank *k) {
   to->dirty = to->owner >= 0;
 }
 
-/* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
-static void flush(npu_build *b, int tensor, int level) {
+void npu_flush(npu_build *b, int tensor, int level) {
   for (int l = b->t.deep; l >= level; l--)
     for (int i = 0; i < b->n_banks && b->ok; i++)
       if (b->bank[i].dirty && b->bank[i].turn == b->turn && b->bank[i].level == l &&
@@ -116,7 +127,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
   const tf_op *op = &workload(b)->ops[z->producer];
   bool on = false;
   for (int d = op->n_out_dims; d < op->n_dims; d++)
-    on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != 0;
+    on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != npu_origin(b, z->producer, d);
   if (overlaps(k, box)) npu_stop(b, op->at, "tiles of '%.40s' that overlap", z->name);
   npu_bank *from = on ? above(b, s) : NULL;
   npu_bank_open(b, k, box);
@@ -180,7 +191,7 @@ static void enter(npu_build *b, int i) {
     return;
   }
   const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)k->rank);
-  if (!same) flush(b, s->tensor, s->makes ? s->level : s->above + 1);
+  if (!same) npu_flush(b, s->tensor, s->makes ? s->level : s->above + 1);
   if (!same && b->ok && s->makes) enter_result(b, k, s, box);
   if (!same && b->ok && !s->makes) enter_input(b, k, s, box);
   if (s->makes) k->dirty = true;
@@ -209,7 +220,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_bank *bank[8] = {NULL};
   if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
-    if (i < op->n_reads) flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
+    if (i < op->n_reads) npu_flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
     const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
     if (k < 0) return;
     bank[i] = &b->bank[k];
@@ -364,12 +375,12 @@ static void tile(npu_build *b, int n) {
   if (b->ok) loops(b, n, 0);
 }
 
-/* Begins a run of the scope: tensors that live in it are recomputed. */
+/* Begins a run of the scope: tensors that live in it are recomputed, unless a stream goes on. */
 static void begin_scope(npu_build *b, int n) {
   for (int z = 0; z < workload(b)->n_tensors; z++) {
     const int o = workload(b)->tensors[z].producer, level = b->p->home_level[z];
     tf_ival box[TF_MAX_RANK];
-    if (b->p->home_scope[z] != n) continue;
+    if (b->p->home_scope[z] != n || (b->p->stream_scope[o] == n && !npu_stream_begins(b, o))) continue;
     for (int i = 0; i < b->n_banks; i++)
       if (b->bank[i].tensor == z && b->bank[i].turn == b->turn && b->bank[i].owner >= 0)
         b->bank[i].held = b->bank[i].dirty = false;
@@ -390,20 +401,21 @@ static void pass(npu_build *b, int n, int child) {
     if (!k->held || k->owner < 0 || k->turn != b->turn || tf_node_touches(b->p->facts, child, k->tensor) ||
         !tf_plan_above(b->p, n, b->p->slices[k->owner].node))
       continue;
-    flush(b, k->tensor, k->level);
+    npu_flush(b, k->tensor, k->level);
     k->held = false;
   }
 }
 
 static void scope(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
-  if (tf_plan_at_once(t) || t->n_retain || t->n_stream)
-    npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain and stream");
-  if (b->ok) begin_scope(b, n);
+  if (tf_plan_at_once(t) || t->n_retain) npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain");
+  if (b->ok && npu_stream_check(b, n)) begin_scope(b, n);
   for (int c = 0; c < t->n_children && b->ok; c++) {
     if (!busy(b, t->children[c])) continue;
     if (t->scope == TF_SEQ) pass(b, n, t->children[c]);
-    node(b, t->children[c]);
+    npu_stream_before(b, n, t->children[c]);
+    if (b->ok) node(b, t->children[c]);
+    npu_stream_after(b, n, t->children[c]);
   }
 }
 
@@ -427,7 +439,7 @@ bool npu_walk(npu_build *b) {
   tf_memo_hold(b->p);
   node(b, 0);
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
-    if (b->ok) flush(b, -1, 1);
+    if (b->ok) npu_flush(b, -1, 1);
   b->turn = 0;
   if (b->clock) npu_clock_run(b);
   return b->ok;

@@ -91,7 +91,8 @@ static void vector(npu_run *r, int queue, const npu_step *s) {
     if (own) a[0] = load(r, queue, s, 0, to);
     for (int k = 1; k <= sources; k++) {
       const npu_operand *o = &i->from[k - 1];
-      a[own + k - 1] = o->memory < 0 ? o->number : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
+      a[own + k - 1] = o->memory < 0 ? o->number + (double)c.off[k]
+                                     : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
     }
     store(r, queue, s, to, npu_value(i->op, a));
   } while (npu_cursor_next(i, &c));
