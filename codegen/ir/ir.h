@@ -138,9 +138,9 @@ static inline int ir_slab_groups(const ir_product *p) {
   return p->way == IR_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
 }
 
-/* Whether both operands and the output have the op's k-th dim (a convolution's groups): b's panels are others for each
- * of its settings. */
-bool ir_is_group(const tf_workload *wl, const tf_op *op, int k);
+/* Whether the output's k-th dim is not n but moves b, whose panels are others for each of its settings: groups of a
+ * convolution, the phases of a transposed one. */
+bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k);
 
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }

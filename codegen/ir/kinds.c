@@ -33,11 +33,9 @@ const ir_map_facts *ir_map_of(ir_map map) {
   return &rows[map];
 }
 
-bool ir_is_group(const tf_workload *wl, const tf_op *op, int k) {
-  bool all = k < op->n_out_dims;
-  for (int i = 0; all && i < op->n_reads; i++)
-    all = tf_ref_moves(&op->reads[i], wl->tensors[op->reads[i].tensor].rank, op->dims[k]);
-  return all;
+bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k) {
+  const tf_ref *b = &op->reads[p->b];
+  return k < op->n_out_dims && k != p->n && tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
 }
 
 bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }

@@ -146,6 +146,22 @@ static int units_of(const builder *b, int o, bool *channels) {
   return dim;
 }
 
+/* Whether a row of what the op reads, in all channels and at one place of the window, leaves half of the home to the
+ * rest: rows of images do, where the whole image is one row it may not. */
+static bool row_fits(const builder *b, const tf_op *op) {
+  const int last = op->n_out_dims - 1;
+  const int64_t room = b->arch->memories[b->home].capacity_words;
+  double words = 0;
+  for (int i = 0; i < op->n_reads; i++) {
+    double row = is_moved(b->wl, &op->reads[i], op->dims[last]);
+    for (int k = last; k < op->n_dims; k++)
+      if (is_moved(b->wl, &op->reads[i], op->dims[k]) && !is_window(b, op, k))
+        row *= (double)b->wl->dims[op->dims[k]].extent;
+    words += row;
+  }
+  return room < 0 || 2 * words <= (double)room;
+}
+
 /* The dims of rows that a micro-kernel walks while its lanes hold channels.  Tiling them only makes it slower, and
  * adds overlap. */
 static uint64_t rows(const builder *b) {
@@ -154,7 +170,7 @@ static uint64_t rows(const builder *b) {
     const tf_op *op = &b->wl->ops[o];
     bool channels;
     units_of(b, o, &channels);
-    if (channels) all |= *reach(b, o, op->dims[op->n_out_dims - 1]);
+    if (channels && row_fits(b, op)) all |= *reach(b, o, op->dims[op->n_out_dims - 1]);
   }
   return all;
 }

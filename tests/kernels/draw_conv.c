@@ -1,4 +1,5 @@
-/* Small convolutions, one or two in a row, or one in groups, whose mapping spreads channels over the units. */
+/* Small convolutions, one or two in a row, or one in groups or in phases, whose mapping spreads channels over the
+ * units. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +108,30 @@ static void image(page *p, const conv *v) {
            (v->p - 1) * v->stride + v->r - v->pad, (v->q - 1) * v->stride + v->s - v->pad);
 }
 
+/* Phases of a transposed convolution: g moves the weights alone, which are read beyond their end where a phase has
+ * fewer of them; or they are not, and there are as many as phases have together. */
+static void phases(tf_rng *g, page *p) {
+  conv v = draw_one(g);
+  v.stride = 1;
+  fit_border(&v);
+  const int phases = rng_between(g, 2, 3), within = rng_between(g, 0, 1), c = parts(v.c, 2);
+  const int behind = rng_between(g, 0, phases - 1), first = rng_between(g, 0, 1);
+  v.c = c;
+  page_say(p, "workload:\n  name: w\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n",
+           v.n, phases, v.k, v.p, v.q, c, v.r, v.s);
+  image(p, &v);
+  page_say(p, "    F: {pad: [0, 0, 0, %d], shape: [%d, %d, %d, %d]}\n", behind, v.k, c, v.r, v.s * phases - behind);
+  page_say(p, "  ops:\n  - \"O[n,%s,p,q] += I[n, c, p + r - %d, q + s - %d] * F[k, c, r, %d*s + g]\"\n",
+           first ? "g,k" : "k,g", v.pad, v.pad, phases);
+  page_say(p, "mapping: |\n  L0 for n=%d", v.n);
+  const char *word = "";
+  const int p1 = cut(g, p, "p", v.p, &word), k1 = tf_rng_below(g, 3) ? v.k : cut(g, p, "k", v.k, &word);
+  page_say(p, "\n    L0 for p=%d", p1);
+  if (!within) page_say(p, " g=%d", phases);
+  page_say(p, "\n");
+  own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k1, v.q, c, v.r, v.s, within ? phases : 0}, 6, false);
+}
+
 static void single(tf_rng *g, page *p) {
   const conv v = draw_one(g);
   const char *word = " for";
@@ -167,7 +192,7 @@ void draw_conv(page *p, uint64_t seed) {
   machine(p, seed);
   tf_rng lot = tf_rng_new(seed, 31);
   if (tf_rng_below(&lot, 4) == 0)
-    grouped(&g, p);
+    tf_rng_below(&lot, 2) ? phases(&g, p) : grouped(&g, p);
   else if (tf_rng_below(&g, 3))
     single(&g, p);
   else

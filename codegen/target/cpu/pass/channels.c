@@ -34,7 +34,7 @@ static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
   const tf_ref *a = &op->reads[p->a];
   if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1]) ||
-      ir_is_group(w->plan->wl, op, p->m - 1))
+      ir_is_group(w->plan->wl, op, p, p->m - 1))
     return false;
   return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
 }
@@ -68,7 +68,14 @@ static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
   return p->channels.row_step > 0;
 }
 
-/* The output's only dim in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
+/* Whether the op's dim k is more of a dim of channels than `than`: over more units, or as many and longer. */
+static bool is_wider(const lowering *w, int o, int k, int than) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  const int64_t a = over_units(w, o, op->dims[k]), b = over_units(w, o, op->dims[than]);
+  return a != b ? a > b : w->plan->wl->dims[op->dims[k]].extent > w->plan->wl->dims[op->dims[than]].extent;
+}
+
+/* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
 static bool channels_of(const lowering *w, int o, ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[o];
   p->n = -1;
@@ -76,8 +83,7 @@ static bool channels_of(const lowering *w, int o, ir_product *p) {
     const bool in = in_read(w, op, p->b, k);
     if (k >= op->n_out_dims && !in) return false;
     if (k >= op->n_out_dims || !in || in_read(w, op, p->a, k)) continue;
-    if (p->n >= 0) return false;
-    p->n = k;
+    if (p->n < 0 || is_wider(w, o, k, p->n)) p->n = k;
   }
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_LANES];
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
@@ -114,7 +120,7 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
       return false;
   p->channels.group = words;
   for (int k = 0; k < op->n_out_dims; k++)
-    if (ir_is_group(wl, op, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
+    if (ir_is_group(wl, op, p, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
   p->channels.panels = low_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
                                    w->p->tensor_id[op->reads[p->b].tensor]);
@@ -194,9 +200,8 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   p.a = in_first ? 0 : 1;
   p.b = 1 - p.a;
   p.k = op->n_out_dims;
-  const tf_tensor *weights = &w->plan->wl->tensors[op->reads[p.b].tensor];
-  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p) ||
-      !groups_of(w, nest, &p))
+  if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) ||
+      !channels_of(w, nest->op, &p) || !groups_of(w, nest, &p))
     return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;

@@ -162,7 +162,7 @@ static void channels(walk *w, const ir_stmt *s) {
   if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, k / passes, (int)rest);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
-    if (ir_is_group(w->p->tree->workload, op, i)) panels *= (double)s->range[i].most;
+    if (ir_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
   if (panels > w->near)
     busy = (busy > panels / w->core->stream ? busy : panels / w->core->stream) + panels / w->core->seen;
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));

@@ -158,6 +158,7 @@ static bool as_it_is(const finder *f, const ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
+  if (low_padded(&f->w->plan->wl->tensors[a->tensor])) return false;
   if (p->kernel->group == 1) return true;
   return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 &&
          k->most % p->kernel->k_round == 0;
@@ -175,6 +176,25 @@ static int64_t uses(const finder *f, const ir_product *p) {
         __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most, &n))
       return INT64_MAX;
   return n;
+}
+
+/* Whether the box of a always begins with an element that is there, by whose address a copy of it is known. */
+static bool begins_inside(const finder *f, const ir_product *p) {
+  const tf_ref *a = &f->op->reads[p->a];
+  const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
+  bool all = true;
+  for (int r = 0; r < z->rank; r++) {
+    int64_t first = a->index[r].c;
+    all &= first >= 0;
+    for (int t = 0; t < a->index[r].n_terms; t++)
+      for (int k = 0; k < f->op->n_dims; k++) {
+        if (f->op->dims[k] != a->index[r].terms[t].dim) continue;
+        all &= a->index[r].terms[t].coef >= 0 && f->nest->range[k].exact;
+        first += a->index[r].terms[t].coef * (f->w->plan->wl->dims[f->op->dims[k]].extent - f->nest->range[k].most);
+      }
+    all &= first < z->extent[r];
+  }
+  return all;
 }
 
 /* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of k would touch a
@@ -344,15 +364,17 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
   p.k = sums_of(&f, &p);
-  if (p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
-  if (p.m >= 0 && !known_lengths(&nest->range[p.m])) return;
-  if (low_few(w, nest, &p)) {
+  if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
+  const bool padded = low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
+  if (!padded && low_few(w, nest, &p)) {
     keep(w, nest, &p);
     return;
   }
-  if (p.m < 0 || !known_lengths(&nest->range[p.n])) return;
+  if (p.m < 0 || !known_lengths(&nest->range[p.n]) || (padded && !begins_inside(&f, &p))) return;
+  if (padded) turn(&f, &p);
+  if (padded && p.pairs.turned < 0) return; /* borders are read from a copy alone */
   panels(&f, &p);
-  turn(&f, &p);
+  if (!padded) turn(&f, &p);
   copy(&f, &p);
   offer_panels(&f, &p);
   keep(w, nest, &p);

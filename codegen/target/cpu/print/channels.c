@@ -9,14 +9,14 @@ static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
 /* Dims that the nest walks within a panel: neither in the tile nor groups. */
 static bool outside(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
   return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1) &&
-         !ir_is_group(c->wl, op, k);
+         !ir_is_group(c->wl, op, p, k);
 }
 
 /* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one. */
 static void group_at(c_printer *c, const tf_op *op, const ir_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
-    if (!ir_is_group(c->wl, op, k)) continue;
+    if (!ir_is_group(c->wl, op, p, k)) continue;
     fprintf(c->out, " + d_%s * %" PRId64, c_dim_name(c, op, k), step);
     step *= c->wl->dims[op->dims[k]].extent;
   }
@@ -134,7 +134,7 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   int opened = 1;
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
-    if (!ir_is_group(c->wl, op, k)) continue;
+    if (!ir_is_group(c->wl, op, p, k)) continue;
     const char *dim = c_dim_name(c, op, k);
     c_indent(c);
     fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim, dim, c->wl->dims[op->dims[k]].extent,
@@ -351,7 +351,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   list_places(c, op, s);
   add_flag(c, op, s);
   for (int k = 0; k < op->n_out_dims; k++)
-    if (ir_is_group(c->wl, op, k)) c_loop(c, op, s, k), opened++;
+    if (ir_is_group(c->wl, op, p, k)) c_loop(c, op, s, k), opened++;
   open_panels(c, op, s);
   for (int k = 0; k < op->n_dims; k++)
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
