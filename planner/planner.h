@@ -35,6 +35,8 @@ bool plan_find(planner *p);
 bool plan_apart(planner *p, tf_tree **made);
 /* polish.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them. */
 bool plan_polish(planner *p, const tf_tree *open, int from);
+/* halo.c: adds the first candidates once more, with what windows read of products kept from step to step. */
+bool plan_halos(planner *p);
 /* rank.c: the ranking value of a candidate in cycles, lower is better; infinite: it cannot be emitted. */
 double plan_score(const planner *p, const plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is known: they are a

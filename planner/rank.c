@@ -61,8 +61,19 @@ static bool rank_expected(planner *p) {
   return best < 0 || plan_adopt(p, p->at[best].tree); /* if none can be emitted, emitting reports why */
 }
 
-bool plan_rank(planner *p) {
+/* Drops the candidates that cannot be emitted, and sorts the others by value. */
+static void sort(planner *p) {
   int n = 0;
+  for (int i = 0; i < p->n; i++)
+    if (isfinite(p->at[i].value))
+      p->at[n++] = p->at[i];
+    else
+      plan_candidate_clear(&p->at[i]);
+  p->n = n;
+  if (n > 0) qsort(p->at, (size_t)n, sizeof *p->at, better);
+}
+
+bool plan_rank(planner *p) {
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
   if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_expected(p->o->target)) return rank_expected(p);
@@ -70,13 +81,9 @@ bool plan_rank(planner *p) {
     const bool behind = p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, least);
     if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
-    if (isfinite(p->at[i].value))
-      p->at[n++] = p->at[i];
-    else
-      plan_candidate_clear(&p->at[i]);
   }
-  p->n = n;
-  if (n == 0) return true; /* emitting the best mapping reports why nothing can be emitted */
-  qsort(p->at, (size_t)n, sizeof *p->at, better);
-  return plan_adopt(p, p->at[0].tree);
+  sort(p);
+  if (!p->given && !plan_halos(p)) return false;
+  sort(p);
+  return p->n == 0 || plan_adopt(p, p->at[0].tree); /* if none can be emitted, emitting the best reports why */
 }

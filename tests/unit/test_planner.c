@@ -249,6 +249,34 @@ static void test_fused_convolutions(void) {
   case_drop(&e);
 }
 
+/* A first convolution that is dear, one over windows of its result, and a core that holds a few rows: each row is made
+ * once.  Where windows do not overlap nothing is retained. */
+static void test_halos(void) {
+  static const char text[] =
+      "params: {s: 1}\n"
+      "workload:\n"
+      "  name: halo\n"
+      "  dims: {c: 256, k: 32, j: 32, p: 56, q: 56, x: floor((56 - 3) / s) + 1, y: 54, r: 3, t: 3}\n"
+      "  ops:\n"
+      "  - \"O[k,p,q] += I[c,p,q] * W[k,c]\"\n"
+      "  - \"A[k,p,q] = relu(O[k,p,q])\"\n"
+      "  - \"Y[j,x,y] += A[k, s * x + r, y + t] * V[j,k,r,t]\"\n";
+  for (int step = 1; step <= 3; step += 2) {
+    char workload[1024], *found;
+    snprintf(workload, sizeof workload, "%s", text);
+    *strchr(workload, '1') = (char)('0' + step);
+    test_case e = case_of(core, workload);
+    tf_planner_opts o = {.budget = {.seed = 1, .threads = 1}, .kernel.isa = "avx512"};
+    tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+    found = p && p->tree ? tf_tree_text(p->tree) : NULL;
+    if (!CHECK(found && !strstr(found, "retain O") == (step == 3) && !strstr(found, "retain A")))
+      printf("%s\n", found ? found : "no plan"), case_complain(e.d);
+    free(found);
+    tf_planned_free(p);
+    case_drop(&e);
+  }
+}
+
 /* Weights of 1 x 1 and rows of 7: vectors are filled by channels. */
 static void test_pointwise(void) {
   test_case e = case_of(core, "workload:\n"
@@ -336,6 +364,7 @@ int main(void) {
   test_none_fits();
   test_polished();
   test_fused_convolutions();
+  test_halos();
   test_pointwise();
   return check_report();
 }

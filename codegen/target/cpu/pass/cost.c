@@ -302,6 +302,12 @@ static void over(walk *w, const ir_stmt *s) {
   w->cycles += runs(w, 0, false) * (rows * w->core->factor + n * 2 / w->isa->lanes);
 }
 
+/* What is kept from the step before moves to its place. */
+static void keep(walk *w, const ir_stmt *s) {
+  const int n = w->p->tree->workload->ops[s->op].n_out_dims;
+  w->cycles += runs(w, 0, false) * words_of(s->range, n, NULL) / w->core->copy;
+}
+
 static void body(walk *w, const ir_body *b);
 
 static void loop(walk *w, const ir_stmt *s) {
@@ -323,6 +329,8 @@ static void body(walk *w, const ir_body *b) {
       loop(w, s);
     else if (s->kind == IR_NEST)
       nest(w, s);
+    else if (s->kind == IR_KEEP)
+      keep(w, s);
     else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE)
       over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
