@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which kernels the target plans for `--isa sm_90a` where no mapping is given: products, chains and attention of some size are warpgroups'
-# on h100 and h200, and large products have clusters.  Decoding, whose single query fills no warpgroup, stays with mma.sync, in parts.
+# on h100 and h200, and large products and attention without a mask have clusters.  Decoding, whose single query fills no warpgroup, stays with mma.sync, in parts.
 # usage: choice.sh TILEFLOW
 tileflow=$1 failed=0
 work=$(mktemp -d)
@@ -21,9 +21,9 @@ for n in 2048 4096 8192; do
 done
 # attention HEADS LENGTH WIDTH [causal]
 attention() {
-  mask='S[h,m,l]'
-  [ "${4:-}" ] && mask='select(l <= m, S[h,m,l], -inf)'
-  plan "attention-$2-d$3${4:+-causal}" multiply_wait <<Y
+  mask='S[h,m,l]' started=START_CLUSTERS
+  [ "${4:-}" ] && mask='select(l <= m, S[h,m,l], -inf)' started=START_ROLES
+  plan "attention-$2-d$3${4:+-causal}" "$started(part[0-9]" <<Y
 workload:
   name: attention
   dims: {h: $1, m: $2, l: $2, a: $3, n: $3}

@@ -71,6 +71,32 @@ pair() {
 }
 pair pair 'B[k,n]' 'm: 456, n: 192, k: 328' 'm=4' 'm=128 n=192 k=328'
 pair pair-turned 'B[n,k]' 'm: 200, n: 320, k: 136' 'm=2 n=2' 'm=100 n=160 k=136'
+# Of attention each brings half of the keys and values, and its own queries; with a causal mask blocks leave out other steps, and are alone.
+in_pairs() {
+  check "$1" bf16 ''
+  [ "$(grep -c 'START_CLUSTERS(part0' "$work/$1/kernel.cu") $(grep -c '^ *load_box_for_all' "$work/$1/kernel.cu")" = "$2" ] ||
+    { echo "FAIL: $1: not '$2' clusters, tiles for both"; exit 1; }
+}
+attention "h: 3, m: 256, l: 320, a: 72, n: 64" "for h=3 m=2 l=5" "stream X Z O" 128 64 72 64 | in_pairs pair-attention '1 3'
+attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream X Z O" 128 64 64 64 | causal 128 64 | in_pairs pair-causal '0 0'
+in_pairs pair-chain '1 3' <<'Y'
+workload:
+  name: chain
+  dims: {m: 256, l: 256, k: 64, n: 96}
+  ops:
+  - "C[m,l] += A[m,k] * B[k,l]"
+  - "R[m,l] = max(C[m,l], 0)"
+  - "E[m,n] += R[m,l] * D[l,n]"
+mapping: |
+  HBM for m=2 l=4
+    Seq keep C@SMEM R@SMEM
+      SMEM for m=128 l=64 k=64
+        op C
+      SMEM for m=128 l=64
+        op R
+      SMEM for m=128 n=96 l=64
+        op E
+Y
 machine=gpu
 
 # Two blocks for each sum, which goes in four steps of a ring; what puts the parts together is no product, and needs no reason.

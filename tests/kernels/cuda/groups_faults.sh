@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults planted in the text of five kernels of warpgroups (sm_90a): in bfloat16 two products, one in clusters, and streamed attention, one causal; a product in float8: the emulator, or the
+# Faults planted in the text of six kernels of warpgroups (sm_90a): in bfloat16 two products, one in clusters, and streamed attention, one causal, one in clusters; a product in float8: the emulator, or the
 # comparison behind it, finds each within 50 seeds.
 # usage: groups_faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 step=${2:-1}
@@ -10,13 +10,11 @@ gemm "m: 296, n: 192, k: 328" "for m=3" "for m=128 n=192 k=328" >"$work/product.
 attention "h: 3, m: 128, l: 192, a: 64, n: 64" "for h=3 l=3" "stream X Z O" 128 64 64 64 >"$work/attention.yaml"
 prepare product --dtype bf16 --isa sm_90a
 prepare attention --dtype bf16 --isa sm_90a
-attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream X Z O" 128 64 64 64 | awk '
-  /max=/ { print "  - \"T[h,m,l] = select(l <= m, S[h,m,l], -inf)\"" }
-  /max=|exp/ { gsub(/S\[h,m,l\]/, "T[h,m,l]") }
-  { print }
-  /op S/ { print "      SMEM for m=128 l=64\n        op T" }' >"$work/causal.yaml"
+attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream X Z O" 128 64 64 64 | causal 128 64 >"$work/causal.yaml"
 gemm "m: 456, n: 192, k: 328" "for m=4" "for m=128 n=192 k=328" >"$work/pair.yaml"
 machine=pairs prepare pair --dtype bf16 --isa sm_90a
+attention "h: 3, m: 256, l: 320, a: 64, n: 64" "for h=3 m=2 l=5" "stream X Z O" 128 64 64 64 >"$work/together.yaml"
+machine=pairs prepare together --dtype bf16 --isa sm_90a
 prepare causal --dtype bf16 --isa sm_90a
 # Its quotient makes all numbers positive: a long sum that is not in parts then loses what it adds.
 cat >"$work/float8.yaml" <<'Y'
@@ -127,6 +125,14 @@ fault pair 'a block begins before the other has its barriers' "$main s/^  cluste
 fault pair 'a block ends before the other has done with it' "$main s/^  cluster_meet(); .*//"
 fault pair 'boxes of all rows' 's/const int box\[\] = {64, 32}/const int box[] = {64, 64}/'
 fault pair 'tiles are given back while they are read' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+fault together 'one block alone is asked for its keys' "$uses s/LANE < 2) barrier_arrive_at(empty_1/LANE < 1) barrier_arrive_at(empty_1/"
+fault together 'values are given back to their own block alone' "$uses s/barrier_arrive_at(empty_2 + at_2, LANE)/barrier_arrive_at(empty_2 + at_2, member)/"
+fault together 'queries of one block for both' "$asks s/load_box(shared/load_box_for_all(shared/"
+fault together 'both blocks bring the same keys' "$asks s/full_1 + at_1\(.*\)member \* 32/full_1 + at_1\10 * 32/"
+fault together 'half of the values' "$asks s/barrier_expect(full_2 + at_2, 8192)/barrier_expect(full_2 + at_2, 4096)/"
+fault together 'keys are given back while they are read' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+fault together 'the warps of one block are enough' "$main s/barrier_init(empty_1 + i, 16)/barrier_init(empty_1 + i, 8)/"
+fault together 'a block ends before the other has done with it' "$main s/^  cluster_meet(); .*//"
 fault float8 'sums of all that are not in parts' "$uses {s/(part/(\&C[0][0][0]/; s/tk > 0)/!fresh || tk > 0)/; /add_part/d;}"
 fault float8 'each part is all' "$uses s/part, fresh)/part, true)/"
 fault float8 'sums that do not start' "$uses s/part, fresh)/part, false)/"

@@ -38,3 +38,12 @@ Y
     echo "        op ${op%% *}"
   done
 }
+
+# causal M L: attention on stdin with a causal mask between its scores and their maxima; trip counts within a block.
+causal() {
+  awk -v m="$1" -v l="$2" '
+    /max=/ { print "  - \"T[h,m,l] = select(l <= m, S[h,m,l], -inf)\"" }
+    /max=|exp/ { gsub(/S\[h,m,l\]/, "T[h,m,l]") }
+    { print }
+    /op S/ { print "      SMEM for m=" m " l=" l "\n        op T" }'
+}

@@ -1,4 +1,5 @@
-/* Clusters of two blocks: neighbours that multiply the same columns bring half of these each, for both. */
+/* Clusters of two blocks: neighbours that multiply the same columns (weights; keys and values of one head) bring half
+ * of these each, for both. */
 #include "codegen/target/cuda/pass/pass.h"
 
 enum { BLOCKS = 2 };
@@ -26,27 +27,19 @@ static void look(pair *t, const ir_body *b) {
   }
 }
 
-/* Loops in which nothing but one product is done, with tiles that come for each step. */
-static bool is_pieces(const ir_stmt *s) {
-  int products = 0;
-  bool only = s->loop.map == IR_SERIAL;
-  for (int i = 0; i < s->body.n; i++) {
-    const ir_kind kind = s->body.s[i]->kind;
-    only &= kind == IR_LET || kind == IR_COPY || kind == IR_WAIT || kind == IR_BARRIER || kind == IR_NEST;
-    products += kind == IR_NEST;
-  }
-  return only && products == 1;
-}
-
-/* Tiles that come in such loops; false: others come, too. */
-static bool find_tiles(const ir_body *b, bool inside, bool *same) {
-  bool only = true;
-  for (int i = 0; i < b->n && only; i++) {
+/* Sets the tiles that come for each step of loops; false: who asks for them leaves steps out (skip.c), which blocks do
+ * differently.  warps: the loop over them around; NULL. */
+static bool find_tiles(const ir_program *p, const ir_body *b, const ir_stmt *warps, bool inside, bool *same) {
+  bool ok = true;
+  tf_mask m;
+  for (int i = 0; i < b->n && ok; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_COPY) only = inside, same[s->copy.to] = true;
-    if (s->kind == IR_FOR) only = only && find_tiles(&s->body, is_pieces(s), same);
+    const bool steps = s->kind == IR_FOR && s->loop.map == IR_SERIAL;
+    if (s->kind == IR_COPY) same[s->copy.to] = inside;
+    ok = s->kind != IR_IF && !(steps && warps && cu_mask_of(p, warps, s, &m)) &&
+         find_tiles(p, &s->body, s->kind == IR_FOR && s->loop.map == IR_WARP ? s : warps, inside || steps, same);
   }
-  return only;
+  return ok;
 }
 
 static bool has_network(const ir_program *p) {
@@ -58,7 +51,7 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same) {
   bool any = false;
   for (int i = 0; i < p->n_buffers; i++)
     same[i] = false;
-  if (!has_network(p) || part->loop.trip % BLOCKS || !find_tiles(&part->body, false, same)) return false;
+  if (!has_network(p) || part->loop.trip % BLOCKS || !find_tiles(p, &part->body, NULL, false, same)) return false;
   for (int64_t block = 0; block < part->loop.trip; block += BLOCKS) {
     pair t = {.p = p, .same = same, .ok = true};
     for (int k = 0; k < BLOCKS; k++)
