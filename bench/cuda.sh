@@ -10,7 +10,7 @@
 #                  two calls of it for chains; SDPA with each of its back ends; Triton (what torch.compile makes), where it is there
 #   CUOBJDUMP=FILE to count what stands in the machine code
 # Where there is nvcc and no GPU the kernels are compiled, and the state is `compiled`.
-# `case` may be gemm-*-wmma: the baseline (`--isa wmma`), bf16 by the fragments of C++; or *-sm90a*: bf16 by warpgroups (`--isa sm_90a`), which an
+# `case` may be gemm-*-wmma: the baseline (`--isa wmma`), bf16 by the fragments of C++; or *-sm90a*: bf16 by warpgroups (`--isa sm_90a`), or *-f8: float8 by them, which an
 # H100 or H200 alone runs.  Exit: 1 where a kernel is wrong.
 #
 # Which questions it answers:
@@ -18,6 +18,7 @@
 #   layer-attention-decode-bf16   do four parts of the keys read 67 MB at the rate of memory (22 us, if that is 90 % of 3.35 TB/s); of a product: gated-mlp
 #   gemm-8192-bf16-large          are 450 TFLOP/s of bfloat16 reached on an H100, and what share of cuBLAS is that; -f16, -tf32, -int8: of the others
 #   gemm-8192-sm90a-large, attention-d128-16384-sm90a-large, ...: the same by warpgroups: what wgmma and TMA gain over mma.sync (-bf16)
+#   gemm-8192-f8-large            float8 by warpgroups, sums in parts of 128, beside torch._scaled_mm (whose outputs are bfloat16; ours are float32)
 #   attention-d128-16384-bf16-large, -causal, attention-d64-...: 330, 290, 290 TFLOP/s, and SDPA's flash and cuDNN beside them
 #   chain-gN, attention-gN        (N 1 to 12, and -bf16) 1.5 times PyTorch's best; 1.3 times two calls of cuBLAS where memory bounds
 #   layer-NAME-bf16               layers of language models (workloads/models) as the target plans them, beside PyTorch's and Triton's: what two products on
@@ -52,6 +53,7 @@ command -v nvcc >/dev/null || { nvcc=; echo "$0: no nvcc: nothing is compiled" >
 nvidia-smi -L >/dev/null 2>&1 || { gpu=; echo "$0: no GPU: nothing is run" >&2; }
 [ "$gpu" ] && "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null || torch=
 [ "$torch" ] || echo "$0: no PyTorch with CUDA: no figures beside ours" >&2
+[ ! "$gpu" ] || command -v ncu >/dev/null || echo "$0: no ncu: bytes of DRAM and L2 are not counted" >&2
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1)
 arch=${ARCH:-$([ "$gpu" ] && echo native || echo sm_80)}
 cuobjdump=${CUOBJDUMP:-cuobjdump}
@@ -70,15 +72,16 @@ profiled() {
 # A number of a folder's manifest.
 manifest() { sed -n 's/.*"'"$2"'": \([0-9.e+-]*\).*/\1/p' "$1/manifest.json" | head -1; }
 
-# Bytes that the outermost memory reads and takes, by the model.
+# Bytes that the outermost memory reads and takes, by the model; of products of bytes outputs have four.
 modelled() {
   sed -n '/"levels": \[/,/\]/p' "$1/manifest.json" | sed -n 's/.*"read": \([0-9]*\), "update": \([0-9]*\).*/\1 \2/p' | head -1 |
-    awk -v bytes="$bytes" '{ printf "%.0f", ($1 + $2) * bytes }'
+    awk -v bytes="$bytes" '{ printf "%.0f", $1 * bytes + $2 * (bytes == 1 ? 4 : bytes) }'
 }
 
 # The types of a case, by its name: tileflow's, bytes of a word.
 type_of() {
   case $1 in
+  *-f8*) dtype=f8 bytes=1 ;;
   *-bf16* | *-wmma* | *-sm90a*) dtype=bf16 bytes=2 ;;
   *-f16*) dtype=f16 bytes=2 ;;
   *-tf32*) dtype=tf32 bytes=4 ;;
@@ -91,7 +94,7 @@ type_of() {
 emit() {
   type_of "$1"
   isa=''
-  case $1 in *-wmma*) isa='--isa wmma' ;; *-sm90a*) isa='--isa sm_90a' ;; esac
+  case $1 in *-wmma*) isa='--isa wmma' ;; *-sm90a* | *-f8*) isa='--isa sm_90a' ;; esac
   rm -rf "${work:?}/$1"
   # shellcheck disable=SC2086 # an option and its word, or nothing
   "$tileflow" emit --quiet "$spec" "$2" --target cuda --dtype "$dtype" $isa -o "$work/$1" >&2 || { failed=1; return; }
@@ -99,7 +102,7 @@ emit() {
 }
 
 # What a case's folder is compiled for; whether it can run on the GPU that is here.
-built_for() { case $1 in *-sm90a*) grep -q sm_90a "$work/$1/Makefile" && echo sm_90a || echo sm_90 ;; *) echo "$arch" ;; esac; }
+built_for() { case $1 in *-sm90a* | *-f8*) grep -q sm_90a "$work/$1/Makefile" && echo sm_90a || echo sm_90 ;; *) echo "$arch" ;; esac; }
 can_run() { [ "$(built_for "$1")" != sm_90a ] || [ "$capability" = 9.0 ]; }
 
 # Compiles all of the cases' folders, side by side, and runs the tests of those whose plain reference does not take hours (large).
@@ -133,7 +136,7 @@ ours() {
     awk '{ a += $1; b += $2; c += $3 } END { if (NR) print a "," b "," c; else print ",," }')
   [ "$some" ] && echo "# $name: $registers registers, $some expected; $counts instructions (mma, ldsm, ldgsts) expected"
   command -v "$cuobjdump" >/dev/null &&
-    code=$(count "$dir/kernel.o" '[HI]G\{0,1\}MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
+    code=$(count "$dir/kernel.o" '[HIQ]G\{0,1\}MMA'),$(count "$dir/kernel.o" LDSM),$(count "$dir/kernel.o" LDGSTS)
   [ "$code" ] && [ "$counts" != ,, ] && [ "$code" != "$counts" ] && echo "# $name: machine code has $code"
   moved=,,$(modelled "$dir")
   [ "$gpu" ] || { line compiled; return; }
@@ -164,7 +167,7 @@ race_all() {
   "$python" - "$work/theirs" <<'P' || echo ",torch,failed,,,,,,,,,,,"
 import sys, torch
 import torch.nn.functional as F
-types = {"-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8, "-wmma": torch.bfloat16, "-sm90a": torch.bfloat16}
+types = {"-f8": torch.float8_e4m3fn, "-bf16": torch.bfloat16, "-f16": torch.float16, "-int8": torch.int8, "-wmma": torch.bfloat16, "-sm90a": torch.bfloat16}
 def sdpa(back_end, causal=False):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     with sdpa_kernel(getattr(SDPBackend, back_end)):
@@ -217,14 +220,17 @@ case_of() {
 sdpa='torch-flash=sdpa("FLASH_ATTENTION");torch-cudnn=sdpa("CUDNN_ATTENTION");torch-efficient=sdpa("EFFICIENT_ATTENTION")'
 steps='triton=torch.softmax(Q @ K.transpose(-1, -2), -1) @ V'
 
-# The product of one size, planned, or (M given) in blocks of M x N, K of the sum at a time: gemm_file FILE SIZE [M N K]
+# The product of one size, planned, or (M given) in blocks of M x N, K of the sum at a time: gemm_file FILE SIZE [M N K]; of float8 both
+# operands stand along the sum.
 gemm_file() {
+  columns='B[k,n]'
+  case $1 in *-f8*) columns='B[n,k]' ;; esac
   cat >"$1" <<Y
 workload:
   name: gemm
   dims: {m: $2, n: $2, k: $2}
   ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
+  - "C[m,n] += A[m,k] * $columns"
 Y
   [ "${3:-}" ] || return
   cat >>"$1" <<Y
@@ -238,8 +244,8 @@ Y
 gemm() {
   gemm_file "$work/$1.yaml" "$2"
   what='torch=A @ B;triton=A @ B'
-  case $1 in *-int8*) what='torch=torch._int_mm(A, B)' ;; esac
-  case_of "$1" "$(awk "BEGIN { print 2 * $2 ^ 3 / 1e9 }")" "A, B = r($2, $2), r($2, $2)" "$what" "$work/$1.yaml"
+  case $1 in *-int8*) what='torch=torch._int_mm(A, B)' ;; *-f8*) what='torch=torch._scaled_mm(A, B.t(), one, one, out_dtype=torch.bfloat16)' ;; esac
+  case_of "$1" "$(awk "BEGIN { print 2 * $2 ^ 3 / 1e9 }")" "A, B, one = r($2, $2), r($2, $2), torch.ones((), device='cuda')" "$what" "$work/$1.yaml"
 }
 
 # A param of a workload's file.
@@ -324,7 +330,7 @@ ranks() {
 cases() {
   gemm gemm-1024 1024
   gemm gemm-4096-large 4096
-  for type in bf16 f16 tf32 int8 wmma sm90a; do
+  for type in bf16 f16 tf32 int8 f8 wmma sm90a; do
     gemm gemm-1024-$type 1024
     gemm gemm-8192-$type-large 8192
   done
