@@ -247,7 +247,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
 /* ---- all of it ------------------------------------------------------------------------------------------------ */
 static bool check(net_emission *e) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
-  const int n = tf_micro_isas(e->o->isa, e->o->dtype, isas, e->d);
+  const int n = tf_micro_isas(e->o, isas, e->d);
   if (!n) return false;
   e->isa = isas[0];
   if (n > 1)

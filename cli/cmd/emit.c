@@ -59,13 +59,15 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
 typedef struct {
   const emit_options *o;
   tf_planner_opts plan;
-  cli_text command; /* of plan */
+  tf_emit_instrs *instrs; /* of plan */
+  cli_text command;       /* of plan */
   cli_meter meter;
   cli_status timed; /* outcome of timing the kernels */
 } job;
 
-static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) {
-  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .choices = o->choices};
+static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
+  const emit_options *o = r->o;
+  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .instrs = r->instrs, .choices = o->choices};
   char *ir = tf_emit_ir(p->tree, o->target, o->isa || strcmp(o->target, "cpu") != 0 ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
@@ -118,6 +120,7 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
                                       .dtype = o->dtype,
                                       .micro = o->micro,
                                       .name = o->name,
+                                      .instrs = r->instrs,
                                       .choices = o->choices,
                                       .version = TILEFLOW_VERSION,
                                       .command = r->command.text},
@@ -161,7 +164,7 @@ static cli_status plan(cli_session *s, job *r, tf_planned **p) {
 }
 
 static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
-  cli_status status = r->o->dump_ir ? dump(p, r->o, d) : CLI_DONE;
+  cli_status status = r->o->dump_ir ? dump(p, r, d) : CLI_DONE;
   if (status == CLI_DONE && r->o->out) status = emit(p, r, d);
   if (status == CLI_BAD_INPUT && tf_diags_errors(d)) cli_complain(d);
   return status;
@@ -309,6 +312,10 @@ static cli_status run(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && (o->tuned || o->schedule)) status = use_tuned(&s, o);
+  if (status == CLI_DONE && !(r.instrs = tf_emit_instrs_new(s.spec, s.diags))) {
+    cli_complain(s.diags);
+    status = CLI_BAD_INPUT;
+  }
   if (status == CLI_DONE) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);
@@ -317,6 +324,7 @@ static cli_status run(const void *options) {
   if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   cli_text_free(&r.command);
   tf_planned_free(p);
+  tf_emit_instrs_free(r.instrs);
   cli_close(&s);
   return status;
 }

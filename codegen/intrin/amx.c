@@ -67,6 +67,16 @@ static void load_b(FILE *out, const tf_tile *t, int j) {
   fprintf(out, "    _tile_loadd(%d, b + %d, b_k * %d);\n", B_TILE + j, j * SIDE * k->group, ir_bytes(k->a));
 }
 
+static void multiply(FILE *out, const tf_tile *t, int i, int j) {
+  char a[12], b[12], c[12];
+  snprintf(a, sizeof a, "%d", A_TILE + i);
+  snprintf(b, sizeof b, "%d", B_TILE + j);
+  snprintf(c, sizeof c, "%d", i * t->across + j);
+  fputs("    ", out);
+  tf_micro_call(out, t->kernel, (const char *const[3]){a, b, c});
+  fputs(";\n", out);
+}
+
 /* One group of rows of k: each operand is loaded just before its first use. */
 static void step(FILE *out, const tf_tile *t) {
   const ir_kernel *k = &t->kernel->kernel;
@@ -74,8 +84,7 @@ static void step(FILE *out, const tf_tile *t) {
     fprintf(out, "    _tile_loadd(%d, a + %d * a_m, a_m * %d);\n", A_TILE + i, i * SIDE, ir_bytes(k->a));
     for (int j = 0; j < t->across; j++) {
       if (i == 0) load_b(out, t, j);
-      fprintf(out, "    %s(%d, %d, %d);\n", k->a == IR_BF16 ? "_tile_dpbf16ps" : "_tile_dpbssd", i * t->across + j,
-              A_TILE + i, B_TILE + j);
+      multiply(out, t, i, j);
       if (i == t->rows - 1) fprintf(out, "    _tile_zero(%d);\n", B_TILE + j);
     }
     fprintf(out, "    _tile_zero(%d);\n", A_TILE + i);

@@ -99,7 +99,7 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   }
   if (!TF_GROW(u->tiles, u->n_tiles)) return false;
   u->tiles[u->n_tiles++] = t;
-  if (t.kernel->tiles)
+  if (t.kernel->form == TF_MICRO_TILES)
     tf_amx_print(out, &t);
   else
     tf_tile_print(out, &t, NULL);
@@ -118,16 +118,16 @@ static bool print_ahead(FILE *out, tf_micro *u, tf_tile t, const tf_micro_ahead 
 }
 
 /* How the rows of a panel of `across` vectors are cut into tiles. */
-static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, int64_t *more, int64_t *count) {
-  int most = tf_micro_rows(u->isa->registers, across);
-  *count = (m + most - 1) / most;
-  share(m, *count, size, more);
+static void cut_rows(const tf_micro *u, const block *b, int across, int64_t *size, int64_t *more, int64_t *count) {
+  const int most = tf_micro_rows(u->isa->registers, across) * (b->kernel->form == TF_MICRO_SQUARES ? 2 : 1);
+  *count = (b->m + most - 1) / most;
+  share(b->m, *count, size, more);
 }
 
 static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
   int64_t size, more, count;
   bool ok = true;
-  cut_rows(u, b->m, across, &size, &more, &count);
+  cut_rows(u, b, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
     const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->asks};
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
@@ -184,7 +184,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
                           int part) {
   int64_t size, more, count;
   if (from == to) return;
-  cut_rows(u, b->m, across, &size, &more, &count);
+  cut_rows(u, b, across, &size, &more, &count);
   tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->asks}, low = high;
   low.rows--;
   const int64_t border = more * (size + 1);
@@ -217,13 +217,13 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
 
 static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64_t size, int64_t more) {
   int64_t ignored, rest, wide = 0, narrow = 0;
-  if (more) cut_rows(u, b->m, (int)size + 1, &ignored, &rest, &wide);
-  if (panels > more) cut_rows(u, b->m, (int)size, &ignored, &rest, &narrow);
+  if (more) cut_rows(u, b, (int)size + 1, &ignored, &rest, &wide);
+  if (panels > more) cut_rows(u, b, (int)size, &ignored, &rest, &narrow);
   return more * wide + (panels - more) * narrow;
 }
 
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
-  if (b->kernel->tiles) return print_amx(out, u, b);
+  if (b->kernel->form == TF_MICRO_TILES) return print_amx(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors, u->across), size,
@@ -304,6 +304,6 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
            rounds ? "_rounds" : "", asks ? "_asks" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
-  const bool before = k->tiles || (!k->prefix && *u->source->ask);
+  const bool before = k->form == TF_MICRO_TILES || (!k->prefix && *u->source->ask);
   return (before ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
 }

@@ -9,10 +9,17 @@
 #include <stdio.h>
 
 #include "codegen/ir/types.h"
-#include "tileflow/diag.h"
+#include "tileflow/spec.h"
+
+typedef struct tf_micro_words tf_micro_words; /* words.h */
+typedef struct tf_micro_kernel tf_micro_kernel;
+
+/* How an instruction for products holds its sums.  Rows of a are broadcast to VECTORS of b's columns; a vector register
+ * has SQUARES of 2 x 2 sums, of rows and columns of 8 bytes; AMX has TILES. */
+typedef enum { TF_MICRO_VECTORS, TF_MICRO_SQUARES, TF_MICRO_TILES } tf_micro_form;
 
 /* One row of the table of instruction sets. */
-typedef struct {
+typedef struct tf_micro_isa {
   const char *name;
   int lanes, registers; /* lanes: float32 a vector register; number of registers */
   const char *flags;    /* options for gcc and clang to compile the text */
@@ -22,34 +29,46 @@ typedef struct {
                            target/cpu/print/multi.c; NULL: not tested */
   const char
       *plain; /* target attribute for functions that run without it, and test for it; NULL: every computer has it */
-  const char *text;        /* `vec` and its operations in C */
-  const char *shuffle;     /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
-  const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
-  bool picks;              /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
+  const char *text;            /* `vec` and its operations in C */
+  const char *shuffle;         /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
+  const tf_micro_words *words; /* for instructions of products that are described; NULL: it takes none */
+  bool tiles;                  /* AMX's are there */
+  bool picks;                  /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
+  const tf_micro_kernel *own;  /* described by the caller (described.h), before those of the table; NULL: none */
 } tf_micro_isa;
 
 /* A key of TF_ISAS; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
 const tf_micro_isa *tf_micro_isa_find(const char *name);
 const tf_micro_isa *tf_micro_isa_at(int i);
 
-/* named.c: the instruction sets of that name (NULL: portable; "multi": several for the type of data, best first).
- * Returns how many; 0 with the reason in d. */
+/* named.c: the instruction sets that a kernel is emitted for (o->isa NULL: portable; "multi": several for the type of
+ * data, best first), with o->instrs.  Returns how many; 0 with the reason in d. */
 enum { TF_MICRO_MOST_ISAS = 16 };
-int tf_micro_isas(const char *isa, const char *dtype, const tf_micro_isa **isas, tf_diags *d);
+int tf_micro_isas(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags *d);
 /* The type for a key of TF_DTYPES; NULL: f32. */
 bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d);
 
 /* One row of the table of product kernels: c += a b over groups of elements along k. */
-typedef struct {
-  ir_kernel kernel;   /* must be first: a pointer to it is converted to one to the row */
-  int lanes;          /* of c in a register; 0: those of the instruction set */
-  bool tiles;         /* in AMX tiles, printed by codegen/intrin/amx.c */
+struct tf_micro_kernel {
+  ir_kernel kernel; /* must be first: a pointer to it is converted to one to the row */
+  int lanes;        /* columns of c in a register; 0: those of the instruction set */
+  tf_micro_form form;
   const char *prefix; /* prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start
                          where a is IR_U8; where groups of bfloat16 are broadcast, PREFIX_pairs_of_f32 and _of_bf16 put
                          two rows side by side (zeros where the second is NULL) */
   const char *sums;   /* prefix of the operations on c, in registers of type SUMS; those of b have type PREFIX */
-  const char *text;
-} tf_micro_kernel;
+  const char *text;   /* of all this; NULL: made from what follows, which is the instruction's description */
+  const char *call;   /* C over the names of its operands: a, b, c */
+  const char *operand[3];
+  const char *isa[TF_INSTR_ISAS + 1]; /* instruction sets that have it; then NULL */
+};
+/* The rows that arch-specs/instructions describe, as codegen/intrin/table/main.c prints them when tileflow is built. */
+extern const tf_micro_kernel tf_micro_described[];
+extern const int tf_micro_n_described;
+/* Type of data of products that the kernel computes. */
+ir_type tf_micro_data_of(const tf_micro_kernel *k);
+/* Prints the call, with these in the place of its operands. */
+void tf_micro_call(FILE *out, const tf_micro_kernel *k, const char *const with[3]);
 
 /* The name of a type in C. */
 const char *tf_micro_type(ir_type t);
@@ -93,8 +112,8 @@ int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 
 /* Prints the vector operations; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
-/* Prints what the kernels of a target need, after the prologue. */
-void tf_micro_kernel_text(FILE *out, const ir_machine *target);
+/* Prints what the kernels of a target need, after the prologue of the instruction set. */
+void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *target);
 
 /* Prints, if exp is among the kinds (bits 1 << tf_kind), after the prologue of an instruction set with more than one
  * lane: `vec vec_exp(vec)`; `vec vec_exp_low(vec)` for arguments <= 0 or NaN, with 0 below 2^-100; their errors are

@@ -1,7 +1,7 @@
 /* Instruction sets and data types by name. */
 #include <string.h>
 
-#include "codegen/intrin/micro.h"
+#include "codegen/intrin/described.h"
 
 static void all_isas(char *all, size_t size) {
   for (int i = 0; tf_micro_isa_at(i); i++)
@@ -9,8 +9,23 @@ static void all_isas(char *all, size_t size) {
   snprintf(all + strlen(all), size - strlen(all), "multi");
 }
 
-int tf_micro_isas(const char *isa, const char *dtype, const tf_micro_isa **isas, tf_diags *d) {
-  const char *name = isa ? isa : "portable", *data = dtype ? dtype : "f32";
+static const struct {
+  const char *name;
+  ir_type type;
+} types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"int8", IR_I8}};
+
+bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d) {
+  const char *name = dtype ? dtype : "f32";
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strcmp(types[i].name, name)) {
+      *type = types[i].type;
+      return true;
+    }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
+}
+
+/* Those of the table. */
+static int named(const char *name, const char *data, const tf_micro_isa **isas, tf_diags *d) {
   char all[160] = "";
   int n = 0;
   if (strcmp(name, "multi") != 0) {
@@ -27,17 +42,11 @@ int tf_micro_isas(const char *isa, const char *dtype, const tf_micro_isa **isas,
   return n;
 }
 
-static const struct {
-  const char *name;
-  ir_type type;
-} types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"int8", IR_I8}};
-
-bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d) {
-  const char *name = dtype ? dtype : "f32";
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (!strcmp(types[i].name, name)) {
-      *type = types[i].type;
-      return true;
-    }
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
+int tf_micro_isas(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags *d) {
+  const char *data = o->dtype ? o->dtype : "f32";
+  const int n = named(o->isa ? o->isa : "portable", data, isas, d);
+  for (int i = 0; i < n && o->instrs; i++)
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+      if (!strcmp(types[t].name, data)) isas[i] = tf_micro_isa_with(o->instrs, isas[i], types[t].type, n > 1);
+  return n;
 }

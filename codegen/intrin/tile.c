@@ -1,4 +1,6 @@
 /* One register tile: c += a b with all of c in registers, as C text over the operations of codegen/intrin/isa.c. */
+#include <string.h>
+
 #include "codegen/intrin/tile.h"
 
 int tf_micro_rows(int registers, int across) {
@@ -42,6 +44,8 @@ int64_t tf_micro_panels(int registers, int64_t vectors, int across) {
 
 enum { ROWS_A_POINTER = 4 };
 
+int tf_tile_step(const tf_tile *t) { return t->kernel->form == TF_MICRO_SQUARES ? 2 : 1; }
+
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
   snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
@@ -53,7 +57,7 @@ static void declare(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   const bool excess = t->kernel->kernel.a == IR_U8;
   if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
-  for (int i = 0; i < t->rows; i++)
+  for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++)
       if (excess)
         fprintf(out, "  %s c%d_%d = %s_load(excess + %d);\n", sums, i, j, sums, j * t->lanes);
@@ -74,17 +78,25 @@ static void load_b(FILE *out, const tf_tile *t, int j) {
   fputs(");\n", out);
 }
 
-static void splat_a(FILE *out, const tf_tile *t, int i) {
-  int base = i / ROWS_A_POINTER * ROWS_A_POINTER;
-  char from[48];
+/* Where row i of a is: from the pointer to one of the rows above it. */
+static void row_of_a(FILE *out, int i) {
+  const int base = i / ROWS_A_POINTER * ROWS_A_POINTER;
   if (base)
-    snprintf(from, sizeof from, "a%d[%d * a_m]", base, i - base);
+    fprintf(out, "a%d[%d * a_m]", base, i - base);
   else
-    snprintf(from, sizeof from, "a[%d * a_m]", i);
-  if (t->kernel->prefix)
-    fprintf(out, "    const %ss x%d = %s_splat(&%s);\n", t->kernel->prefix, i, t->kernel->prefix, from);
+    fprintf(out, "a[%d * a_m]", i);
+}
+
+/* A register that holds two rows has the last one twice where their number is odd. */
+static void take_a(FILE *out, const tf_tile *t, int i) {
+  const char *prefix = t->kernel->prefix;
+  if (prefix)
+    fprintf(out, "    const %ss x%d = %s_splat(&", prefix, i, prefix);
   else
-    fprintf(out, "    const vec x%d = vec_splat(%s);\n", i, from);
+    fprintf(out, "    const vec x%d = vec_splat(", i);
+  row_of_a(out, i);
+  if (tf_tile_step(t) == 2) fputs(", &", out), row_of_a(out, i + 1 < t->rows ? i + 1 : i);
+  fputs(");\n", out);
 }
 
 /* One group of k. */
@@ -92,8 +104,8 @@ static void step(FILE *out, const tf_tile *t) {
   const char *prefix = t->kernel->prefix;
   for (int j = 0; j < t->across; j++)
     load_b(out, t, j);
-  for (int i = 0; i < t->rows; i++) {
-    splat_a(out, t, i);
+  for (int i = 0; i < t->rows; i += tf_tile_step(t)) {
+    take_a(out, t, i);
     for (int j = 0; j < t->across; j++)
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
               j, i, j);
@@ -120,31 +132,41 @@ static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
 }
 
+/* Register i, j is loaded from c, or stored: `what`, with `value`. */
+static void in_c(FILE *out, const tf_tile *t, const char *what, int i, int j, const char *value) {
+  const char *of = !strcmp(what, "round") ? t->kernel->prefix : t->kernel->sums;
+  const bool squares = tf_tile_step(t) == 2;
+  fprintf(out, "%s_%s%s(c + %d * c_m + %d", of, what, squares ? "_square" : cut(t, j) ? "_part" : "", i, j * t->lanes);
+  if (squares) fputs(", c_m", out);
+  if (*value) fprintf(out, ", %s", value);
+  if (squares)
+    fprintf(out, ", %d, %d", t->rows - i < 2 ? 1 : 2, cut(t, j) ? t->part : t->lanes);
+  else if (cut(t, j))
+    fprintf(out, ", %d", t->part);
+  fputs(")", out);
+}
+
 static void add_to_c(FILE *out, const tf_tile *t) {
-  const char *sums = t->kernel->sums;
   fputs("  if (add & ADDS) {\n", out);
-  for (int i = 0; i < t->rows; i++)
+  for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++) {
-      fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i,
-              j * t->lanes);
-      if (cut(t, j)) fprintf(out, ", %d", t->part);
-      fprintf(out, "), c%d_%d);\n", i, j);
+      fprintf(out, "    c%d_%d = %s_add(", i, j, t->kernel->sums);
+      in_c(out, t, "load", i, j, "");
+      fprintf(out, ", c%d_%d);\n", i, j);
     }
   fputs("  }\n", out);
 }
 
 static void finish(FILE *out, const tf_tile *t) {
-  const char *sums = t->rounds ? t->kernel->prefix : t->kernel->sums;
+  char sum[32];
   if (t->rounds)
     fputs("  (void)add;\n", out);
   else
     add_to_c(out, t);
-  for (int i = 0; i < t->rows; i++)
+  for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++) {
-      fprintf(out, "  %s_%s%s(c + %d * c_m + %d, c%d_%d", sums, t->rounds ? "round" : "store", cut(t, j) ? "_part" : "",
-              i, j * t->lanes, i, j);
-      if (cut(t, j)) fprintf(out, ", %d", t->part);
-      fputs(");\n", out);
+      snprintf(sum, sizeof sum, "c%d_%d", i, j);
+      fputs("  ", out), in_c(out, t, t->rounds ? "round" : "store", i, j, sum), fputs(";\n", out);
     }
 }
 

@@ -17,6 +17,8 @@ typedef struct {
                 step */
 } tf_tile;
 
+/* Rows of c in a register. */
+int tf_tile_step(const tf_tile *t);
 /* Writes its function's name, at most 63 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
 /* Prints the function of one tile; its arguments are those of tf_micro_block.  ahead: NULL; or the rows `from` ...

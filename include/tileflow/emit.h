@@ -15,7 +15,9 @@
   X("avx512_vnni", "with AVX-512 VNNI: int8")                                   \
   X("avx512_bf16", "with AVX-512 VNNI and BF16: int8, bf16")                    \
   X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
-  X("neon", "AArch64, 128 bits")
+  X("neon", "AArch64, 128 bits")                                                \
+  X("neon_dot", "with dot products: int8")                                      \
+  X("neon_i8mm", "and products of matrices: int8")
 /* clang-format on */
 
 /* A kernel that was timed on a computer: the model's prediction and the measurement, in seconds. */
@@ -71,6 +73,13 @@ typedef struct {
 /* Whether the choice can change a kernel of the workload. */
 bool tf_choice_matters(tf_choice c, const tf_workload *wl);
 
+/* Instructions of files that say how kernels call them (docs/FORMATS.md, `emit`), ready for the CPU's generator.  It
+ * borrows the spec.  NULL with every reason in d: the generator has no kernels of that shape, or types, or there is no
+ * such instruction set. */
+typedef struct tf_emit_instrs tf_emit_instrs;
+tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d);
+void tf_emit_instrs_free(tf_emit_instrs *e);
+
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL: portable.  cuda:
@@ -79,7 +88,9 @@ typedef struct {
   const char *name;    /* prefix of the exported names, an identifier; NULL: "kernel" */
   const char *version; /* of the calling program; NULL: not stated */
   const char *command; /* that reproduces the files, for their README; NULL: not stated */
-  tf_choices choices;  /* cpu; for other targets all 0 */
+  const tf_emit_instrs *instrs; /* cpu: used instead of the generator's own, by the instruction sets that they name;
+                                   "multi": only those without options of their own.  NULL: none */
+  tf_choices choices;           /* cpu; for other targets all 0 */
   const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of which no panels are
                           offered to be packed once for many; NULL: the caller decides for all together */
   double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */

@@ -244,6 +244,21 @@ typedef struct {
   tf_layout *layout;
 } tf_operand;
 
+/* How the CPU's generator calls it (docs/FORMATS.md).  Loops of `compute` say the rest: what a register holds. */
+enum { TF_INSTR_ISAS = 8 };
+typedef struct {
+  tf_loc at, call_at;
+  int n_isas;
+  struct {
+    const char *name; /* a key of TF_ISAS; emit.h */
+    tf_loc at;
+  } isa[TF_INSTR_ISAS];
+  const char *call;    /* C over the names of the operands; its value is the output's */
+  const char *kernel;  /* what emitted text names it by; the instruction's name unless given */
+  const char *flags;   /* options of gcc and clang beside those of the instruction sets; "": none */
+  const char *defines; /* the macro that these options define; NULL: none */
+} tf_instr_emit;
+
 /* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in order, are the
  * instruction's loops, their extents its sizes; the op's reads, then its output, are its operands. */
 typedef struct {
@@ -255,6 +270,7 @@ typedef struct {
   tf_operand operand[TF_INSTR_OPERANDS];
   int below;                  /* index of the memory each instance of which has one unit; -1: one unit in all */
   double latency, throughput; /* latency: cycles until the result; throughput: calls a cycle of one unit */
+  const tf_instr_emit *emit;  /* NULL: no kernel is written with it */
 } tf_instr;
 
 /* ---- reading --------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Reads the instructions: what one call computes, on what types, from and to which memories. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "model/spec/arch_read.h"
 #include "model/spec/workload_read.h"
 
-enum { I_NAME, I_COMPUTE, I_SIZES, I_OPERANDS, I_INTRINSIC, I_BELOW, I_LATENCY, I_THROUGHPUT, N_I };
+enum { I_NAME, I_COMPUTE, I_SIZES, I_OPERANDS, I_INTRINSIC, I_BELOW, I_LATENCY, I_THROUGHPUT, I_EMIT, N_I };
 static const tf_yrow instr_rows[N_I] = {
     [I_NAME] = {"name", TF_Y_SCALAR, true},
     [I_COMPUTE] = {"compute", TF_Y_SCALAR, true},
@@ -17,6 +18,7 @@ static const tf_yrow instr_rows[N_I] = {
     [I_BELOW] = {"below", TF_Y_SCALAR, false},
     [I_LATENCY] = {"latency", TF_Y_SCALAR, false},
     [I_THROUGHPUT] = {"throughput", TF_Y_SCALAR, false},
+    [I_EMIT] = {"emit", TF_Y_MAP, false},
 };
 
 typedef struct {
@@ -269,6 +271,80 @@ static bool read_operands(instr_reader *r, const tf_ynode *map) {
   return ok;
 }
 
+/* ---- how kernels call it ----------------------------------------------------------------------- */
+/* The text goes into C and makefiles: what could end there an expression, an option or a line is refused. */
+enum { E_ISA, E_CALL, E_KERNEL, E_FLAGS, E_DEFINES, N_E };
+static const tf_yrow emit_rows[N_E] = {
+    [E_ISA] = {"isa", TF_Y_SCALAR | TF_Y_LIST, true}, [E_CALL] = {"call", TF_Y_SCALAR, true},
+    [E_KERNEL] = {"kernel", TF_Y_SCALAR, false},      [E_FLAGS] = {"flags", TF_Y_SCALAR, false},
+    [E_DEFINES] = {"defines", TF_Y_SCALAR, false},
+};
+
+/* A text of letters, digits and these. */
+static const char *read_text(tf_reader *r, const tf_ynode *node, const char *what, const char *others) {
+  for (size_t i = 0; i < node->len; i++)
+    if (!isalnum((unsigned char)node->text[i]) && (!node->text[i] || !strchr(others, node->text[i]))) {
+      tf_fail(r->diags, tf_ynode_place(node, i, 1), TF_E_SYNTAX, "%s consists of letters, digits and %s", what, others);
+      return NULL;
+    }
+  if (node->len) return node->text;
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "%s needs a text", what);
+  return NULL;
+}
+
+static const char *read_call(tf_reader *r, const tf_ynode *node) {
+  int depth = 0, least = 0;
+  const char *text = read_text(r, node, "a call", "_ (),+-*&|^<>[]");
+  for (size_t i = 0; text && i < node->len; i++) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    least = depth < least ? depth : least;
+  }
+  if (!depth && !least) return text;
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "the parentheses of a call must match");
+  return NULL;
+}
+
+/* Options, each of which begins with '-'. */
+static const char *read_flags(tf_reader *r, const tf_ynode *node) {
+  const char *text = read_text(r, node, "a list of options", "_ -+=.");
+  for (size_t i = 0; text && i < node->len; i++)
+    if (text[i] != ' ' && text[i] != '-' && (i == 0 || text[i - 1] == ' ')) {
+      tf_fail(r->diags, tf_ynode_place(node, i, 1), TF_E_SYNTAX, "an option begins with '-'");
+      return NULL;
+    }
+  return text;
+}
+
+static bool read_isas(tf_reader *r, const tf_ynode *node, tf_instr_emit *e) {
+  const size_t n = node->kind == TF_Y_LIST ? node->n : 1;
+  bool ok = true;
+  if (n < 1 || n > TF_INSTR_ISAS)
+    return tf_fail(r->diags, node->at, TF_E_LIMIT, "%zu instruction sets, from 1 to %d", n, TF_INSTR_ISAS);
+  for (size_t i = 0; i < n; i++) {
+    const tf_ynode *one = node->kind == TF_Y_LIST ? node->items[i] : node;
+    ok = tf_yschema_kind(one, TF_Y_SCALAR, "an instruction set", r->diags) &&
+         (e->isa[i].name = tf_read_name(r, one, "an instruction set", false)) && ok;
+    e->isa[i].at = one->at;
+    e->n_isas++;
+  }
+  return ok;
+}
+
+static const tf_instr_emit *read_emit(tf_reader *r, const tf_ynode *map, const char *name) {
+  const tf_ynode *v[N_E];
+  tf_instr_emit *e = TF_NEW(r->arena, tf_instr_emit);
+  if (!e) return tf_no_memory(r) ? e : NULL;
+  bool ok = tf_yschema_check(map, emit_rows, N_E, "'emit'", v, r->diags);
+  *e = (tf_instr_emit){.at = map->at, .kernel = name, .flags = ""};
+  if (v[E_ISA]) ok = read_isas(r, v[E_ISA], e) && ok;
+  if (v[E_CALL]) ok = (e->call = read_call(r, v[E_CALL])) && ok;
+  if (v[E_CALL]) e->call_at = v[E_CALL]->at;
+  if (v[E_KERNEL]) ok = (e->kernel = tf_read_name(r, v[E_KERNEL], "a kernel", false)) && ok;
+  if (v[E_FLAGS]) ok = (e->flags = read_flags(r, v[E_FLAGS])) && ok;
+  if (v[E_DEFINES]) ok = (e->defines = tf_read_name(r, v[E_DEFINES], "a macro", false)) && ok;
+  return ok ? e : NULL;
+}
+
 /* ---- the section ------------------------------------------------------------------------------ */
 static bool read_name(instr_reader *r, const tf_ynode *node, const tf_instr *before) {
   r->in->at = node->at;
@@ -295,6 +371,7 @@ static bool read_instr(tf_reader *base, const tf_ynode *node, const tf_arch *arc
   ok = read_memory(&r, v[I_BELOW], &r.in->below) && ok;
   if (v[I_LATENCY]) ok = tf_read_positive(&r.base, v[I_LATENCY], "latency", &r.in->latency) && ok;
   if (v[I_THROUGHPUT]) ok = tf_read_positive(&r.base, v[I_THROUGHPUT], "throughput", &r.in->throughput) && ok;
+  if (v[I_EMIT]) ok = (r.in->emit = read_emit(base, v[I_EMIT], r.in->name)) && ok;
   bool body = v[I_COMPUTE] && v[I_SIZES] && read_body(&r, v[I_SIZES]) && check_body(&r);
   return body && read_operands(&r, v[I_OPERANDS]) && ok;
 }

@@ -87,7 +87,7 @@ static void print(FILE *f) {
   if (!CHECK(u)) return;
   fputs(head, f);
   tf_micro_prologue(f, &toy_isa);
-  tf_micro_kernel_text(f, &machine);
+  tf_micro_kernel_text(f, &toy_isa, &machine);
   const char *reals = tf_micro_block(f, u, machine.real, M, N, false, false),
              *pairs = tf_micro_block(f, u, machine.whole, M, N, false, false);
   if (CHECK(reals && pairs)) {

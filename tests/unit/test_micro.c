@@ -542,7 +542,7 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   fputs("#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", f);
   print_values(f, kernel);
   tf_micro_prologue(f, isa);
-  tf_micro_kernel_text(f, target);
+  tf_micro_kernel_text(f, isa, target);
   for (int i = 0; i < N_SHAPES; i++)
     CHECK(!takes(t, i) || (name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
   fputs(kernel->leaves == IR_BF16
@@ -665,6 +665,8 @@ int main(void) {
   if (there("aarch64-linux-gnu-gcc")) {
     try_isa("neon", "f32", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
     try_isa("neon", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
+    try_isa("neon_dot", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
+    try_isa("neon_i8mm", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
   }
   CHECK(!tf_micro_isa_find("avx"));
   CHECK(!tf_emit_runs("avx"));

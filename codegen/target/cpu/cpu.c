@@ -30,7 +30,7 @@ static const low_pass passes[] = {
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_type data;
-  if (!tf_micro_isas(o->isa, o->dtype, isas, d) || !tf_micro_data(o->dtype, &data, d)) return false;
+  if (!tf_micro_isas(o, isas, d) || !tf_micro_data(o->dtype, &data, d)) return false;
   *machine = tf_micro_machine(isas[0], data);
   machine->choices = o->choices;
   return true;
@@ -39,7 +39,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_machine machine;
-  if (!machine_of(o, &machine, d) || !tf_micro_isas(o->isa, o->dtype, isas, d)) return -1;
+  if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return -1;
   ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
   const double cycles = p ? tf_cost(p, isas[0]) : -1;
   if (p && cycles < 0) tf_out_of_memory(d);

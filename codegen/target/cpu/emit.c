@@ -105,7 +105,7 @@ tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   c_package k = {.o = o, .name = C_NAME, .isas = isas};
   ir_type data = IR_F32;
-  int n = tf_micro_isas(o->isa, o->dtype, isas, d);
+  int n = tf_micro_isas(o, isas, d);
   size_t errors = tf_diags_errors(d);
   k.source = tf_micro_source_find(o->micro);
   if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);

@@ -78,7 +78,8 @@ tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diag
   package p = {.k = {.o = o, .name = C_NAME, .isas = isas, .eights = true}};
   ir_machine machine;
   const size_t errors = tf_diags_errors(d);
-  if (!tf_target_cuda.machine(o, &machine, d) || !tf_micro_isas("portable", NULL, isas, d)) return NULL;
+  if (!tf_target_cuda.machine(o, &machine, d) || !tf_micro_isas(&(tf_emit_options){.isa = "portable"}, isas, d))
+    return NULL;
   p.k.isa = isas[0];
   p.k.source = tf_micro_source_find(NULL);
   if (machine.data == IR_F32 && machine.real) p.k.within = "2e-3";

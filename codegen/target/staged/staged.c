@@ -14,7 +14,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_type data;
   *machine = (ir_machine){.data = IR_F32};
-  return tf_micro_isas(o->isa, o->dtype, isas, d) && tf_micro_data(o->dtype, &data, d);
+  return tf_micro_isas(o, isas, d) && tf_micro_data(o->dtype, &data, d);
 }
 
 const tf_target tf_target_staged = {

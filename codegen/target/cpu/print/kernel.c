@@ -528,7 +528,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
   if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
-  tf_micro_kernel_text(out, &p->machine);
+  tf_micro_kernel_text(out, k->isa, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);
   tf_micro_turn_text(out);
   fputs("#endif\n", out);

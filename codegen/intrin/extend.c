@@ -1,0 +1,76 @@
+/* Instruction sets with instructions that the caller has described. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/intrin/described.h"
+
+/* An instruction and one of the instruction sets that have it. */
+typedef struct {
+  tf_micro_kernel kernel;
+  tf_micro_isa isa;
+  ir_type data;
+  bool plain; /* it needs no options of its own */
+  char *text; /* owned: of isa.flags and isa.machine */
+} extended;
+
+struct tf_emit_instrs {
+  int n;
+  extended *at; /* [n] */
+};
+
+/* With the options and the macro of the instruction. */
+static bool extend(extended *x, const tf_instr_emit *e, const tf_micro_kernel *kernel, const char *name) {
+  const tf_micro_isa *isa = tf_micro_isa_find(name);
+  const size_t room = strlen(isa->flags) + strlen(e->flags) + 2,
+               more = strlen(isa->machine) + (e->defines ? strlen(e->defines) : 0) + 16;
+  *x = (extended){.kernel = *kernel, .isa = *isa, .data = tf_micro_data_of(kernel), .plain = !*e->flags};
+  x->text = malloc(room + more);
+  if (!x->text) return false;
+  snprintf(x->text, room, "%s%s%s", isa->flags, *e->flags ? " " : "", e->flags);
+  snprintf(x->text + room, more, e->defines ? "%s && defined(%s)" : "%s", isa->machine, e->defines);
+  x->isa.flags = x->text;
+  x->isa.machine = x->text + room;
+  x->isa.own = &x->kernel;
+  return true;
+}
+
+static int rows_of(const tf_spec *s) {
+  int n = 0;
+  for (int i = 0; i < s->n_instrs; i++)
+    n += s->instrs[i].emit ? s->instrs[i].emit->n_isas : 0;
+  return n;
+}
+
+static bool add(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
+  tf_micro_kernel kernel;
+  if (!in->emit) return true;
+  if (!tf_micro_describe(in, &kernel, d)) return false;
+  for (int i = 0; i < in->emit->n_isas; i++)
+    if (!extend(&e->at[e->n++], in->emit, &kernel, in->emit->isa[i].name)) return tf_out_of_memory(d);
+  return true;
+}
+
+tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d) {
+  tf_emit_instrs *e = calloc(1, sizeof *e);
+  if (e) e->at = calloc((size_t)rows_of(s) + 1, sizeof *e->at);
+  bool ok = (e && e->at) || tf_out_of_memory(d);
+  for (int i = 0; e && e->at && i < s->n_instrs; i++)
+    ok = add(e, &s->instrs[i], d) && ok;
+  if (ok) return e;
+  tf_emit_instrs_free(e);
+  return NULL;
+}
+
+void tf_emit_instrs_free(tf_emit_instrs *e) {
+  for (int i = 0; e && i < e->n; i++)
+    free(e->at[i].text);
+  if (e) free(e->at);
+  free(e);
+}
+
+const tf_micro_isa *tf_micro_isa_with(const tf_emit_instrs *e, const tf_micro_isa *isa, ir_type data, bool plain) {
+  for (int i = 0; i < e->n; i++)
+    if (!strcmp(e->at[i].isa.name, isa->name) && e->at[i].data == data && (e->at[i].plain || !plain))
+      return &e->at[i].isa;
+  return isa;
+}

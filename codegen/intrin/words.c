@@ -1,0 +1,138 @@
+/* Registers as kernels of products see them: of 32-bit words, whatever these hold; and bfloat16 that leaves them. */
+#include "codegen/intrin/words.h"
+
+/* A group of 32 bits as an integer; and a workaround for gcc 12, which otherwise moves integer sums to the stack and
+ * back at every step.  CLASS: of registers, as constraints of asm call it. */
+#define GROUP(CLASS)                                                                                                   \
+  "#include <string.h>\n"                                                                                              \
+  "#if defined(IN_REGISTER) /* a test's */\n"                                                                          \
+  "#elif defined(__GNUC__) && !defined(__clang__)\n"                                                                   \
+  "#define IN_REGISTER(v) __asm__(\"\" : \"+" CLASS "\"(v))\n"                                                         \
+  "#else\n#define IN_REGISTER(v) ((void)0)\n#endif\n"                                                                  \
+  "static inline int32_t group(const void *p) {\n"                                                                     \
+  "  int32_t v;\n"                                                                                                     \
+  "  memcpy(&v, p, sizeof v);\n"                                                                                       \
+  "  return v;\n"                                                                                                      \
+  "}\n"
+
+/* Registers of int32: V their type, P the prefix of the intrinsics, N the suffix for whole registers. */
+#define IVEC(V, P, N)                                                                                                  \
+  "typedef " V " ivec;\n"                                                                                              \
+  "static inline ivec ivec_zero(void) { return " P "_setzero_" N "(); }\n"                                             \
+  "static inline ivec ivec_add(ivec a, ivec b) { return " P "_add_epi32(a, b); }\n"                                    \
+  "static inline ivec ivec_load(const int32_t *p) { return " P "_loadu_" N "((const void *)p); }\n"                    \
+  "static inline void ivec_store(int32_t *p, ivec v) { " P "_storeu_" N "((void *)p, v); }\n"                          \
+  "static inline void int8_round(float *p, ivec v) { vec_store(p, " P "_cvtepi32_ps(v)); }\n"                          \
+  "static inline void int8_round_part(float *p, ivec v, int n) { vec_store_part(p, " P "_cvtepi32_ps(v), n); }\n"
+
+#define BY_LANE(LANES)                                                                                                 \
+  "static inline ivec ivec_load_part(const int32_t *p, int n) {\n"                                                     \
+  "  int32_t lane[" LANES "] = {0};\n"                                                                                 \
+  "  memcpy(lane, p, (size_t)n * sizeof *p);\n"                                                                        \
+  "  return ivec_load(lane);\n"                                                                                        \
+  "}\n"                                                                                                                \
+  "static inline void ivec_store_part(int32_t *p, ivec v, int n) {\n"                                                  \
+  "  int32_t lane[" LANES "];\n"                                                                                       \
+  "  ivec_store(lane, v);\n"                                                                                           \
+  "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                        \
+  "}\n"
+
+#define IVEC_SSE IVEC("__m128i", "_mm", "si128") BY_LANE("4")
+#define IVEC_AVX2                                                                                                      \
+  IVEC("__m256i", "_mm256", "si256")                                                                                   \
+  "static inline ivec ivec_load_part(const int32_t *p, int n) { return "                                               \
+  "_mm256_maskload_epi32(p, vec_first(n)); }\n"                                                                        \
+  "static inline void ivec_store_part(int32_t *p, ivec v, int n) { "                                                   \
+  "_mm256_maskstore_epi32(p, vec_first(n), v); }\n"
+#define IVEC_AVX512                                                                                                    \
+  IVEC("__m512i", "_mm512", "si512")                                                                                   \
+  "static inline ivec ivec_load_part(const int32_t *p, int n) { return "                                               \
+  "_mm512_maskz_loadu_epi32(vec_first(n), p); }\n"                                                                     \
+  "static inline void ivec_store_part(int32_t *p, ivec v, int n) { "                                                   \
+  "_mm512_mask_storeu_epi32(p, vec_first(n), v); }\n"
+
+#define X86(TYPE, P, N, INTS)                                                                                          \
+  .group = GROUP("v"), .type = TYPE, .splat = P "_set1_epi32(group(p))", .load = P "_loadu_" N "((const void *)p)",    \
+  .ints = (INTS)
+
+static const char round_avx512[] =
+    "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"
+    "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"
+    "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), "
+    "bf16_of(v)); }\n";
+/* Two rows as pairs of bfloat16: X and Y, k of them from the i-th on. */
+#define PAIRS(FROM, T, X, Y)                                                                                           \
+  "static inline void bf16_pairs_of_" FROM "(uint16_t *to, const " T " *x, const " T " *y, int64_t n) {\n"             \
+  "  for (int64_t i = 0; i < n; i += 16) {\n"                                                                          \
+  "    const int k = n - i < 16 ? (int)(n - i) : 16;\n"                                                                \
+  "    const __m256i one = " X ", other = y ? " Y " : _mm256_setzero_si256();\n"                                       \
+  "    _mm512_mask_storeu_epi32(to + 2 * i, vec_first(k),\n"                                                           \
+  "        _mm512_or_si512(_mm512_cvtepu16_epi32(one), _mm512_slli_epi32(_mm512_cvtepu16_epi32(other), 16)));\n"       \
+  "  }\n"                                                                                                              \
+  "}\n"
+static const char beside_avx512[] =
+    PAIRS("f32", "float", "bf16_of(vec_load_part(x + i, k))", "bf16_of(vec_load_part(y + i, k))")
+        PAIRS("bf16", "uint16_t", "_mm256_maskz_loadu_epi16(vec_first(k), x + i)",
+              "_mm256_maskz_loadu_epi16(vec_first(k), y + i)");
+
+/* For AMX.  bf16_leave: rows `first` ... `end` - 1 of the 32 x 32 buffer of sums are rounded and stored in c;
+ * `columns` of each row, then zeros up to `writes`. */
+static const char leave_avx512[] =
+    "typedef struct {\n"
+    "  const float *sums;\n"
+    "  uint16_t *to;\n"
+    "  int64_t step, rows, columns, writes;\n"
+    "} bf16_left;\n"
+    "static inline void bf16_leave(const bf16_left *l, int64_t first, int64_t end) {\n"
+    "  const __mmask32 keeps = (__mmask32)((UINT64_C(1) << l->columns) - 1), writes = (__mmask32)((UINT64_C(1) << "
+    "l->writes) - 1);\n"
+    "  for (int64_t i = first; i < end && i < l->rows; i++) {\n"
+    "    const float *row = l->sums + i * 32;\n"
+    "    const __m512i v = (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + 16), _mm512_loadu_ps(row));\n"
+    "    _mm512_mask_storeu_epi16(l->to + i * l->step, writes, _mm512_maskz_mov_epi16(keeps, v));\n"
+    "  }\n"
+    "}\n";
+
+static const char ints_neon[] =
+    "typedef int32x4_t ivec;\n"
+    "static inline ivec ivec_zero(void) { return vdupq_n_s32(0); }\n"
+    "static inline ivec ivec_add(ivec a, ivec b) { return vaddq_s32(a, b); }\n"
+    "static inline ivec ivec_load(const int32_t *p) { return vld1q_s32(p); }\n"
+    "static inline void ivec_store(int32_t *p, ivec v) { vst1q_s32(p, v); }\n"
+    "static inline void int8_round(float *p, ivec v) { vec_store(p, vcvtq_f32_s32(v)); }\n"
+    "static inline void int8_round_part(float *p, ivec v, int n) { vec_store_part(p, vcvtq_f32_s32(v), n); }\n" BY_LANE(
+        "4");
+
+/* 2 x 2 sums in a register, row by row; of the last ones some may be outside of c, which are 0. */
+static const char squares_neon[] =
+    "static inline ivec ivec_load_square(const int32_t *p, int64_t step, int rows, int n) {\n"
+    "  if (rows == 2 && n == 2) return vcombine_s32(vld1_s32(p), vld1_s32(p + step));\n"
+    "  int32_t lane[4] = {0};\n"
+    "  for (int i = 0; i < rows; i++) memcpy(lane + 2 * i, p + i * step, (size_t)n * sizeof *p);\n"
+    "  return ivec_load(lane);\n"
+    "}\n"
+    "static inline void ivec_store_square(int32_t *p, int64_t step, ivec v, int rows, int n) {\n"
+    "  int32_t lane[4];\n"
+    "  ivec_store(lane, v);\n"
+    "  for (int i = 0; i < rows; i++) memcpy(p + i * step, lane + 2 * i, (size_t)n * sizeof *p);\n"
+    "}\n"
+    "static inline void int8_round_square(float *p, int64_t step, ivec v, int rows, int n) {\n"
+    "  float lane[4];\n"
+    "  vec_store(lane, vcvtq_f32_s32(v));\n"
+    "  for (int i = 0; i < rows; i++) memcpy(p + i * step, lane + 2 * i, (size_t)n * sizeof *p);\n"
+    "}\n";
+
+const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
+const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2)};
+const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512)};
+const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .round = round_avx512,
+                                      .beside = beside_avx512, .leave = leave_avx512};
+const tf_micro_words tf_words_neon = {
+    .group = GROUP("w"),
+    .type = "int32x4_t",
+    .splat = "vdupq_n_s32(group(p))",
+    .load = "vreinterpretq_s32_s8(vld1q_s8((const void *)p))",
+    .ints = ints_neon,
+    .pair = "vreinterpretq_s32_s8(vcombine_s8(vld1_s8((const void *)p), vld1_s8((const void *)q)))",
+    .square = squares_neon,
+};
