@@ -38,8 +38,11 @@ static void add_tensor(npu_build *b, int z) {
     npu_stop(b, t->at, "words of '%.40s' have %d bits, not 16 or 32", t->name, t->word_bits);
   if (!b->ok) return;
   b->global[z] = p->n_tensors;
-  p->tensor[p->n_tensors++] = (npu_tensor){name_of(b, t->name, true), npu_type_of(t), words, t->producer < 0,
-                                           t->producer >= 0 && t->n_consumers == 0};
+  p->tensor[p->n_tensors++] = (npu_tensor){.name = name_of(b, t->name, true),
+                                           .type = npu_type_of(t),
+                                           .words = words,
+                                           .in = t->producer < 0,
+                                           .out = t->producer >= 0 && t->n_consumers == 0};
   p->tensor_at[p->n_tensors] = (begin + bytes + 63) / 64 * 64;
 }
 

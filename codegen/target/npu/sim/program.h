@@ -65,6 +65,7 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
+  tf_loc loc; /* of what it is, in a text */
 } npu_tensor;
 
 /* What instructions do: id, name, sources (of vector operations).  The function of an operation is that of its kind

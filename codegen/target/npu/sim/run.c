@@ -52,8 +52,7 @@ static void check_written(npu_run *r, int t) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t b = 0; b < z->words * npu_type_bytes(z->type) / 2; b++)
     if (!r->shadow[0][r->p->tensor_at[t] / 2 + b].set) {
-      r->ok =
-          tf_fail(r->d, (tf_loc){0}, TF_E_UNWRITTEN, "byte %lld of '%s' is not written", (long long)(2 * b), z->name);
+      r->ok = tf_fail(r->d, z->loc, TF_E_UNWRITTEN, "byte %lld of '%s' is not written", (long long)(2 * b), z->name);
       return;
     }
 }

@@ -139,6 +139,7 @@ static void tensor(npu_reader *r, npu_word w) {
   const npu_word words = npu_next(r);
   if (!npu_integer(r, words, "the tensor's elements", 1, &new.words)) return;
   const npu_word side = npu_next(r);
+  new.loc = npu_loc(r, side);
   new.in = npu_is(side, "in") || npu_is(side, "inout");
   new.out = npu_is(side, "out") || npu_is(side, "inout");
   const int64_t bytes = new.words *npu_type_bytes(new.type), begin = p->tensor_at[p->n_tensors];
