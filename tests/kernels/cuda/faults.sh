@@ -58,7 +58,7 @@ fault attention 'half of the lanes of a row' "$main s/, of_lane(sum, LANE ^ 2)/,
 fault attention 'lanes of another row' "$main s/LANE ^ 1/LANE ^ 4/"
 fault attention 'keys behind the end count' "$main s/if (d_l >= .*) continue;//"
 fault attention 'the other half of the row is multiplied' "$main s/2 \* tk + 1\]/2 * tk + 0]/"
-fault attention 'not divided' "$main s/ \/= Z\[tm\]\[th\]//"
+fault attention 'not divided' "$main s/ \*= 1.0f \/ Z\[tm\]\[th\]//"
 fault attention 'the keys of the step before' "$main s/= (i_l_\([0-9]*\)) % 3/= (i_l_\1 + 2) % 3/"
 fault plain 'no barrier behind the maximum' "$main {/{ \/\* X \*\//,/{ \/\* E \*\//s/__syncthreads();//;}"
 fault plain 'a row that two threads make' "$main s/= 5 \* i_m_/= 4 * i_m_/"
