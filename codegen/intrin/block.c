@@ -90,11 +90,11 @@ static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
   *more = total % count;
 }
 
-static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
+bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
     if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part &&
-        o->rounds == t.rounds && o->asks == t.asks)
+        o->rounds == t.rounds && o->asks == t.asks && o->lays == t.lays)
       return true;
   }
   if (!TF_GROW(u->tiles, u->n_tiles)) return false;
@@ -129,9 +129,9 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
   bool ok = true;
   cut_rows(u, b, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
-    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->asks};
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->asks, false};
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
-    ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || print_tile(out, u, t));
+    ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || tf_micro_tile(out, u, t));
   }
   return ok;
 }
@@ -185,7 +185,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   int64_t size, more, count;
   if (from == to) return;
   cut_rows(u, b, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->asks}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->asks, false}, low = high;
   low.rows--;
   const int64_t border = more * (size + 1);
   if (b->ahead && from == 0) {
@@ -208,7 +208,8 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2,
            right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, 1, false}))
+      if (down && right &&
+          !tf_micro_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, 1, 0, false}))
         return false;
     }
   tf_amx_block(out, b->kernel, b->name, b->m, b->n, b->rounds);

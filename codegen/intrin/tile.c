@@ -48,8 +48,10 @@ int tf_tile_step(const tf_tile *t) { return t->kernel->form == TF_MICRO_SQUARES 
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
-  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
-           t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
+  char every[16] = "";
+  if (t->asks > 1) snprintf(every, sizeof every, "%d", t->asks);
+  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
+           t->rounds ? "_rounds" : "", t->asks ? "_asks" : "", every, t->lays ? "_lays" : "");
 }
 
 /* Declares the sums.  They start at zero, or at the correction for the 128 added to a, which is stored after b. */
@@ -99,18 +101,21 @@ static void take_a(FILE *out, const tf_tile *t, int i) {
   fputs(");\n", out);
 }
 
-/* One group of k. */
-static void step(FILE *out, const tf_tile *t) {
+/* One group of k; asks: it prefetches a line. */
+static void step(FILE *out, const tf_tile *t, bool asks) {
   const char *prefix = t->kernel->prefix;
   for (int j = 0; j < t->across; j++)
     load_b(out, t, j);
+  for (int j = 0; t->lays && j < t->across; j++)
+    fprintf(out, "    vec_store(to + %d, b%d);\n", j * t->lanes, j);
   for (int i = 0; i < t->rows; i += tf_tile_step(t)) {
     take_a(out, t, i);
     for (int j = 0; j < t->across; j++)
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
               j, i, j);
   }
-  if (t->asks) fputs("    ASK(ask);\n    ask += each;\n", out);
+  if (asks) fputs("    ASK(ask);\n    ask += each;\n", out);
+  if (t->lays) fprintf(out, "    to += %d;\n", t->across * t->lanes);
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "    a%d += a_k;\n", i);
@@ -126,7 +131,7 @@ static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
           (long long)h->words, h->place);
   for (int s = 0; s < steps; s++) {
     fputs("    {\n", out);
-    step(out, t);
+    step(out, t, t->asks);
     fputs("    }\n", out);
   }
   fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
@@ -179,21 +184,23 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
           "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
           ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
           tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+  if (t->lays) fprintf(out, ", %s *to", tf_micro_type(k->b));
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
   if (ahead) rows_beside(out, t, ahead);
-  if (t->unroll > 1) {
-    fprintf(out, "  for (; k >= %d; k -= %d) {\n", t->unroll, t->unroll);
-    for (int i = 0; i < t->unroll; i++) {
+  const int unroll = t->asks > t->unroll ? t->asks : t->unroll;
+  if (unroll > 1) {
+    fprintf(out, "  for (; k >= %d; k -= %d) {\n", unroll, unroll);
+    for (int i = 0; i < unroll; i++) {
       fputs("    {\n", out);
-      step(out, t);
+      step(out, t, t->asks && i % t->asks == 0);
       fputs("    }\n", out);
     }
     fputs("  }\n", out);
   }
   fputs("  for (; k > 0; k--) {\n", out);
-  step(out, t);
+  step(out, t, t->asks == 1);
   fputs("  }\n", out);
   finish(out, t);
   fputs("}\n", out);

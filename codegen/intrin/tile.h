@@ -13,8 +13,10 @@ typedef struct {
   bool rounds;      /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
                      * nothing is added later */
   int unroll;       /* steps of k written out in the loop; 1: one */
-  bool asks; /* it prefetches lines for later products: two more arguments, the address and the bytes to advance per
-                step */
+  int asks;  /* above 0: it prefetches a line in every so many steps: two more arguments, the address and the bytes to
+                advance each time */
+  bool lays; /* its rows of b, whole vectors, are laid side by side for the tiles after it: one more argument, where to
+              */
 } tf_tile;
 
 /* Rows of c in a register. */
@@ -32,6 +34,8 @@ void tf_ask_text(FILE *out);
  * instruction set of u. */
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
 const tf_micro_isa *tf_micro_of(const tf_micro *u);
+/* block.c: prints the tile's function, unless it is there already; false: out of memory. */
+bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t);
 /* Steps of k that the loops of tiles have written out. */
 int tf_micro_unroll(const tf_micro *u);
 

@@ -149,6 +149,9 @@ static void product(const dump *d, const ir_stmt *s) {
     if (!p->slab && p->pack >= 0 && p->pairs.places)
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
               d->p->buffers[p->pack].slots);
+    else if (p->pairs.steps)
+      fprintf(d->out, ", %s passing by in panels of %" PRId64 " x %" PRId64, read_name(d, op, p->b), p->pairs.wide,
+              p->pairs.steps * p->kernel->group);
     else if (!p->slab && p->pack >= 0)
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
     if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));

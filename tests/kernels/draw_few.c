@@ -1,6 +1,7 @@
 /* Rows that are normalised, or scaled, and then meet a matrix block by block of its columns: rows that a product wants
- * in another form are copied once for all blocks; few rows read the matrix where it stands, in either order.  Or a few
- * queries for each head of keys and values.  Or a single row that no dim counts, over one sum or two. */
+ * in another form are copied once for all blocks; few rows read the matrix where it stands, in either order, and more
+ * have it pass by in panels.  Or a few queries for each head of keys and values.  Or a single row that no dim counts,
+ * over one sum or two. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
@@ -21,11 +22,15 @@ static void begin(page *p, tf_rng *g, bool threads) {
 static void linear(page *p, tf_rng *g) {
   /* sums so long that rows of a matrix that lies along them are multiplied in tiles */
   const bool tall = tf_rng_below(g, 4) == 0;
-  const int m = rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8), n = rng_between(g, 1, 90),
-            k = tall ? rng_between(g, 128, 560) : rng_between(g, 1, 90);
+  /* so many rows that the matrix passes by in panels, of whose columns some are left */
+  const bool passes = !tall && tf_rng_below(g, 2);
+  const int m = passes ? rng_between(g, 25, 70) : rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8),
+            n = passes ? rng_between(g, 60, 200) : rng_between(g, 1, 90),
+            k = tall ? rng_between(g, 128, 560) : rng_between(g, passes ? 20 : 1, 90);
   const int n_trip = parts(n, rng_between(g, 1, n)), k_trip = parts(k, rng_between(g, 1, k)),
-            m_trip = parts(m, rng_between(g, 1, m));
-  const bool turned = tf_rng_below(g, 2), inside = tf_rng_below(g, 2), threads = tf_rng_below(g, 4) == 0;
+            m_trip = passes ? 1 : parts(m, rng_between(g, 1, m));
+  const bool turned = !passes && tf_rng_below(g, 2), inside = tf_rng_below(g, 2),
+             threads = tf_rng_below(g, passes ? 8 : 4) == 0;
   const char *w = turned ? "W[n,k]" : "W[k,n]";
   begin(p, g, threads);
   page_say(p, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"L[m,k] = X[m,k] * G[k] - B[m]\"\n", m,

@@ -20,7 +20,7 @@
 #include "tileflow/tree.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, once;
+  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, streams, once;
   bool keep, clang, cpp, xsmm, shown, text, plain;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -134,6 +134,7 @@ static void count_text(session *s, const tf_emitted *e) {
   s->merged += merges(e);
   s->places += holds(e, "const int64_t place = ");
   s->few += holds(e, ": few rows */");
+  s->streams += holds(e, ", which streams past */");
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
@@ -242,9 +243,9 @@ int main(int argc, char **argv) {
     turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
          "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
-         "in %ld, rows copied once in %ld\n",
+         "in %ld, b in passing in %ld, rows copied once in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places, s.few,
-         s.once);
+         s.streams, s.once);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

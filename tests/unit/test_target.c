@@ -258,9 +258,9 @@ static void check_faults(const session *s) {
   }
 }
 
-/* However slow the memory is, weights are read where they stand for so many rows only that the kernel's code, which has
- * a call for each tile of them, and its stack stay small. */
-static void check_rows(int rows, bool in_tiles) {
+/* However slow the memory is, weights are read where they stand, or pass by in panels, for so many rows only that the
+ * kernel's code, which has a call for each tile of them, and its stack stay small. */
+static void check_rows(int rows, bool in_tiles, bool passes) {
   char text[1024];
   snprintf(text, sizeof text,
            "architecture:\n  name: slow\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 0.001}\n"
@@ -271,10 +271,12 @@ static void check_rows(int rows, bool in_tiles) {
   const tf_emit_options o = {.isa = "avx2", .dtype = "f32"};
   session s = open_session(text);
   tf_emitted *e = s.tree ? tf_emit(s.tree, NULL, &o, s.d) : NULL;
-  bool found = false;
-  for (int i = 0; e && i < e->n; i++)
-    found |= strstr(e->file[i].text, "rows, in tiles,") != NULL;
-  CHECK(e && found == in_tiles);
+  bool tiles = false, panels = false;
+  for (int i = 0; e && i < e->n; i++) {
+    tiles |= strstr(e->file[i].text, "rows, in tiles,") != NULL;
+    panels |= strstr(e->file[i].text, ", which streams past") != NULL;
+  }
+  CHECK(e && tiles == in_tiles && panels == passes);
   tf_emitted_free(e);
   close_session(&s);
 }
@@ -287,8 +289,10 @@ int main(void) {
     check_table(&s);
   }
   close_session(&s);
-  check_rows(128, true);
-  check_rows(129, false);
-  check_rows(1 << 20, false);
+  check_rows(6, true, false);
+  check_rows(7, false, true);
+  check_rows(128, false, true);
+  check_rows(129, false, false);
+  check_rows(1 << 20, false, false);
   return check_report();
 }

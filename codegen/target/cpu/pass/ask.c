@@ -19,7 +19,7 @@ typedef struct {
 /* A product of one pair of matrices in a register-tile kernel. */
 static bool may_ask(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
-  if (!p || p->way != IR_PAIRS || p->slab || p->kernel->m_round > 1) return false;
+  if (!p || p->way != IR_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
     one &= ir_is_matrix(p, k) || s->range[k].most == 1;

@@ -229,6 +229,23 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
 }
 
+/* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are loaded and stored
+ * for each panel. */
+static void streamed(walk *w, const ir_stmt *s, bool *in) {
+  const ir_product *p = s->nest.product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
+  const double busy = tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, groups,
+                                    (int)(p->pairs.wide / w->isa->lanes)) +
+                      2 * m * vectors * parts(groups, (double)p->pairs.steps) + vectors * groups * p->kernel->group,
+               waits = n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
+  w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
+  if (p->pairs.copy < 0) return;
+  const uint64_t mask = dims_of(w, s, p->a, in);
+  w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
+}
+
 static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->nest.product;
@@ -238,6 +255,10 @@ static void product(walk *w, const ir_stmt *s) {
                calls = outside(w, s) / rows;
   bool in[MAX_DIMS];
   if (op->n_dims > MAX_DIMS) return;
+  if (p->pairs.steps) {
+    streamed(w, s, in);
+    return;
+  }
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const double wide = parts(
       vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices)));

@@ -19,6 +19,8 @@ static int64_t uses(const lowering *w, const tf_op *op, int b) {
   return n;
 }
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 static int64_t words_of(const tf_tensor *z) {
   int64_t words = 1;
   for (int r = 0; r < z->rank; r++)
@@ -87,6 +89,36 @@ static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
   return rows <= ROWS && (double)rows <= reads * a->core.ports * t->lanes / (each * a->memories[0].read_bw);
 }
 
+/* Whether such weights, with neighbours along n, pass by in panels (codegen/intrin/stream.c): where enough rows use
+ * each that multiplying takes longer than reading, and so few that they stay close beside it. */
+bool low_streams(const lowering *w, int o, int b, const ir_range *range) {
+  enum { ROWS = 128 };
+  const tf_op *op = &w->plan->wl->ops[o];
+  const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
+  const ir_kernel *kernel = w->p->machine.real;
+  if (!kernel || z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 || !has_rows(w, op, b) ||
+      !runs(w, op, b, 1) || low_is_whole(w, o) || low_padded(z) ||
+      low_padded(&w->plan->wl->tensors[op->reads[1 - b].tensor]))
+    return false;
+  for (int k = 0; k < 3; k++)
+    if (!range[k].exact) return false;
+  return w->p->buffers[w->p->buffer_of[op->reads[b].tensor]].type == kernel->b &&
+         range[2].most % kernel->k_round == 0 && words_of(z) > low_close_words(w->plan->arch) &&
+         range[0].most <= ROWS && tf_micro_streams(&w->p->machine, kernel, range[0].most);
+}
+
+void low_stream(const lowering *w, const ir_stmt *nest, ir_product *p) {
+  enum { EACH = 8 }; /* of steps, which are rounded up to it */
+  const int64_t close = low_close_words(w->plan->arch), m = nest->range[p->m].most,
+                k = nest->range[p->k].most / p->kernel->group;
+  p->pairs.wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * w->p->machine.lanes;
+  const int64_t most = smaller(close / 8 / p->pairs.wide, close / 4 / m),
+                parts = most > EACH ? (k + most - 1) / most : 1;
+  p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
+  const int64_t panels = m * k > close ? close / 4 / m / p->pairs.wide : 1;
+  p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;
+}
+
 /* Whether the op, whose output's last dim moves read b only, is such a product; k: the position of the reduced dim that
  * the kernel walks, any others are outside. */
 static bool is_few(const lowering *w, int o, int b, int *k) {
@@ -110,9 +142,15 @@ static bool spreads(const lowering *w, int o) {
 }
 
 bool low_few_streams(const lowering *w, int o, int b, bool *tiles) {
+  enum { DIMS = 3 };
   int k;
-  *tiles = uses(w, &w->plan->wl->ops[o], b) > tf_micro_few_rows(w->p->machine.registers);
-  return is_few(w, o, b, &k) && (w->in_parallel || !spreads(w, o));
+  const tf_op *op = &w->plan->wl->ops[o];
+  ir_range range[DIMS] = {0};
+  for (k = 0; k < DIMS && k < op->n_dims; k++)
+    range[k] = w->cur[o * w->plan->wl->n_dims + op->dims[k]];
+  const bool streams = low_streams(w, o, b, range);
+  *tiles = streams || uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
+  return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }

@@ -31,8 +31,12 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 
 /* few.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
 bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);
-/* Whether op o is such a product with panel b, and no loop still to be lowered spreads it over cores; *tiles: its rows
- * are cut into tiles, and may be any number. */
+/* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].  Then the steps and
+ * strips of p. */
+bool low_streams(const lowering *w, int o, int b, const ir_range *range);
+void low_stream(const lowering *w, const ir_stmt *nest, ir_product *p);
+/* Whether op o is either such a product with panel b, and no loop still to be lowered spreads it over cores; *tiles:
+ * its rows are cut into tiles, and may be any number. */
 bool low_few_streams(const lowering *w, int o, int b, bool *tiles);
 
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */

@@ -300,6 +300,11 @@ static void panels(const finder *f, ir_product *p) {
   p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
   if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
     low_add_slab(f->w, f->nest, b, p);
+  } else if (low_streams(f->w, f->nest->op, p->b, f->nest->range)) {
+    low_stream(f->w, f->nest, p);
+    p->pack = low_scratch(f->w, p->kernel->b, p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
+                          f->w->p->op_id[f->nest->op]);
+    p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
     int64_t words =
@@ -327,11 +332,13 @@ static void offer_panels(const finder *f, ir_product *p) {
   if (!alone || !(one_n || (n->exact && all_n % n->most == 0)) ||
       !(one_k || (k->exact && k->most % p->kernel->k_round == 0)))
     return;
-  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, n->most);
-  if (all_k > WORDS_MOST / wide || rounded(all_k, p->kernel->k_round) * wide > WORDS_MOST / (all_n / n->most)) return;
+  if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return;
+  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, n->most),
+                blocks = p->pairs.steps ? (all_n + wide - 1) / wide : all_n / n->most;
+  if (all_k > WORDS_MOST / wide || rounded(all_k, p->kernel->k_round) * wide > WORDS_MOST / blocks) return;
   p->pairs.wide = wide;
-  p->pairs.panels = low_scratch(f->w, p->kernel->b, rounded(all_k, p->kernel->k_round) * wide * (all_n / n->most),
-                                z->name, f->w->p->tensor_id[b->tensor]);
+  p->pairs.panels = low_scratch(f->w, p->kernel->b, rounded(all_k, p->kernel->k_round) * wide * blocks, z->name,
+                                f->w->p->tensor_id[b->tensor]);
   f->w->p->buffers[p->pairs.panels].space = 0;
   f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
 }
@@ -366,7 +373,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.k = sums_of(&f, &p);
   if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
   const bool padded = low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
-  if (!padded && low_few(w, nest, &p)) {
+  if (!padded && !low_streams(w, nest->op, p.b, nest->range) && low_few(w, nest, &p)) {
     keep(w, nest, &p);
     return;
   }

@@ -7,7 +7,8 @@ static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan
 /* A product of one pair of matrices whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
-  if (!p || p->kernel->leaves == p->kernel->c || p->way != IR_PAIRS || s->nest.n_fresh > 0) return false;
+  if (!p || p->kernel->leaves == p->kernel->c || p->way != IR_PAIRS || p->pairs.steps || s->nest.n_fresh > 0)
+    return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
   return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && b->role == IR_BOX && b->type == p->kernel->c;
 }

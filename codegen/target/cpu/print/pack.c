@@ -164,8 +164,9 @@ bool c_offers(const c_printer *c, const ir_product *p) {
 void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   c_pack_name(c, p->pairs.panels);
-  fprintf(c->out, " + d_%s / %" PRId64 " * %" PRId64 " + d_%s * %" PRId64, c_dim_name(c, op, p->n), s->range[p->n].most,
-          offered_rows(c, op, p) * p->pairs.wide, c_dim_name(c, op, p->k), p->pairs.wide);
+  fprintf(c->out, " + d_%s / %" PRId64 " * %" PRId64 " + d_%s * %" PRId64, c_dim_name(c, op, p->n),
+          p->pairs.steps ? p->pairs.wide : s->range[p->n].most, offered_rows(c, op, p) * p->pairs.wide,
+          c_dim_name(c, op, p->k), p->pairs.wide);
 }
 
 /* Block after block of n, as the nest would pack each. */
@@ -176,17 +177,19 @@ void c_pack_offered(c_printer *c, const ir_pack *pack) {
   const char *n = c_dim_name(c, op, p.n), *k = c_dim_name(c, op, p.k), *type = c_type(p.kernel->b);
   const int64_t all_n = c->wl->dims[op->dims[p.n]].extent, all_k = c->wl->dims[op->dims[p.k]].extent,
                 rows = offered_rows(c, op, &p);
-  const int64_t blocks = c->p->buffers[p.pack].words / (rows * p.pairs.wide);
+  const int64_t blocks = c->p->buffers[p.pack].words / (rows * p.pairs.wide),
+                each = p.pairs.steps ? p.pairs.wide : all_n / blocks;
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", blocks);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const int64_t o_%s = block * %" PRId64 ", d_%s = o_%s, o_%s = 0, d_%s = 0;\n", n, all_n / blocks, n,
-          n, k, k);
+  fprintf(c->out, "const int64_t o_%s = block * %" PRId64 ", d_%s = o_%s, o_%s = 0, d_%s = 0;\n", n, each, n, n, k, k);
   c_indent(c);
-  fprintf(c->out, "const int64_t n_n = %" PRId64 ", n_k = %" PRId64 ", n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
-          all_n / blocks, all_k, p.pairs.wide, rows);
+  fprintf(c->out,
+          "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = %" PRId64 ", n_wide = %" PRId64
+          ", k_wide = %" PRId64 ";\n",
+          each, all_n, n, all_k, p.pairs.wide, rows);
   c_indent(c);
   fprintf(c->out, "%s *const ", type), c_pack_name(c, p.pack);
   fprintf(c->out, " = (%s *)(void *)(packed + %" PRId64 ") + block * %" PRId64 ";\n", type, c->offset[p.pack],

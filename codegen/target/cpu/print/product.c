@@ -140,6 +140,32 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
+/* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
+static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  const tf_micro_streamed st = {p->kernel,           s->range[p->m].most,
+                                s->range[p->n].most, (int)(p->pairs.wide / tf_micro_lanes(c->micro)),
+                                p->pairs.steps,      p->pairs.strip};
+  const char *name = tf_micro_stream(c->blocks, c->micro, &st);
+  if (!name) {
+    c->failed = true;
+    return;
+  }
+  c_indent(c);
+  fprintf(c->out, "%s(%s, ", name, p->kernel->group > 1 ? "n_g" : "n_k");
+  a_argument(c, op, s);
+  fputs(", &", c->out), c_place(c, op, p->b);
+  fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
+  fputs(", ", c->out);
+  if (c_offers(c, p))
+    c_pack_name(c, p->pairs.panels), fputs(" ? ", c->out), c_offered_at(c, op, s), fputs(" : ", c->out);
+  fprintf(c->out, "NULL, %" PRId64 ", ", c->wl->dims[op->dims[p->k]].extent / p->kernel->group);
+  c_pack_name(c, p->pack);
+  fputs(", &", c->out), c_place(c, op, -1);
+  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
+  fputs(", add);\n", c->out);
+}
+
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const int64_t size[2] = {m, n};
   if (c_offers(c, s->nest.product)) {
@@ -226,7 +252,7 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
-  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1,
+  const bool panels = p->pack >= 0 && !p->slab && !p->pairs.steps, groups = p->kernel->group > 1,
              copies = p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
@@ -329,7 +355,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   c_add_flag(c, op, s);
   if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
   open_place(c, s);
-  const bool packs = p->pack >= 0 && !p->slab, offers = packs && c_offers(c, p);
+  const bool packs = p->pack >= 0 && !p->slab && !p->pairs.steps, offers = packs && c_offers(c, p);
   if (offers) {
     c_line(c, "if (!"), c_pack_name(c, p->pairs.panels), fputs(") {\n", c->out);
     c->depth++;
@@ -337,7 +363,10 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (packs) c_pack_panel(c, op, s);
   c_close(c, offers);
   c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
-  calls(c, op, s, c_ahead_micro(h));
+  if (p->pairs.steps)
+    call_stream(c, op, s);
+  else
+    calls(c, op, s, c_ahead_micro(h));
   c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
