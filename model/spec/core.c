@@ -60,7 +60,7 @@ static bool read_field(tf_arch_reader *r, const tf_ynode *node, const field *f, 
 
 static bool read_all(tf_arch_reader *r, const tf_ynode *node, const field *fields, int n, const char *what,
                      void *figures) {
-  tf_yrow rows[MOST_FIELDS];
+  tf_yrow rows[MOST_FIELDS] = {{0}};
   const tf_ynode *v[MOST_FIELDS];
   set_usual(figures, fields, n);
   if (!node) return true;
