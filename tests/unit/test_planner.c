@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
+#include "tests/unit/page.h"
 #include "tileflow/emit.h"
 #include "tileflow/planner.h"
 
@@ -354,7 +355,54 @@ static void test_polished(void) {
   CHECK(less > 0);
 }
 
+/* Maps of 16 x 1024 words that a core's second memory holds, of which the first keeps 4096. */
+static const char maps[] = "workload:\n"
+                           "  name: maps\n"
+                           "  dims: {m: 16, n: 1024}\n"
+                           "  ops:\n"
+                           "  - \"B[m,n] = A[m,n] * 2\"\n"
+                           "  - \"X[n] max= B[m,n]\"\n"
+                           "  - \"C[m,n] = B[m,n] - X[n]\"\n"
+                           "  - \"D[m,n] = C[m,n] * A[m,n]\"\n";
+
+static double cycles_at(const char *mapping, int bandwidth) {
+  page p = {.len = 0};
+  say(&p,
+      "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
+      "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n  - {name: L1, capacity: 32 KiB, bandwidth: 64}\n"
+      "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [16, 1]}\n"
+      "  core: {stays: 16 KiB}\n",
+      bandwidth);
+  test_case e = case_of(p.text, maps);
+  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  const double cycles = t ? kernel_cycles(&e, t) : -1;
+  if (!CHECK(cycles > 0)) case_complain(e.d);
+  tf_tree_free(t);
+  case_drop(&e);
+  return cycles;
+}
+
+/* Words that come and go, where a map is made as a whole before the next: B comes to be written, goes, comes for X and
+ * for C, which stands in its place and goes once D has read it.  Some columns at a time nothing does. */
+static void test_traffic(void) {
+  static const struct {
+    int line;
+    const char *outside;
+    int inside;
+    double words;
+  } cases[] = {{__LINE__, "", 64, 5 * 16384}, {__LINE__, " for n=16", 4, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    page p = {.len = 0};
+    say(&p, "DRAM%s\n  L2\n    Seq\n", cases[i].outside);
+    for (int o = 0; o < 4; o++)
+      say(&p, "      L2 for m=16\n        L1 for n=%d spatial n=16@x\n          op %c\n", cases[i].inside, "BXCD"[o]);
+    const double words = (cycles_at(p.text, 4) - cycles_at(p.text, 8)) * 8;
+    CHECK_ROW(&cases[i], words > cases[i].words - 1e-6 && words < cases[i].words + 1e-6);
+  }
+}
+
 int main(void) {
+  test_traffic();
   test_found();
   test_given();
   test_timed();

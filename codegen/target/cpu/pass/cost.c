@@ -19,6 +19,7 @@ typedef struct {
   const ir_stmt *loop[MAX_DEPTH];
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
   double cycles;
+  bool is_short; /* of memory */
 } walk;
 
 static double parts(double n, double by) {
@@ -329,7 +330,7 @@ static void keep(walk *w, const ir_stmt *s) {
   w->cycles += runs(w, 0, false) * words_of(s->range, n, NULL) / w->core->copy;
 }
 
-static void body(walk *w, const ir_body *b);
+static void body(walk *w, const ir_body *b, bool together);
 
 static void loop(walk *w, const ir_stmt *s) {
   if (w->depth == MAX_DEPTH) return;
@@ -337,11 +338,14 @@ static void loop(walk *w, const ir_stmt *s) {
   w->loop[w->depth] = s;
   w->trip[w->depth] = (double)s->loop.trip;
   w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
-  body(w, &s->body);
+  body(w, &s->body, false);
   w->depth--;
 }
 
-static void body(walk *w, const ir_body *b) {
+static void body(walk *w, const ir_body *b, bool together) {
+  const double waits = tf_cost_traffic(w->p, b, together);
+  w->is_short |= waits < 0;
+  w->cycles += runs(w, 0, false) * waits;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
@@ -355,7 +359,7 @@ static void body(walk *w, const ir_body *b) {
     else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE)
       over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
-      body(w, &s->body);
+      body(w, &s->body, s->kind == IR_TOGETHER);
   }
 }
 
@@ -370,6 +374,6 @@ double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
   if (!w.moves) return -1;
   for (int l = 1; l < a->n_memories; l++)
     w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
-  body(&w, &p->body);
-  return w.cycles;
+  body(&w, &p->body, false);
+  return w.is_short ? -1 : w.cycles;
 }

@@ -15,4 +15,8 @@ double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, do
 /* points.c: cycles of one run of a nest that is no product. */
 double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s);
 
+/* traffic.c: cycles in which nests of the body that are no products wait for intermediates that do not stay in the
+ * first cache; together: they pass through the same rows in turn.  Negative: out of memory. */
+double tf_cost_traffic(const ir_program *p, const ir_body *b, bool together);
+
 #endif
