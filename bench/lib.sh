@@ -18,13 +18,11 @@ into() {
 # value FILE NAME: a parameter of a workload file.
 value() { sed -n "s/^params:.*[{ ]$2: \([0-9]*\).*/\1/p" "$1"; }
 
-# host CORES: $host, a file that describes this computer with so many cores: $ARCH, or what tileflow knows of it by itself, with its cores changed.
+# host CORES: $host, a file that describes so many cores of this computer: $ARCH, or what tileflow measures of it.
 host() {
   host=${ARCH:-${KERNELS:-$scratch}/host-$1.yaml}
   if [ -n "${ARCH:-}" ] || [ -e "$host" ]; then return 0; fi # one file for all that KERNELS keeps
-  mkdir -p "$(dirname "$host")" && "$tool" import --host -o "$host.new" --quiet || exit 1
-  sed "0,/mesh: \[[0-9]*, 1\]/s//mesh: [$1, 1]/" "$host.new" >"$host" && rm -f "$host.new"
-  grep -q "mesh: \[$1, 1\]" "$host" || { echo "$0: the file of this computer does not say how many cores it has" >&2; exit 2; }
+  mkdir -p "$(dirname "$host")" && "$tool" import --host --cores "$1" -o "$host" --quiet || exit 1
 }
 
 # flags_of FOLDER: what its Makefile compiles the kernel there with, one word a flag

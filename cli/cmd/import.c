@@ -12,12 +12,16 @@
 typedef struct {
   cli_input in;
   bool host, no_measure;
+  int64_t cores; /* 0: all */
   const char *root, *out;
 } import_options;
 static const cli_slot slots[] = {
     CLI_AT_SAYS(import_options, SET, in.set, "give a macro or a named axis another value; may be repeated"),
-    CLI_AT(import_options, HOST, host), CLI_AT(import_options, ROOT, root),
-    CLI_AT(import_options, NO_MEASURE, no_measure), CLI_AT(import_options, OUT, out)};
+    CLI_AT(import_options, HOST, host),
+    CLI_AT(import_options, ROOT, root),
+    CLI_AT(import_options, CORES, cores),
+    CLI_AT(import_options, NO_MEASURE, no_measure),
+    CLI_AT(import_options, OUT, out)};
 
 static const tf_loc nowhere = {0};
 
@@ -46,8 +50,11 @@ static cli_status run(const void *options) {
   if (!d) return CLI_FAILED;
   if (o->host && o->in.n_files > 0)
     tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);
+  else if (o->cores && !o->host)
+    tf_fail(d, nowhere, TF_E_USAGE,
+            "--cores says how many of this computer's cores --host describes: there is no --host");
   else
-    ok = o->host ? cli_host_architecture(o->root ? o->root : "", !o->root && !o->no_measure, &text, &notes, d)
+    ok = o->host ? cli_host_architecture(o->root ? o->root : "", !o->root && !o->no_measure, o->cores, &text, &notes, d)
                  : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
   if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
@@ -69,7 +76,9 @@ const cli_command cmd_import = {
         "architecture: cores, caches, clock and vectors from /sys and /proc, each number with where it was read; "
         "what no file says (clock, what caches and memory deliver, multiply-adds, exp, tiles, calls) it measures in "
         "some seconds, and gives with its spread.  With --no-measure, or --root, which reads a copy of another "
-        "machine's, these are marked assumptions.\n"
+        "machine's, these are marked assumptions.  With --cores, it writes so many of the cores, and what shared "
+        "caches "
+        "deliver to these.\n"
         "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/timeloop/case004.yaml",
     .size = sizeof(import_options),

@@ -18,6 +18,7 @@
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
+  X(CORES, "--cores", "N", EVALS, "describe so many of its cores; all if not given") \
   X(NO_MEASURE, "--no-measure", NULL, FLAG, "read what the system reports, and time nothing") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
   X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \

@@ -85,7 +85,7 @@ typedef struct {
 
 typedef struct {
   char model[128], clock_from[160];
-  int64_t cpus, cores, mem_kib;
+  int64_t cpus, cores, all_cores; /* all_cores: the computer's, where only some are described; else 0 */
   double clock_hz;
   int n_caches;
   cache caches[MAX_CACHES]; /* outermost first, without instruction caches */
@@ -128,6 +128,21 @@ static void read_cores(const char *root, host *h) {
     h->cores += atoll(text) == i;
   }
   if (!h->cores) h->cores = h->cpus;
+}
+
+/* Leaves n of the cores, one processor each, and of the caches what these share. */
+static bool keep_cores(host *h, int64_t n, tf_diags *d) {
+  const int64_t threads = h->cpus / h->cores > 0 ? h->cpus / h->cores : 1;
+  if (n > h->cores)
+    return tf_fail(d, nowhere, TF_E_USAGE, "--cores %" PRId64 " is more than the %" PRId64 " that this computer has", n,
+                   h->cores);
+  for (int i = 0; i < h->n_caches; i++) {
+    const int64_t shared = (h->caches[i].shared + threads - 1) / threads;
+    h->caches[i].shared = shared < n ? shared : n;
+  }
+  h->all_cores = h->cores;
+  h->cores = h->cpus = n;
+  return true;
 }
 
 static void read_clock(const char *root, host *h, cli_text *notes) {
@@ -214,8 +229,8 @@ static void put_caches(const host *h, cli_text *out) {
     int64_t n = h->cpus / c->shared > 0 ? h->cpus / c->shared : 1, mesh = n / above > 0 ? n / above : 1;
     int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
     cli_printf(out, "  - name: L%d\n", c->level);
-    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " processors",
-             c->index, c->shared, h->cpus);
+    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s", c->index,
+             c->shared, h->cpus, h->all_cores ? "cores" : "processors");
     if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
     snprintf(from, sizeof from, "cpu0/cache/index%d/size", c->index);
     put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
@@ -322,10 +337,13 @@ static bool measure(host *h, host_measured *m, tf_diags *d) {
 
 static void put_machine(const char *root, const host *h, cli_text *out) {
   char text[128];
-  cli_printf(out,
-             "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n"
-             "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n",
-             h->model, h->cores, h->cpus);
+  if (h->all_cores)
+    cli_printf(out, "# %s: %" PRId64 " of %" PRId64 " cores (/sys/devices/system/cpu).\n", h->model, h->cores,
+               h->all_cores);
+  else
+    cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n", h->model, h->cores,
+               h->cpus);
+  cli_printf(out, "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n");
   if (h->m) put_beside(h->m, out);
   cli_printf(out, "architecture:\n  name: host\n");
   put(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
@@ -340,7 +358,8 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   if (h->m) put_core(h, out);
 }
 
-bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_text *notes, tf_diags *d) {
+bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_text *out, cli_text *notes,
+                           tf_diags *d) {
   host_measured m;
   host h = {.n_caches = 0};
   read_cores(root, &h);
@@ -352,6 +371,7 @@ bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_t
   if (!key_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
     snprintf(h.model, sizeof h.model, "a processor without a name");
   read_caches(root, &h);
+  if (cores && !keep_cores(&h, cores, d)) return false;
   read_clock(root, &h, notes);
   read_isa(root, &h, notes);
   if (!h.n_caches)
