@@ -98,6 +98,15 @@ static const char picked_exp_text[] =
     "  return vec_exp_from(vec_ceiling(v, vec_splat(89.0f)), vec_splat(-87.3365402f));\n"
     "}\n";
 
+/* By vec_exp, within 2.4e-7 relative: 0 where e^-x is infinite. */
+static const char vector_sigmoid_text[] =
+    "static inline vec vec_silu(vec x) {\n"
+    "  return vec_div(x, vec_add(vec_splat(1.0f), vec_exp(vec_sub(vec_splat(-0.0f), x))));\n"
+    "}\n"
+    "static inline vec vec_sigmoid(vec x) {\n"
+    "  return vec_div(vec_splat(1.0f), vec_add(vec_splat(1.0f), vec_exp(vec_sub(vec_splat(-0.0f), x))));\n"
+    "}\n";
+
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and negative numbers, what C's log gives. */
 static const char log_text[] =
     "static inline float fast_log(float x) {\n"
@@ -194,8 +203,10 @@ void tf_micro_math(FILE *out, uint32_t kinds) {
 }
 
 void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
-  if (!(kinds >> TF_K_EXP & 1)) return;
+  const uint32_t sigmoids = kinds & (1u << TF_K_SIGMOID | 1u << TF_K_SILU);
+  if (!(kinds >> TF_K_EXP & 1) && !sigmoids) return;
   fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
+  if (sigmoids) fputs(vector_sigmoid_text, out);
 }
 
 /* gcc and clang treat machine vectors as C vectors, so that one text serves all. */
@@ -225,6 +236,8 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_MAX: return "vec_max";
   case TF_K_MIN: return "vec_min";
   case TF_K_EXP: return "vec_exp";
+  case TF_K_SIGMOID: return "vec_sigmoid";
+  case TF_K_SILU: return "vec_silu";
   case TF_K_NEG: return "vec_sub";
   case TF_K_RELU: return "vec_max";
   case TF_K_SELECT:
@@ -236,9 +249,7 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_SQRT:
   case TF_K_TANH:
   case TF_K_ERF:
-  case TF_K_SIGMOID:
   case TF_K_GELU:
-  case TF_K_SILU:
   case TF_K_ABS:
   case TF_K_COPY:
   case TF_K_MAC:

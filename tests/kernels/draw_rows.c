@@ -53,6 +53,8 @@ static const op all[][7] = {
     {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
     {{"X", "X[h,m] += S[h,m,l]"}, {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"}, {"P", "P[h,m,l] = relu(E[h,m,l])"}},
     {{"P", "P[h,m,l] = exp(S[h,m,l]) * (m - 2 * l)"}},
+    {{"E", "E[h,m,l] = silu(S[h,m,l])"}, {"P", "P[h,m,l] = E[h,m,l] * sigmoid(W[h,m])"}},
+    {{"E", "E[h,m,l] = sigmoid(S[h,m,l])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
     {{"E", "E[h,m,l] = S[h,m,l] + h"}, {"P", "P[h,m,l] = E[h,m,l] * U[l]"}},
 };
 enum { N_ALL = sizeof all / sizeof *all };
@@ -86,7 +88,7 @@ void draw_rows(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
               "bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
-              "neg, relu, select], below: L2, mesh: [1, 1]}\n");
+              "neg, relu, select, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
   if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)

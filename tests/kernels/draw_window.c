@@ -30,8 +30,8 @@ static int side(const lengths *v, int out, int window, int *pad) {
 
 /* What is summed, and maps of it: of tensors D, then A. */
 static const char *const sums[] = {"+= %s * F[%s]", "max= %s", "+= %s", "min= %s", "+= (%s - F[%s]) * 2"};
-static const char *const maps[] = {"relu(D[%s])", "D[%s] / 9", "max(D[%s], U[c]) * 0.5", "-D[%s] + V[%s]",
-                                   "exp(D[%s])"};
+static const char *const maps[] = {"relu(D[%s])", "D[%s] / 9",   "max(D[%s], U[c]) * 0.5",       "-D[%s] + V[%s]",
+                                   "exp(D[%s])",  "silu(D[%s])", "D[%s] * sigmoid(D[%s]) + U[c]"};
 
 static void write_tree(page *p, tf_rng *g, const lengths *v, int map, bool product) {
   const int tile = rng_between(g, 1, v->p), trip = parts(v->p, tile), left = parts(v->p, trip);
@@ -74,7 +74,7 @@ void draw_window(page *p, uint64_t seed) {
   }
   lengths v = draw_lengths(&g);
   const bool behind = tf_rng_below(&g, 3) == 0; /* channels behind the image */
-  const int sum = (int)tf_rng_below(&g, 5), map = (int)tf_rng_below(&g, 6) - 1;
+  const int sum = (int)tf_rng_below(&g, 5), map = (int)tf_rng_below(&g, 8) - 1;
   const bool product = tf_rng_below(&g, 2);
   int pads[2] = {v.pad, v.pad};
   const int h = side(&v, v.p, v.r, &pads[0]), w = side(&v, v.q, v.s, &pads[1]);
@@ -87,7 +87,7 @@ void draw_window(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
-              "neg, relu], below: L2, mesh: [1, 1]}\n");
+              "neg, relu, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d, r: %d, s: %d", v.n, v.c, v.p, v.q, v.r, v.s);
   if (product) page_say(p, ", k: %d", v.k);
   page_say(p, "}\n  tensors:\n");

@@ -127,12 +127,13 @@ static const char rows[] =
 
 /* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns and close together
  * where results leave the normal range: they are 0 below it; vec_exp_low is the same up to 0, and 0 below 2^-100;
- * vec_exp_brief stays within 2.4e-4 of it; what vec_keep keeps. */
+ * vec_exp_brief stays within 2.4e-4 of it; vec_sigmoid and vec_silu, which are made of it, within 2.4e-7; what vec_keep
+ * keeps. */
 static const char exponents[] =
     "static int bad_exponents(double most) {\n"
     "  int wrong = 0;\n"
     "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
-    "    float x[LANES], got[LANES], low[LANES], brief[LANES], kept[LANES];\n"
+    "    float x[LANES], got[LANES], low[LANES], brief[LANES], kept[LANES], share[LANES], silu[LANES];\n"
     "    for (int l = 0; l < LANES; l++) {\n"
     "      uint32_t u = (uint32_t)i + 8191U * (uint32_t)l;\n"
     "      if (i / 8191 / LANES % 3 == 0) u = (i / 8191 / LANES % 2 ? 0xc2aeac00U : 0xc28aa0b0U) + u / 8191U % 256U;\n"
@@ -141,6 +142,8 @@ static const char exponents[] =
     "    vec_store(got, vec_exp(vec_load(x)));\n"
     "    vec_store(low, vec_exp_low(vec_load(x)));\n"
     "    vec_store(brief, vec_exp_brief(vec_load(x)));\n"
+    "    vec_store(share, vec_sigmoid(vec_load(x)));\n"
+    "    vec_store(silu, vec_silu(vec_load(x)));\n"
     "    const int32_t n[] = {-5, -4, 3};\n"
     "    float whole[LANES];\n"
     "    vec_store(whole, vec_whole_part(n, 2));\n"
@@ -153,6 +156,10 @@ static const char exponents[] =
     "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != (w < 0x1p-100 ? 0 : got[l]);\n"
     "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(brief[l]) : !(fabs(brief[l] - w) <= 2.4e-4 * w) && brief[l] + "
     "low[l] != 0;\n"
+    "      const double s = 1 / (1 + exp(-(double)x[l])), xs = x[l] * s;\n"
+    "      wrong += isnan(s) ? !isnan(share[l]) : !(fabs(share[l] - s) <= 2.4e-7 * s + 1.2e-38);\n"
+    "      wrong += isnan(xs) ? !isnan(silu[l]) : fabs(silu[l]) != fabs(xs) && !(fabs(silu[l] - xs) <= 2.4e-7 * "
+    "fabs(xs) + 1.2e-36);\n"
     "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
     "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
     "    }\n"
@@ -349,7 +356,7 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro_turn_text(f);
   fputs(turned, f);
   if (isa->lanes > 1) {
-    tf_micro_vector_math(f, isa, 1u << TF_K_EXP);
+    tf_micro_vector_math(f, isa, 1u << TF_K_EXP | 1u << TF_K_SILU);
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)

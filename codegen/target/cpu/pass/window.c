@@ -102,7 +102,8 @@ static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int
 static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, const ir_stmt *map) {
   if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
   static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
-                               1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU;
+                               1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU | 1u << TF_K_EXP | 1u << TF_K_SIGMOID |
+                               1u << TF_K_SILU;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
              buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
