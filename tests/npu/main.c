@@ -234,6 +234,23 @@ static const char beside[] =
     "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
     "        op O\n";
 
+/* Of the blocks of rows only the third sees two blocks of keys, so that its sums alone are corrected. */
+static const char third[] =
+    "architecture:\n  name: third\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n  - {name: L0, capacity: 192 KiB}\n  compute:\n"
+    "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], rate: 1}\n"
+    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] * K[l,k]\n"
+    "  - T[m,l] = select(l <= m and m - l < 8, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
+    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] += R[m,l] * V[l,n]\n"
+    "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB R@L1\n"
+    "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n              op S\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial l=16@x\n          op X\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial l=16@x\n          op D\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op R\n"
+    "        L1 for l=2\n          L0 spatial m=16@x n=16@y l=16@x\n            op O\n";
+
 /* Loops of more steps than the clock looks at. */
 static const char steps[] =
     "architecture:\n  name: steps\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
@@ -399,6 +416,7 @@ int main(int argc, char **argv) {
     draw_case((uint64_t)s, &t, false);
   if (!from) text_case(clipped, 0, &t, false);
   if (!from) text_case(beside, 0, &t, false);
+  if (!from) text_case(third, 0, &t, false);
   if (!from) text_case(steps, 0, &t, false);
   return report(&t);
 }

@@ -352,7 +352,8 @@ static void loops(npu_build *b, int n, int k) {
     return;
   }
   const int64_t last = b->ev.trip[l] - 1;
-  const bool skips = b->dry && !b->p->clips; /* then the first, second and last steps have the largest boxes */
+  /* Then the first, second and last steps have the largest boxes, and where none is left out, all banks. */
+  const bool skips = b->dry && !b->p->clips && !b->p->skips;
   npu_pace pace;
   for (int64_t i = 0; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
