@@ -91,7 +91,7 @@ static int append_number(element *e, const tf_lex *at, double f) {
 /* Constant folding: replaces the call's arguments, which are the last nodes, by its value.  Infinities may only come
  * from `inf`. */
 static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *at_arg) {
-  double arg[3];
+  double arg[3] = {0};
   bool finite = true;
   for (int i = 0; i < n_args; i++) {
     arg[i] = e->expr[at_arg[i]].number;

@@ -184,7 +184,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   int rank = e->p->wl->tensors[s->tensor].rank;
-  tf_ival box[TF_MAX_RANK], both[TF_MAX_RANK];
+  tf_ival box[TF_MAX_RANK], both[TF_MAX_RANK] = {0};
   int64_t row[TF_ROW_WORDS];
   tf_slice_box(e->ev, s, e->cur, box);
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
