@@ -9,6 +9,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/ladder.h"
 #include "cli/session/session.h"
 #include "cli/session/slopes.h"
 #include "tileflow/version.h"
@@ -17,8 +18,11 @@ typedef struct {
   cli_input in;
   const char *json;
   cli_looking look;
+  bool ladder, measure;
 } explain_options;
-static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKING_AT(explain_options, look)};
+static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKING_AT(explain_options, look),
+                                 CLI_AT(explain_options, LADDER, ladder),
+                                 CLI_AT(explain_options, MEASURE_ALL, measure)};
 
 static const char *knob_what(const cli_knob *k) {
   static const char *const what[] = {
@@ -231,6 +235,7 @@ static bool write_one(const cli_session *s, const cli_slopes *p, const char *pat
 
 static cli_status run(const void *options) {
   const explain_options *o = options;
+  if (o->ladder) return cli_ladder(&o->in, &o->look, o->json, o->measure);
   cli_session s;
   cli_slopes p = {0};
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
@@ -247,6 +252,11 @@ static cli_status run(const void *options) {
   return status;
 }
 
+static void check(void *options, tf_diags *d) {
+  const explain_options *o = options;
+  if (o->measure && !o->ladder) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure times the kernels of a --ladder");
+}
+
 const cli_command cmd_explain = {
     .name = "explain",
     .summary = "in words: what bounds a mapping, and what 10 % less would take",
@@ -254,11 +264,13 @@ const cli_command cmd_explain = {
         "Evaluates the mapping, then the same mapping on machines that differ in one thing: each bandwidth, rate and "
         "latency 10 % faster, taking no time, and as much faster as 10 % fewer cycles need; each param of the "
         "files one step (a tenth, at least 1 of a whole number) up, as the architecture sees it.  Says what of it "
-        "is busy how long, what is left, and which tensors pass more than once and why.\n"
+        "is busy how long, what is left, and which tensors pass more than once and why.  With --ladder: no "
+        "mapping, but schedules from plain loops to the one that emit would choose, which emit --schedule takes.\n"
         "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-layerwise.yaml",
     .size = sizeof(explain_options),
     CLI_SLOTS(slots),
+    .check = check,
     .run = run,
 };

@@ -44,6 +44,8 @@
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
+  X(LADDER, "--ladder", NULL, FLAG, "schedules from plain loops to the first choice, each with what it moves") \
+  X(MEASURE_ALL, "--measure", NULL, FLAG, "of the ladder: time the kernel of each step here") \
   X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, points, heat, diff, timeline, occupancy") \
   X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
   X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \

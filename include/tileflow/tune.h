@@ -112,4 +112,22 @@ typedef struct {
  * which is the file of that number. */
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
                          tf_schedule *out, tf_diags *d);
+
+/* Schedules from plain loops to the model's first choice: each takes over one more of its decisions (the order of
+ * loops, how they are cut, vectors, where intermediates are computed), as text that tf_tune_mapping takes. */
+enum { TF_LADDER_MOST = 6 };
+typedef struct {
+  const char *what; /* taken over by this step */
+  char *text;       /* malloc'd */
+} tf_ladder_step;
+typedef struct {
+  int n;
+  tf_ladder_step step[TF_LADDER_MOST];
+} tf_ladder;
+/* isas: the first is that of the steps without vectors, the last that of the plan (plan->kernel.isa).  Steps that are
+ * like the one before, or that the workload does not have, are left out.  False with errors in d: no mapping fits, or
+ * the first choice is none of the schedules. */
+bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
+                    const tf_planner_opts *plan, tf_ladder *out, tf_diags *d);
+void tf_ladder_free(tf_ladder *l);
 #endif

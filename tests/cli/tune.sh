@@ -44,6 +44,20 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" emit ${what%24}48 --tuned a.db -o other >said 2>&1 && fail "another workload has nothing in the store"
   grep -q E_STORE said || fail "another workload: no E_STORE"
 
+  # each step of the ladder is read back by emit, the last one is what emit chooses, and its kernel is right
+  "$tool" explain $what --ladder --measure --json ladder.json >ladder.txt 2>said || fail "explain --ladder"
+  awk '/^# step/ { f = sprintf("step%d.txt", ++n) } f { print >f }' ladder.txt
+  [ -s step2.txt ] || fail "a ladder of one step"
+  [ "$(grep -c '"verdict": "ran"' ladder.json)" -eq "$(ls step*.txt | wc -l)" ] || fail "not each step of the ladder ran"
+  for step in step*.txt; do
+    "$tool" emit $what --schedule $step -o "${step%.txt}" >said 2>&1 || fail "emit of $step"
+    make -s -C "${step%.txt}" OPENMP= test >said 2>&1 || fail "the test of $step"
+  done
+  "$tool" emit $what -o first >said 2>&1 || fail "emit"
+  cmp -s first/kernel.c "${step%.txt}/kernel.c" || fail "the ladder does not end with what emit chooses"
+  "$tool" explain $what step1/manifest.json --ladder >said 2>&1 && fail "a ladder beside a mapping"
+  "$tool" explain $what --measure >said 2>&1 && fail "--measure without --ladder"
+
   net="$root/arch-specs/host-template.yaml $root/workloads/mlp.yaml --set tokens=8 --set width=16 --set inner=24"
   "$tool" plan $net --target cpu --max-ops 2 --evals 60 -o plan.yaml >said 2>&1 || fail "plan"
   "$tool" tune $net plan.yaml --strategy random --trials 1 --store net.db >said 2>&1 || fail "tune of a plan's groups"
