@@ -161,7 +161,8 @@ static void draw_attention(drawing *d) {
 /* The same with its keys streamed, a block in L1 at a time, behind masks or without. */
 static void draw_streams(drawing *d) {
   static const char *const masks[] = {"", "l <= m", "l <= m and m - l < 21", "l <= m + 7"};
-  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  m.all += m.one * one_of(d, 5);
   const char *const mask = masks[one_of(d, 4)], *const scores = *mask ? "T" : "S";
   const int h = 1 + one_of(d, 2), keys = *mask ? m.all : l.all + one_of(d, 100);
   const bool near = one_of(d, 2);

@@ -8,10 +8,6 @@
 #include "codegen/target/npu/pass/bytes.h"
 #include "codegen/target/npu/pass/pass.h"
 
-/* Steps of a loop before the ones that are measured, in which queues run ahead of each other as far as slots allow;
- * and how many are measured. */
-enum { AHEAD = NPU_SLOTS, MEASURED = NPU_SLOTS };
-
 /* When those who wrote or read it last will have. */
 typedef struct {
   double written, read;
@@ -140,13 +136,14 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
 
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
   npu_clock_run(b);
-  const int64_t times = (last - 1 - i) / MEASURED;
-  if (last <= AHEAD + 2 * MEASURED) return 0;
-  if (i == AHEAD - 1) note_state(b, pace);
-  if (i != AHEAD + MEASURED - 1 || times <= 0) return 0;
-  delay(b->clock, pace, (double)times * (latest(b->clock->queue) - latest(pace->queue)));
-  move_on(b, pace, times);
-  return times * MEASURED;
+  if (last <= NPU_LONG) return 0;
+  if (i == NPU_AHEAD - 1) note_state(b, pace);
+  return i == NPU_AHEAD + NPU_MEASURED - 1 ? (last - 1 - i) / NPU_MEASURED * NPU_MEASURED : 0;
+}
+
+void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
+  delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
+  move_on(b, pace, steps / NPU_MEASURED);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------

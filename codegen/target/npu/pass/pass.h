@@ -95,16 +95,20 @@ void npu_clock_free(npu_clock *c);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
-/* What a loop's steps are measured from: when its queues were free, which banks held a box, and where it began. */
+/* Of a loop of more than NPU_LONG steps, those before the ones that are measured, in which queues run ahead of each
+ * other as far as slots allow, and how many are measured. */
+enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
+/* What they are measured from: when its queues were free, which banks held a box, and where it began. */
 typedef struct {
   double queue[NPU_QUEUES];
   int n_banks;
   bool held[NPU_BANKS];
   int64_t lo[NPU_BANKS][TF_MAX_RANK];
 } npu_pace;
-/* After the i-th step of a loop, of which `last` is the last: how many steps to pass over, for which time and banks
- * have then been moved on. */
+/* After the i-th step of a loop, of which `last` is the last: how many steps may be passed over. */
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
+/* Passes over so many, which take `work` times as long as those measured: moves time and banks on. */
+void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work);
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);

@@ -340,6 +340,59 @@ static void in_turns(npu_build *b, int n, int loop) {
 /* Whether nobody wants to know how much longer it takes. */
 static bool is_late(const npu_build *b) { return b->clock && npu_clock_end(b->clock) > b->most; }
 
+/* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a mask leaves something.
+ */
+static int64_t work(npu_build *b, int n, int k);
+
+/* The same for the steps of the k-th loop from `lo` up to `end`; other loops stand as they did. */
+static int64_t work_between(npu_build *b, int n, int k, int64_t lo, int64_t end) {
+  const int l = b->p->first_loop[n] + k;
+  const int64_t was = b->cur[l];
+  int64_t sum = 0;
+  for (int64_t i = lo; i < end; i++) {
+    step(b, n, l, i);
+    sum += work(b, n, k + 1);
+  }
+  step(b, n, l, was);
+  return sum;
+}
+
+static int64_t work(npu_build *b, int n, int k) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  if (k < t->n_temporal) return work_between(b, n, k, 0, b->ev.trip[b->p->first_loop[n] + k]);
+  const int child = t->children[0];
+  if (is_left_out(b, child)) return 0;
+  return b->p->tree->nodes[child].kind == TF_TILE && b->p->skips->node[child].may ? work(b, child, 0) : 1;
+}
+
+/* Whether steps of the loop are looked at of which a mask may leave nothing, or less than of others. */
+static bool is_uneven(const npu_build *b, int64_t steps) {
+  return b->clock && !b->weaving && b->p->skips && steps > NPU_LONG;
+}
+
+/* The steps of the k-th loop of Tile n, but for those at both ends of which a mask leaves nothing. */
+static tf_ival steps_of(npu_build *b, int n, int k) {
+  tf_ival all = {0, b->ev.trip[b->p->first_loop[n] + k]};
+  if (!is_uneven(b, all.len)) return all;
+  for (; all.len > 0 && !work_between(b, n, k, all.lo, all.lo + 1); all.len--)
+    all.lo++;
+  for (; all.len > 0 && !work_between(b, n, k, all.lo + all.len - 1, all.lo + all.len); all.len--) {
+  }
+  return all;
+}
+
+/* After step i: those that are passed over. */
+static int64_t pass_over(npu_build *b, npu_pace *pace, int n, int k, int64_t i, tf_ival all) {
+  const int64_t steps = npu_clock_step(b, pace, i - all.lo, all.len - 1);
+  double times = (double)steps / NPU_MEASURED;
+  if (steps && is_uneven(b, all.len)) {
+    const int64_t measured = work_between(b, n, k, i + 1 - NPU_MEASURED, i + 1);
+    times = (double)work_between(b, n, k, i + 1, i + 1 + steps) / (double)(measured ? measured : 1);
+  }
+  if (steps) npu_clock_pass(b, pace, steps, times);
+  return steps;
+}
+
 static void loops(npu_build *b, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n];
   const int l = b->p->first_loop[n] + k;
@@ -351,14 +404,15 @@ static void loops(npu_build *b, int n, int k) {
     in_turns(b, n, l);
     return;
   }
-  const int64_t last = b->ev.trip[l] - 1;
+  const tf_ival all = steps_of(b, n, k);
+  const int64_t last = all.lo + all.len - 1;
   /* Then the first, second and last steps have the largest boxes, and where none is left out, all banks. */
   const bool skips = b->dry && !b->p->clips && !b->p->skips;
   npu_pace pace;
-  for (int64_t i = 0; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
+  for (int64_t i = all.lo; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
     loops(b, n, k + 1);
-    if (b->clock && !b->weaving) i += npu_clock_step(b, &pace, i, last);
+    if (b->clock && !b->weaving) i += pass_over(b, &pace, n, k, i, all);
   }
   step(b, n, l, 0);
 }
