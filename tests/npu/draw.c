@@ -158,19 +158,19 @@ static void draw_attention(drawing *d) {
   put(d, "          op O\n");
 }
 
-/* The same with its keys streamed, a block in L1 at a time, behind masks or without. */
+/* The same with its keys streamed, a block in L1 at a time, behind masks or without, with slopes or without. */
 static void draw_streams(drawing *d) {
   static const char *const masks[] = {"", "l <= m", "l <= m and m - l < 21", "l <= m + 7"};
   dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
   m.all += m.one * one_of(d, 5);
   const char *const mask = masks[one_of(d, 4)], *const scores = *mask ? "T" : "S";
   const int h = 1 + one_of(d, 2), keys = *mask ? m.all : l.all + one_of(d, 100);
-  const bool near = one_of(d, 2);
+  const bool near = one_of(d, 2), slopes = one_of(d, 2);
   put(d,
       "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[h,m,l] += Q[h,m,k] * "
       "K[h,l,k]\n",
       h, m.all, keys, k.all, n.all);
-  if (*mask) put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4, -inf)\n", mask);
+  if (*mask) put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4%s, -inf)\n", mask, slopes ? " - A[h] * abs(m - l)" : "");
   put(d,
       "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
       "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
@@ -250,7 +250,7 @@ static void draw_map(drawing *d) {
                                     "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
                                     "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
                                     "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))"};
-  const size_t op = d->seed / 6 % (sizeof ops / sizeof *ops); /* each in turn */
+  const size_t op = d->seed / 7 % (sizeof ops / sizeof *ops); /* each in turn */
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
   put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);
   if (one_of(d, 2))
@@ -260,11 +260,37 @@ static void draw_map(drawing *d) {
   put(d, "\n    UB for m=%d spatial n=%d@x\n      op F\n", high, by);
 }
 
+/* The vector unit reads windows of an image, and padding around it: rows of it kept from tile to tile or not, tiles of
+ * rows of the output and of taps that are all of them or some. */
+static void draw_border(drawing *d) {
+  static const char *const ops[] = {"F[c,p,q] max= %s", "F[c,p,q] += %s", "F[c,p,q] += abs(%s) * B[r] - s",
+                                    "F[c,p,q] min= max(%s, B[r])"};
+  const size_t op = d->seed / 7 % (sizeof ops / sizeof *ops);
+  const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
+  const dim c = draw_dim(d, "c", 1);
+  const int rows = 1 + one_of(d, y.out.all), taps = one_of(d, 3) ? y.tap.all : 1;
+  char read[80];
+  put(d,
+      "workload:\n  name: border\n  dims: {c: %d, p: %d, q: %d, r: %d, s: %d}\n  tensors:\n    I: {pad: [0, %d, %d], "
+      "shape: [%d, %d, %d]}\n  ops:\n  - ",
+      c.all, y.out.all, x.out.all, y.tap.all, x.tap.all, y.pad, x.pad, c.all, y.size, x.size);
+  snprintf(read, sizeof read, "I[c, %d*p + %d*r - %d, %d*q + %d*s - %d]", y.stride, y.apart, y.pad, x.stride, x.apart,
+           x.pad);
+  put(d, ops[op], read);
+  put(d, "\nmapping: |\n  GM for c=%d p=%d\n", trips(c.all, c.one), trips(y.out.all, rows));
+  if (one_of(d, 2))
+    put(d, "    L1%s for r=%d\n      UB", op > 1 && one_of(d, 2) ? " bypass B" : "", trips(y.tap.all, taps));
+  else
+    put(d, "    UB");
+  put(d, " for c=%d p=%d r=%d q=%d s=%d spatial q=16@x\n        op F\n", c.one, rows, y.tap.all, trips(x.out.all, 16),
+      x.tap.all);
+}
+
 void draw_npu(uint64_t seed, char *text, size_t size) {
-  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention,
-                                               draw_map,     draw_conv,  draw_streams};
+  static void (*const draws[])(drawing * d) = {draw_product, draw_chain,   draw_attention, draw_map,
+                                               draw_conv,    draw_streams, draw_border};
   drawing d = {seed, tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);
-  draws[seed % 6](&d);
+  draws[seed % 7](&d);
 }

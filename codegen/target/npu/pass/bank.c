@@ -245,12 +245,15 @@ int64_t npu_bank_at(const npu_bank *k, const int64_t *x) {
   return npu_slot_at(k) + at * npu_type_bytes(k->type);
 }
 
+bool npu_bank_runs(const npu_bank *k, int r, tf_ival v) {
+  const int64_t ext = k->ext[r] ? k->ext[r] : 1, off = (v.lo - k->org[r]) % ext;
+  return (off < 0 ? off + ext : off) + v.len <= ext;
+}
+
 bool npu_bank_whole(const npu_bank *k, const tf_ival *box) {
   bool whole = true;
-  for (int r = 0; r < k->rank; r++) {
-    const int64_t ext = k->ext[r] ? k->ext[r] : 1, off = (box[r].lo - k->org[r]) % ext;
-    whole &= (off < 0 ? off + ext : off) + box[r].len <= ext;
-  }
+  for (int r = 0; r < k->rank; r++)
+    whole &= npu_bank_runs(k, r, box[r]);
   return whole;
 }
 

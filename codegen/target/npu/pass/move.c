@@ -69,6 +69,35 @@ static int64_t before_seam(const npu_bank *k, int r, tf_ival v) {
   return v.len < k->ext[r] - off ? v.len : k->ext[r] - off;
 }
 
+static void zero_pieces(npu_build *b, const npu_bank *k, int op, tf_ival *box, int r) {
+  if (r == k->rank) {
+    int64_t x[TF_MAX_RANK] = {0};
+    npu_term to = {.o = {.memory = -1}}, zero = {.o = {.memory = -1, .tensor = -1}};
+    for (int i = 0; i < r; i++) {
+      x[i] = box[i].lo;
+      to.step[i] = k->stride[i];
+    }
+    to.o = npu_operand_at(b, k, npu_bank_at(k, x));
+    npu_vector_add(b, op, NPU_MOV, box, r, &to, &zero);
+    return;
+  }
+  const tf_ival all = box[r];
+  for (tf_ival rest = all; rest.len > 0 && b->ok;) {
+    const int64_t n = before_seam(k, r, rest);
+    box[r] = (tf_ival){rest.lo, n};
+    zero_pieces(b, k, op, box, r + 1);
+    rest = (tf_ival){rest.lo + n, rest.len - n};
+  }
+  box[r] = all;
+}
+
+void npu_zero(npu_build *b, const npu_bank *k, int op, const tf_ival *box) {
+  tf_ival part[TF_MAX_RANK];
+  if (b->dry || !b->ok) return;
+  memcpy(part, box, sizeof *box * (size_t)k->rank);
+  zero_pieces(b, k, op, part, 0);
+}
+
 /* Divides the box at seams of both banks, rank by rank. */
 static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, tf_ival *box, int r) {
   if (r == from->rank) {

@@ -18,13 +18,13 @@ typedef struct {
   int dims[TF_MAX_RANK];
   int rank, slots, slot;
   int64_t ext[TF_MAX_RANK], stride[TF_MAX_RANK], org[TF_MAX_RANK];
-  int64_t at, bytes; /* offset of slot 0; size of a slot */
-  int first, last;   /* live range: children of the outermost Seq */
-  tf_ival box[TF_MAX_RANK];
-  bool held, dirty;     /* it holds `box`; which has not been written further out yet */
-  bool doubled;         /* two slots if there is room */
-  int owner;            /* tile slice that filled it last; -1: none */
-  int turn, first_turn; /* which turn uses it; the bank of turn 0 that it stands for */
+  int64_t at, bytes;        /* offset of slot 0; size of a slot */
+  int first, last;          /* live range: children of the outermost Seq */
+  tf_ival box[TF_MAX_RANK]; /* with the padding that the vector unit reads there */
+  bool held, dirty;         /* it holds `box`; which has not been written further out yet */
+  bool doubled;             /* two slots if there is room */
+  int owner;                /* tile slice that filled it last; -1: none */
+  int turn, first_turn;     /* which turn uses it; the bank of turn 0 that it stands for */
 } npu_bank;
 
 typedef struct npu_clock npu_clock;
@@ -148,12 +148,15 @@ bool npu_banks_place(npu_build *b);
 /* Byte of element x; bytes of the slot's begin. */
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x);
 static inline int64_t npu_slot_at(const npu_bank *k) { return k->at + k->slot * k->bytes; }
-/* Whether the box is contiguous in the bank, without a seam. */
+/* Whether the range along rank r is contiguous in the bank, without a seam; and a box. */
+bool npu_bank_runs(const npu_bank *k, int r, tf_ival v);
 bool npu_bank_whole(const npu_bank *k, const tf_ival *box);
 npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at);
 
 /* move.c: moves the box from one bank to another, by one path or two. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box);
+/* Fills the box with zeros, in the vector unit's memory and for its op. */
+void npu_zero(npu_build *b, const npu_bank *k, int op, const tf_ival *box);
 /* A copy to which dims are then added, element by element (a window without border) if an end is not aligned; NULL:
  * during a dry walk, or if the build has failed. */
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor);

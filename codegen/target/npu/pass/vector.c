@@ -43,27 +43,33 @@ static int op_of(tf_kind k) {
 /* ---- operands -------------------------------------------------------------------------------------------------- */
 static npu_term number(double v) { return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}}; }
 
+/* What a read finds along rank r of its tensor. */
+static tf_ival read_rank(const tf_op *op, const tf_ref *ref, int r, const tf_ival *range) {
+  tf_ival v = {ref->index[r].c, 1};
+  for (int t = 0; t < ref->index[r].n_terms; t++)
+    for (int i = 0; i < op->n_dims; i++)
+      if (op->dims[i] == ref->index[r].terms[t].dim) v = tf_index_plus(v, ref->index[r].terms[t].coef, range[i]);
+  return v;
+}
+
 static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range, const npu_bank *k) {
   const tf_ref *ref = &op->reads[read];
   const tf_tensor *z = &b->p->wl->tensors[ref->tensor];
   npu_term v = number(0);
   int64_t x[TF_MAX_RANK];
-  tf_ival box[TF_MAX_RANK];
   for (int r = 0; r < z->rank; r++) {
+    const tf_ival at = read_rank(op, ref, r, range);
     x[r] = ref->index[r].c;
-    box[r] = (tf_ival){x[r], 1};
     for (int t = 0; t < ref->index[r].n_terms; t++)
       for (int i = 0; i < op->n_dims; i++) {
         if (op->dims[i] != ref->index[r].terms[t].dim) continue;
-        const int64_t coef = ref->index[r].terms[t].coef;
-        x[r] += coef * range[i].lo;
-        v.step[i] += coef * k->stride[r];
-        box[r].lo += coef * (coef > 0 ? range[i].lo : range[i].lo + range[i].len - 1);
-        box[r].len += (coef > 0 ? coef : -coef) * (range[i].len - 1);
+        x[r] += ref->index[r].terms[t].coef * range[i].lo;
+        v.step[i] += ref->index[r].terms[t].coef * k->stride[r];
       }
-    if (z->pad[r]) npu_stop(b, ref->at, "the vector unit does not read padding, as of '%.40s'", z->name);
+    if (z->pad[r] && k->memory && (at.lo < k->box[r].lo || at.lo + at.len > k->box[r].lo + k->box[r].len))
+      npu_stop(b, ref->at,
+               "the vector unit does not read padding of what is made and kept in its memory, as of '%.40s'", z->name);
   }
-  if (!npu_bank_whole(k, box)) npu_stop(b, ref->at, "'%.40s' would have a seam where it is read", z->name);
   v.o = npu_operand_at(b, k, npu_bank_at(k, x));
   return v;
 }
@@ -79,11 +85,11 @@ static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *ra
   return v;
 }
 
-/* The place of the i-th value within the expression, in float32, over all of the op's dims. */
+/* The i-th place of values within the expression, in float32, over all of the op's dims. */
 static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   const tf_op *op = &b->p->wl->ops[o];
   if (i >= NPU_TEMPS || (b->temp[o * NPU_TEMPS + i] < 0 && b->n_banks == NPU_BANKS)) {
-    npu_stop(b, op->at, "an expression of more than %d parts, or too many places", NPU_TEMPS);
+    npu_stop(b, op->at, "an expression of which more than %d values are needed at once, or too many places", NPU_TEMPS);
     return number(0);
   }
   int *at = &b->temp[o * NPU_TEMPS + i];
@@ -155,14 +161,40 @@ static bool is_put_off(const npu_build *b, int o, const tf_expr *e) {
          op->reads[op->expr[e->arg[1]].ref].tensor == b->p->wl->ops[z].out;
 }
 
+enum { PARTS = 64 };
+
+/* For each part of the expression the last one that needs its value. */
+static void find_last_uses(const npu_build *b, int o, int *last) {
+  const tf_op *op = &b->p->wl->ops[o];
+  for (int i = op->n_expr - 1; i >= 0; i--) {
+    const tf_expr *e = &op->expr[i];
+    if (i == op->n_expr - 1) last[i] = op->n_expr;
+    for (int k = 0; k < e->n_args && e->what == TF_X_CALL; k++) {
+      const int until = is_put_off(b, o, e) ? last[i] : i;
+      if (last[e->arg[k]] < until) last[e->arg[k]] = until;
+    }
+  }
+}
+
+/* A place for the value of part i, which is needed until part `until`: that of a value needed no longer, or a new one.
+ */
+static int place_for(int *busy_until, int i, int until) {
+  int at = 0;
+  while (at < NPU_TEMPS && busy_until[at] > i)
+    at++;
+  if (at < NPU_TEMPS) busy_until[at] = until;
+  return at;
+}
+
 /* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
 static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const npu_term *to) {
   const tf_op *op = &b->p->wl->ops[o];
-  npu_term v[64];
+  npu_term v[PARTS];
+  int last[PARTS] = {0}, busy_until[NPU_TEMPS] = {0};
+  if (op->n_expr > PARTS) npu_stop(b, op->at, "an expression of more than %d parts", PARTS);
+  if (b->ok) find_last_uses(b, o, last);
   for (int i = 0; i < op->n_expr && b->ok; i++) {
     const tf_expr *e = &op->expr[i];
-    if (i == 64) npu_stop(b, op->at, "an expression of more than 64 parts");
-    if (!b->ok) return number(0);
     v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
     if (e->what == TF_X_READ) v[i] = read_value(b, op, e->ref, range, bank[e->ref]);
     if (e->what == TF_X_DIM) v[i] = coordinate(op, e->dim, range);
@@ -171,7 +203,7 @@ static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *co
     npu_term from[3] = {number(0), number(0), number(0)};
     for (int k = 0; k < e->n_args; k++)
       from[k] = v[e->arg[k]];
-    v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, i, range);
+    v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, place_for(busy_until, i, last[i]), range);
     npu_vector_add(b, o, (npu_op)op_of(e->call), range, op->n_dims, &v[i], from);
   }
   return b->ok ? v[op->n_expr - 1] : number(0);
@@ -193,17 +225,48 @@ static double start_of(const npu_build *b, int o) {
   return npu_type_of(&b->p->wl->tensors[op->out]) == NPU_F16 ? (double)npu_from_half(0xfbff) : -(double)FLT_MAX;
 }
 
-void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
+/* A dim of the op, with more than one value, over whose range some read goes across a seam; -1: none does. */
+static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank) {
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < bank[i]->rank; r++) {
+      const tf_index *ix = &op->reads[i].index[r];
+      int longest = -1;
+      if (npu_bank_runs(bank[i], r, read_rank(op, &op->reads[i], r, range))) continue;
+      for (int t = 0; t < ix->n_terms; t++)
+        for (int d = 0; d < op->n_dims; d++)
+          if (op->dims[d] == ix->terms[t].dim && (longest < 0 || range[d].len > range[longest].len)) longest = d;
+      if (longest >= 0 && range[longest].len > 1) return longest;
+    }
+  return -1;
+}
+
+/* The operations of the op for the ranges of its dims; `start` has been put where its sums begin. */
+static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
   const tf_op *op = &b->p->wl->ops[o];
-  const npu_term out = out_value(b, op, range, bank[op->n_reads]);
-  if (op->reduce == TF_ASSIGN) {
-    const npu_term v = run_expr(b, o, range, bank, &out);
-    const tf_expr *last = &op->expr[op->n_expr - 1];
-    if (last->what != TF_X_CALL || is_put_off(b, o, last)) npu_vector_add(b, o, NPU_MOV, range, op->n_dims, &out, &v);
+  const int split = b->dry || !b->ok ? -1 : seam_dim(op, range, bank);
+  if (split >= 0) {
+    tf_ival half[TF_MAX_RANK];
+    memcpy(half, range, sizeof *range * (size_t)op->n_dims);
+    half[split].len = range[split].len / 2;
+    run_part(b, o, half, bank);
+    half[split] = (tf_ival){half[split].lo + half[split].len, range[split].len - half[split].len};
+    run_part(b, o, half, bank);
     return;
   }
-  const npu_term start = number(start_of(b, o));
-  if (!npu_goes_on(b, o, range)) npu_vector_add(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
-  const npu_term v = run_expr(b, o, range, bank, NULL);
-  npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
+  const npu_term out = out_value(b, op, range, bank[op->n_reads]);
+  const npu_term v = run_expr(b, o, range, bank, op->reduce == TF_ASSIGN ? &out : NULL);
+  const tf_expr *last = &op->expr[op->n_expr - 1];
+  if (op->reduce != TF_ASSIGN)
+    npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
+  else if (last->what != TF_X_CALL || is_put_off(b, o, last))
+    npu_vector_add(b, o, NPU_MOV, range, op->n_dims, &out, &v);
+}
+
+void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
+  const tf_op *op = &b->p->wl->ops[o];
+  if (op->reduce != TF_ASSIGN && !npu_goes_on(b, o, range)) {
+    const npu_term out = out_value(b, op, range, bank[op->n_reads]), start = number(start_of(b, o));
+    npu_vector_add(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
+  }
+  run_part(b, o, range, bank);
 }

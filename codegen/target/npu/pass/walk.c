@@ -83,16 +83,35 @@ static int64_t volume(const tf_ival *box, int rank) {
   return v;
 }
 
-/* Loads the part of the box that is not in `old`: rank by rank, what is before and after it. */
-static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, tf_ival *box, const tf_ival *old) {
+/* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros around where it reads
+ * padding. */
+typedef struct {
+  tf_ival box[TF_MAX_RANK], wide[TF_MAX_RANK];
+  int padded; /* the op that reads padding; -1: they are the same */
+} entry;
+
+/* Loads the part of the entry. */
+static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e, const tf_ival *part) {
+  tf_ival in[TF_MAX_RANK];
+  bool padding = false;
+  for (int r = 0; r < to->rank; r++) {
+    in[r] = tf_common_part(part[r], e->box[r]);
+    padding |= in[r].len < part[r].len;
+  }
+  if (padding && e->padded >= 0) npu_zero(b, to, e->padded, part);
+  if (volume(in, to->rank) > 0) npu_move(b, from, to, in);
+}
+
+/* Loads the part of it that is not in `old`: rank by rank, what is before and after it. */
+static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, const entry *e, const tf_ival *old) {
   tf_ival rest[TF_MAX_RANK];
-  memcpy(rest, box, sizeof *box * (size_t)to->rank);
+  memcpy(rest, e->wide, sizeof rest);
   for (int r = 0; r < to->rank; r++) {
     const tf_ival all = rest[r], both = tf_common_part(all, old[r]);
     rest[r] = (tf_ival){all.lo, both.lo - all.lo};
-    if (rest[r].len > 0) npu_move(b, from, to, rest);
+    if (rest[r].len > 0) load_part(b, from, to, e, rest);
     rest[r] = (tf_ival){both.lo + both.len, all.lo + all.len - both.lo - both.len};
-    if (rest[r].len > 0) npu_move(b, from, to, rest);
+    if (rest[r].len > 0) load_part(b, from, to, e, rest);
     rest[r] = both;
   }
 }
@@ -104,22 +123,20 @@ static bool overlaps(const npu_bank *k, const tf_ival *box) {
   return k->held && volume(both, k->rank) > 0;
 }
 
-static void enter_input(npu_build *b, npu_bank *k, const tf_slice *s, tf_ival *box) {
-  const int at = (int)(k - b->bank);
+static void enter_input(npu_build *b, npu_bank *k, const tf_slice *s, const entry *e) {
   npu_bank *from = above(b, s);
   if (!from) return;
-  k = &b->bank[at]; /* banks may have been added, but never move: one array */
-  if (!k->blocks && overlaps(k, box)) {
+  if (!k->blocks && overlaps(k, e->wide)) {
     tf_ival old[TF_MAX_RANK];
     memcpy(old, k->box, sizeof old);
-    load_rest(b, from, k, box, old);
-    memcpy(k->box, box, sizeof *box * (size_t)k->rank);
+    load_rest(b, from, k, e, old);
+    memcpy(k->box, e->wide, sizeof *e->wide * (size_t)k->rank);
     for (int r = 0; r < k->rank && b->dry; r++)
-      k->ext[r] = box[r].len > k->ext[r] ? box[r].len : k->ext[r];
+      k->ext[r] = e->wide[r].len > k->ext[r] ? e->wide[r].len : k->ext[r];
     return;
   }
-  npu_bank_open(b, k, box);
-  npu_move(b, from, k, box);
+  npu_bank_open(b, k, e->wide);
+  load_part(b, from, k, e, e->wide);
 }
 
 static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_ival *box) {
@@ -171,9 +188,30 @@ static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *
                  : tf_slice_rank(&b->ev, s, r, b->cur);
 }
 
+/* Adds the padding that the vector unit reads below the slice's Tile. */
+static void widen(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) {
+  const tf_tensor *z = &workload(b)->tensors[s->tensor];
+  memcpy(e->wide, e->box, sizeof e->wide);
+  e->padded = -1;
+  if (k->blocks || s->makes || k->memory != b->t.machine.vector.memory) return;
+  b->ev.noclip = true;
+  for (int t = 0; t < s->n_touch; t++)
+    for (int r = 0; r < k->rank && s->touch[t].ref >= 0 && !b->product[s->touch[t].op]; r++) {
+      if (!z->pad[r]) continue;
+      e->wide[r] = tf_hull(e->wide[r], tf_touch_rank(&b->ev, s->touch[t], r, s->node, b->cur));
+      if (e->wide[r].len > e->box[r].len) e->padded = s->touch[t].op;
+    }
+  b->ev.noclip = false;
+  bool between = false;
+  for (int r = 0; r < k->rank && volume(e->box, k->rank) > 0; r++)
+    between |= tf_clip(z, r, e->wide[r]).len != e->box[r].len;
+  if (between)
+    npu_stop(b, b->p->tree->nodes[s->node].at, "reads of '%.40s' of which some are in its padding alone", z->name);
+}
+
 static void enter(npu_build *b, int i) {
   const tf_slice *s = &b->p->slices[i];
-  tf_ival box[TF_MAX_RANK];
+  entry e;
   bool touched = false;
   for (int t = 0; t < s->n_touch; t++)
     touched |= !tf_op_idle(&b->ev, s->touch[t].op, s->node, b->cur);
@@ -185,15 +223,23 @@ static void enter(npu_build *b, int i) {
   const int at = bank_of_slice(b, s);
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
-  box_of(b, s, k, box);
-  if (volume(box, k->rank) == 0) { /* it reads padding alone, and leaves nothing */
+  box_of(b, s, k, e.box);
+  widen(b, s, k, &e);
+  const bool none = volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
+  if (none && e.padded < 0) {
     k->held &= s->makes || k->dirty;
     return;
   }
-  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)k->rank);
+  const bool same = !none && k->held && !memcmp(e.wide, k->box, sizeof *e.wide * (size_t)k->rank);
   if (!same) npu_flush(b, s->tensor, s->makes ? s->level : s->above + 1);
-  if (!same && b->ok && s->makes) enter_result(b, k, s, box);
-  if (!same && b->ok && !s->makes) enter_input(b, k, s, box);
+  if (none && b->ok) {
+    npu_bank_open(b, k, e.wide);
+    npu_zero(b, k, e.padded, e.wide);
+    k->held = false;
+    return;
+  }
+  if (!same && b->ok && s->makes) enter_result(b, k, s, e.box);
+  if (!same && b->ok && !s->makes) enter_input(b, k, s, &e);
   if (s->makes) k->dirty = true;
   k->owner = i;
 }
