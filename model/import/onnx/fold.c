@@ -300,7 +300,7 @@ static bool reduce(ox_net *g, bool *done) {
   const char how = strstr(type, "Prod") ? '*' : strstr(type, "Max") ? 'm' : strstr(type, "Min") ? 'n' : '+';
   const list v = input(g, 0);
   list out = {.whole = v.whole};
-  int64_t shape[OX_RANK], kept[OX_RANK], step[OX_RANK], at[OX_RANK] = {0};
+  int64_t shape[OX_RANK], kept[OX_RANK] = {0}, step[OX_RANK], at[OX_RANK] = {0};
   bool over[OX_RANK];
   int rank = 0;
   if (!ox_reduced_axes(g, v.rank, over)) return false;
