@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """The cases of workloads/operators on one core: the model's first choice and what `tileflow tune` makes of it, beside PyTorch and oneDNN.
 
-    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S] [--arch FILE] [--folder DIR] [--again] [--every N] [--lock FILE]
-                           [CASE or KIND...]
+    bench/operators/run.py TILEFLOW OUT.csv [--tune N] [--strategy S,...] [--by FILE] [--arch FILE] [--folder DIR] [--again] [--every N]
+                           [--lock FILE] [CASE or KIND...]
 
 Each case is emitted, compiled, and held against PyTorch in float64; then all contestants take turns in ROUNDS rounds, processor time of the
-thread, medians.  --tune N: first, N trials of one strategy (its store is DIR/tuned.db: a run that was ended goes on).  OUT.csv gets a row a case as soon
+thread, medians.  --tune N: first, N trials of each strategy (the store of all is DIR/tuned.db: a run that was ended goes on), and the fastest of the store
+is a contestant; --by FILE gets a row a case and strategy: the best that it found, by the times of the store.  OUT.csv gets a row a case as soon
 as it is measured, in the place of its old one; a case that has one is left out, unless --again, or --tune where the row has no tuned time.
 --every N: the first of each N cases of a kind.  --again leaves out rows of the commit at hand, so a run that was ended goes on.
---lock FILE: for a computer that others measure on: locked (flock) while kernels are timed; what compiles runs with `nice -n 15`.
+--lock FILE: for a computer that others measure on: locked (flock) while contestants take turns; what compiles or tunes runs with `nice -n 15`.
 Exit status 1 where a case cannot be emitted or compiled, or is wrong.  Needs PyTorch; without it, status 3.
 """
 import argparse
@@ -41,8 +42,9 @@ from peer import Ours, turns
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LIMIT = 1e-5
 TOGETHER = 8  # cases measured while a lock is held
-FIELDS = ["kind", "case", "operations", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "best_trial", "torch_us",
+FIELDS = ["kind", "case", "operations", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "torch_us",
           "channels_last_us", "onednn_us", "other_us", "compiled_us", "date", "load", "commit"]
+BY = ["case", "strategy", "trials", "kernels", "first_us", "best_us", "drawn", "unfit", "date", "commit"]
 COLUMN = {"torch": "torch_us", "torch channels_last": "channels_last_us", "oneDNN laid out": "onednn_us", "torch compiled": "compiled_us"}
 
 
@@ -52,17 +54,20 @@ class Failed(Exception):
 
 @contextlib.contextmanager
 def alone(lock):
-    """While the computer is this run's; lock None: of itself."""
+    """While the computer is this run's; lock None: of itself.  A run that was begun with nice, by one who may, is nice no more."""
     if not lock:
         yield
         return
-    with open(lock, "w", encoding="ascii") as f:
+    with open(lock, "w", encoding="ascii") as f, contextlib.suppress(PermissionError):
         fcntl.flock(f, fcntl.LOCK_EX)
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
         yield
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
-def command(args, what, aside=("nice", "-n", "15")):
-    done = subprocess.run([*aside, *(str(a) for a in args)], capture_output=True, text=True, timeout=900, cwd=ROOT)
+def command(args, what):
+    done = subprocess.run(["nice", "-n", "15", *(str(a) for a in args)], capture_output=True, text=True, timeout=900, cwd=ROOT)
     if done.returncode:
         raise Failed(f"{what}: {(done.stderr or done.stdout or 'ended by a signal').strip()[:300]}")
     return done.stdout
@@ -97,16 +102,22 @@ class Case:
         return str(folder / "kernel.so")
 
     def tune(self):
-        """The trial that was the fastest; its kernel is what `emit --tuned` writes."""
+        """Rows of BY, one a strategy."""
+        return [self.tune_by(strategy) for strategy in self.o.strategy.split(",")]
+
+    def tune_by(self, strategy):
         table = self.o.folder / "trials.csv"
-        with alone(self.o.lock):
-            command([self.o.tileflow, "tune", *self.what, "--strategy", self.o.strategy, "--trials", self.o.tune, "--threads", "1", "--store",
-                     self.o.folder / "tuned.db", "--csv", table, "--quiet"], "tune", ())
+        said = command([self.o.tileflow, "tune", *self.what, "--strategy", strategy, "--trials", self.o.tune, "--store", self.o.folder / "tuned.db",
+                        "--csv", table], "tune")
         with open(table, encoding="utf-8", newline="") as f:
-            ran = [r for r in csv.DictReader(f) if r["verdict"] == "ran"]
-        if not ran:
+            trials = list(csv.DictReader(f))
+        ran = [float(r["seconds"]) for r in trials if r["verdict"] == "ran"]
+        if not ran or trials[0]["verdict"] != "ran":
             raise Failed("tune: no kernel ran")
-        return int(min(ran, key=lambda r: float(r["seconds"]))["trial"])
+        drawn, unfit = re.search(r"^(\d+) schedules drawn, (\d+) of them did not fit$", said, re.M).groups()
+        return {"case": self.name, "strategy": strategy, "trials": len(trials) - 1, "kernels": sum(r["same"] == "0" for r in trials),
+                "first_us": f"{ran[0] * 1e6:.5g}", "best_us": f"{min(ran) * 1e6:.5g}", "drawn": drawn, "unfit": unfit,
+                "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "commit": head()}
 
     def tensors(self):
         torch.manual_seed(1)
@@ -156,8 +167,11 @@ def prepared(case):
     row = {"kind": case.kind, "case": case.name, "commit": head()}
     first, tuned = case.library("first"), None
     if case.o.tune:
-        row["trials"], row["best_trial"] = case.o.tune, case.tune()
-        if row["best_trial"]:
+        by = case.tune()
+        if case.o.by:
+            note(case.o.by, by)
+        row["trials"] = sum(r["trials"] for r in by)
+        if any(float(r["best_us"]) < float(r["first_us"]) for r in by):
             tuned = case.library("tuned", "--tuned", case.o.folder / "tuned.db")
     row["operations"] = case.manifest["predicted"]["points"]
     contestants, row["error"] = contestants_of(case, first, tuned)
@@ -167,7 +181,7 @@ def prepared(case):
 def measured(row, contestants):
     row.update(date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[0])
     row.update(race(contestants))
-    if row.get("best_trial") == 0:  # nothing that was tried is faster
+    if row.get("trials") and "tuned_us" not in row:  # nothing that was tried is faster
         row.update({to: row[of] for of, to in (("first_us", "tuned_us"), ("first_packed_us", "tuned_packed_us")) if of in row})
 
 
@@ -175,12 +189,25 @@ def head():
     return command(["git", "rev-parse", "--short", "HEAD"], "git").strip()
 
 
-def write(path, rows):
+def note(path, by):
+    """Puts the rows of a case in the place of its old ones."""
+    rows = read(path)
+    write(path, BY, [r for r in rows if r["case"] != by[0]["case"]] + by)
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def write(path, fields, rows):
     order = {name: k for k, (_, name, _) in enumerate(cases())}
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as f:
-        w = csv.DictWriter(f, FIELDS, lineterminator="\n")
+        w = csv.DictWriter(f, fields, lineterminator="\n")
         w.writeheader()
-        w.writerows(sorted(rows.values(), key=lambda r: order[r["case"]]))
+        w.writerows(sorted(rows, key=lambda r: order[r["case"]]))
     os.chmod(f.name, 0o644)
     os.replace(f.name, path)
 
@@ -221,7 +248,7 @@ def together(o, todo, rows):
         for row, contestants in ready:
             measured(row, contestants)
             rows[row["case"]] = row
-            write(o.out, rows)
+            write(o.out, FIELDS, rows.values())
             print(json.dumps({k: v for k, v in row.items() if k not in ("date", "commit", "operations")}), flush=True)
     return bad
 
@@ -230,6 +257,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("tileflow", type=pathlib.Path), p.add_argument("out", type=pathlib.Path), p.add_argument("cases", nargs="*")
     p.add_argument("--tune", type=int, default=0), p.add_argument("--strategy", default="cga"), p.add_argument("--arch", type=pathlib.Path)
+    p.add_argument("--by", type=pathlib.Path)
     p.add_argument("--folder", type=pathlib.Path), p.add_argument("--again", action="store_true")
     p.add_argument("--every", type=int, default=1), p.add_argument("--lock", type=pathlib.Path)
     o = p.parse_intermixed_args()
@@ -243,10 +271,7 @@ def main():
         o.arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", o.arch.read_text(), count=1))
     o.arch = o.arch.resolve()
     torch.set_num_threads(1)
-    rows = {}
-    if o.out.exists():
-        with open(o.out, encoding="utf-8", newline="") as f:
-            rows = {r["case"]: r for r in csv.DictReader(f)}
+    rows = {r["case"]: r for r in read(o.out)}
     todo, bad = chosen(o, rows), 0
     for k in range(0, len(todo), TOGETHER if o.lock else 1):
         with torch.inference_mode():
