@@ -79,7 +79,7 @@ static bool climb(job *j, const cli_looking *look) {
   bool ok = tf_tune_ladder(j->spec->arch, j->spec->workload, n, isas, &plan, &j->ladder, j->d);
   for (int k = 0; ok && k < j->ladder.n; k++)
     ok = replay(j, k, n, isas);
-  return ok && (!j->measured || measure(j));
+  return ok && (!j->measured || !j->ladder.n || measure(j));
 }
 
 /* ---- results ----------------------------------------------------------------------------------- */
@@ -153,7 +153,8 @@ cli_status cli_ladder(const cli_input *in, const cli_looking *look, const char *
   if (status == CLI_DONE) {
     const bool ok = climb(&j, look);
     if (!ok && tf_diags_errors(s.diags)) cli_complain(s.diags);
-    status = ok                         ? CLI_DONE
+    status = ok && !j.ladder.n          ? cli_none_found(&s, j.ladder.evals, j.ladder.stopped_by)
+             : ok                       ? CLI_DONE
              : tf_diags_errors(s.diags) ? CLI_BAD_INPUT
              : cli_interrupted(NULL)    ? CLI_INTERRUPTED
                                         : CLI_FAILED;

@@ -121,12 +121,14 @@ typedef struct {
   char *text;       /* malloc'd */
 } tf_ladder_step;
 typedef struct {
-  int n;
+  int n; /* 0: no mapping that fits was found */
   tf_ladder_step step[TF_LADDER_MOST];
+  int64_t evals; /* of the plan */
+  tf_stop stopped_by;
 } tf_ladder;
 /* isas: the first is that of the steps without vectors, the last that of the plan (plan->kernel.isa).  Steps that are
- * like the one before, or that the workload does not have, are left out.  False with errors in d: no mapping fits, or
- * the first choice is none of the schedules. */
+ * like the one before, or that the workload does not have, are left out.  False with errors in d, as where the first
+ * choice is none of the schedules. */
 bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                     const tf_planner_opts *plan, tf_ladder *out, tf_diags *d);
 void tf_ladder_free(tf_ladder *l);

@@ -57,6 +57,10 @@ trials() { tail -n +2 "$1" | wc -l; }
   cmp -s first/kernel.c "${step%.txt}/kernel.c" || fail "the ladder does not end with what emit chooses"
   "$tool" explain $what step1/manifest.json --ladder >said 2>&1 && fail "a ladder beside a mapping"
   "$tool" explain $what --measure >said 2>&1 && fail "--measure without --ladder"
+  scn="$root/arch-specs/host-template.yaml $root/workloads/operators/scn.yaml --set M=256 --set K=512 --evals 100"
+  "$tool" emit $scn -o none >/dev/null 2>of-emit && fail "emit has a mapping where the ladder is to have none"
+  "$tool" explain $scn --ladder --measure >said 2>&1 && fail "a ladder to no mapping"
+  cmp -s said of-emit || fail "where nothing fits, the ladder says something else than emit"
 
   net="$root/arch-specs/host-template.yaml $root/workloads/mlp.yaml --set tokens=8 --set width=16 --set inner=24"
   "$tool" plan $net --target cpu --max-ops 2 --evals 60 -o plan.yaml >said 2>&1 || fail "plan"

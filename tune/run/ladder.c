@@ -184,7 +184,7 @@ static bool climb(climber *c, const tf_tree *first, tf_ladder *out, tf_diags *d)
   if (ok && !tune_encode(c->s, first, c->s->n_isas - 1, goal))
     ok = tf_fail(d, wl->at, TF_E_SHAPE,
                  "the model's first choice for %.60s is none of the schedules of tune, so there is "
-                 "no ladder to it",
+                 "no ladder to it: a longer search may choose another",
                  wl->name ? wl->name : "the workload");
   c->goal = goal;
   c->row = goal ? goal + c->s->space.n : NULL;
@@ -201,9 +201,8 @@ bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, cons
   *out = (tf_ladder){0};
   climber c = {.s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL};
   tf_planned *p = c.s ? tf_planner_run(arch, wl, NULL, plan, d) : NULL;
-  bool ok = p && p->tree;
-  if (p && !p->tree) tf_fail(d, wl->at, TF_E_SHAPE, "no mapping that fits was found, so there is no ladder to it");
-  ok = ok && climb(&c, p->tree, out, d);
+  if (p) out->evals = p->evals, out->stopped_by = p->stopped_by;
+  const bool ok = p && (!p->tree || climb(&c, p->tree, out, d));
   tf_planned_free(p);
   tune_space_free(c.s);
   if (!ok) tf_ladder_free(out);
