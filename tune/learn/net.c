@@ -16,12 +16,12 @@ static bool give_room(net *n, int l, tf_arena *a) {
   return n->weight[l] && n->bias[l] && n->grad2[l] && n->step2[l];
 }
 
-net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng) {
+net *net_new(tf_arena *a, int n_in, tf_rng *rng) {
   net *n = TF_NEW(a, net);
   bool ok = n != NULL;
-  if (ok) *n = (net){.n_in = n_in, .n_out = n_out};
+  if (ok) *n = (net){0};
   for (int l = 0; ok && l <= NET_LAYERS; l++) {
-    n->size[l] = l == 0 ? n_in : l == NET_LAYERS ? n_out : NET_WIDTH;
+    n->size[l] = l == 0 ? n_in : l == NET_LAYERS ? 1 : NET_WIDTH;
     n->value[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
     n->delta[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
     ok = n->value[l] && n->delta[l];
@@ -29,14 +29,14 @@ net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng) {
   for (int l = 0; ok && l < NET_LAYERS; l++) {
     ok = give_room(n, l, a);
     const double scale = sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
-    for (size_t k = 0; ok && l + 1 < NET_LAYERS && k < cells(n, l); k++) /* outputs begin at 0 */
+    for (size_t k = 0; ok && l + 1 < NET_LAYERS && k < cells(n, l); k++) /* the output begins at 0 */
       n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
   }
   return ok ? n : NULL;
 }
 
-const double *net_ask(net *n, const double *in) {
-  memcpy(n->value[0], in, (size_t)n->n_in * sizeof *in);
+double net_ask(net *n, const double *in) {
+  memcpy(n->value[0], in, (size_t)n->size[0] * sizeof *in);
   for (int l = 0; l < NET_LAYERS; l++)
     for (int o = 0; o < n->size[l + 1]; o++) {
       const double *w = &n->weight[l][(size_t)o * (size_t)n->size[l]];
@@ -45,7 +45,7 @@ const double *net_ask(net *n, const double *in) {
         sum += w[i] * n->value[l][i];
       n->value[l + 1][o] = l + 1 < NET_LAYERS && sum < 0 ? 0 : sum;
     }
-  return n->value[NET_LAYERS];
+  return *n->value[NET_LAYERS];
 }
 
 static void adapt(double *at, double slope, double *grad2, double *step2) {
@@ -74,18 +74,10 @@ static void back(net *n, int l) {
     if (n->value[l][i] <= 0) n->delta[l][i] = 0;
 }
 
-double net_teach(net *n, const double *in, int output, double target) {
-  const double off = net_ask(n, in)[output] - target;
-  memset(n->delta[NET_LAYERS], 0, (size_t)n->n_out * sizeof *n->delta[0]);
-  n->delta[NET_LAYERS][output] = 2 * off;
+double net_teach(net *n, const double *in, double target) {
+  const double off = net_ask(n, in) - target;
+  *n->delta[NET_LAYERS] = 2 * off;
   for (int l = NET_LAYERS; l-- > 0;)
     back(n, l);
   return off * off;
-}
-
-void net_copy(net *to, const net *from) {
-  for (int l = 0; l < NET_LAYERS; l++) {
-    memcpy(to->weight[l], from->weight[l], cells(from, l) * sizeof *to->weight[l]);
-    memcpy(to->bias[l], from->bias[l], (size_t)from->size[l + 1] * sizeof *to->bias[l]);
-  }
 }

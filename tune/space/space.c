@@ -135,6 +135,31 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   return n;
 }
 
+/* The feature of a knob of that name in a form before; -1: none has it. */
+static int feature_of(const tune_space *s, int before, const char *name) {
+  for (int f = 0; f < before; f++) {
+    const csp *x = s->form[f].s;
+    for (int k = 0; k < x->n_knobs; k++)
+      if (!strcmp(x->var[x->knob[k]].name, name)) return s->form[f].feature[k];
+  }
+  return -1;
+}
+
+/* Numbers the features: first form and instruction set, then names of knobs. */
+static bool name_features(tune_space *s) {
+  s->n_features = TUNE_FIRST;
+  for (int f = 0; f < s->n_forms; f++) {
+    tune_form *x = &s->form[f];
+    x->feature = TF_ARRAY(s->arena, int, (size_t)x->s->n_knobs + 1);
+    for (int k = 0; x->feature && k < x->s->n_knobs; k++) {
+      const int known = feature_of(s, f, x->s->var[x->s->knob[k]].name);
+      x->feature[k] = known < 0 ? s->n_features++ : known;
+    }
+    if (!x->feature) return false;
+  }
+  return true;
+}
+
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                            const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
@@ -149,7 +174,7 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
   *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas};
   const int n = find_forms(s, more, wrong);
   s->space = (tf_space){.kind = &kind, .n = n, .chosen = TF_ARRAY(a, int32_t, (size_t)n)};
-  const bool ok = s->n_forms && s->space.chosen && !tf_arena_failed(a);
+  const bool ok = s->n_forms && s->space.chosen && name_features(s) && !tf_arena_failed(a);
   if (!ok && tf_arena_failed(a))
     tf_out_of_memory_at(d, wl->at);
   else if (!ok && tf_diags_errors(wrong))

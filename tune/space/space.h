@@ -37,6 +37,7 @@ typedef struct {
   int n_splits;
   tune_split *split;
   int first;        /* its first decision in the vector */
+  int *feature;     /* [s->n_knobs] of tune_features: knobs of the same name are one in all forms */
   csp_state *stack; /* [s->n_knobs + 1] */
 } tune_form;
 
@@ -45,7 +46,7 @@ typedef struct {
   tf_arena *arena;
   const tf_arch *arch;
   const tf_workload *wl;
-  int n_forms, n_isas;
+  int n_forms, n_isas, n_features;
   tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
   bool dead; /* the last choice left no solution */

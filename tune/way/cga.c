@@ -19,7 +19,7 @@ typedef struct {
   int32_t *queue;              /* [SELECT][n] */
   int32_t *pop, *young;        /* [POPULATION][n] */
   double *worth, *young_worth; /* [POPULATION] */
-  double *x;                   /* [n] */
+  double *x;                   /* [n_features + 1] */
 } cga;
 
 static void *make(tune_world *w) {
@@ -27,13 +27,13 @@ static void *make(tune_world *w) {
   const size_t n = (size_t)w->s->space.n;
   if (!g) return NULL;
   *g = (cga){.w = w,
-             .model = trees_new(w->arena, w->s->space.n + 1),
+             .model = trees_new(w->arena, w->s->n_features + 1),
              .queue = TF_ARRAY(w->arena, int32_t, SELECT * n),
              .pop = TF_ARRAY(w->arena, int32_t, POPULATION * n),
              .young = TF_ARRAY(w->arena, int32_t, POPULATION * n),
              .worth = TF_ARRAY(w->arena, double, POPULATION),
              .young_worth = TF_ARRAY(w->arena, double, POPULATION),
-             .x = TF_ARRAY(w->arena, double, n + 1)};
+             .x = TF_ARRAY(w->arena, double, (size_t)w->s->n_features + 1)};
   return g->model && g->queue && g->pop && g->young && g->worth && g->young_worth && g->x ? g : NULL;
 }
 
@@ -43,19 +43,19 @@ static size_t bytes(const cga *g) { return (size_t)g->w->s->space.n * sizeof(int
 /* The row's features, among them the model's prediction. */
 static void features(const cga *g, const int32_t *row, double *x) {
   tune_features(g->w->s, row, x);
-  x[g->w->s->space.n] = log2(g->w->model(g->w->ctx, row));
+  x[g->w->s->n_features] = log2(g->w->model(g->w->ctx, row));
 }
 
 /* Fitness: more is better.  -INFINITY: it does not fit. */
 static double worth(const cga *g, const int32_t *row) {
   features(g, row, g->x);
-  const double cycles = g->x[g->w->s->space.n];
+  const double cycles = g->x[g->w->s->n_features];
   if (!isfinite(cycles)) return -INFINITY;
   return g->told.n >= FIRST ? -trees_ask(g->model, g->x) : -cycles;
 }
 
 static void learn(cga *g) {
-  const int width = g->w->s->space.n + 1, n = g->told.n;
+  const int width = g->w->s->n_features + 1, n = g->told.n;
   double *x = malloc((size_t)n * (size_t)width * sizeof *x), *y = malloc((size_t)n * sizeof *y);
   for (int k = 0; x && y && k < n; k++) {
     features(g, tune_point(&g->told, k), &x[(size_t)k * (size_t)width]);

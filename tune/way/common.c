@@ -58,7 +58,7 @@ bool tune_draw(tune_world *w, int32_t *row) {
 }
 
 void tune_features(const tune_space *s, const int32_t *row, double *x) {
-  for (int i = 0; i < s->space.n; i++)
+  for (int i = 0; i < s->n_features; i++)
     x[i] = 0;
   x[TUNE_FORM] = (row[TUNE_FORM] + 1.0) / s->n_forms;
   x[TUNE_ISA] = (row[TUNE_ISA] + 1.0) / s->n_isas;
@@ -66,7 +66,7 @@ void tune_features(const tune_space *s, const int32_t *row, double *x) {
   for (int k = 0; k < f->s->n_knobs; k++) {
     const csp_var *v = &f->s->var[f->s->knob[k]];
     const int32_t choice = row[f->first + k];
-    x[f->first + k] = !tune_is_loop(&f->knob[k]) ? (choice + 1.0) / (v->n + 1.0) : log2((double)choice) / 8;
+    x[f->feature[k]] = !tune_is_loop(&f->knob[k]) ? (choice + 1.0) / (v->n + 1.0) : log2((double)choice) / 8;
   }
 }
 

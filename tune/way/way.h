@@ -39,7 +39,8 @@ bool tune_new(const tune_world *w, const int32_t *row);
 void tune_note(tune_world *w, const int32_t *row); /* it is no longer new */
 /* A new row by lot that fits, into `row`. */
 bool tune_draw(tune_world *w, int32_t *row);
-/* The row as numbers for what learns: log2 of factors, shares of other domains. */
+/* The row as [s->n_features] numbers for what learns: log2 of factors, shares of other domains; 0 for what another form
+ * decides. */
 void tune_features(const tune_space *s, const int32_t *row, double *x);
 
 /* Rows with their times, ascending. */
