@@ -1,19 +1,32 @@
 #!/usr/bin/env python3
-"""Which kernels of an emitted network take the time: each called alone on random data (groups.py CODE [PLAN.json], with libnetwork.so in CODE).
+"""Which groups of an emitted network take the time (groups.py FOLDER [--calls N], after run.py: FOLDER has plan.json, code/libnetwork.so and weights.bin).
 
-Milliseconds of processor time (the least of four calls, times the groups that are that kernel), with the plan's JSON what it predicts and
-measured over predicted, how many these are, the ops.  The last line has the sums.
+A line a kernel: milliseconds in the network (each of its groups timed where it runs, the median of N calls of the whole, 40 unless
+said, added up), alone (called again and again for 20 ms and more with its data in cache, the least of five, times its groups), what the plan predicts,
+in the network over that, how many groups it is, their ops.  The last line has the sums.
 """
+import argparse
 import ctypes
-import glob
 import json
 import os
+import pathlib
 import re
+import subprocess
 import sys
 import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+LONG = 0.02  # seconds that a measurement takes at least
+CLOCK = """
+#include <time.h>
+double network_spent[%d];
+static double spent_at(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+#define SPENT(n, call) do { const double begun = spent_at(); call; network_spent[n] = spent_at() - begun; } while (0)
+"""
 
 
 def arguments(header):
@@ -44,42 +57,69 @@ def room(lib, name):
     return zeros, (zeros.ctypes.data + 63) // 64 * 64, n
 
 
-def time_of(lib, name, header):
+def time_alone(lib, name, header):
+    """Seconds of a call."""
     args, arrays = arguments(header)
     if hasattr(lib, name + "_packed"):
         panels, at, n = room(lib, name + "_packed")
         getattr(lib, name + "_pack")(ctypes.byref(args), ctypes.c_void_p(at), ctypes.c_size_t(n))
         args.packed = at
     scratch, at, n = room(lib, name + "_workspace")
-    best = float("inf")
-    for _ in range(4):
+    call = lambda: getattr(lib, name)(ctypes.byref(args), ctypes.c_void_p(at), ctypes.c_size_t(n))
+
+    def spent(times):
         begun = time.process_time()
-        getattr(lib, name)(ctypes.byref(args), ctypes.c_void_p(at), ctypes.c_size_t(n))
-        best = min(best, time.process_time() - begun)
-    return best * 1e3
+        for _ in range(times):
+            call()
+        return time.process_time() - begun
+
+    times = 1
+    while spent(times) < LONG:
+        times *= 2
+    return min(spent(times) for _ in range(5)) / times
 
 
-def against(ms, said):
-    return f"{said:8.3f} {ms / said:5.2f}  " if said else ""
+def times_inside(folder, n, calls):
+    """Seconds of each of the n groups where it runs: those of a library like FOLDER's, with a clock around each."""
+    import run
+
+    code = folder / "code"
+    text = re.sub(r"if \(!status\) (status = run_(\d+)\(.*\));", r"if (!status) SPENT(\2 - 1, \1);", (code / "network.c").read_text())
+    (code / "spent.c").write_text(CLOCK % n + text)
+    subprocess.run(["cc", "-O3", "-fPIC", "-fopenmp", "-shared", "-o", "libspent.so", "spent.c", "-Wl,--whole-archive", "-l:libnetwork.a", "-Wl,--no-whole-archive", "-L.", "-lm",
+                    "-Wl,--allow-multiple-definition"], cwd=code, check=True)
+    lib = run.Library(code, folder / "weights.bin", "libspent.so")
+    for name in lib.missing():
+        if name not in lib.out:
+            lib.set(name, np.random.default_rng(1).random(lib.shape[name], np.float32))
+    lib.ready()
+    spent, seen = (ctypes.c_double * n).in_dll(lib.lib, "network_spent"), []
+    for _ in range(calls + 1):
+        lib.run()
+        seen.append(list(spent))
+    return np.median(np.array(seen[1:]), axis=0)
+
+
+def line(inside, alone, said, what):
+    print(f"{inside:8.3f} ms  {alone:8.3f}  {said:8.3f}  {inside / said if said else 0:5.2f}  {what}")
 
 
 def main():
-    folder, rows = sys.argv[1], []
-    plan = json.load(open(sys.argv[2]))["groups"] if len(sys.argv) > 2 else None
-    lib, text = ctypes.CDLL(folder + "/libnetwork.so"), open(folder + "/network.c").read()
-    calls = re.findall(r"/\* \d+: (.*?) \*/\nstatic int run_\d+.*?return (network_g\d+)\(", text, re.S)
-    for path in glob.glob(folder + "/g*.h"):
-        if not (k := re.search(r"/g(\d+)\.h$", path)):
-            continue
-        name = f"network_g{k[1]}"
-        alike = [ops for ops, kernel in calls if kernel == name]
-        group = plan[int(k[1]) - 1] if plan else {"seconds": 0}
-        said = 1e3 * group.get("kernel_seconds", group["seconds"]) * len(alike)
-        rows.append((time_of(lib, name, open(path).read()) * len(alike), said, len(alike), name, alike[0]))
-    for ms, said, n, name, ops in sorted(rows, reverse=True):
-        print(f"{ms:8.3f} ms  {against(ms, said)}{n:3d} x {name}: {ops[:100]}")
-    ms, said = (sum(row[i] for row in rows) for i in (0, 1))
-    print(f"{ms:8.3f} ms  {against(ms, said)}all")
+    p = argparse.ArgumentParser()
+    p.add_argument("folder", type=pathlib.Path), p.add_argument("--calls", type=int, default=40)
+    o = p.parse_args()
+    code, plan = o.folder / "code", json.load(open(o.folder / "plan.json"))["groups"]
+    inside = times_inside(o.folder, len(plan), o.calls)
+    calls = re.findall(r"/\* (\d+): (.*?) \*/\nstatic int run_\d+.*?return (network_g\d+)\(", (code / "network.c").read_text(), re.S)
+    lib, rows = ctypes.CDLL(str(code / "libnetwork.so")), []
+    for name in sorted({kernel for _, _, kernel in calls}):
+        mine = [(int(i) - 1, ops) for i, ops, kernel in calls if kernel == name]
+        alone = time_alone(lib, name, (code / f"{name[8:]}.h").read_text())
+        said = sum(plan[i].get("kernel_seconds", plan[i]["seconds"]) for i, _ in mine)
+        rows.append((1e3 * sum(inside[i] for i, _ in mine), 1e3 * alone * len(mine), 1e3 * said, f"{len(mine):3d} x {name}: {mine[0][1][:100]}"))
+    for row in sorted(rows, reverse=True):
+        line(*row)
+    line(*(sum(row[i] for row in rows) for i in range(3)), "all")
 
 
 main()

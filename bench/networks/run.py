@@ -82,7 +82,7 @@ def feeds_of(model, seed=3):
 class Library:
     """An emitted network: its arguments by name, as network.h lists them."""
 
-    def __init__(self, folder, weights):
+    def __init__(self, folder, weights, name="libnetwork.so"):
         header = (folder / "network.h").read_text()
         body = re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1)
         fields, self.shape, self.out = [], {}, []
@@ -96,7 +96,7 @@ class Library:
             elif "*packed" in line:
                 fields.append(("packed", ctypes.c_void_p))
         self.Args = type("Args", (ctypes.Structure,), {"_fields_": fields})
-        self.args, self.kept, self.given, self.lib = self.Args(), [], {}, ctypes.CDLL(str(folder / "libnetwork.so"))
+        self.args, self.kept, self.given, self.lib = self.Args(), [], {}, ctypes.CDLL(str(folder / name))
         self.lib.network_workspace.restype = ctypes.c_size_t
         with open(weights, "rb") as f:
             self.map = mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
