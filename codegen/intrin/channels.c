@@ -40,7 +40,12 @@ static int piece(const shape *s, int i) {
 }
 
 /* What names of functions say of a kernel's type. */
-static const char *kind(const ir_kernel *k) { return k->a == IR_F32 ? "" : "_bf16"; }
+static const char *kind(const ir_kernel *k) { return k->a == IR_F32 ? "" : k->c == IR_I32 ? "_int8" : "_bf16"; }
+
+/* Prefix of the operations on sums. */
+static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->sums; }
+static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
+static const char *type_of_c(const shape *s) { return tf_micro_type(s->kernel->c); }
 
 static void tile_name(const shape *s, char *name) {
   snprintf(name, 96, "channels%s_%d_%d_s%lld%s", kind(s->kernel), s->rows, s->across, (long long)s->step,
@@ -92,7 +97,8 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   fputs("  {\n", out);
   for (int i = 0; i < s->lanes; i++)
     if (from + i < to)
-      fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
+      fprintf(out, of_ints(s) ? "  const vec x%d = ivec_as_vec(c%d_%d);\n" : "  const vec x%d = c%d_%d;\n", i, from + i,
+              j);
     else
       fprintf(out, "  const vec x%d = vec_zero();\n", i);
   transpose_quads(out, s->lanes, mm);
@@ -100,10 +106,13 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
   if (*part) snprintf(count, sizeof count, ", %d", to - from);
-  fputs("  float *to = ", out), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
-  for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
-    fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n",
-            j * s->lanes + l, part, l, part, count, l, count);
+  fprintf(out, "  %s *to = ", type_of_c(s)), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
+  for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out)) {
+    char y[32];
+    snprintf(y, sizeof y, of_ints(s) ? "ivec_of_vec(y%d)" : "y%d", l);
+    fprintf(out, "  if (n > %d) %s_store%s(to, add & ADDS ? %s_add(%s, %s_load%s(to%s)) : %s%s);\n", j * s->lanes + l,
+            sums(s), part, sums(s), y, sums(s), part, count, y, count);
+  }
   fputs("  }\n", out);
 }
 
@@ -125,16 +134,16 @@ static void print_blocks(FILE *out, const shape *s) {
 
 static void print_by_element(FILE *out, const shape *s) {
   const int width = s->across * s->lanes;
-  fprintf(out, "  float sums[%d];\n", s->rows * width);
+  fprintf(out, "  %s sums[%d];\n", type_of_c(s), s->rows * width);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
+      fprintf(out, "  %s_store(sums + %d, c%d_%d);\n", sums(s), (i * s->across + j) * s->lanes, i, j);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
-    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      float *const to = ",
-            piece(s, i) - i);
+    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      %s *const to = ",
+            piece(s, i) - i, type_of_c(s));
     in_c(out, s, i);
-    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : 0.0f) + sums[(%d + i) * %d + j];\n    }\n", i,
-            width);
+    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : %s) + sums[(%d + i) * %d + j];\n    }\n",
+            of_ints(s) ? "0" : "0.0f", i, width);
   }
 }
 
@@ -148,7 +157,9 @@ static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  }\n", out);
 }
 
-static const char asked[] = ", uintptr_t ahead, int64_t by";
+/* More arguments: what the 128 that are too much in each element of a come to; what to prefetch. */
+static const char excess[] = ", const int32_t *excess", asked[] = ", uintptr_t ahead, int64_t by";
+static const char *more_of(const shape *s) { return s->kernel->a == IR_U8 ? excess : ""; }
 
 /* One step of k. */
 static void print_step(FILE *out, const shape *s) {
@@ -176,15 +187,18 @@ static void print_step(FILE *out, const shape *s) {
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
-          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, float *c, int64_t c_n, "
+          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, "
           "int64_t c_p,\n"
-          "                       int64_t n, int add%s) {\n%s%s",
-          name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), s->asks ? asked : "",
-          s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+          "                       int64_t n, int add%s%s) {\n%s%s",
+          name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
+          s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
+      if (s->kernel->a == IR_U8)
+        fprintf(out, "  ivec c%d_%d = ivec_load(excess + %d);\n", i, j, j * s->lanes);
+      else
+        fprintf(out, "  %s c%d_%d = %s_zero();\n", sums(s), i, j, sums(s));
   if (s->unroll > 1) {
     fprintf(out, "  for (; k >= %d; k -= %d) {\n", s->unroll, s->unroll);
     for (int i = 0; i < s->unroll; i++)
@@ -207,7 +221,8 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
-  const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")";
+  const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")",
+             *less = s.kernel->a == IR_U8 ? ", excess" : "";
   char name[96];
   bool anew;
   for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
@@ -215,12 +230,13 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
     if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s;\n", name, more);
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s;\n", name, less, more);
     else
-      fprintf(
-          body,
-          "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add%s;\n",
-          (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), more);
+      fprintf(body,
+              "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, "
+              "add%s%s;\n",
+              (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), less,
+              more);
   }
   return true;
 }
@@ -233,15 +249,34 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   high.rows = low.rows + 1;
   fprintf(body,
           "\n/* %lld elements by up to %d channels */\n"
-          "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, float *c, int64_t c_n, int64_t "
+          "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, int64_t "
           "c_p, int64_t n,\n"
-          "                int add%s) {\n",
-          (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b),
-          s.asks ? asked : "");
+          "                int add%s%s) {\n",
+          (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b), type_of_c(&s),
+          more_of(&s), s.asks ? asked : "");
   bool ok =
       run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
   return ok;
+}
+
+/* Sums of a panel's columns times -128, of n columns, a multiple of the lanes: steps take turns on some registers, so
+ * that they do not wait for each other. */
+static void print_excess(FILE *out, const shape *s) {
+  enum { TURNS = 4 };
+  const char *of = tf_micro_kernel_of(s->kernel)->prefix;
+  fprintf(out,
+          "\nstatic APART void channels_excess(int64_t k, const %s *b, int64_t n, int32_t *to) {\n"
+          "  static const uint8_t each[4] = {128, 128, 128, 128};\n  const %ss x = %s_splat(each);\n"
+          "  for (int64_t j = 0; j < n; j += LANES) {\n    ivec s[%d];\n"
+          "    for (int t = 0; t < %d; t++) s[t] = ivec_zero();\n    int64_t p = 0;\n"
+          "    for (; p + %d <= k; p += %d)\n      for (int t = 0; t < %d; t++)\n"
+          "        s[t] = %s_add(x, %s_load(b + ((p + t) * n + j) * %d), s[t]);\n"
+          "    for (; p < k; p++) s[0] = %s_add(x, %s_load(b + (p * n + j) * %d), s[0]);\n"
+          "    ivec_store(to + j, ivec_add(ivec_add(s[0], s[1]), ivec_add(s[2], s[3])));\n  }\n"
+          "  for (int64_t j = 0; j < n; j++) to[j] = -to[j];\n}\n",
+          tf_micro_type(s->kernel->b), of, of, TURNS, TURNS, TURNS, TURNS, TURNS, of, of, s->kernel->group, of, of,
+          s->kernel->group);
 }
 
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
@@ -269,6 +304,10 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
              (long long)r->apart);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
+  if (s.kernel->a == IR_U8) {
+    if (!tf_micro_name(u, "channels_excess", &anew)) return NULL;
+    if (anew) print_excess(out, &s);
+  }
   FILE *body = open_memstream(&text, &bytes);
   bool ok = body && print_rows(out, u, body, name, s.of ? r->m * r->joined : r->m, s);
   ok = body && fclose(body) == 0 && ok;

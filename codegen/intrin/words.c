@@ -22,6 +22,8 @@
   "static inline ivec ivec_add(ivec a, ivec b) { return " P "_add_epi32(a, b); }\n"                                    \
   "static inline ivec ivec_load(const int32_t *p) { return " P "_loadu_" N "((const void *)p); }\n"                    \
   "static inline void ivec_store(int32_t *p, ivec v) { " P "_storeu_" N "((void *)p, v); }\n"                          \
+  "static inline vec ivec_as_vec(ivec v) { return " P "_cast" N "_ps(v); }\n"                                          \
+  "static inline ivec ivec_of_vec(vec v) { return " P "_castps_" N "(v); }\n"                                          \
   "static inline void int8_round(float *p, ivec v) { vec_store(p, " P "_cvtepi32_ps(v)); }\n"                          \
   "static inline void int8_round_part(float *p, ivec v, int n) { vec_store_part(p, " P "_cvtepi32_ps(v), n); }\n"
 

@@ -142,6 +142,9 @@ static inline int ir_slab_groups(const ir_product *p) {
   return p->way == IR_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
 }
 
+/* The type of the slab's elements. */
+static inline ir_type ir_slab_type(const ir_product *p) { return p->way == IR_CHANNELS ? p->kernel->a : p->kernel->b; }
+
 /* Whether the output's k-th dim is not n but moves b, whose panels are others for each of its settings: groups of a
  * convolution, the phases of a transposed one. */
 bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k);

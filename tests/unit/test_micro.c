@@ -482,13 +482,13 @@ static const char fills[] =
     "  if (wrong) printf(\"%d x %d, filled up: %d wrong\\n\", m, n, wrong);\n"
     "  return wrong;\n}\n";
 
-/* Rows whose lanes run along channels, of groups, and rows laid out as pairs for them. */
+/* Rows whose lanes run along channels, of groups. */
 static const char paired[] =
-    "typedef void paired(int64_t, const A *, const int64_t *, const B *, float *, int64_t, int64_t, int64_t, int);\n"
+    "typedef void paired(int64_t, const A *, const int64_t *, const B *, C *, int64_t, int64_t, int64_t, int);\n"
     "static int bad_paired(paired *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
     "  static A a[1024 * GROUP];\n"
     "  static B b[50 * 64 * GROUP];\n"
-    "  static float c[64 * 100];\n"
+    "  static C c[64 * 100];\n"
     "  static int64_t at[50];\n"
     "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
     "  for (int i = 0; i < 1024 * GROUP; i++) a[i] = a_of(number_a(i, 0));\n"
@@ -501,11 +501,14 @@ static const char paired[] =
     "    for (int p = 0; in && p < k; p++) for (int e = 0; e < GROUP; e++)\n"
     "      w += number_a((int)at[p] + (i / c_p * 50 + i % c_p * step) * GROUP + e, 0) *\n"
     "           number_b((p * panel + j) * GROUP + e, 0);\n"
-    "    wrong += c[j * c_n + i] != (float)w;\n"
+    "    wrong += c[j * c_n + i] != (C)w;\n"
     "  }\n"
     "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, "
     "k, add, wrong);\n"
-    "  return wrong;\n}\n"
+    "  return wrong;\n}\n";
+
+/* Rows laid out as pairs of bfloat16 for them. */
+static const char pairs_of_rows[] =
     "static int bad_pairs(int n, int both) {\n"
     "  enum { MOST = 40 };\n"
     "  float x[2][MOST];\n"
@@ -523,6 +526,15 @@ static const char paired[] =
     "  if (wrong) printf(\"pairs of %d, %d: %d wrong\\n\", n, both, wrong);\n"
     "  return wrong;\n}\n";
 
+/* "all_of_NAME": calls the function as those without corrections are called. */
+static void with_excess(FILE *f, const char *name, int panel) {
+  fprintf(f,
+          "static void all_of_%s(int64_t k, const A *a, const int64_t *at, const B *b, C *c, int64_t c_n, int64_t c_p, "
+          "int64_t n, int add) {\n  int32_t excess[%d];\n  channels_excess(k, b, %d, excess);\n"
+          "  %s(k, a, at, b, c, c_n, c_p, n, add, excess);\n}\n",
+          name, panel, panel, name);
+}
+
 /* Every third shape: compilers take long over tiles. */
 static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir_kernel *kernel) {
   const char *name[N_CHANNELS];
@@ -530,14 +542,18 @@ static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir
     const int *s = channel_shapes[i];
     const tf_micro_rows_of of = {s[0], s[2], s[3], (int64_t)50 * kernel->group, false, 0, false, kernel};
     CHECK((name[i] = tf_micro_channels(f, u, &of, s[1] * isa->lanes)) != NULL);
+    if (kernel->a == IR_U8) with_excess(f, name[i], s[1] * isa->lanes);
   }
+  const bool pairs = kernel->a == IR_BF16;
   fputs(paired, f);
+  if (pairs) fputs(pairs_of_rows, f);
   fputs("static int all_paired(void) {\n  int w = 0;\n", f);
-  fputs("  for (int n = 0; n <= 40; n++) w += bad_pairs(n, 0) + bad_pairs(n, 1);\n", f);
+  if (pairs) fputs("  for (int n = 0; n <= 40; n++) w += bad_pairs(n, 0) + bad_pairs(n, 1);\n", f);
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_paired(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
+      fprintf(f, "  w += bad_paired(%s%s, %d, %d, %d, %d, %d, %d, %d);\n", kernel->a == IR_U8 ? "all_of_" : "", name[i],
+              s[0], s[3], n, panel, s[2], k, n % 2);
   }
   fputs("  return w;\n}\n", f);
 }
@@ -563,10 +579,10 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel, t);
-  const bool pairs = kernel->a == IR_BF16 && kernel->m_round == 1;
-  if (pairs) print_paired(f, u, isa, kernel);
+  const bool broadcast = kernel->group > 1 && kernel->m_round == 1 && kernel->n_round == isa->lanes;
+  if (broadcast) print_paired(f, u, isa, kernel);
   if (fills_up(kernel)) fputs(fills, f);
-  fprintf(f, "int main(void) {\n  int w = %s;\n", pairs ? "all_paired()" : "0");
+  fprintf(f, "int main(void) {\n  int w = %s;\n", broadcast ? "all_paired()" : "0");
   if (tf_micro_has_tiles(target))
     fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n", REFUSED); /* as emitted kernels do */
   for (int i = 0; i < N_SHAPES; i++)

@@ -158,9 +158,14 @@ static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
   p->keep_slab = z->producer < 0;
 }
 
-/* Whether the kernel reads float32, or groups of bfloat16 that are broadcast. */
-static bool broadcasts(const ir_kernel *k) {
-  return k->c == IR_F32 && k->m_round == 1 && (k->group == 1 ? k->a == IR_F32 : k->a == IR_BF16);
+/* Whether the kernel broadcasts float32, or groups of shorter types, to all lanes. */
+static bool broadcasts(const ir_kernel *k, int lanes) {
+  return k->m_round == 1 && (k->group == 1 ? k->a == IR_F32 : k->n_round == lanes);
+}
+
+/* Whether the output has the type of the kernel's sums. */
+static bool stores_sums(const lowering *w, const tf_op *op, const ir_kernel *k) {
+  return w->p->buffers[w->p->buffer_of[op->out]].type == k->c;
 }
 
 /* Whether all of the range consists of whole groups, or is the whole dim, whose last group is filled up. */
@@ -193,7 +198,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const ir_machine *t = &w->p->machine;
   ir_product p = {.way = IR_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
-  if (!t->lanes || !broadcasts(p.kernel)) return false;
+  if (!t->lanes || !broadcasts(p.kernel, t->lanes) || !stores_sums(w, op, p.kernel)) return false;
   p.m = op->n_out_dims - 1;
   const bool in_first = in_read(w, op, 0, p.m);
   if (in_first == in_read(w, op, 1, p.m)) return false;

@@ -140,7 +140,7 @@ void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_produc
   for (int r = 0; r < z->rank && !low_failed(w); r++)
     p->slab[r] = low_index(w, nest->op, &ref->index[r]);
   if (low_failed(w)) return;
-  p->pack = low_scratch(w, p->kernel->b, low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
+  p->pack = low_scratch(w, ir_slab_type(p), low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
 }
 
 /* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */

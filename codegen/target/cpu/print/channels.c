@@ -241,8 +241,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_step(c, op, -1, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->role == IR_ARGUMENT ? " | FAR_C" : "",
-          rows.asks ? ", ahead, by" : "");
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s);\n", c_buffer(c, op, -1)->role == IR_ARGUMENT ? " | FAR_C" : "",
+          p->kernel->a == IR_U8 ? ", excess" : "", rows.asks ? ", ahead, by" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -328,6 +328,12 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
   c_line(c, "const int64_t n_k = least(n_part, n_at - part);\n");
+  if (p->kernel->a == IR_U8) {
+    c_indent(c);
+    fprintf(c->out, "int32_t excess[%d];\n", p->channels.panel);
+    c_indent(c);
+    fprintf(c->out, "channels_excess(n_k, panel + part * columns * %d, columns, excess);\n", p->kernel->group);
+  }
   if (p->channels.next != IR_NEXT_UNASKED) ask(c, op, s);
 }
 

@@ -325,6 +325,40 @@ static void fill_pairs(c_printer *c, const ir_buffer *b, const ir_product *p, in
   c_close(c, 1);
 }
 
+/* A row of groups of integers: zeros, what is there of some rows along the groups' rank, zeros.  Rows behind the last
+ * are multiplied by zeros, and may hold anything: the first one again. */
+static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+  const int r = p->channels.groups_rank, group = p->kernel->group, zero = p->kernel->a == IR_U8 ? 128 : 0;
+  c_indent(c);
+  fprintf(c->out, "for (int64_t i = 0; i < %d * (from - first); i++) row[i] = %d;\n", group, zero);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t i = %d * (to - first); i < %d * (end - first); i++) row[i] = %d;\n", group, group,
+          zero);
+  c_line(c, "if (from < to) {\n");
+  c->depth++;
+  c_line(c, "const int64_t x = from;\n");
+  for (int e = 0; e < group; e++) {
+    c_indent(c);
+    fprintf(c->out, "const %s *const x_%d = ", c_type(b->type), e);
+    if (e == 0) {
+      fputc('&', c->out), c_at(c, b, last, b->type);
+    } else {
+      fprintf(c->out, "x%d + %d < ", r, e), c_atom(c->out, c->p, p->slab[r].hi);
+      fprintf(c->out, " ? x_0 + %d * ", e), c_stride(c, b, r), fputs(" : x_0", c->out);
+    }
+    fputs(";\n", c->out);
+  }
+  c_indent(c);
+  fprintf(c->out, "%s *const there_is = row + %d * (from - first);\n", c_type(p->kernel->a), group);
+  c_line(c, "for (int64_t i = 0; i < to - from; i++) {\n");
+  for (int e = 0; e < group; e++) {
+    c_indent(c);
+    fprintf(c->out, "  there_is[%d * i + %d] = (%s)(x_%d[i] + %d);\n", group, e, c_type(p->kernel->a), e, zero);
+  }
+  c_line(c, "}\n");
+  c_close(c, 1);
+}
+
 /* Opens a block that is entered only where the slab does not hold the box yet. */
 static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
   c_line(c, "{\n");
@@ -350,7 +384,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   for (int r = 0; r < last; r++)
     open_rank(c, p, r);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), c_pack_name(c, p->pack);
+  fprintf(c->out, "%s *const row = ", c_type(ir_slab_type(p))), c_pack_name(c, p->pack);
   for (int r = 0; r < last; r++) {
     fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
     fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
@@ -376,7 +410,9 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
           ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   ask_ahead(c, b, last);
-  if (ir_slab_groups(p) >= 0)
+  if (ir_slab_groups(p) >= 0 && p->kernel->c == IR_I32)
+    fill_groups(c, b, p, last);
+  else if (ir_slab_groups(p) >= 0)
     fill_pairs(c, b, p, last);
   else
     fill_row(c, b, p, last);
