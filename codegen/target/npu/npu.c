@@ -20,7 +20,9 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 }
 
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  return npu_cycles_expected(tree, o->most_cycles > 0 ? o->most_cycles : INFINITY, d);
+  npu_terms terms;
+  npu_foretell(tree, o->most_cycles > 0 ? o->most_cycles : INFINITY, &terms, d);
+  return terms.cycles;
 }
 
 const tf_target tf_target_npu = {

@@ -16,6 +16,7 @@ typedef struct {
 struct npu_clock {
   bool loose; /* operands as npu_runs has them then */
   double queue[NPU_QUEUES], mad_end, vector_end;
+  double first[NPU_QUEUES], busy[NPU_QUEUES]; /* when its first instruction began; how long its instructions took */
   npu_pieces memory[NPU_MEMORIES];
 };
 
@@ -62,6 +63,7 @@ static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, d
     if (left <= 0) return;
     const double more = left <= beside * (1 - part) ? left * part / (1 - part) : beside * part;
     c->mad_end += more;
+    c->busy[m->cube.queue] += more;
     c->queue[m->cube.queue] = later(c->queue[m->cube.queue], c->mad_end);
   }
 }
@@ -74,6 +76,8 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
   const double begin = a.time;
   a.time += npu_cycles_of(&p->machine, i);
   if (p->machine.vector.port > 0) share_port(c, &p->machine, i, begin, &a.time);
+  if (c->busy[i->queue] == 0) c->first[i->queue] = begin;
+  c->busy[i->queue] += a.time - begin;
   c->queue[i->queue] = a.time;
   for (int k = sources; k >= 0; k--)
     npu_runs(p, i, k, c->loose, note, &a);
@@ -94,10 +98,19 @@ static double latest(const double *queue) {
 
 double npu_clock_end(const npu_clock *c) { return latest(c->queue); }
 
+static npu_terms terms_of(const npu_clock *c) {
+  int q = 0;
+  for (int i = 1; i < NPU_QUEUES; i++)
+    q = c->busy[i] > c->busy[q] ? i : q;
+  const double end = npu_clock_end(c), wait = c->queue[q] - c->first[q] - c->busy[q];
+  return (npu_terms){end, q, c->first[q], c->busy[q], wait > 0 ? wait : 0, end - c->queue[q]};
+}
+
 /* ---- loops --------------------------------------------------------------------------------------------------------
  */
 static void note_state(const npu_build *b, npu_pace *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
+  memcpy(pace->busy, b->clock->busy, sizeof pace->busy);
   pace->n_banks = b->n_banks;
   for (int i = 0; i < b->n_banks; i++) {
     pace->held[i] = b->bank[i].held;
@@ -142,21 +155,26 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
 }
 
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
+  for (int q = 0; q < NPU_QUEUES; q++)
+    b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
   delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
   move_on(b, pace, steps / NPU_MEASURED);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
+static void clock_free(npu_clock *c) {
+  if (c) npu_pieces_free(c->memory);
+  free(c);
+}
+
 static npu_clock *clock_new(const tf_npu *p, bool loose) {
   npu_clock *c = calloc(1, sizeof *c);
   if (c) c->loose = loose;
   if (c && npu_pieces_new(c->memory, p, sizeof(moment))) return c;
-  npu_clock_free(c);
+  clock_free(c);
   return NULL;
 }
-
-npu_clock *npu_clock_new(const tf_npu *p) { return clock_new(p, true); }
 
 double npu_clock_program(const tf_npu *p, tf_diags *d) {
   npu_clock *c = clock_new(p, false);
@@ -164,11 +182,20 @@ double npu_clock_program(const tf_npu *p, tf_diags *d) {
   for (size_t k = 0; c && k < p->n; k++)
     if (p->instr[k].op != NPU_SET && p->instr[k].op != NPU_WAIT) issue(c, p, &p->instr[k]);
   const double end = c ? npu_clock_end(c) : -1;
-  npu_clock_free(c);
+  clock_free(c);
   return end;
 }
 
-void npu_clock_free(npu_clock *c) {
-  if (c) npu_pieces_free(c->memory);
-  free(c);
+bool npu_foretell(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
+  npu_build *b = npu_build_new(tree, d);
+  *terms = (npu_terms){.cycles = -1};
+  if (b) {
+    b->most = most;
+    b->clock = clock_new(b->out, true);
+    if (!b->clock) tf_out_of_memory(d);
+    if (b->clock && npu_walk(b)) *terms = terms_of(b->clock);
+    clock_free(b->clock);
+  }
+  npu_build_free(b);
+  return terms->cycles >= 0;
 }

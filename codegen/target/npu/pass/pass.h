@@ -81,17 +81,25 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d);
  * reason in d. */
 bool npu_fits(const tf_tree *tree, tf_diags *d);
 
-/* About the cycles after which the program that npu_compile would make will have ended, without making it: some steps
- * of long loops are looked at.  No more than what is found by then when they pass `most`.  Negative: as npu_compile,
- * with the reason in d. */
-double npu_cycles_expected(const tf_tree *tree, double most, tf_diags *d);
+/* A build of the mapping whose places are known, for npu_walk.  NULL: as npu_compile, with the reason in d. */
+npu_build *npu_build_new(const tf_tree *tree, tf_diags *d);
+void npu_build_free(npu_build *b);
 
-/* clock.c: the cycles after which the program will have ended if its flags keep nobody waiting for longer than what
- * they are for.  Negative: out of memory. */
+/* What a program's cycles are made of: its busiest queue does nothing before the first fill, works, waits for others in
+ * between, and has ended before the last drain. */
+typedef struct {
+  double cycles;
+  int queue;
+  double fill, busy, stall, drain;
+} npu_terms;
+
+/* clock.c: about the cycles after which the program that npu_compile would make will have ended, without making it: of
+ * long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
+ * npu_compile, with the reason in d. */
+bool npu_foretell(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
+/* The cycles after which the program will have ended if its flags keep nobody waiting for longer than what they are
+ * for.  Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);
-/* A machine on which nothing has begun.  NULL: out of memory. */
-npu_clock *npu_clock_new(const tf_npu *p);
-void npu_clock_free(npu_clock *c);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
@@ -100,7 +108,7 @@ double npu_clock_end(const npu_clock *c);
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
 /* What they are measured from: when its queues were free, which banks held a box, and where it began. */
 typedef struct {
-  double queue[NPU_QUEUES];
+  double queue[NPU_QUEUES], busy[NPU_QUEUES];
   int n_banks;
   bool held[NPU_BANKS];
   int64_t lo[NPU_BANKS][TF_MAX_RANK];

@@ -126,42 +126,37 @@ static bool run(npu_build *b, const tf_tree *tree) {
   return npu_walk(b);
 }
 
-static void build_free(npu_build *b) {
+void npu_build_free(npu_build *b) {
   if (!b) return;
   tf_arena_free(b->arena);
   tf_npu_free(b->out);
   free(b);
 }
 
-static npu_build *build_new(tf_diags *d) {
+static npu_build *empty(tf_diags *d) {
   npu_build *b = calloc(1, sizeof *b);
   if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = MOST_STEPS};
   if (b && b->out && b->arena) return b;
-  build_free(b);
+  npu_build_free(b);
   tf_out_of_memory(d);
   return NULL;
 }
 
-bool npu_fits(const tf_tree *tree, tf_diags *d) {
-  npu_build *b = build_new(d);
-  const bool fits = b && run(b, tree);
-  build_free(b);
-  return fits;
-}
-
-double npu_cycles_expected(const tf_tree *tree, double most, tf_diags *d) {
-  npu_build *b = build_new(d);
-  double cycles = -1;
+npu_build *npu_build_new(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = empty(d);
   if (b && fit(b, tree)) {
     b->dry = false;
-    b->most = most;
-    b->clock = npu_clock_new(b->out);
-    if (!b->clock) tf_out_of_memory(d);
-    if (b->clock && npu_walk(b)) cycles = npu_clock_end(b->clock);
-    npu_clock_free(b->clock);
+    return b;
   }
-  build_free(b);
-  return cycles;
+  npu_build_free(b);
+  return NULL;
+}
+
+bool npu_fits(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = empty(d);
+  const bool fits = b && run(b, tree);
+  npu_build_free(b);
+  return fits;
 }
 
 /* Tags are the workload's names, which the program outlives. */
@@ -176,13 +171,13 @@ static bool keep_tags(tf_npu *p) {
 
 tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   const size_t errors = tf_diags_errors(d);
-  npu_build *b = build_new(d);
+  npu_build *b = empty(d);
   tf_npu *p = NULL;
   if (b && run(b, tree) && npu_flags_add(b->out) && keep_tags(b->out)) {
     p = b->out;
     b->out = NULL;
   }
   if (!p && tf_diags_errors(d) == errors) tf_out_of_memory(d);
-  build_free(b);
+  npu_build_free(b);
   return p;
 }
