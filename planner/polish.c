@@ -50,7 +50,7 @@ static void find_places(polish *q) {
   for (int i = 0; i < q->open->n_nodes; i++)
     for (int k = 0; k < q->open->nodes[i].n_loops; k++) {
       const tf_loop l = q->open->nodes[i].loops[k];
-      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.n_choices || l.max || l.axis != TF_TEMPORAL};
+      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max || l.axis != TF_TEMPORAL};
     }
 }
 
@@ -78,26 +78,38 @@ static int64_t factor(polish *q, int64_t n) {
   return f;
 }
 
-/* A random loop over the dim that op o has for itself, other than `not`, whose trip count f divides; -1: none. */
-static int own_loop(polish *q, int o, int dim, int64_t f, int not ) {
+/* A random loop over the dim that op o has for itself, other than `not`, whose trip count f divides, or the outermost
+ * of them; -1: none. */
+static int own_loop(polish *q, int o, int dim, int64_t f, int not, bool outmost) {
   int found = -1;
   uint32_t n = 0;
-  for (int i = 0; i < q->n; i++)
+  for (int i = 0; i < q->n && !(outmost && found >= 0); i++)
     if (i != not &&!q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
-        !tf_rng_below(&q->rng, ++n))
+        (outmost || !tf_rng_below(&q->rng, ++n)))
       found = i;
   return found;
 }
 
-/* Moves a factor from a loop that several ops share into an own loop of each, or the other way round. */
+/* Whether the template leaves that count to the loop. */
+static bool may_take(const tf_loop *l, int64_t trip) {
+  bool can = l->n_choices == 0;
+  for (int i = 0; i < l->n_choices; i++)
+    can |= l->choices[i] == trip;
+  return can;
+}
+
+/* Moves a factor from a loop that several ops share into an own loop of each, or the other way round: every other time
+ * all of them the outermost, so that their tiles in the memories further in stay as they are. */
 static bool move_shared(polish *q, int s) {
   const tf_node *node = &q->open->nodes[q->at[s].node];
   const int dim = q->at[s].loop.dim;
   const bool out = q->next[s] > 1 && tf_rng_below(&q->rng, 2);
+  const bool outmost = tf_rng_below(&q->rng, 2);
   const int64_t f = out ? factor(q, q->next[s]) : 2 + tf_rng_below(&q->rng, 2);
+  if (!may_take(&q->at[s].loop, out ? q->next[s] / f : q->next[s] * f)) return false;
   for (int i = q->at[s].node; i < node->end; i++) {
     if (q->open->nodes[i].kind != TF_OP) continue;
-    const int own = own_loop(q, q->open->nodes[i].op, dim, out ? 1 : f, s);
+    const int own = own_loop(q, q->open->nodes[i].op, dim, out ? 1 : f, s, outmost);
     if (own < 0) return false;
     q->next[own] = out ? q->next[own] * f : q->next[own] / f;
   }
@@ -105,12 +117,22 @@ static bool move_shared(polish *q, int s) {
   return true;
 }
 
+/* A random loop; one time in four one that several ops share: there are few, and on them hangs most. */
+static int any_loop(polish *q) {
+  int found = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
+  uint32_t n = 0;
+  if (tf_rng_below(&q->rng, 4)) return found;
+  for (int i = 0; i < q->n; i++)
+    if (q->at[i].op < 0 && !q->at[i].is_fixed && !tf_rng_below(&q->rng, ++n)) found = i;
+  return found;
+}
+
 static bool move(polish *q) {
-  const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
+  const int from = any_loop(q);
   if (q->at[from].is_fixed) return false;
   if (q->at[from].op < 0) return move_shared(q, from);
   if (q->next[from] < 2) return false;
-  const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from);
+  const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from, false);
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
   q->next[from] /= f;

@@ -290,15 +290,43 @@ static int64_t key_blocks(const builder *b) {
   return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
 }
 
-/* The loop over blocks of keys: as key_blocks says, or twice or half as many, as half as many may leave more room for
- * rows. */
+/* Keys that the units of a row take at once, as the op that makes the scores spreads them. */
+static int64_t keys_at_once(const builder *b, int dim) {
+  for (int i = 0; i < b->wl->n_ops; i++) {
+    const int o = b->wl->topo[i];
+    const tf_op *op = &b->wl->ops[o];
+    int64_t mesh[2];
+    bool channels;
+    if (op->n_out_dims == 0 || units_of(b, o, &channels) != dim) continue;
+    mesh_of(b, b->arch->n_memories - 1, o, mesh);
+    return mesh[0];
+  }
+  return 1;
+}
+
+/* The number of blocks from two thirds to four thirds of n that fill the units best: with whole rows of keys, and the
+ * last block whole.  Of equal ones the largest blocks. */
+static int64_t whole_blocks(int64_t n, int64_t extent, int64_t row) {
+  int64_t best = n, least = INT64_MAX;
+  for (int64_t c = n > 2 ? (2 * n + 2) / 3 : 2; c <= n + n / 3 && c <= extent; c++) {
+    const int64_t keys = (extent + c - 1) / c, rows = (keys + row - 1) / row, words = c * rows * row;
+    if (words >= least) continue;
+    best = c;
+    least = words;
+  }
+  return best;
+}
+
+/* The loop over blocks of keys: about as many as key_blocks says, or twice or half as many, as half as many may leave
+ * more room for rows. */
 static void key_loop(const builder *b) {
-  const int64_t blocks = key_blocks(b);
+  const int dim = stream_dim(b);
+  const int64_t blocks = key_blocks(b), extent = b->wl->dims[dim].extent, row = keys_at_once(b, dim);
   int64_t counts[4];
   int n = 0;
   for (int64_t c = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; n < 4 && c <= 2 * blocks; c *= 2)
-    counts[n++] = c;
-  tf_build_loop(b->out, (tf_loop){.dim = stream_dim(b), .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+    counts[n++] = whole_blocks(c, extent, row);
+  tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
 /* Makes the scope stream all reductions over the dim. */

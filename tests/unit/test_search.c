@@ -430,6 +430,33 @@ static void test_stream_template(void) {
   }
 }
 
+/* Keys of rows that a number of blocks leaves idle: blocks are whole rows of 16, the last one as long as the others. */
+static int64_t idle_keys(int64_t extent, int64_t blocks) {
+  const int64_t keys = (extent + blocks - 1) / blocks;
+  return blocks * ((keys + 15) / 16 * 16) - extent;
+}
+
+/* Blocks of keys fill whole rows of units, whatever number of them the cache has room for. */
+static void test_stream_blocks(void) {
+  static const char *const keys[] = {"8192", "4096", "6000", "4100", "8191"}, *const width[] = {"80", "128", "40"};
+  const char *paths[] = {"arch-specs/host-template.yaml", "workloads/models/attention-long.yaml"};
+  for (int i = 0; i < 15; i++) {
+    const tf_setting set[] = {{"kv_seq", keys[i / 3]}, {"qk_dim", width[i % 3]}};
+    problem p = {.d = tf_diags_new()};
+    p.s = tf_spec_read(paths, 2, set, 2, p.d);
+    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
+    char *at = text ? strstr(text, " for l=?{") : NULL;
+    const int64_t extent = atoll(keys[i / 3]);
+    CHECK(at != NULL);
+    for (at = at ? at + 8 : NULL; at && *at != '}';) {
+      const int64_t blocks = strtoll(at + 1, &at, 10), idle = idle_keys(extent, blocks);
+      CHECK(blocks >= 2 && (extent % 4096 == 0 ? idle == 0 : 12 * idle < extent));
+    }
+    free(text);
+    drop(&p);
+  }
+}
+
 /* Weights that the last cache cannot hold: all that is read passes through it in parts, op after op. */
 static void test_far_template(void) {
   problem p = from_files("arch-specs/host-template.yaml", "workloads/models/gated-mlp.yaml");
@@ -466,6 +493,7 @@ int main(void) {
   test_effort();
   test_template();
   test_stream_template();
+  test_stream_blocks();
   test_far_template();
   test_ties();
   test_variants();
