@@ -57,6 +57,7 @@ ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
                       .whole = !whole ? NULL
                                : own  ? &own->kernel
                                       : &plain[1].kernel,
+                      .plain = &plain[0].kernel,
                       .lanes = isa->lanes,
                       .registers = isa->registers};
 }

@@ -61,7 +61,12 @@ static const char round_avx512[] =
     "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"
     "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"
     "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), "
-    "bf16_of(v)); }\n";
+    "bf16_of(v)); }\n"
+    "static inline void bf16_round_row(uint16_t *to, const float *from, int64_t n) {\n"
+    "  int64_t i = 0;\n"
+    "  for (; i + 16 <= n; i += 16) bf16_round(to + i, vec_load(from + i));\n"
+    "  if (i < n) bf16_round_part(to + i, vec_load_part(from + i, (int)(n - i)), (int)(n - i));\n"
+    "}\n";
 /* Two rows as pairs of bfloat16: X and Y, k of them from the i-th on. */
 #define PAIRS(FROM, T, X, Y)                                                                                           \
   "static inline void bf16_pairs_of_" FROM "(uint16_t *to, const " T " *x, const " T " *y, int64_t n) {\n"             \

@@ -306,9 +306,28 @@ bool c_open_when(c_printer *c, const ir_stmt *s) {
   return true;
 }
 
+/* Copies of sums as bfloat16, row by row, with the instruction set's own rounding; false: it has none. */
+static bool save_rows(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
+  const int last = op->n_out_dims - 1;
+  if (last < 0 || !c_takes_vectors(c, to->type) || to->type != IR_BF16 || from->type != IR_F32) return false;
+  for (int k = 0; k < last; k++)
+    c_loop(c, op, s, k);
+  c_line(c, "{\n");
+  c->depth++;
+  c_origin(c, op, s, last);
+  c_line(c, "bf16_round_row(&"), c_element_of(c, s->save.to), fputs(", &", c->out), c_element_of(c, s->save.from);
+  fputs(", ", c->out), c_atom(c->out, c->p, s->range[last].hi);
+  fprintf(c->out, " - d_%s);\n", c_dim_name(c, op, last));
+  c_close(c, last + 1);
+  return true;
+}
+
 void c_over(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int last = op->n_out_dims - 1;
+  if (s->kind == IR_SAVE && save_rows(c, s)) return;
   const bool by =
       s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
   int opened = c_open_when(c, s);

@@ -78,24 +78,32 @@ static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
   return exact;
 }
 
-/* Whether all that the map does to its row can be said in vectors of float32, and int32 that is read as such. */
+/* Whether elements of a type become vectors of float32. */
+static bool are_lanes(ir_type t) { return t == IR_F32 || t == IR_I32 || t == IR_BF16; }
+
+bool c_takes_vectors(const c_printer *c, ir_type t) {
+  return t == IR_F32 || (t == IR_BF16 && c->p->machine.real->leaves == IR_BF16);
+}
+
+/* Whether all that the map does to its row can be said in vectors of float32. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  bool can =
-      tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_buffer(c, op, -1)->type == IR_F32 && op->n_reads < 64;
+  bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_takes_vectors(c, c_buffer(c, op, -1)->type) &&
+             op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) &&
-          unpadded(&c->wl->tensors[op->reads[i].tensor]);
+    can = are_lanes(c_buffer(c, op, i)->type) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
   return can && places_are_exact(c->wl, op);
 }
 
 /* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make three shorter
- * vectors, and an exponential takes as long in each as in a whole one. */
+ * vectors, and an exponential takes as long in each as in a whole one; of rows of bfloat16 up to 15 single elements
+ * with a jump for each ReLU, which takes longer the less its signs can be foreseen. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
   const uint32_t exponentials = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_SILU;
-  return can_be_vectors(c, s, open) && c->wl->ops[s->op].kinds & exponentials;
+  return can_be_vectors(c, s, open) && (op->kinds & exponentials || c_buffer(c, op, -1)->type == IR_BF16);
 }
 
 /* What the ops before make s reads at the very element, and what they sum it does not read. */
@@ -358,8 +366,8 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     c->in_row |= UINT64_C(1) << (op->out % 64);
     if (stays_in_row(c, all, n, op)) continue;
     c_indent(c);
-    fprintf(c->out, "vec_store%s(&", part ? "_part" : ""), c_place(c, op, -1),
-        fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
+    fprintf(c->out, "%s%s(&", c_buffer(c, op, -1)->type == IR_BF16 ? "bf16_round" : "vec_store", part ? "_part" : ""),
+        c_place(c, op, -1), fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
   }
   c->in_row = 0;
 }

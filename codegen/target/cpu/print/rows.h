@@ -13,6 +13,8 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
 void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part);
 void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s);
+/* Whether vectors of float32 can be stored as a type. */
+bool c_takes_vectors(const c_printer *c, ir_type t);
 /* Whether the reference moves with dim. */
 bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim);
 /* Whether the map is a quotient that waits, of what stands where the quotient would. */
