@@ -81,25 +81,28 @@ def cases():
                 yield kind, name, dict((k, int(v)) for k, v in (p.split("=") for p in params.split()))
 
 
+def built(tileflow, what, folder):
+    """The emitted kernel as a shared library beside its sources, in a folder of its own; the names of its arguments; and its manifest."""
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
+    command([tileflow, "emit", *what, "--seed", "1", "--target", "cpu", "--threads", "1", "-o", folder, "--quiet"], "emit")
+    flags = re.search(r"^ALL = (.*)\$\(ANY\)$", (folder / "Makefile").read_text(), re.M)[1].split()
+    header = (folder / "kernel.h").read_text()
+    fields = re.findall(r"^  (?:const )?[a-z0-9_]* \*(\w+); /\* [0-9]", header, re.M)
+    (folder / "bind.h").write_text("".join(f"BIND({n})\n" for n in fields))
+    packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
+    command(["gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", "-I", folder, "-I", ROOT / "bench/kernels",
+             ROOT / "bench/kernels/torch_shim.c", folder / "kernel.c", "-o", folder / "kernel.so", "-lm"], "compile")
+    return str(folder / "kernel.so"), fields, json.loads((folder / "manifest.json").read_text())
+
+
 class Case:
     def __init__(self, o, kind, name, params):
         self.o, self.kind, self.name, self.params = o, kind, name, params
         self.what = [o.arch, f"workloads/operators/{kind}.yaml", *(x for k, v in params.items() for x in ("--set", f"{k}={v}"))]
 
     def library(self, label, *more):
-        """The emitted kernel as a shared library; a folder beside it has its sources."""
-        folder = self.o.folder / f"{self.name}-{label}"
-        subprocess.run(["rm", "-rf", str(folder)], check=True)
-        command([self.o.tileflow, "emit", *self.what, "--seed", "1", "--target", "cpu", "--threads", "1", *more, "-o", folder, "--quiet"], "emit")
-        flags = re.search(r"^ALL = (.*)\$\(ANY\)$", (folder / "Makefile").read_text(), re.M)[1].split()
-        header = (folder / "kernel.h").read_text()
-        self.fields = re.findall(r"^  (?:const )?[a-z0-9_]* \*(\w+); /\* [0-9]", header, re.M)
-        (folder / "bind.h").write_text("".join(f"BIND({n})\n" for n in self.fields))
-        packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
-        command(["gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", "-I", folder, "-I", ROOT / "bench/kernels",
-                 ROOT / "bench/kernels/torch_shim.c", folder / "kernel.c", "-o", folder / "kernel.so", "-lm"], "compile")
-        self.manifest = json.loads((folder / "manifest.json").read_text())
-        return str(folder / "kernel.so")
+        path, self.fields, self.manifest = built(self.o.tileflow, [*self.what, *more], self.o.folder / f"{self.name}-{label}")
+        return path
 
     def tune(self):
         """Rows of BY, one a strategy."""
