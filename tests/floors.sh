@@ -45,7 +45,7 @@ BEGIN {
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
   room["codegen/target/model"] = 5.5
   room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
-  room["codegen/target/cuda"] = 5.5
+  room["codegen/target/cuda"] = 5.5;      room["codegen/target/opencl"] = 5.5
   room["codegen/target/npu/sim"] = 5.1;   room["codegen/target/npu/text"] = 5.2
   room["codegen/target/npu/pass"] = 5.2;  room["codegen/target/npu"] = 5.5
   room["planner"] = 6

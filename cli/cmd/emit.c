@@ -332,7 +332,8 @@ static cli_status run(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h) or CUDA C++ (--target cuda), a test "
+    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C (--target cuda, "
+             "opencl), a test "
              "that holds it against "
              "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
              "Where no mapping is given, or some of it is open, one is searched for first.  Of a network's plan "

@@ -50,6 +50,7 @@ typedef struct {
   bool groups;         /* a group of warps multiplies at a time, from tiles that boxes of tensors fill (cuda, sm_90a) */
   tf_choices choices;  /* made for the generator */
   const bool *changes; /* [n_tensors] inputs that differ from call to call (tf_emit_options); NULL: none */
+  bool least;          /* nothing is asked of a GPU that OpenCL does not promise of every device */
   bool apart; /* sums of outputs use a separate buffer until they are complete, even where it has the same type */
 } ir_machine;
 #endif

@@ -33,7 +33,7 @@ typedef struct {
   X("f32", "float32", "float32")                                                                             \
   X("bf16", "bfloat16", "bfloat16, rounded to nearest even once their float32 sums are complete")             \
   X("int8", "int8", "int32 where a product of two inputs makes them (exact), else float32")                  \
-  X("f16", "float16 (cuda alone)", "float16, rounded as bf16 is")                                            \
+  X("f16", "float16 (cuda and opencl)", "float16, rounded as bf16 is")                                            \
   X("tf32", "float32, rounded to 11 bits where they are multiplied (cuda alone)", "float32")                  \
   X("f8", "float8, e4m3 (cuda alone, sm_89 or later)", "float32")
 /* clang-format on */

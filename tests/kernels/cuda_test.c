@@ -1,8 +1,6 @@
-/* Random cases lowered for CUDA: the loops are sound, the interpreter sees no race and no missing wait, and what they
- * make equals the whole workload.
- *   cuda_test [--cases N] [--seed S] [--one SEED]
- *   cuda_test --yaml DIR [--cases N] [--seed S]: writes N that can be emitted, of all that is drawn, as files for
- *   random.sh, which runs their text */
+/* Random cases lowered for CUDA and OpenCL: the loops are sound, the interpreter sees no race and no missing wait, and
+ * what they make equals the whole workload. cuda_test [--cases N] [--seed S] [--one SEED] cuda_test --yaml DIR [--cases
+ * N] [--seed S]: writes N that can be emitted, of all that is drawn, as files for random.sh, which runs their text */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 
 typedef struct {
   long equal, wrong, refused, unlike, staged, fragments, merged;
+  const tf_target *target;
   ir_machine machine;
   bool show;
 } session;
@@ -70,8 +69,8 @@ static void one(void *ctx, uint64_t seed) {
   ir_program *p = NULL;
   if (!c.tree)
     s->refused++;
-  else if (!draw_can_emit(&c) || (!(p = low_lower(c.tree, &tf_target_cuda.lower, &s->machine, c.diags)) &&
-                                  says(c.diags, "target cuda keeps nothing")))
+  else if (!draw_can_emit(&c) || (!(p = low_lower(c.tree, &s->target->lower, &s->machine, c.diags)) &&
+                                  says(c.diags, "keeps nothing from run to run")))
     s->unlike++;
   else {
     if (p && s->show) ir_dump(stdout, p);
@@ -124,18 +123,22 @@ int main(int argc, char **argv) {
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
   static const struct {
+    const tf_target *target;
     const char *dtype;
     int part; /* of the cases: one in so many */
-  } types[] = {{"f32", 1}, {"bf16", 2}, {"tf32", 4}, {"int8", 4}};
+  } types[] = {{&tf_target_cuda, "f32", 1},  {&tf_target_cuda, "bf16", 2},  {&tf_target_cuda, "tf32", 4},
+               {&tf_target_cuda, "int8", 4}, {&tf_target_opencl, "f32", 4}, {&tf_target_opencl, "bf16", 8}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     draw_plan share = plan;
     if (!plan.only) share.cases /= types[i].part;
-    tf_target_cuda.machine(&(tf_emit_options){.dtype = types[i].dtype}, &s.machine, NULL);
+    s.target = types[i].target;
+    s.target->machine(&(tf_emit_options){.dtype = types[i].dtype}, &s.machine, NULL);
     draw_each(&share, one, &s);
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
   }
-  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, %ld wrong; "
+  printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, "
+         "%ld wrong; "
          "%ld mappings refused by "
          "the tree's rules, %ld that emit refuses\n",
          s.equal, s.staged, s.fragments, s.merged, s.wrong, s.refused, s.unlike);

@@ -9,16 +9,8 @@ cases=${2:-8} first=${3:-1}
 here=$(dirname "$0")
 flags="-O0 -Wall -Wextra -Wno-unused-function -Werror"
 
-cat >"$work/gpu.yaml" <<'A'
-architecture:
-  name: gpu
-  clock: 1 GHz
-  memories:
-  - {name: HBM, bandwidth: 64}
-  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
-  compute:
-  - {name: u, ops: [mac, add, sub, mul, div, max, exp, relu, gelu, select, sqrt], below: SMEM, mesh: [16, 16]}
-A
+. "$here/gpu.sh"
+gpu >"$work/gpu.yaml"
 # multiprocessors to which data can come at once, so that blocks may form clusters
 sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
 others=0
@@ -30,7 +22,7 @@ while [ "$seed" -lt $((first + cases)) ]; do
   [ "${GROUPS_ISA:-}" ] && [ $((seed / 3 % 2)) = 1 ] && arch=$work/pairs.yaml
   if [ $((seed - first)) -lt $others ]; then
     arch= # which has memories as few and as small as the oracle likes them
-    sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/' "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
+    oracle "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
   else
     bytes=
     [ "${GROUPS_ISA:-}" ] && [ "$dtype" = f8 ] && bytes=1

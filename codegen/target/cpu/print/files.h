@@ -16,6 +16,7 @@ typedef struct {
   int n_isas;        /* several, best first, selected at run time; 0: isa only */
   const tf_micro_isa *const *isas;
   const char *within;   /* relative to the norm: tolerance for float32 outputs; NULL: 1e-5 */
+  const char *absent;   /* of a test that cannot run: statements of C that say why; NULL: the instruction set */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
   bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
   bool tiles;           /* a kernel uses AMX tiles */

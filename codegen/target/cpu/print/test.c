@@ -144,7 +144,7 @@ static const char f16_text[] =
     "  if (e == 31) v = h & 1023 ? NAN : INFINITY;\n  return h >> 15 ? -v : v;\n}\n\n"
     "static uint16_t to_f16(float v) {\n"
     "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
-    "  return (uint16_t)((v < 0) << 15 | ((e + 14) << 10) + (int)(part * 2048) - 1024);\n}\n\n";
+    "  return (uint16_t)((v < 0) << 15 | (((e + 14) << 10) + (int)(part * 2048) - 1024));\n}\n\n";
 
 /* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
 static const char f8_text[] =
@@ -353,23 +353,27 @@ void c_reference_ops(FILE *out, const tf_workload *wl) {
     reference_op(out, wl, &wl->ops[wl->topo[i]]);
 }
 
+static const char no_isa[] =
+    "    puts(\"not run: this computer has not the instruction set, or gives no leave to use its tiles\");\n"
+    "    return 2;\n";
+
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->machine.data, "#include \"kernel.h\"\n\n");
+  head(out, wl, k->p->machine.data, k->absent ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n");
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
   c_reference_ops(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
-          "  if (bad == %s_no_isa || bad == %s_no_tiles) return puts(\"not run: this computer has not the instruction "
-          "set, or gives no leave to use its tiles\"), 2;\n"
+          "  if (bad == %s_no_isa || bad == %s_no_tiles) {\n%s  }\n"
           "  if (bad != %s_done) return 2;\n"
           "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return "
           "2;\n",
-          k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+          k->name, k->name, k->name, k->name, k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name,
+          k->name);
   if (c_packs(k)) packed_again(out, k);
   if (k->on_threads) threads_again(out, k);
   if (k->n_isas) each_isa(out, k);

@@ -10,7 +10,7 @@ enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
 enum { CU_PIECES, CU_BOXES };
 /* A block's threads (threadIdx.y is mapped to IR_WARP, threadIdx.x to IR_LANE), points of an output that a thread sums
  * along a dim, and words of shared memory that a block may have. */
-enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 1024 };
+enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 1024, CU_LEAST_BYTES = 32 * 1024 };
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
@@ -79,6 +79,8 @@ int64_t cu_bytes(const ir_buffer *b);
 
 /* shape.c: the memory that each block has for itself; 0: there is none. */
 int cu_home(const tf_arch *a);
+/* Bytes of shared memory that a block may have. */
+int64_t cu_shared_bytes(const ir_program *p);
 /* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);
 /* Whether an intermediate in global memory may be rounded: products on tensor cores alone read it. */

@@ -12,6 +12,8 @@ int cu_home(const tf_arch *a) {
   return 0;
 }
 
+int64_t cu_shared_bytes(const ir_program *p) { return p->machine.least ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
+
 /* Whether a loop over blocks of the op is still to come. */
 static bool awaits_blocks(const lowering *w, int o) {
   const tf_plan *p = w->plan;
@@ -68,7 +70,7 @@ int cu_longest_sum(const ir_program *p, const ir_stmt *s) {
 
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN ? cu_longest_sum(p, s) : -1;
+  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN && !p->machine.least ? cu_longest_sum(p, s) : -1;
   const cu_sides at = cu_sides_of(p, s);
   int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
   if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */

@@ -11,7 +11,7 @@ static bool is_blocks_own(const ir_program *p, int buffer) {
 
 void low_cuda_spaces(lowering *w) {
   ir_program *p = w->p;
-  int64_t room = CU_SHARED_BYTES;
+  int64_t room = cu_shared_bytes(p);
   for (int i = 0; i < p->n_buffers; i++) {
     if (p->buffers[i].role == IR_COPIED)
       room -= cu_bytes(&p->buffers[i]);

@@ -58,15 +58,28 @@ static bool is_worth(const lowering *w, const plan *t, int i) {
   return box < INT64_MAX && points / box >= LEAST_REUSE;
 }
 
+/* Whether there is room for the tiles beside those of nests before, where there is no more than any device has. */
+static bool has_room(const lowering *w, const plan *t) {
+  const int bytes = ir_bytes(w->p->machine.data) * SLOTS;
+  int64_t room = cu_shared_bytes(w->p);
+  for (int i = 0; i < w->p->n_buffers; i++)
+    if (w->p->buffers[i].role == IR_COPIED) room -= cu_bytes(&w->p->buffers[i]);
+  for (int i = 0; i < t->n; i++)
+    room -= box_words(w, t, &t->op->reads[t->read[i]]) * bytes;
+  return room >= 0 || !w->p->machine.least;
+}
+
 static plan plan_of(const lowering *w, const ir_stmt *s) {
   plan t = {.s = s, .op = &w->plan->wl->ops[s->op], .k = -1};
   if (s->kind != IR_NEST || t.op->reduce == TF_ASSIGN || t.op->n_reads > MOST_READS) return t;
   for (int k = t.op->n_out_dims; k < t.op->n_dims; k++)
     if (t.k < 0 || s->range[k].most > s->range[t.k].most) t.k = k;
   if (t.k < 0) return t;
-  for (t.step = LONGEST; t.step >= SHORTEST && !t.n; t.step /= 2)
+  for (t.step = LONGEST; t.step >= SHORTEST && !t.n; t.step /= 2) {
     for (int i = 0; i < t.op->n_reads; i++)
       if (has_boxes(w, &t, i) && is_worth(w, &t, i)) t.read[t.n++] = i;
+    if (!has_room(w, &t)) t.n = 0;
+  }
   t.step = 2 * t.step < s->range[t.k].most ? 2 * t.step : s->range[t.k].most;
   if (!t.n) return t;
   t.trip = (s->range[t.k].most + t.step - 1) / t.step;

@@ -40,7 +40,7 @@ static const char rounds[] =
     "failed\"), 2;\n    cudaEventElapsedTime(&took[r], from, to);\n  }\n"
     "  qsort(took, ROUNDS, sizeof *took, later);\n";
 
-static double flops(const tf_workload *wl) {
+double cu_flops(const tf_workload *wl) {
   double sum = 0;
   for (int o = 0; o < wl->n_ops; o++) {
     double points = wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1;
@@ -83,5 +83,5 @@ void cu_bench(FILE *out, const c_package *k) {
   fprintf(out,
           "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[ROUNDS / 2] / 1e3, %.9g / took[ROUNDS / 2] / 1e6);\n"
           "  return 0;\n}\n",
-          k->name, flops(wl));
+          k->name, cu_flops(wl));
 }

@@ -2,6 +2,7 @@
  * what prints them for the CPU. */
 #ifndef CODEGEN_TARGET_CUDA_PRINT_CUDA_H
 #define CODEGEN_TARGET_CUDA_PRINT_CUDA_H
+#include "codegen/lower/target.h"
 #include "codegen/target/cpu/print/files.h"
 
 /* Bytes of the workspace: in common, of each block; of shared memory; blocks that are started at most. */
@@ -12,8 +13,43 @@ enum { CU_MOST_BLOCKS = 4096 };
 /* Bytes of a float32, the word in which messages and comments give sizes. */
 enum { CU_WORD = 4 };
 
-/* kernel.c: kernel.cu.  False: out of memory. */
-bool cu_kernel(FILE *out, const c_package *k, cu_room *room);
+typedef struct {
+  c_package k;
+  cu_room room; /* set where the kernel is printed */
+} cu_package;
+
+/* A language in which parts of a program are printed, for blocks of threads: how it spells what differs. */
+typedef struct cu_language {
+  const char *row, *lane, *block; /* of a thread: its warp, place in that, block */
+  const char *barrier, *wait; /* statements: of all threads; until %d groups of copies are under way (NULL: none are) */
+  const char *space[4];       /* what stands before the type that pointers to a space point to */
+  void (*head)(c_printer *c); /* all before the parts */
+  void (*begin)(c_printer *c, const ir_stmt *part, int number, const cu_room *room); /* until its body */
+  void (*blocks)(c_printer *c, const char *var, int64_t trip); /* opens what a block does for its steps of so many */
+  void (*end)(c_printer *c, int64_t shared); /* what starts the parts, with so many bytes for each block */
+  /* Of the host: what a queue is called; the end of the entry for arrays on the device; and find_device, finish, bring,
+   * take and leave, by which the other entry brings arrays there and back. */
+  const char *queue, *starting, *arrays;
+  bool flags;    /* barriers stand in no conditions: flags say where what is between them is left out */
+  bool emulated; /* the emulation is told what arrays are called */
+} cu_language;
+
+/* A file of the folder: code must not contain the kernel's name as a word; kernel.h has only fields. */
+typedef struct {
+  const char *name;
+  bool (*print)(FILE *out, cu_package *p);
+  bool code;
+  bool (*wanted)(const ir_program *p); /* NULL: always */
+} cu_file;
+/* emit.c: prints the files of a program, in order; NULL with the reason in d. */
+tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const low_target *lower,
+                    const ir_machine *machine, const tf_emit_options *o, tf_diags *d);
+
+/* kernel.c: kernel.cu; the parts of a program in any language.  False: out of memory. */
+bool cu_kernel(FILE *out, cu_package *p);
+bool cu_parts(FILE *out, cu_package *p, const cu_language *say);
+/* Blocks that a part is started with; each takes every so many of its steps. */
+int64_t cu_blocks(const ir_stmt *part);
 /* Whether any part is of warpgroups (sm_90a). */
 bool cu_has_groups(const ir_program *p);
 /* nest.c: what a thread does at points. */
@@ -32,12 +68,15 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s);
 void cu_device(FILE *out, const ir_program *p);
 /* text.c: functions on the device; the entries that a program calls. */
 void cu_functions(FILE *out, const tf_workload *wl, ir_type data);
-void cu_entries(FILE *out, const c_package *k, const cu_room *room);
+void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room);
 /* files.c */
 void cu_bench(FILE *out, const c_package *k); /* bench.c */
+double cu_flops(const tf_workload *wl);
 void cu_device_h(FILE *out, const c_package *k);
 void cu_makefile(FILE *out, const c_package *k);
 void cu_cmake(FILE *out, const c_package *k);
-void cu_readme(FILE *out, const c_package *k, const cu_room *room);
-void cu_manifest(FILE *out, const c_package *k, const cu_room *room);
+void cu_readme(FILE *out, const cu_package *p);
+/* about: what the kernel is and how it is used, in Markdown. */
+void cu_readme_of(FILE *out, const cu_package *p, const char *language, const char *about);
+void cu_manifest(FILE *out, const cu_package *p, const char *target);
 #endif

@@ -93,24 +93,14 @@ static void prediction(FILE *out, const c_package *k) {
               times[u].what);
 }
 
-void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
+void cu_readme_of(FILE *out, const cu_package *p, const char *language, const char *about) {
+  const c_package *k = &p->k;
+  const cu_room *room = &p->room;
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, k->p->tree->workload->name);
-  fprintf(out, " as CUDA C++ (data: %s).  Written by tileflow", c_type_name(k->p->machine.data));
+  fprintf(out, " as %s (data: %s).  Written by tileflow", language, c_type_name(k->p->machine.data));
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
-  fprintf(out,
-          "\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
-          "    make bench    compiles; ./bench times it\n"
-          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
-          "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
-          "%s\n\n## Mapping\n\n",
-          cu_has_groups(k->p)
-              ? "Products of matrices run on tensor cores of sm_90a (an H100 or H200, no other): warpgroups multiply "
-                "tiles that the device brings\nby itself.  Arrays must stand on 16 bytes, and strides be multiples of "
-                "them, else the kernel says `bad_argument`."
-          : cu_mma_of(k->p)
-              ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
-              : "Products run on the plain float32 units, not on tensor cores.");
+  fprintf(out, "\n\n%s\n\n## Mapping\n\n", about);
   c_mapping_block(out, k->p->tree);
   prediction(out, k);
   fprintf(out,
@@ -119,8 +109,28 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
           room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
 }
 
-void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
-  c_manifest_begin(out, k, "cuda");
+void cu_readme(FILE *out, const cu_package *p) {
+  char about[1024];
+  snprintf(about, sizeof about,
+           "    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
+           "    make bench    compiles; ./bench times it\n"
+           "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
+           "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
+           "%s",
+           cu_has_groups(p->k.p)
+               ? "Products of matrices run on tensor cores of sm_90a (an H100 or H200, no other): warpgroups multiply "
+                 "tiles that the device brings\nby itself.  Arrays must stand on 16 bytes, and strides be multiples of "
+                 "them, else the kernel says `bad_argument`."
+           : cu_mma_of(p->k.p)
+               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
+               : "Products run on the plain float32 units, not on tensor cores.");
+  cu_readme_of(out, p, "CUDA C++", about);
+}
+
+void cu_manifest(FILE *out, const cu_package *p, const char *target) {
+  const c_package *k = &p->k;
+  const cu_room *room = &p->room;
+  c_manifest_begin(out, k, target);
   fprintf(out,
           ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,

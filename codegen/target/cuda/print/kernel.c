@@ -49,21 +49,21 @@ static void open_arguments(c_printer *c) {
 /* room NULL: those in global memory alone. */
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
+  const cu_language *say = c->say;
   if (room && cu_is_wmma(c->p))
     fprintf(c->out, "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64 ");\n  (void)wmma_room;\n",
             room->shared - CU_WMMA_ROOM);
   if (room)
     fprintf(c->out,
-            "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64
-            ";\n  (void)shared, "
+            "  %sunsigned char *const own = workspace + %" PRId64 " + (int64_t)%s * %" PRId64 ";\n  (void)shared, "
             "(void)own;\n",
-            room->common, room->each);
+            say->space[CU_SCRATCH], room->common, say->block, room->each);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || is_of_groups(c->p, i)) continue;
     if (!room && b->space != CU_GLOBAL) continue;
-    fprintf(c->out, "  POINTER(%s) const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
-            c_type(b->type), part[b->space], c->offset[i], b->id);
+    fprintf(c->out, "  POINTER(%s%s) const %s = (%s%s *)(%s + %" PRId64 ");\n  (void)%s;\n", say->space[b->space],
+            c_type(b->type), b->id, say->space[b->space], c_type(b->type), part[b->space], c->offset[i], b->id);
   }
 }
 
@@ -104,6 +104,7 @@ static void copy(c_printer *c, const ir_stmt *s) {
     c_indent(c);
     fprintf(c->out, "all *= n%d;\n", r);
   }
+  if (c->flag) c_indent(c), fprintf(c->out, "if (!on%d) all = 0;\n", c->flag);
   c_line(c, "for (int i = THREAD; i < all; i += THREADS) {\n");
   c->depth++;
   c_line(c, "int rest = i;\n");
@@ -143,12 +144,13 @@ static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
-    const char *thread = s->loop.map == IR_WARP ? "threadIdx.y" : "threadIdx.x";
+    const char *thread = s->loop.map == IR_WARP ? c->say->row : c->say->lane;
     const int64_t all = s->loop.map == IR_WARP ? CU_WARPS : CU_LANES;
-    if (s->loop.trip == all)
-      fputs("{\n", c->out);
-    else
-      fprintf(c->out, "if ((int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
+    const bool flag = c->flag && s->loop.map == IR_WARP;
+    if (flag) fprintf(c->out, s->loop.trip == all ? "if (on%d) {\n" : "if (on%d && ", c->flag);
+    if (!flag && s->loop.trip == all) fputs("{\n", c->out);
+    if (!flag && s->loop.trip != all) fputs("if (", c->out);
+    if (s->loop.trip != all) fprintf(c->out, "(int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
     c->depth++;
     c_indent(c);
     fprintf(c->out, "const int64_t %s = %s;\n", var, thread);
@@ -157,8 +159,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
     cu_fragments(c, s);
     c->depth--;
   } else if (s->loop.map == IR_BLOCK) {
-    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
-            var);
+    c->say->blocks(c, var, s->loop.trip);
   } else {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
@@ -168,15 +169,46 @@ static void loop(c_printer *c, const ir_stmt *s) {
   opened_body(c, s);
   if (region) c->own = NULL;
   c->lanes = false;
-  if (s->loop.map == IR_WARP) c_line(c, "__syncthreads();\n");
+  if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
 }
 
-static void guard(c_printer *c, const ir_stmt *s) {
-  c_line(c, "if (");
+/* Whether there is a barrier in the body. */
+static bool meets(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++) {
+    const ir_stmt *s = b->s[i];
+    any =
+        s->kind == IR_WAIT || s->kind == IR_BARRIER || (s->kind == IR_FOR && s->loop.map == IR_WARP) || meets(&s->body);
+  }
+  return any;
+}
+
+static void condition(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < s->guard.n; i++) {
     if (i) fputs(" || ", c->out);
     c_atom(c->out, c->p, s->guard.range[i].lo), fputs(" < ", c->out), c_atom(c->out, c->p, s->guard.range[i].hi);
   }
+}
+
+/* Loops and barriers go on; copies and warps ask the flag. */
+static void flagged(c_printer *c, const ir_stmt *s) {
+  const int outside = c->flag;
+  c_line(c, "{\n");
+  c_indent(c), fprintf(c->out, "  const int on%d = ", outside + 1);
+  if (outside) fprintf(c->out, "on%d && ", outside);
+  fputc('(', c->out), condition(c, s), fputs(");\n", c->out);
+  c->flag++;
+  opened_body(c, s);
+  c->flag = outside;
+}
+
+static void guard(c_printer *c, const ir_stmt *s) {
+  if (c->say->flags && meets(&s->body)) {
+    flagged(c, s);
+    return;
+  }
+  c_line(c, "if (");
+  condition(c, s);
   fputs(") {\n", c->out);
   opened_body(c, s);
 }
@@ -208,11 +240,10 @@ static void body(c_printer *c, const ir_body *b) {
     case IR_IF: guard(c, s); break;
     case IR_COPY: copy(c, s); break;
     case IR_WAIT:
-      c_indent(c);
-      fprintf(c->out, "copy_wait<%d>();\n", s->wait.left);
-      if (!c->own) c_line(c, "__syncthreads();\n"); /* a region's barriers are statements */
+      if (c->say->wait) c_indent(c), fprintf(c->out, c->say->wait, s->wait.left);
+      if (!c->own) c_line(c, c->say->barrier); /* a region's barriers are statements */
       break;
-    case IR_BARRIER: c_line(c, "__syncthreads();\n"); break;
+    case IR_BARRIER: c_line(c, c->say->barrier); break;
     case IR_NEST:
     case IR_SAVE:
     case IR_CORRECT:
@@ -263,6 +294,18 @@ static void expected(c_printer *c, const ir_stmt *part) {
   fputs(". */", c->out);
 }
 
+static void begin(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
+  (void)room; /* what a block shares is asked for where the part is started */
+  expected(c, part);
+  /* one block: else nvcc 13.0 spills to make room for more at a time */
+  fprintf(c->out,
+          "\nstatic __global__ void __launch_bounds__(THREADS, 1) part%d(const %s_args args, unsigned char *const "
+          "workspace) {\n"
+          "  SHARED(shared);\n",
+          number, c->name);
+  open_arguments(c);
+}
+
 static void kernels(c_printer *c, cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
@@ -272,21 +315,16 @@ static void kernels(c_printer *c, cu_room *room) {
       groups(c, s, n++, room);
       continue;
     }
-    expected(c, s);
-    /* one block: else nvcc 13.0 spills to make room for more at a time */
-    fprintf(c->out,
-            "\nstatic __global__ void __launch_bounds__(THREADS, 1) part%d(const %s_args args, unsigned char *const "
-            "workspace) {\n"
-            "  SHARED(shared);\n",
-            n++, c->name);
     c->depth = 1;
-    open_arguments(c);
+    c->say->begin(c, s, n++, room);
     open_buffers(c, room);
     values(c);
     body(c, &(ir_body){1, (ir_stmt **)&c->p->body.s[i]});
     fputs("}\n", c->out);
   }
 }
+
+int64_t cu_blocks(const ir_stmt *part) { return part->loop.trip < CU_MOST_BLOCKS ? part->loop.trip : CU_MOST_BLOCKS; }
 
 /* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of shared memory. */
 static void launch(c_printer *c, int64_t shared) {
@@ -302,7 +340,7 @@ static void launch(c_printer *c, int64_t shared) {
       fprintf(c->out, "  bad = start_part%d(args, workspace, stream);\n  if (bad != cudaSuccess) return bad;\n", n++);
       continue;
     }
-    const int64_t blocks = s->loop.trip < CU_MOST_BLOCKS ? s->loop.trip : CU_MOST_BLOCKS;
+    const int64_t blocks = cu_blocks(s);
     if (shared > 48 * 1024)
       fprintf(c->out,
               "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
@@ -317,8 +355,8 @@ static void launch(c_printer *c, int64_t shared) {
 static int64_t most_blocks(const ir_program *p) {
   int64_t most = 1;
   for (int i = 0; i < p->body.n; i++)
-    if (p->body.s[i]->kind == IR_FOR && p->body.s[i]->loop.trip > most) most = p->body.s[i]->loop.trip;
-  return most < CU_MOST_BLOCKS ? most : CU_MOST_BLOCKS;
+    if (p->body.s[i]->kind == IR_FOR && cu_blocks(p->body.s[i]) > most) most = cu_blocks(p->body.s[i]);
+  return most;
 }
 
 bool cu_has_groups(const ir_program *p) {
@@ -328,37 +366,89 @@ bool cu_has_groups(const ir_program *p) {
   return any;
 }
 
-bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
-  ir_program p = *k->p; /* with its own way to operands */
+static void blocks(c_printer *c, const char *var, int64_t trip) {
+  fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, trip, var);
+}
+
+/* The emulation comes first: whoever compiles many kernels may have it compiled beforehand. */
+static void head(c_printer *c) {
+  const bool groups = cu_has_groups(c->p);
+  fprintf(c->out,
+          "/* Written by tileflow; README.md says how. */\n"
+          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include <cuda_runtime.h>\n#endif\n"
+          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
+          groups ? "#include \"hopper.hpp\"\n" : "", groups ? "#include <cuda.h>\n" : "");
+  fprintf(c->out,
+          "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
+          "#define LANE ((int)threadIdx.x)\n",
+          CU_WARPS * CU_LANES, CU_LANES);
+  cu_device(c->out, c->p);
+  cu_groups_device(c->out, c->p);
+  cu_functions(c->out, c->wl, c->p->machine.data);
+}
+
+bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
+  ir_program p = *of->k.p; /* with its own way to operands */
   const int n = p.tree->workload->n_tensors;
-  c_printer c = {
-      .p = &p, .wl = p.tree->workload, .name = k->name, .inverse = -1, .out = out, .near = ir_is_half(p.machine.data)};
+  c_printer c = {.p = &p,
+                 .wl = p.tree->workload,
+                 .name = of->k.name,
+                 .inverse = -1,
+                 .out = out,
+                 .near = ir_is_half(p.machine.data),
+                 .say = say};
   p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
   c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);
   bool ok = p.buffer_of && c.offset;
   if (ok) {
-    memcpy(p.buffer_of, k->p->buffer_of, (size_t)n * sizeof *p.buffer_of);
-    *room = (cu_room){.blocks = most_blocks(&p)};
-    place_buffers(&p, c.offset, room);
-    const int64_t shared = room->shared; /* before warpgroups' parts, which ask for their own, raise it */
-    /* the emulation first: whoever compiles many kernels may have it compiled beforehand */
-    fprintf(out,
-            "/* Written by tileflow; README.md says how. */\n"
-            "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include <cuda_runtime.h>\n#endif\n"
-            "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
-            cu_has_groups(&p) ? "#include \"hopper.hpp\"\n" : "", cu_has_groups(&p) ? "#include <cuda.h>\n" : "");
-    fprintf(out,
-            "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
-            "#define LANE ((int)threadIdx.x)\n",
-            CU_WARPS * CU_LANES, CU_LANES);
-    cu_device(out, &p);
-    cu_groups_device(out, &p);
-    cu_functions(out, c.wl, p.machine.data);
-    kernels(&c, room);
-    launch(&c, shared);
-    cu_entries(out, k, room);
+    memcpy(p.buffer_of, of->k.p->buffer_of, (size_t)n * sizeof *p.buffer_of);
+    of->room = (cu_room){.blocks = most_blocks(&p)};
+    place_buffers(&p, c.offset, &of->room);
+    const int64_t shared = of->room.shared; /* before warpgroups' parts, which ask for their own, raise it */
+    say->head(&c);
+    kernels(&c, &of->room);
+    say->end(&c, shared);
   }
   free(p.buffer_of);
   free(c.offset);
   return ok && !c.failed;
+}
+
+static const char starting[] = "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+                               "  const cudaError_t bad = start_all(args, from, (cudaStream_t)stream);\n"
+                               "  if (bad == cudaErrorInvalidValue) return BAD_ARGUMENT;\n"
+                               "  return bad == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n";
+
+static const char arrays[] =
+    "static bool find_device(void **) {\n  int devices = 0;\n"
+    "  return cudaGetDeviceCount(&devices) == cudaSuccess && devices;\n}\n\n"
+    "static bool finish(void *) { return cudaDeviceSynchronize() == cudaSuccess; }\n\n"
+    "/* An array on the device with what stands in the host's, if there is one. */\n"
+    "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n  void *there = NULL;\n"
+    "  *ok = *ok && cudaMalloc(&there, bytes) == cudaSuccess;\n"
+    "  if (here) *ok = *ok && cudaMemcpy(there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n"
+    "  return there;\n}\n\n"
+    "static bool take(void *, void *here, const void *there, size_t bytes) {\n"
+    "  return cudaMemcpy(here, there, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;\n}\n\n"
+    "static void leave(const void *there) { cudaFree((void *)there); }\n";
+
+static const cu_language cuda = {.row = "threadIdx.y",
+                                 .lane = "threadIdx.x",
+                                 .block = "blockIdx.x",
+                                 .blocks = blocks,
+                                 .barrier = "__syncthreads();\n",
+                                 .wait = "copy_wait<%d>();\n",
+                                 .space = {"", "", "", ""},
+                                 .head = head,
+                                 .begin = begin,
+                                 .end = launch,
+                                 .queue = "stream",
+                                 .starting = starting,
+                                 .arrays = arrays,
+                                 .emulated = true};
+
+bool cu_kernel(FILE *out, cu_package *p) {
+  if (!cu_parts(out, p, &cuda)) return false;
+  cu_entries(out, &p->k, &cuda, &p->room);
+  return true;
 }

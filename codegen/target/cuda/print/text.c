@@ -69,67 +69,58 @@ static void span(FILE *out, const tf_tensor *t) {
   fputs(") * sizeof *args->", out), c_field(out, t->name);
 }
 
-static void send(FILE *out, const tf_tensor *t) {
-  fputs("  ok = ok && bring((void **)&there.", out), c_field(out, t->name), fputs(", args->", out);
+static void send(FILE *out, const c_package *k, int z) {
+  const tf_tensor *t = &k->p->tree->workload->tensors[z];
+  fputs("  there.", out), c_field(out, t->name);
+  fprintf(out, " = (%s *)bring(&ok, queue, args->", c_type(c_argument_type(k->p, z)));
   c_field(out, t->name), fputs(", ", out), span(out, t), fputs(");\n", out);
 }
 
 static void fetch(FILE *out, const tf_tensor *t) {
   if (c_is_input(t)) return;
-  fputs("  ok = ok && cudaMemcpy(args->", out), c_field(out, t->name), fputs(", there.", out);
-  c_field(out, t->name), fputs(", ", out), span(out, t), fputs(", cudaMemcpyDeviceToHost) == cudaSuccess;\n", out);
+  fputs("  ok = ok && take(queue, args->", out), c_field(out, t->name), fputs(", there.", out);
+  c_field(out, t->name), fputs(", ", out), span(out, t), fputs(");\n", out);
 }
 
 static void release(FILE *out, const tf_tensor *t) {
-  fputs("  cudaFree((void *)there.", out), c_field(out, t->name), fputs(");\n", out);
+  fputs("  leave(there.", out), c_field(out, t->name), fputs(");\n", out);
 }
 
-static void forget(FILE *out, const tf_tensor *t) {
-  fputs("  there.", out), c_field(out, t->name), fputs(" = NULL;\n", out);
-}
-
-void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
-  const char *n = k->name;
+/* Of arrays that are on the device. */
+static void device_entry(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
   fprintf(out,
-          "\n#define BAD_ARGUMENT %s_bad_argument\n\n"
-          "size_t %s_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 256); }\n\n"
-          "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream) {\n"
+          "\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\n"
+          "size_t " C_NAME "_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 256); }\n\n"
+          "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *%s) {\n"
           "  if (!args || !workspace) return BAD_ARGUMENT;\n",
-          n, n, room->common + room->blocks * room->each, n, n);
+          room->common + room->blocks * room->each, say->queue);
   each_argument(out, wl, ask_null);
+  fputs("  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n", out);
+  if (say->emulated) each_argument(out, wl, name);
+  fputs(say->starting, out);
+}
+
+void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
+  const tf_workload *wl = k->p->tree->workload;
+  device_entry(out, k, say, room);
   fprintf(out,
-          "  if (bytes < %s_device_workspace()) return %s_small_workspace;\n"
-          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n",
-          n, n);
-  each_argument(out, wl, name);
-  fprintf(out,
-          "  const cudaError_t bad = start_all(args, from, (cudaStream_t)stream);\n"
-          "  if (bad == cudaErrorInvalidValue) return BAD_ARGUMENT;\n"
-          "  return bad == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
-          "size_t %s_workspace(void) { return 64; }\n\n"
-          "/* An array on the device with what stands in the host's. */\n"
-          "static bool bring(void **there, const void *here, size_t bytes) {\n"
-          "  return cudaMalloc(there, bytes) == cudaSuccess &&\n"
-          "         cudaMemcpy(*there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n}\n\n"
-          "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
+          "\nsize_t " C_NAME "_workspace(void) { return 64; }\n\n%s\n"
+          "int " C_NAME "(const " C_NAME "_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return BAD_ARGUMENT;\n",
-          n, n, n, n, n);
+          say->arrays);
   each_argument(out, wl, ask_null);
-  fprintf(out,
-          "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"
-          "  int devices = 0;\n"
-          "  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) return %s_no_isa;\n"
-          "  %s_args there = *args;\n  void *room = NULL;\n",
-          n, n, n, n);
-  each_argument(out, wl, forget);
-  fprintf(out, "  bool ok = cudaMalloc(&room, %s_device_workspace()) == cudaSuccess;\n", n);
-  each_argument(out, wl, send);
-  fprintf(out,
-          "  int status = ok ? %s_device(&there, room, %s_device_workspace(), NULL) : %s_no_memory;\n"
-          "  ok = ok && status == %s_done && cudaDeviceSynchronize() == cudaSuccess;\n",
-          n, n, n, n);
+  fputs("  if (workspace && bytes < " C_NAME "_workspace()) return " C_NAME "_small_workspace;\n"
+        "  void *queue = NULL;\n  if (!find_device(&queue)) return " C_NAME "_no_isa;\n"
+        "  bool ok = true;\n  " C_NAME "_args there = *args;\n"
+        "  void *const room = bring(&ok, queue, NULL, " C_NAME "_device_workspace());\n",
+        out);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (c_is_argument(&wl->tensors[z])) send(out, k, z);
+  fputs("  int status = ok ? " C_NAME "_device(&there, room, " C_NAME "_device_workspace(), queue) : " C_NAME
+        "_no_memory;\n  ok = ok && status == " C_NAME "_done && finish(queue);\n",
+        out);
   each_argument(out, wl, fetch);
   each_argument(out, wl, release);
-  fprintf(out, "  cudaFree(room);\n  return ok || status != %s_done ? status : %s_no_isa;\n}\n", n, n);
+  fputs("  leave(room);\n  return ok || status != " C_NAME "_done ? status : " C_NAME "_no_isa;\n}\n", out);
 }

@@ -1,0 +1,49 @@
+/* OpenCL C, for whatever device has a compiler for it: CUDA's kernels of the plain units, which use no more of a device
+ * than OpenCL promises of all. */
+#include "codegen/target/opencl/opencl.h"
+
+#include <string.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+
+static const low_pass passes[] = {
+    {"grid", low_cuda_grid},       {"split", low_cuda_split},   {"tile", low_cuda_tile},     {"stage", low_cuda_stage},
+    {"threads", low_cuda_threads}, {"spaces", low_cuda_spaces}, {"unused", low_drop_unused}, {NULL, NULL},
+};
+
+static const struct {
+  const char *dtype;
+  ir_type type;
+} types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"f16", IR_F16}};
+
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  const char *dtype = o->dtype ? o->dtype : "f32";
+  *machine = (ir_machine){.apart = true, .least = true};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strcmp(dtype, types[i].dtype)) {
+      machine->data = types[i].type;
+      return true;
+    }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target opencl has no data of '%.40s'; known: f32, bf16, f16", dtype);
+}
+
+static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  ir_machine machine;
+  if (!machine_of(o, &machine, d)) return -1;
+  ir_program *p = low_lower(tree, &tf_target_opencl.lower, &machine, d);
+  const double cycles = p ? cu_times(p).cycles : -1;
+  ir_free(p);
+  return cycles;
+}
+
+const tf_target tf_target_opencl = {
+    .name = "opencl",
+    .what = "OpenCL C: CUDA's kernels in float32, for any device",
+    .lower = {.platform = &low_cuda_platform, .depth = 1, .close_by = low_cuda_close_by, .passes = passes},
+    .machine = machine_of,
+    .print = cl_print,
+    .form = cu_form,
+    .cycles = cycles_of,
+    .whole = true,
+    .run = ir_run,
+};

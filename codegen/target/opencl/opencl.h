@@ -1,0 +1,14 @@
+/* OpenCL C: what the files of its printer share.  What kernels do is CUDA's: its passes and what prints its parts. */
+#ifndef CODEGEN_TARGET_OPENCL_OPENCL_H
+#define CODEGEN_TARGET_OPENCL_OPENCL_H
+#include "codegen/target/cuda/print/cuda.h"
+#include "codegen/target/target.h"
+
+/* language.c: how OpenCL C spells what differs. */
+extern const cu_language cl_language;
+/* host.c: kernel.c, which holds the text of kernel.cl and has a device's compiler make kernels of it.  False: out of
+ * memory. */
+bool cl_host(FILE *out, cu_package *p);
+/* files.c: the files around them; tf_target.print. */
+tf_emitted *cl_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+#endif
