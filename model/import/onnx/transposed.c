@@ -96,6 +96,39 @@ static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
   return are_ranks(g, v, slides) || ox_copy(g, v, v->name);
 }
 
+/* Whether it is one product, of the input's places by channels and the elements of a window, and a bias is added. */
+static bool is_product(const ox_net *g, int64_t groups, int n, const spread *s) {
+  bool one = groups == 1 && ox_has(g, 2), spreads = false;
+  for (int i = 0; i < n; i++) {
+    one &= s[i].taps == 1;
+    spreads |= s[i].stride > 1;
+  }
+  return one && spreads;
+}
+
+/* The sum, in the order of a product's rows and columns, in which the weights have them, too; what adds the bias puts
+ * its elements in their places. */
+static bool by_rows(ox_net *g, ox_expr *value, const ox_axis *batch, const ox_axis *made, int n, const spread *s,
+                    ox_value *out) {
+  const ox_axis *all[OX_RANK] = {batch};
+  int from[OX_RANK] = {0, 1 + n};
+  int64_t shape[OX_RANK];
+  all[1 + n] = made;
+  for (int i = 0; i < n; i++) {
+    all[1 + i] = &s[i].at;
+    all[2 + n + i] = &s[i].rest;
+    from[2 + 2 * i] = 1 + i;
+    from[3 + 2 * i] = 2 + n + i;
+  }
+  if (!ox_make(g, ox_sum_name(g), "+=", value, all, 2 + 2 * n, out)) return false;
+  ox_permute(out, from);
+  for (int k = 0; k < 2; k++)
+    shape[k] = ox_extent(out, k);
+  for (int i = 0; i < n; i++)
+    shape[2 + i] = s[i].rows * s[i].stride;
+  return ox_reshape(g, out, 2 + n, shape);
+}
+
 static bool transposed(ox_net *g) {
   ox_value x, w, out;
   int64_t kernel[OX_RANK];
@@ -130,8 +163,10 @@ static bool transposed(ox_net *g) {
   ox_expr *a = ox_read(g, &x, from), *b = a ? ox_read(g, &w, weight) : NULL;
   for (int i = 0; i < n && b; i++)
     slide(g, &s[i], a, moves[i] ? ox_rank_of(g, &x, 2 + i) : -1, b, weighed[i] ? ox_rank_of(g, &w, 2 + i) : -1);
-  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), all, x.rank, &out) &&
-         ox_add_bias(g, 2, &made, all, x.rank, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
+  ox_expr *value = b ? ox_call(g, "*", a, b, NULL) : NULL;
+  const bool ok = is_product(g, groups, n, s) ? by_rows(g, value, &batch, &made, n, s, &out)
+                                              : ox_make(g, ox_sum_name(g), "+=", value, all, x.rank, &out);
+  return ok && ox_add_bias(g, 2, &made, all, x.rank, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
 }
 
 const ox_kind ox_transposed[] = {{"ConvTranspose", transposed, NULL}, {NULL, NULL, NULL}};
