@@ -143,6 +143,12 @@ int64_t net_most_alive(const net_block *b, int n);
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
 /* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
+/* left.c: part[i], of the words of the inputs and outputs of group i, are those that need no memory outside a cache of
+ * that many words, which keeps what was used last: inputs that are still there, and what a later group finds there of
+ * the group's outputs.  False: no memory. */
+bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part);
+/* Fills memory_cycles of the groups that have a kernel.  False: no memory. */
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 #endif

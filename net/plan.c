@@ -91,7 +91,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
     p->total.held_words = fmax(p->total.held_words, g->figures.held_words);
     p->parts.cycles += g->bounds.cycles;
     p->parts.energy_pj += g->bounds.energy_pj;
-    if (g->kernel_cycles > 0) p->kernel_cycles += fmax(g->figures.cycles, g->kernel_cycles);
+    if (g->kernel_cycles > 0) p->kernel_cycles += fmax(g->memory_cycles, g->kernel_cycles);
     if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words, &p->parts.traffic_words))
       return tf_fail(d, wl->at, TF_E_OVERFLOW, "the words of all groups pass 2^63 - 1");
   }
@@ -161,6 +161,10 @@ static bool make_groups(net_planning *s) {
   return true;
 }
 
+static bool left(net_planning *s) {
+  return !net_has_kernels(&s->costs) || net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+}
+
 static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }
 
 #ifndef NET_MORE_PASSES /* rows that a test adds (tests/rows) */
@@ -168,7 +172,7 @@ static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s-
 #endif
 
 /* In the order in which they run. */
-static bool (*const passes[])(net_planning *s) = {cut, improve, make_groups, sum, NET_MORE_PASSES};
+static bool (*const passes[])(net_planning *s) = {cut, improve, make_groups, left, sum, NET_MORE_PASSES};
 enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
 static bool check_options(const tf_net_opts *o, tf_diags *d) {

@@ -51,7 +51,7 @@ static json_t *group_of(const cli_plan *p, int i) {
   json_object_set_new(out, "ops", ops);
   json_object_set_new(out, "like", json_integer(g->like));
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
-  set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->figures.cycles) : 0, p->spec->arch->clock_hz);
+  set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->memory_cycles) : 0, p->spec->arch->clock_hz);
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
   set_choices(out, &g->choices);

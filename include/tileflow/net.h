@@ -53,6 +53,10 @@ typedef struct {
   tf_bounds bounds;     /* lower bounds for any mapping of the group */
   char bottleneck[64];  /* as in tf_result */
   double kernel_cycles; /* of its kernel, with calls, packing and layouts, without memories; 0: no kernel was planned */
+  /* With a kernel: the mapping's by the model, but words that earlier groups of the same call read or made come from
+   * the memory below the outermost, where that is one and they and all that was used since fit (a cache that keeps
+   * what was used last).  Words of which no group of the call had use before come from the outermost. */
+  double memory_cycles;
 } tf_net_group;
 
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost memory. */
@@ -62,7 +66,7 @@ typedef struct {
   int n_known;          /* distinct groups whose mapping was known */
   tf_net_group *groups; /* [n] */
   tf_figures total;     /* sums over the groups; edp: of the sums; held_words: the maximum */
-  double kernel_cycles; /* sum over the groups of the longer of the model's and the kernel's; 0: none were planned */
+  double kernel_cycles; /* sum over the groups of the longer of memory_cycles and kernel_cycles; 0: none were planned */
   tf_bounds bounds;     /* lower bounds for any execution of the network, with any groups */
   tf_bounds parts;      /* sums of the groups' bounds: lower bounds with these groups */
   int window;           /* groups were enumerated among so many ops from the first that is in no group yet */

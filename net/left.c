@@ -1,0 +1,111 @@
+/* What groups find in the cache below the outermost memory, as earlier groups of the same call left it there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/net.h"
+#include "tileflow/tree.h"
+
+/* Tensors in the order in which they were used, the latest first, each with the group that made it. */
+typedef struct {
+  const tf_workload *wl;
+  double room;        /* words of the cache */
+  int n, *order;      /* [n] */
+  int *maker;         /* [n_tensors] number of the group + 1; 0: none before */
+  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and of those that need no outer memory */
+} cache;
+
+static double words_of(const tf_tensor *z) {
+  double n = 1;
+  for (int r = 0; r < z->rank; r++)
+    n *= (double)z->extent[r];
+  return n;
+}
+
+/* The tensor comes to the front.  Whether it was still there: with all that was used since it fits. */
+static bool use(cache *c, int z) {
+  double held = words_of(&c->wl->tensors[z]);
+  int at = 0;
+  while (at < c->n && c->order[at] != z)
+    held += words_of(&c->wl->tensors[c->order[at++]]);
+  const bool there = at < c->n && held <= c->room;
+  c->n += at == c->n;
+  memmove(c->order + 1, c->order, sizeof *c->order * (size_t)at);
+  c->order[0] = z;
+  return there;
+}
+
+/* A tensor that an earlier group made and that is still there was neither written to the outer memory nor is read from
+ * it: its words are left to both groups. */
+static void use_all(cache *c, int i, const tf_group *g) {
+  for (int k = 0; k < g->workload->n_tensors; k++) {
+    const tf_tensor *t = &g->workload->tensors[k];
+    const bool made = t->producer >= 0;
+    if (made && t->n_consumers > 0) continue; /* stays inside */
+    const int of = c->wl->tensors[g->tensor[k]].view_of, z = of ? of - 1 : g->tensor[k];
+    const double words = words_of(&c->wl->tensors[z]);
+    const bool there = use(c, z);
+    c->all[i] += words;
+    if (made) c->maker[z] = i + 1;
+    if (made) continue;
+    if (there) c->left[i] += words;
+    if (there && c->maker[z]) c->left[c->maker[z] - 1] += words;
+    c->maker[z] = 0; /* written once, whether other readers find it or not */
+  }
+}
+
+/* The time of a group whose words are all left in the cache: what the busiest memory takes, where the outermost
+ * delivers what the cache does, and nothing is brought there.  What units take is in the kernel's cycles. */
+static bool warm_cycles(tf_arena *a, const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d) {
+  tf_arch warm = *arch;
+  warm.overlap = TF_OVERLAP_PERFECT;
+  warm.memories = TF_ARRAY(a, tf_memory, (size_t)arch->n_memories);
+  warm.units = TF_ARRAY(a, tf_unit, (size_t)arch->n_units);
+  if (!warm.memories || !warm.units) return tf_out_of_memory(d);
+  memcpy(warm.memories, arch->memories, sizeof *warm.memories * (size_t)arch->n_memories);
+  memcpy(warm.units, arch->units, sizeof *warm.units * (size_t)arch->n_units);
+  warm.memories[0].read_bw = fmax(arch->memories[0].read_bw, arch->memories[1].read_bw);
+  warm.memories[0].write_bw = fmax(arch->memories[0].write_bw, arch->memories[1].write_bw);
+  warm.memories[1].read_bw = warm.memories[1].write_bw = INFINITY;
+  for (int u = 0; u < arch->n_units; u++)
+    warm.units[u].rate = INFINITY;
+  tf_tree *t = tf_tree_copy(g->tree, &warm, g->group->workload, d);
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result r = {0};
+  const bool ok = m && tf_model_eval(m, NULL, &r);
+  if (ok) *cycles = r.cycles;
+  tf_model_free(m);
+  tf_tree_free(t);
+  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
+}
+
+bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part) {
+  cache c = {.wl = wl,
+             .room = room,
+             .order = TF_ARRAY(a, int, (size_t)wl->n_tensors),
+             .maker = TF_ARRAY(a, int, (size_t)wl->n_tensors),
+             .all = TF_ARRAY(a, double, (size_t)p->n),
+             .left = TF_ARRAY(a, double, (size_t)p->n)};
+  if (!c.order || !c.maker || !c.all || !c.left) return false;
+  for (int i = 0; i < p->n; i++)
+    use_all(&c, i, p->groups[i].group);
+  for (int i = 0; i < p->n; i++)
+    part[i] = c.all[i] > 0 ? c.left[i] / c.all[i] : 0;
+  return true;
+}
+
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
+  const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
+  const bool one = inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
+  const double room = !one ? 0 : inner->capacity_words < 0 ? INFINITY : (double)inner->capacity_words;
+  double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n);
+  if (!part || !warm || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);
+  for (int i = 0; i < p->n; i++) {
+    tf_net_group *g = &p->groups[i];
+    g->memory_cycles = g->figures.cycles;
+    if (g->kernel_cycles <= 0 || part[i] <= 0) continue;
+    if (warm[g->like] <= 0 && !warm_cycles(a, arch, g, &warm[g->like], d)) return false;
+    g->memory_cycles -= part[i] * fmax(0, g->figures.cycles - warm[g->like]);
+  }
+  return true;
+}
