@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs/RESULTS-tune.md from docs/results/operators.csv (bench/operators/run.py), tune-strategies.csv (bench/tune_strategies.py) and
-# tune-ways.csv (tests/unit/tune_ways.c), on stdout.
+# docs/RESULTS-tune.md from docs/results/operators.csv and tune-by.csv (bench/operators/run.py), tune-strategies.csv (bench/tune_strategies.py),
+# tune-overlap.csv (bench/operators/overlap.py) and tune-ways.csv (tests/unit/tune_ways.c), on stdout.
 #   bench/results-tune.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -48,6 +48,30 @@ table() {
       if (what == "tuned")
         printf "%d cases were tuned: %s of the best library after, %s before. The first choice is within 5 %% of the tuned kernel in %d of them (%.0f %%). A tuned kernel can come out behind the first choice, by up to %.0f %% here, as the store chose it by another measurement.\n", tunes, mean(all_by, tunes), mean(all_first, tunes), within, 100 * within / tunes, 100 * (behind - 1)
     }' $results/operators.csv
+}
+
+# by: what each strategy of a tuning found, by the times of the store
+by() {
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+      c = $at["case"]; s = $at["strategy"]; b = $at["best_us"]
+      if (!(s in n)) names[++k] = s
+      if (!(c in least) || b + 0 < least[c]) least[c] = b + 0
+      n[s]++; gain[s] += log($at["first_us"] / b); of[s, n[s]] = c; best[s, n[s]] = b; kernels[s] += $at["kernels"]; trials[s] += $at["trials"]
+      drawn[s] += $at["drawn"]; unfit[s] += $at["unfit"]
+    }
+    END {
+      for (i = 1; i <= k; i++) {
+        s = names[i]; near = 0
+        for (j = 1; j <= n[s]; j++) near += best[s, j] <= 1.05 * least[of[s, j]]
+        printf "| %s | %d | %.1f | %.1f | %.3f | %.0f %% | %.1f %% |\n", s, n[s], trials[s] / n[s], kernels[s] / n[s], exp(gain[s] / n[s]), 100 * near / n[s], drawn[s] ? 100 * unfit[s] / drawn[s] : 0
+      }
+    }' $results/tune-by.csv
+}
+
+# stages: what the overlap was laid out from
+stages() {
+  awk -F, 'NR > 1 { printf "| %s | %s | %.1f | %.2f | %.3g |\n", $1, $2, $3, $4, $5 * 1e6 }' $results/tune-stages.csv
 }
 
 # when: days and loads of the rows
@@ -119,17 +143,40 @@ $(cat bench/operators/limits.md)
 
 ## Tuned
 
-\`tune --strategy cga\` with 8 trials a case where the machine's time allowed it, not the 60 seconds that the goal names; then the fastest of the store beside the rest, in turns.
+Four strategies with 6 or 8 trials each, all with one store (a number of measurements, not the 60 seconds that the goal names: the machine's time allowed no more); then the fastest of the store beside the rest, in turns.
 $(table tuned)
+
+By the times of the store: how much faster the best of each strategy is than the first choice (geometric mean), and how often it is within 5 % of the best that any of the four found. Kernels: different ones, the first choice among them.
+
+| Strategy | cases | trials | kernels | first over best | within 5 % | drawn that did not fit |
+|---|--:|--:|--:|--:|--:|--:|
+$(by)
+
+$(cat bench/operators/tuned.md)
+
+## Tuning while a network runs
+
+The three ways of the thesis (4.6.3) in which tuning, compiling and running may overlap, for a network of four small operators: their stages were measured (processor seconds; a stage is 4 trials of the default strategy), and \`bench/operators/overlap.py\` lays
+them out in time, with one worker who tunes, one who compiles, and one who runs. *Static*: one after another. *Compiled*: tuning goes on beside the iterations, which wait while a new kernel is compiled. *Overlapped*: nobody waits.
+
+![Iterations over time](img/tune/overlap.svg)
+
+$(cat bench/operators/overlap.md)
+
+| Case | stage | tuned, s | compiled, s | kernel, us |
+|---|--:|--:|--:|--:|
+$(stages)
 
 ## Strategies
 
-Measurements until a kernel was within 5 % of the best that any of the runs found, one number a seed; every kernel's time is measured once and kept in the store for all strategies, so they differ in what they
-ask for alone (and a kernel that was measured at a busy moment keeps that time: the first choice of c1d-3, 1303 here, took 1070 above). 40 trials. Microseconds.
+Measurements until a kernel was within 5 % of the best that any of the runs found, one number a seed, where all draw from one recorded table: each kernel was timed once, beforehand, so strategies differ in what they ask for alone. 60 trials. Microseconds.
 
 | Case | first choice | best | sa-q | sa | cga | model | random |
 |---|--:|--:|--:|--:|--:|--:|--:|
 $(strategies)
+
+![The best found over measurements, gmm-4](img/tune/convergence-gmm-4.svg)
+![The best found over processor time, gmm-4](img/tune/clock-gmm-4.svg)
 
 $(cat bench/operators/strategies.md)
 
@@ -156,8 +203,9 @@ $(table cases)
 
 \`\`\`sh
 python3 bench/operators/run.py build/tileflow docs/results/operators.csv            # a quarter of an hour
-python3 bench/operators/run.py build/tileflow docs/results/operators.csv --tune 8   # hours
-python3 bench/tune_strategies.py build/tileflow docs/results/tune-strategies.csv --trials 40 --seeds 4 gmm-5 c1d-3
+python3 bench/operators/run.py build/tileflow docs/results/operators.csv --tune 6 --strategy cga,sa-q,random,model --by docs/results/tune-by.csv # hours
+python3 bench/tune_strategies.py build/tileflow docs/results/tune-strategies.csv --recorded --constraints bench/operators/gmm-4.csp --store gmm-4.db --trials 60 --seeds 6 gmm-4
+python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
 build/tests/tune_ways gmm-5 arch-specs/host-template.yaml workloads/operators/gmm.yaml --set M=512 --set N=512 --set K=512
 \`\`\`
 T

@@ -2,12 +2,13 @@
 """How many measurements each strategy of `tileflow tune` needs: every strategy tunes each case with each seed.
 
     bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] [--store FILE] [--constraints FILE] [--recorded]
-                             [--only STRATEGY,...] CASE...
+                             [--only STRATEGY,...] [--kernel SECONDS] CASE...
 
 CASE is a name of workloads/operators/cases.csv; the store is OUT.csv.db, and with it a run that was ended goes on.  OUT.csv has a row a trial: case, strategy, seed, trial, measured (kernels
-measured up to then: the same text is measured once), seconds, best.  Prints, for each case and strategy, the best found, and after how
+measured up to then: the same text is measured once), seconds, best, clock (processor seconds of the run, in equal shares).  Prints, for each case and strategy, the best found, and after how
 many measurements a kernel was within 5 % of the best that any of them found; `-`: never.
---recorded: nothing is measured: kernels that the store does not have are taken to be slower than all that it has.
+--recorded: nothing is measured: kernels that the store does not have are taken to be slower than all that it has.  Then clock has
+the --kernel SECONDS of compiling and measuring for each kernel besides.
 """
 import argparse
 import csv
@@ -35,11 +36,13 @@ def tune(o, case, strategy, seed, store):
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         workload = os.path.join(ROOT, "workloads/operators", kind + ".yaml")
         more = ["--constraints", o.constraints] if o.constraints else []
+        before = os.times()
         subprocess.run([o.tool, "tune", o.arch, workload, *options, "--strategy", strategy, "--seed", str(seed), "--trials",
                         str(o.trials), "--store", store, "--csv", out.name, "--quiet", *more], check=True,
                        env={**os.environ, "CC": o.compiler} if o.recorded else None)
+        after = os.times()
         with open(out.name, encoding="utf-8", newline="") as f:
-            return list(csv.DictReader(f))
+            return list(csv.DictReader(f)), after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def main():
@@ -53,6 +56,7 @@ def main():
     ap.add_argument("--store", default=None)
     ap.add_argument("--constraints", default=None)
     ap.add_argument("--recorded", action="store_true")
+    ap.add_argument("--kernel", type=float, default=0)
     ap.add_argument("--only", default=",".join(STRATEGIES))
     a = ap.parse_args()
     STRATEGIES[:] = a.only.split(",")
@@ -77,10 +81,12 @@ def run(a):
         for seed in range(1, a.seeds + 1):
             for strategy in STRATEGIES:
                 measured = 0
-                for t in tune(a, case, strategy, seed, store):
+                trials, took = tune(a, case, strategy, seed, store)
+                for k, t in enumerate(trials):
                     measured += t["same"] == "0"
+                    clock = took * (k + 1) / len(trials) + measured * a.kernel
                     rows.append({"case": case, "strategy": strategy, "seed": seed, "trial": t["trial"],
-                                 "measured": measured, "seconds": t["seconds"], "best": t["best"]})
+                                 "measured": measured, "seconds": t["seconds"], "best": t["best"], "clock": f"{clock:.4g}"})
         with open(a.out, "w", encoding="utf-8", newline="") as f:
             w = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
             w.writeheader()
