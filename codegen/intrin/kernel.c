@@ -102,6 +102,23 @@ static void add_text(FILE *out, const tf_micro_kernel *k) {
   fputs(ints ? ";\n  IN_REGISTER(c);\n  return c;\n}\n" : "; }\n", out);
 }
 
+/* Rows of bytes side by side as groups: element by element, unless the instruction set has a way of its own. */
+static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
+  const int group = k->kernel.group;
+  if (w->fours && k->kernel.a == IR_U8 && group == 4) {
+    fputs(w->fours, out);
+    return;
+  }
+  fprintf(out, "static inline void int8_beside(%s *to", tf_micro_type(k->kernel.a));
+  for (int e = 0; e < group; e++)
+    fprintf(out, ", const int8_t *x%d", e);
+  fputs(", int64_t n) {\n  for (int64_t i = 0; i < n; i++) {\n", out);
+  for (int e = 0; e < group; e++)
+    fprintf(out, "    to[%d * i + %d] = (%s)(x%d[i] + %d);\n", group, e, tf_micro_type(k->kernel.a), e,
+            k->kernel.a == IR_U8 ? 128 : 0);
+  fputs("  }\n}\n", out);
+}
+
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
   const bool tiles = k->form == TF_MICRO_TILES, ints = k->kernel.c == IR_I32, rounds = k->kernel.leaves == IR_BF16;
   if (k->text) {
@@ -114,6 +131,7 @@ static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
   if (!tiles) take_text(out, k, w);
   if (rounds) fputs(w->round, out);
   if (!tiles) add_text(out, k);
+  if (ints && k->form == TF_MICRO_VECTORS) beside_text(out, k, w);
   if (rounds) fputs(tiles ? w->leave : w->beside, out);
 }
 

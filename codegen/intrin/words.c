@@ -82,6 +82,21 @@ static const char beside_avx512[] =
         PAIRS("bf16", "uint16_t", "_mm256_maskz_loadu_epi16(vec_first(k), x + i)",
               "_mm256_maskz_loadu_epi16(vec_first(k), y + i)");
 
+static const char fours_avx512[] =
+    "static inline __m512i int8_part(const int8_t *x, __mmask16 m) { return "
+    "_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, x)); }\n"
+    "static inline void int8_beside(uint8_t *to, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t "
+    "*x3, "
+    "int64_t n) {\n"
+    "  for (int64_t i = 0; i < n; i += 16) {\n"
+    "    const __mmask16 m = vec_first(n - i < 16 ? (int)(n - i) : 16);\n"
+    "    const __m512i low = _mm512_or_si512(int8_part(x0 + i, m), _mm512_slli_epi32(int8_part(x1 + i, m), 8)),\n"
+    "        high = _mm512_or_si512(int8_part(x2 + i, m), _mm512_slli_epi32(int8_part(x3 + i, m), 8));\n"
+    "    _mm512_mask_storeu_epi32(to + 4 * i, m,\n"
+    "        _mm512_xor_si512(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)), _mm512_set1_epi8((char)0x80)));\n"
+    "  }\n"
+    "}\n";
+
 /* For AMX.  bf16_leave: rows `first` ... `end` - 1 of the 32 x 32 buffer of sums are rounded and stored in c;
  * `columns` of each row, then zeros up to `writes`. */
 static const char leave_avx512[] =
@@ -131,9 +146,9 @@ static const char squares_neon[] =
 
 const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
 const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2)};
-const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512)};
+const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .fours = fours_avx512};
 const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .round = round_avx512,
-                                      .beside = beside_avx512, .leave = leave_avx512};
+                                      .fours = fours_avx512, .beside = beside_avx512, .leave = leave_avx512};
 const tf_micro_words tf_words_neon = {
     .group = GROUP("w"),
     .type = "int32x4_t",

@@ -11,6 +11,7 @@ struct tf_micro_words {
                                       (TF_MICRO_SQUARES).  NULL: there are none */
   const char *round;               /* vectors of float32 stored as bfloat16; NULL: they leave as float32 */
   const char *beside;              /* PREFIX_pairs_of of micro.h; NULL: there is no kernel of groups of bfloat16 */
+  const char *fours;               /* `int8_beside` of rows as fours of IR_U8; NULL: element by element */
   const char *leave;               /* sums in AMX tiles stored as bfloat16 */
 };
 extern const tf_micro_words tf_words_sse, tf_words_avx2, tf_words_avx512, tf_words_bf16, tf_words_neon;

@@ -526,6 +526,25 @@ static const char pairs_of_rows[] =
     "  if (wrong) printf(\"pairs of %d, %d: %d wrong\\n\", n, both, wrong);\n"
     "  return wrong;\n}\n";
 
+/* Rows of bytes laid out as groups of integers for them. */
+static const char groups_of_rows[] =
+    "static int bad_beside(int n) {\n"
+    "  enum { MOST = 40 };\n"
+    "  int8_t x[GROUP][MOST];\n"
+    "  A to[GROUP * MOST + 1];\n"
+    "  int wrong = 0;\n"
+    "  for (int i = 0; i < GROUP * MOST; i++) x[i / MOST][i % MOST] = (int8_t)(i * 37);\n"
+    "  for (int i = 0; i <= GROUP * MOST; i++) to[i] = 7;\n"
+    "#if defined(FOURS)\n"
+    "  int8_beside(to, x[0], x[1], x[2], x[3], n);\n"
+    "#else\n"
+    "  int8_beside(to, x[0], x[1], n);\n"
+    "#endif\n"
+    "  for (int i = 0; i <= GROUP * MOST; i++)\n"
+    "    wrong += to[i] != (i < GROUP * n ? a_of(x[i % GROUP][i / GROUP]) : 7);\n"
+    "  if (wrong) printf(\"rows of %d side by side: %d wrong\\n\", n, wrong);\n"
+    "  return wrong;\n}\n";
+
 /* "all_of_NAME": calls the function as those without corrections are called. */
 static void with_excess(FILE *f, const char *name, int panel) {
   fprintf(f,
@@ -546,9 +565,11 @@ static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir
   }
   const bool pairs = kernel->a == IR_BF16;
   fputs(paired, f);
-  if (pairs) fputs(pairs_of_rows, f);
+  if (kernel->group == 4) fputs("#define FOURS\n", f);
+  fputs(pairs ? pairs_of_rows : groups_of_rows, f);
   fputs("static int all_paired(void) {\n  int w = 0;\n", f);
-  if (pairs) fputs("  for (int n = 0; n <= 40; n++) w += bad_pairs(n, 0) + bad_pairs(n, 1);\n", f);
+  fprintf(f, "  for (int n = 0; n <= 40; n++) w += %s;\n",
+          pairs ? "bad_pairs(n, 0) + bad_pairs(n, 1)" : "bad_beside(n)");
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)

@@ -349,13 +349,10 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, i
     fputs(";\n", c->out);
   }
   c_indent(c);
-  fprintf(c->out, "%s *const there_is = row + %d * (from - first);\n", c_type(p->kernel->a), group);
-  c_line(c, "for (int64_t i = 0; i < to - from; i++) {\n");
-  for (int e = 0; e < group; e++) {
-    c_indent(c);
-    fprintf(c->out, "  there_is[%d * i + %d] = (%s)(x_%d[i] + %d);\n", group, e, c_type(p->kernel->a), e, zero);
-  }
-  c_line(c, "}\n");
+  fprintf(c->out, "int8_beside(row + %d * (from - first)", group);
+  for (int e = 0; e < group; e++)
+    fprintf(c->out, ", x_%d", e);
+  fputs(", to - from);\n", c->out);
   c_close(c, 1);
 }
 
