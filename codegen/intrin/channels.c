@@ -15,6 +15,7 @@ typedef struct {
   int64_t first;     /* where joined: the index of the tile's first element */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool asks;         /* prefetches a part of the next panels */
+  bool rounds;       /* stores sums rounded to what the kernel leaves */
   const ir_kernel *kernel;
 } shape;
 
@@ -45,12 +46,13 @@ static const char *kind(const ir_kernel *k) { return k->a == IR_F32 ? "" : k->c 
 /* Prefix of the operations on sums. */
 static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->sums; }
 static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
-static const char *type_of_c(const shape *s) { return tf_micro_type(s->kernel->c); }
+static const char *type_of_c(const shape *s) { return tf_micro_type(s->rounds ? s->kernel->leaves : s->kernel->c); }
 
 static void tile_name(const shape *s, char *name) {
   snprintf(name, 96, "channels%s_%d_%d_s%lld%s", kind(s->kernel), s->rows, s->across, (long long)s->step,
            s->far ? "_far" : "");
   if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
+  if (s->rounds) snprintf(name + strlen(name), 96 - strlen(name), "_rounded");
   if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
   if (s->of)
     snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
@@ -110,8 +112,12 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out)) {
     char y[32];
     snprintf(y, sizeof y, of_ints(s) ? "ivec_of_vec(y%d)" : "y%d", l);
-    fprintf(out, "  if (n > %d) %s_store%s(to, add & ADDS ? %s_add(%s, %s_load%s(to%s)) : %s%s);\n", j * s->lanes + l,
-            sums(s), part, sums(s), y, sums(s), part, count, y, count);
+    if (s->rounds)
+      fprintf(out, "  if (n > %d) %s_round%s(to, %s%s);\n", j * s->lanes + l, tf_micro_kernel_of(s->kernel)->prefix,
+              part, y, count);
+    else
+      fprintf(out, "  if (n > %d) %s_store%s(to, add & ADDS ? %s_add(%s, %s_load%s(to%s)) : %s%s);\n", j * s->lanes + l,
+              sums(s), part, sums(s), y, sums(s), part, count, y, count);
   }
   fputs("  }\n", out);
 }
@@ -290,14 +296,16 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .apart = r->apart,
                    .block = r->block,
                    .asks = r->asks,
+                   .rounds = r->rounds,
                    .kernel = r->kernel};
   char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
-  if (r->m < 1 || s.across < 1) return NULL;
+  if (r->m < 1 || s.across < 1 || (s.rounds && !tf_micro_of(u)->shuffle)) return NULL;
   snprintf(name, sizeof name, "channels%s_%lld_by_%d_s%lld%s", kind(r->kernel), (long long)r->m, panel,
            (long long)s.step, r->far ? "_far" : "");
   if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
+  if (s.rounds) snprintf(name + strlen(name), sizeof name - strlen(name), "_rounded");
   if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
   if (s.of)
     snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined,

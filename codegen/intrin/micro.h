@@ -218,6 +218,7 @@ typedef struct {
   bool far;                /* a is in memory, and prefetched (rows that are not joined) */
   int64_t block;           /* above 0: c is blocked: elements are so far apart, panels of their channels side by side */
   bool asks;               /* prefetches what the next panels hold: two more arguments */
+  bool rounds;             /* c is of the type that the kernel leaves, and the sums are stored, never added */
   const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
 } tf_micro_rows_of;
 

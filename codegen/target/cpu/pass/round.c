@@ -1,16 +1,28 @@
 /* Sums that leave the registers rounded: if a product's output is next copied, as another type, into the rows that
  * another product reads, or into an output, its tiles store it there directly, and it is never stored unrounded. */
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
-/* A product of one pair of matrices whose sums are complete when a tile ends. */
+/* Whether a tile goes over all that the nest sums. */
+static bool in_one(const lowering *w, const ir_stmt *s, const ir_product *p) {
+  const tf_op *op = op_of(w, s);
+  if (p->way == IR_PAIRS) return !p->pairs.steps && op->n_dims == op->n_out_dims + 1;
+  int64_t steps = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const int64_t group = k == p->channels.groups ? p->kernel->group : 1;
+    if (__builtin_mul_overflow(steps, (s->range[k].most + group - 1) / group, &steps)) return false;
+  }
+  return p->way == IR_CHANNELS && steps <= TF_MICRO_PART;
+}
+
+/* A product whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
-  if (!p || p->kernel->leaves == p->kernel->c || p->way != IR_PAIRS || p->pairs.steps || s->nest.n_fresh > 0)
-    return false;
+  if (!p || p->kernel->leaves == p->kernel->c || s->nest.n_fresh > 0 || !in_one(w, s, p)) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
-  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && b->role == IR_BOX && b->type == p->kernel->c;
+  return b->role == IR_BOX && b->type == p->kernel->c;
 }
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
@@ -25,8 +37,8 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const ir_product *p = s->nest.product, *q = ir_product_of(next);
-  if (!q || q->way != IR_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy || q->kernel->a != p->kernel->leaves ||
-      next->nest.from)
+  if (p->way != IR_PAIRS || !q || q->way != IR_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy ||
+      q->kernel->a != p->kernel->leaves || next->nest.from)
     return false;
   const tf_op *reader = op_of(w, next);
   const tf_ref *a = &reader->reads[q->a];

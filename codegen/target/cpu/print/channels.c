@@ -212,16 +212,23 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
   return step;
 }
 
+/* Where the sums go: as they are, or rounded to where a statement behind would copy them. */
+static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
+  return s->nest.rounds_for ? s->nest.rounds_for->save.to : c->p->buffer_of[op->out];
+}
+
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const ir_product *p = s->nest.product;
+  const int to = goes_to(c, op, s);
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m,
                            .step = p->channels.row_step * (!p->slab && a->block.by ? a->block.by : 1),
                            .joined = 1,
                            .far = !p->slab && a->role == IR_ARGUMENT,
-                           .block = c_buffer(c, op, -1)->block.by,
+                           .block = c->p->buffers[to].block.by,
                            .asks = p->channels.next != IR_NEXT_UNASKED,
+                           .rounds = s->nest.rounds_for != NULL,
                            .kernel = p->kernel};
   if (p->channels.joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
@@ -234,14 +241,14 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_slab_at(c, op, p);
   else
     fputc('&', c->out), c_place(c, op, p->a);
-  fprintf(c->out, ", at + part, panel + part * %d, &", wide * p->kernel->group), c_place(c, op, -1);
-  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
+  fprintf(c->out, ", at + part, panel + part * %d, &", wide * p->kernel->group), c_element_of(c, to);
+  fputs(", ", c->out), c_step_of(c, to, op->dims[p->n]);
   fputs(", ", c->out);
   if (p->channels.joined)
-    c_step(c, op, -1, op->dims[p->m - 1]);
+    c_step_of(c, to, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s);\n", c_buffer(c, op, -1)->role == IR_ARGUMENT ? " | FAR_C" : "",
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
           p->kernel->a == IR_U8 ? ", excess" : "", rows.asks ? ", ahead, by" : "");
 }
 
