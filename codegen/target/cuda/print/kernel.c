@@ -19,16 +19,32 @@ static bool is_of_groups(const ir_program *p, int buffer) {
   return is && p->buffers[buffer].role == IR_COPIED;
 }
 
+static int64_t lines(const ir_buffer *b) { return (cu_bytes(b) + LINE - 1) / LINE * LINE; }
+
+/* What blocks of a part share: each part begins anew, for they run one behind the other. */
+static void place_shared(const ir_program *p, int64_t *offset, cu_room *room) {
+  for (int s = 0; s < p->body.n; s++) {
+    int64_t all = 0;
+    for (int i = 0; i < p->n_buffers; i++) {
+      if (p->buffers[i].space != CU_SHARED || is_of_groups(p, i) || !cu_touches(p, &p->body.s[s], 1, i)) continue;
+      offset[i] = all;
+      all += lines(&p->buffers[i]);
+    }
+    if (all > room->shared) room->shared = all;
+  }
+}
+
 /* Tiles of a part of warpgroups are placed with the part. */
 static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
     if (is_of_groups(p, i)) continue;
-    int64_t *const part = b->space == CU_SHARED ? &room->shared : b->space == CU_SCRATCH ? &room->each : &room->common;
-    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
+    int64_t *const part = b->space == CU_SCRATCH ? &room->each : &room->common;
+    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || b->space == CU_SHARED) continue;
     offset[i] = *part;
-    *part += (cu_bytes(b) + LINE - 1) / LINE * LINE;
+    *part += lines(b);
   }
+  place_shared(p, offset, room);
   if (cu_is_wmma(p)) room->shared += CU_WMMA_ROOM;
 }
 
