@@ -54,6 +54,13 @@ fi
 printf '\n## On another processor, by others\n\n'
 cat $said/others.md
 section data
+if has convs; then
+  printf '\n## Convolutions drawn at random\n\n'
+  text convs
+  awk -F, -f bench/convolutions/table.awk $results/cpu-convs.csv
+  echo
+  cat $said/convs-limits.md
+fi
 if has chosen; then
   printf '\n## The model'"'"'s first choice and the best of those timed\n\n'
   when chosen
