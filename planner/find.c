@@ -16,6 +16,8 @@ enum { PROBE = 8 };
 /* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
  * ops have what no bound counts: exp and what cannot overlap take attention to 1.4, of short rows to 1.75. */
 static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
+/* Likewise one op that moves more than so many times the words it must. */
+static const double NEAR_WORDS_OF_ONE = 2;
 
 /* ---- one search ------------------------------------------------------------------------------- */
 typedef struct {
@@ -37,8 +39,11 @@ static bool keep(planner *p, tf_search_result *r) {
   bool ok = true;
   for (int i = 0; i < r->n_variants && ok; i++) {
     tf_found *f = &r->variants[i];
-    ok =
-        plan_add(p, (plan_candidate){.value = f->value, .cycles = f->figures.cycles, .text = f->text, .tree = f->tree});
+    ok = plan_add(p, (plan_candidate){.value = f->value,
+                                      .cycles = f->figures.cycles,
+                                      .traffic = f->figures.traffic_words,
+                                      .text = f->text,
+                                      .tree = f->tree});
     f->text = NULL;
     f->tree = NULL;
   }
@@ -123,14 +128,17 @@ static tf_tree *template_of(const planner *p, tf_template form) {
 /* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked workloads are
  * searched with all points counted, on which the bounds are none. */
 static bool is_near(const planner *p, const tf_bounds *bounds) {
-  double best = INFINITY, cycles = INFINITY;
+  double best = INFINITY, cycles = INFINITY, traffic = INFINITY;
   for (int i = 0; i < p->n; i++) {
     if (!p->at[i].is_scored || p->at[i].value >= best) continue;
     best = p->at[i].value;
     cycles = p->at[i].cycles;
+    traffic = p->at[i].traffic;
   }
-  const double near = p->wl->n_ops > 1 ? NEAR : NEAR_OF_ONE;
-  return tf_workload_masked(p->wl) || cycles <= near * tf_bounds_value(TF_LATENCY, bounds, p->arch);
+  const bool one = p->wl->n_ops == 1;
+  return tf_workload_masked(p->wl) ||
+         (cycles <= (one ? NEAR_OF_ONE : NEAR) * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
+          (!one || traffic <= NEAR_WORDS_OF_ONE * tf_bounds_value(TF_TRAFFIC, bounds, p->arch)));
 }
 
 /* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
@@ -156,7 +164,8 @@ static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  plan_candidate c = {.cycles = fits ? r.cycles : 0, .apart = apart};
+  plan_candidate c = {
+      .cycles = fits ? r.cycles : 0, .traffic = fits ? tf_result_traffic(p->wl, &r) : 0, .apart = apart};
   if (!m) return false; /* what is wrong with the model is in d */
   *effort += tf_model_effort(m);
   tf_model_free(m);

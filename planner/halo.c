@@ -88,7 +88,7 @@ static bool try(planner *p, const tf_tree *t, double cycles) {
   tf_model_walk_limit(m, WALKED);
   tf_model_all_points(m); /* as the search counted what it is compared with */
   const bool better = tf_model_eval(m, NULL, &r) && r.feasible && r.cycles < cycles;
-  plan_candidate c = {.cycles = better ? r.cycles : 0};
+  plan_candidate c = {.cycles = better ? r.cycles : 0, .traffic = better ? tf_result_traffic(p->wl, &r) : 0};
   tf_model_free(m);
   p->plan->evals++;
   if (!better) return true;

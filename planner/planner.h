@@ -10,6 +10,7 @@ typedef struct {
   bool apart;     /* of plan_apart: ranked however many others are */
   int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */
+  double traffic; /* words through the outermost memory, by the search */
   tf_tree *tree;  /* NULL: the plan's own mapping, as given */
   char *text;     /* of the tree: breaks ties */
 } plan_candidate;

@@ -147,10 +147,11 @@ static bool was_costed(const polish *q) {
 }
 
 /* Adds the next setting as a candidate if it is better than the best; false: memory ran out. */
-static bool try_next(polish *q, double cycles) {
+static bool try_next(polish *q, const tf_result *r) {
   bool failed = false;
   memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
-  plan_candidate c = {.cycles = cycles, .tree = tf_complete(q->open, q->next, &failed)};
+  plan_candidate c = {
+      .cycles = r->cycles, .traffic = tf_result_traffic(q->p->wl, r), .tree = tf_complete(q->open, q->next, &failed)};
   c.text = c.tree ? tf_tree_text(c.tree) : NULL;
   c.value = c.text ? plan_score(q->p, &c) : INFINITY;
   if (!(c.value < q->value)) {
@@ -180,7 +181,7 @@ static bool walk(polish *q) {
     if (!moved || was_costed(q) || !tf_model_eval(q->model, q->next, &r) || !r.feasible ||
         plan_is_behind(q->p, r.cycles, q->value))
       continue;
-    if (!try_next(q, r.cycles)) return false;
+    if (!try_next(q, &r)) return false;
   }
   return true;
 }
@@ -223,7 +224,7 @@ static bool twins(polish *q) {
           !r.feasible || plan_is_behind(q->p, r.cycles, q->value))
         continue;
       left--;
-      if (!try_next(q, r.cycles)) return false;
+      if (!try_next(q, &r)) return false;
     }
   return true;
 }

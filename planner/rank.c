@@ -73,6 +73,23 @@ static void sort(planner *p) {
   if (n > 0) qsort(p->at, (size_t)n, sizeof *p->at, better);
 }
 
+/* Of mappings with one kernel, which take as long by the model, the first is the one that moves the least: a kernel
+ * may go round its mapping's loops, as it does where weights pass by once for all rows (codegen/intrin/stream.c), and
+ * then moves no more than the best of them. */
+static void settle_ties(planner *p) {
+  const double close = 1.005, same = 1e-9;
+  int least = 0;
+  for (int i = 1; i < p->n; i++) {
+    const double kernel = p->at[i].value - p->at[i].cycles, first = p->at[0].value - p->at[0].cycles;
+    if (p->at[i].value <= close * p->at[0].value && fabs(kernel - first) <= same * first &&
+        p->at[i].traffic < p->at[least].traffic)
+      least = i;
+  }
+  const plan_candidate c = p->n > 0 ? p->at[least] : (plan_candidate){0};
+  if (least > 0) memmove(&p->at[1], &p->at[0], (size_t)least * sizeof *p->at);
+  if (least > 0) p->at[0] = c;
+}
+
 bool plan_rank(planner *p) {
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
@@ -85,5 +102,6 @@ bool plan_rank(planner *p) {
   sort(p);
   if (!p->given && !plan_halos(p)) return false;
   sort(p);
+  if (!tf_emit_cycles_whole(p->o->target)) settle_ties(p);
   return p->n == 0 || plan_adopt(p, p->at[0].tree); /* if none can be emitted, emitting the best reports why */
 }
