@@ -32,8 +32,8 @@ fault product 'another swizzle where rows are written' '/copy_piece(/s/spot<8, 0
 fault product 'another pitch where columns are read' '/load_matrices_turned(/s/spot<16, 0, 7>/spot<17, 0, 7>/'
 fault product 'not turned' "$main s/load_matrices_turned/load_matrices/"
 fault product 'turned' "$main s/load_matrices(fa/load_matrices_turned(fa/"
-fault product 'eight rows twice' '/load_matrices(fa/s/LANE % 16/LANE % 8/'
-fault product 'the same eight of the sum twice' '/load_matrices(fa/s/ + LANE \/ 16)/)/'
+fault product 'eight rows twice' '/load_matrices(fa/s/lane % 16/lane % 8/'
+fault product 'the same eight of the sum twice' '/load_matrices(fa/s/ + lane \/ 16)/)/'
 fault product 'an address off its 16 bytes' '/load_matrices(fa/s/)) \* 8\]/)) * 8 + 1]/'
 fault product 'a step of the sum left out' "$main s/tk < 4/tk < 3/"
 fault product 'the wrong half of columns' 's/fa\[tm\], fb + 2/fa[tm], fb + 0/'
@@ -46,7 +46,7 @@ fault product 'half of the threads copy rows' 's/const int row = THREAD \/ 16,/c
 fault product 'every row is the first' 's/at += 16 \* stride;//'
 fault product 'a barrier that one warp leaves out' "$main s/^        __syncthreads();/        if (threadIdx.y) __syncthreads();/"
 fault product 'half of a warp does not load' "$main s/^\( *\)load_matrices(fa/\1if (LANE < 16) load_matrices(fa/"
-fault product 'rows eight apart changed about' 's/8 \* th + LANE \/ 4/8 * (1 - th) + LANE \/ 4/'
+fault product 'rows eight apart changed about' 's/8 \* th + lane \/ 4/8 * (1 - th) + lane \/ 4/'
 fault product 'neighbours changed about' 's/\[2 \* th\], \(C_sums\[tm\]\[tn\]\)\[2 \* th + 1\]/[2 * th + 1], \1[2 * th]/'
 fault attention 'a group too many left' "$main s/copy_wait<3>/copy_wait<4>/"
 fault attention 'values are not waited for' "$main {/nest\|P \*\//,\$s/copy_wait<3>();//;}"

@@ -18,6 +18,8 @@ static const char plain[] =
     "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), "
     "\"l\"(from) : \"memory\");\n"
     "#else\n  *to = *from;\n#endif\n}\n"
+    "/* LANE; but what is computed from it is not kept in registers for all turns of the loops around. */\n"
+    "DEVICE int lane_here(void) {\n  int lane = LANE;\n  asm volatile(\"\" : \"+r\"(lane));\n  return lane;\n}\n"
     "/* What the lane has. */\n"
     "DEVICE float of_lane(float x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }\n"
     "DEVICE void copy_end(void) {\n"

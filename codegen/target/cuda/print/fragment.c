@@ -101,7 +101,7 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
 static int open_rows(c_printer *c, const shape *t) {
   unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
   unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
-  set_dim(c, t, t->m, " + 16 * tm + 8 * th + LANE / 4");
+  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4");
   return 2;
 }
 
@@ -109,7 +109,7 @@ static int open_columns(c_printer *c, const shape *t) {
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
   if (c->panel) c_indent(c), fprintf(c->out, "if (tn / %d != tp) continue;\n", c->panel);
   unrolled(c, "te", 2, 1);
-  set_dim(c, t, t->c, " + 8 * tn + 2 * (LANE % 4) + te");
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te");
   return 2;
 }
 
@@ -176,7 +176,7 @@ static void save_pairs(c_printer *c, const shape *t) {
   int opened = open_rows(c, t);
   skip_behind(c, t, t->m, 16);
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
-  set_dim(c, t, t->c, " + 8 * tn + 2 * (LANE % 4)");
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4)");
   c_line(c, "put_pair(&");
   c_element_of(c, t->s->save.to);
   fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
@@ -242,6 +242,7 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
     c_close(c, 1);
     return;
   }
+  c_line(c, "const int lane = lane_here();\n");
   int opened = s->kind != IR_NEST && c_open_when(c, s);
   if (s->kind == IR_NEST) c_fresh_flag(c, s);
   opened += open_single(c, &t);

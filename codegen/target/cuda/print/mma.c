@@ -59,14 +59,14 @@ static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int othe
 }
 
 static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  static const char *const lane[2][2] = {{"16 * tm + LANE % 16", "2 * tk + LANE / 16"},
-                                         {"16 * tk + LANE / 16 * 8 + LANE % 8", "2 * tm + LANE / 8 % 2"}};
+  static const char *const lane[2][2] = {{"16 * tm + lane % 16", "2 * tk + lane / 16"},
+                                         {"16 * tk + lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
   of_tile(c, t, b, t->f->m, lane);
 }
 
 static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  static const char *const lane[2][2] = {{"8 * tn + LANE / 16 * 8 + LANE % 8", "2 * tk + LANE / 8 % 2"},
-                                         {"16 * tk + LANE % 16", "tn + LANE / 16"}};
+  static const char *const lane[2][2] = {{"8 * tn + lane / 16 * 8 + lane % 8", "2 * tk + lane / 8 % 2"},
+                                         {"16 * tk + lane % 16", "tn + lane / 16"}};
   of_tile(c, t, b, t->f->n, lane);
 }
 
@@ -95,7 +95,7 @@ static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
       if (e) fputs(", ", c->out);
       if (is_ragged(t, k)) {
         c_atom(c->out, c->p, k->lo);
-        fprintf(c->out, " + %" PRId64 " * tk + 2 * (LANE %% 4) + %d < ", step_of(t), eight * 8 + neighbour);
+        fprintf(c->out, " + %" PRId64 " * tk + 2 * (lane %% 4) + %d < ", step_of(t), eight * 8 + neighbour);
         c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
       }
       fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight, i % 2 * 2 + neighbour,
@@ -162,7 +162,7 @@ static void direct(c_printer *c, const product *t, int read, int other, const ch
 /* Which of the sum lane and register have: half of the step by `half`, neighbours by the lane. */
 static void place_of_k(const product *t, const char *half, char *text, size_t size) {
   const int group = t->mma->kernel.group;
-  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (LANE %% 4) + te", step_of(t), 4 * group, half, group);
+  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t), 4 * group, half, group);
 }
 
 /* Whether ldmatrix brings the operand: the sum along neighbours, or what can be turned. */
@@ -192,7 +192,7 @@ static void load_a(c_printer *c, const product *t) {
   else if (b->space == CU_FRAGMENT)
     a_of_fragment(c, t, b);
   else
-    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + LANE / 4", of_k, "fa[tm]");
+    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + lane / 4", of_k, "fa[tm]");
   c_close(c, 1);
 }
 
@@ -202,11 +202,11 @@ static void load_b(c_printer *c, const product *t) {
   char of_k[80];
   place_of_k(t, "i % 2", of_k, sizeof of_k);
   if (is_even_first(c, t))
-    snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (LANE %% 4) + i %% 2 + te", step_of(t));
+    snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (lane %% 4) + i %% 2 + te", step_of(t));
   if (is_loaded(c, t, t->f->b))
     b_of_tile(c, t, b), settle(c, t, "fb");
   else
-    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + LANE / 4", of_k, "fb");
+    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + lane / 4", of_k, "fb");
 }
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
@@ -215,9 +215,19 @@ static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
   if (t->s->nest.n_fresh) c_close(c, 1);
 }
 
+/* Whether the rows' dim moves b, too: then it has one setting. */
+static bool is_of_both(const c_printer *c, const product *t) {
+  const tf_ref *b = &t->op->reads[t->f->b];
+  bool any = false;
+  for (int r = 0; r < c->wl->tensors[b->tensor].rank; r++)
+    any |= b->index[r].n_terms && b->index[r].terms[0].dim == t->op->dims[t->f->m];
+  return any;
+}
+
 /* Dims with one setting; where one has none, or the sum, there is nothing to do. */
 static int open_single(c_printer *c, const product *t) {
   int opened = 0;
+  if (is_of_both(c, t)) set(c, t, t->f->m, "");
   for (int k = 0; k < t->op->n_dims; k++) {
     if (k == t->f->m || k == t->f->n) continue;
     const ir_range *r = &t->s->range[k];
@@ -299,6 +309,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
     wmma_product(c, &t);
     return;
   }
+  c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
   c_line(c, "#pragma unroll\n");
