@@ -10,7 +10,7 @@ failed=0
 layer() {
   name=$1 type=$2 products=$3 narrow=$4 merges=$5 at=$work/$1-$2
   shift 5
-  cp "workloads/models/$name.yaml" "$at.yaml"
+  cp "$(ls "$work/$name.yaml" 2>/dev/null || echo "workloads/models/$name.yaml")" "$at.yaml"
   for param; do
     sed -i "s/\([{ ]\)${param%=*}: [0-9]*/\1${param%=*}: ${param#*=}/" "$at.yaml"
   done
@@ -31,4 +31,41 @@ layer gated-mlp tf32 "U V Y" "" 0 tokens=24 width=96 inner=200
 layer norm-product f16 Y "" 0 tokens=40 width=96 out=88
 layer causal-grouped bf16 "S O" "" 0 kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
 layer attention-decode bf16 "S O" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
+
+# Decoding without a dim of queries: a row for each head; and with the heads of a group as rows.
+sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g' workloads/models/attention-decode.yaml >"$work/decode-heads.yaml"
+layer decode-heads bf16 "S O" "" 3 heads=3 kv_seq=4096 qk_dim=16 v_dim=24
+layer decode-heads tf32 "S O" "" 0 heads=3 kv_seq=200 qk_dim=40 v_dim=24
+sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g; /select/d; s/T\[/S[/g; s/l: seq/l: seq/' workloads/models/causal-grouped.yaml >"$work/decode-groups.yaml"
+layer decode-groups bf16 "S O" "" 0 kv_heads=2 group=3 seq=200 qk_dim=32 v_dim=24
+
+# Heads of attention projected: two dims are summed over, one of them step by step; a residual, and what norms rows of more columns than
+# a block has: a kernel of its own.
+cat >"$work/heads-out.yaml" <<'Y'
+params: {tokens: 512, width: 1024, heads: 8, v_dim: 128}
+workload:
+  name: heads-out
+  dims: {t: tokens, d: width, h: heads, a: v_dim}
+  ops:
+  - Y[t,d] += O[h,t,a] * W[h,a,d]
+  - R[t,d] = Y[t,d] + X[t,d]
+  - S[t] += R[t,d] * R[t,d]
+  - F[t] = 1 / sqrt(S[t] / width + 0.00001)
+  - N[t,d] = R[t,d] * F[t] * G[d]
+Y
+layer heads-out bf16 Y "" 0 tokens=70 width=136 heads=3 v_dim=40
+layer heads-out tf32 Y "" 0 tokens=40 width=72 heads=3 v_dim=24
+cat >"$work/logits.yaml" <<'Y'
+params: {tokens: 64, width: 1024, words: 8192}
+workload:
+  name: logits
+  dims: {t: tokens, d: width, v: words}
+  ops:
+  - S[t,v] += X[t,d] * W[v,d]
+  - M[t] max= S[t,v]
+  - E[t,v] = exp(S[t,v] - M[t])
+  - Z[t] += E[t,v]
+  - P[t,v] = E[t,v] / Z[t]
+Y
+layer logits bf16 S "" 0 tokens=20 width=40 words=2000
 [ $failed = 0 ]

@@ -198,6 +198,34 @@ static int64_t even(int64_t extent, int64_t most) {
   return most;
 }
 
+/* Words of a block's row of what the op makes, or (ref) reads: dims that blocks share out have one setting. */
+static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
+  double words = 1;
+  for (int d = 0; d < f->wl->n_dims; d++)
+    if (d != f->row && !f->block[d] && (ref ? reads_dim(f, ref, d) : has_output(op, d)))
+      words *= (double)f->wl->dims[d].extent;
+  return words;
+}
+
+/* Rows that the memory of a block holds of what stays in the group (as much of it as float32 as space.c places there),
+ * and beside it of all that one op touches; at least one. */
+static int64_t rows_that_fit(const former *f, int group) {
+  double stays = 0, beside = 0;
+  for (int i = 0; i < f->n; i++) {
+    const tf_op *op = op_at(f, i);
+    const bool inside = is_inside(f, op->out, group);
+    double here = inside ? 0 : row_words(f, op, NULL);
+    for (int k = 0; k < op->n_reads; k++)
+      if (!is_inside(f, op->reads[k].tensor, group)) here += row_words(f, op, &op->reads[k]);
+    if (f->group[i] != group) continue;
+    if (inside) stays += row_words(f, op, NULL);
+    if (here > beside) beside = here;
+  }
+  const double room = (double)f->arch->memories[f->home].capacity_words, own = CU_SHARED_BYTES / 4;
+  const double all = room / (stays + beside), rows = own / stays < all ? own / stays : all;
+  return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
+}
+
 /* Sets how much a block has of each dim; false: its ops have none in common. */
 static bool find_blocks(former *f, int group) {
   bool any = false;
@@ -215,12 +243,15 @@ static bool find_blocks(former *f, int group) {
       const bool turned = a >= 0 && a == op_at(f, i)->dims[op_at(f, i)->n_out_dims - 1];
       f->row = turned ? b : a, f->column = turned ? a : b;
     }
+  int64_t rows = f->size.rows;
   for (int i = 0; i < f->n && f->row < 0 && f->column < 0; i++)
     if (f->group[i] == group && op_at(f, i)->n_out_dims) {
       const tf_op *op = op_at(f, i);
       f->row = op->dims[0], f->column = op->dims[op->n_out_dims - 1];
+      const int64_t most = rows_that_fit(f, group);
+      if (most < rows) rows = most;
     }
-  if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, f->size.rows);
+  if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, rows);
   if (f->column >= 0 && f->column != f->row && f->block[f->column])
     f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
@@ -372,17 +403,39 @@ static int64_t left_at(const former *f, const tf_op *op, int k, int level, const
   return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
 }
 
-/* A product's sum is cut where it is long. */
+/* Along which of its reduced dims a product multiplies at a time: keys, if it has them; else the longest, before others
+ * one along which an operand's neighbours stand; -1: it is no product. */
+static int along_which(const former *f, const tf_op *op) {
+  int best = -1;
+  int64_t most = 0;
+  for (int k = op->n_out_dims; low_is_product(op) && k < op->n_dims; k++) {
+    const int d = op->dims[k];
+    bool stands = false;
+    for (int i = 0; i < op->n_reads; i++) {
+      const int rank = f->wl->tensors[op->reads[i].tensor].rank;
+      stands |= rank && cu_alone(&op->reads[i].index[rank - 1]) == d;
+    }
+    const int64_t n = f->wl->dims[d].extent, value = d == f->keys             ? INT64_MAX
+                                                     : stands && n >= REG_SUM ? INT64_MAX / 2
+                                                                              : n;
+    if (value > most) best = d, most = value;
+  }
+  return best;
+}
+
+/* A product's sum is cut where it is long; over other dims than that it multiplies along, it goes step by step. */
 static void put_op(const former *f, int o, int parent) {
   const tf_op *op = &f->wl->ops[o];
   int64_t left[MOST_DIMS];
   tf_loop unit[MOST_LEVELS][2];
+  const int sum = along_which(f, op);
   for (int k = 0; k < op->n_dims; k++)
     left[op->dims[k]] = length_of(f, op->dims[k]);
   parent = tf_build_tile(f->out, parent, f->home - 1);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];
-    if (!low_is_product(op) || (f->block[d] && d == f->keys) || left[d] <= 4 * SUM) continue;
+    if (sum >= 0 && d != sum) put_loop(f, d, TF_TEMPORAL, left[d]), left[d] = 1;
+    if (sum < 0 || (f->block[d] && d == f->keys) || left[d] <= 4 * SUM) continue;
     put_loop(f, d, TF_TEMPORAL, parts(left[d], SUM));
     left[d] = SUM;
   }
@@ -417,11 +470,22 @@ static bool put_group(former *f, int group, int parent) {
   return true;
 }
 
-/* The ops in groups: a product that is not the first op begins one if its bit says so.  The number of these. */
+/* The first op behind the last product that reduces: rows of what the product makes are normed, which a block may not
+ * have as a whole.  The number of ops: there is none. */
+static int first_behind(const former *f) {
+  int first = f->n;
+  for (int i = f->n - 1; i >= 0 && !is_matrix(f, op_at(f, i)); i--)
+    if (op_at(f, i)->reduce != TF_ASSIGN) first = i;
+  return first;
+}
+
+/* The ops in groups: a product that is not the first op begins one if its bit says so, and so does what reduces behind
+ * the last.  The number of these. */
 static int cut(former *f, unsigned cuts) {
+  const int behind = first_behind(f);
   int n = 0, group = 0;
   for (int i = 0; i < f->n; i++) {
-    if (i && n < MOST_CUTS && is_matrix(f, op_at(f, i))) group += (cuts >> n++ & 1) != 0;
+    if (i && n < MOST_CUTS && (i == behind || is_matrix(f, op_at(f, i)))) group += (cuts >> n++ & 1) != 0;
     f->group[i] = group;
   }
   return n;

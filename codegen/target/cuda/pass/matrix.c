@@ -24,6 +24,15 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   return best;
 }
 
+/* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.  Decoding without a
+ * dim of queries has a head's row so. */
+static int single_row(const ir_program *p, const ir_stmt *s, int a) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (s->range[k].most == 1 && moves(p, &op->reads[a], op->dims[k])) return k;
+  return -1;
+}
+
 /* Columns are the output's innermost dim if that belongs to one operand only. */
 static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
@@ -52,6 +61,7 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
   t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a, 1); /* a single row, too: its b is what takes time */
+  if (t->m < 0) t->m = single_row(p, s, t->a);
   t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
 }

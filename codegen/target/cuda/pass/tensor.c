@@ -138,9 +138,32 @@ static void groups(lowering *w) {
   }
 }
 
+/* A product of matrices sums along one dim at a time: the others that it reduces become loops (heads of attention,
+ * where what they make is projected). */
+static void sum_in_steps(lowering *w, const ir_stmt *s) {
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  const low_mark outside = {w->into, w->n_lets};
+  ir_fragments t;
+  const bool product = cu_roles(w->p, s, &t) && !s->nest.part;
+  ir_range *r = cu_ranges(w, s);
+  low_mark mark;
+  bool any = false;
+  for (int k = op->n_out_dims; product && k < op->n_dims && !low_failed(w); k++) {
+    const int64_t trip = s->range[k].most;
+    if (k == t.k || trip == 1) continue;
+    const ir_atom step = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
+    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step, 1, trip);
+    any = true;
+  }
+  ir_stmt *same = low_failed(w) ? NULL : cu_again(w, s, r);
+  if (same && any) cu_set_fresh(w, s, same, ir_number(0));
+  low_close(w, outside);
+}
+
 void low_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
+  cu_replace(w, &w->p->body, sum_in_steps);
   cu_name_reads(w, &w->p->body);
   cu_grow(w, 4 * w->plan->wl->n_ops); /* two tiles, the sums and the saved values of each op */
   if (w->p->machine.groups) groups(w);
