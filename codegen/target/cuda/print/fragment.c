@@ -242,7 +242,8 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
     c_close(c, 1);
     return;
   }
-  c_line(c, "const int lane = lane_here();\n");
+  /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle of a stream */
+  c_line(c, c->p->machine.groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
   int opened = s->kind != IR_NEST && c_open_when(c, s);
   if (s->kind == IR_NEST) c_fresh_flag(c, s);
   opened += open_single(c, &t);
