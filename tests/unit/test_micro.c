@@ -268,22 +268,22 @@ static const ir_kernel *plain(void) { return &tf_micro_kernel_find("f32")->kerne
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false, plain()},
-                           s[1] * lanes);
+  return tf_micro_channels(
+      f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false, false, plain()}, s[1] * lanes);
 }
 
 /* The same, elements of c apart by a block that their channels fill, or nearly. */
 static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false, plain()},
-                           s[1] * lanes);
+  return tf_micro_channels(
+      f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false, false, plain()}, s[1] * lanes);
 }
 
 /* The same, asking for what follows: prefetches go anywhere. */
 static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
   const char *name =
-      tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true, plain()}, s[1] * lanes);
+      tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true, false, plain()}, s[1] * lanes);
   if (name)
     fprintf(f,
             "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
@@ -305,7 +305,7 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     CHECK(!wants_more(i) || asking_of(f, u, i, isa->lanes) != NULL);
   }
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false, plain()}, isa->lanes));
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false, false, plain()}, isa->lanes));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_CHANNELS; i++) {
@@ -559,7 +559,7 @@ static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir
   const char *name[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
-    const tf_micro_rows_of of = {s[0], s[2], s[3], (int64_t)50 * kernel->group, false, 0, false, kernel};
+    const tf_micro_rows_of of = {s[0], s[2], s[3], (int64_t)50 * kernel->group, false, 0, false, false, kernel};
     CHECK((name[i] = tf_micro_channels(f, u, &of, s[1] * isa->lanes)) != NULL);
     if (kernel->a == IR_U8) with_excess(f, name[i], s[1] * isa->lanes);
   }
