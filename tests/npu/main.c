@@ -420,8 +420,42 @@ static void turns_case(void) {
   tf_diags_free(e.d);
 }
 
+/* Each op through global memory; the left operand of the first takes all of L0A for two slots, of which the second op,
+ * which comes later, reads what the first makes. */
+static const char later[] =
+    "workload:\n  name: later\n  dims: {m: 256, k: 256, l: 16, n: 16}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+    "  - E[m,n] += C[m,l] * D[l,n]\n"
+    "mapping: |\n  GM\n    Seq\n      GM for m=4\n        L1 for m=4 k=2\n          L0 for k=8 spatial m=16@x l=16@y "
+    "k=16@x\n"
+    "            op C\n      GM for m=4\n        L1 for m=4\n          L0 spatial m=16@x n=16@y l=16@x\n"
+    "            op E\n";
+
+/* An operand has the bytes of another child's, though that child touches its tensor elsewhere: two slots of each. */
+static void later_case(void) {
+  char text[4096];
+  test_case e = {.d = tf_diags_new()};
+  tf_npu_result r = {0};
+  int left = 0;
+  snprintf(text, sizeof text, "%s%s", line, later);
+  case_read(&e, text);
+  npu_build *b = e.tree ? npu_build_new(e.tree, e.d) : NULL;
+  tf_npu *p = e.tree ? npu_compile(e.tree, e.d) : NULL;
+  for (int i = 0; b && i < b->n_banks; i++)
+    if (b->bank[i].blocks && b->bank[i].role == 1) left += b->bank[i].slots >= 2;
+  CHECK_I64(left, 2);
+  if (!CHECK(p && run_values(&e, p, &r, 1e-2))) case_complain(e.d);
+  tf_npu_result_free(&r);
+  tf_npu_free(p);
+  npu_build_free(b);
+  tf_model_free(e.model);
+  tf_tree_free(e.tree);
+  tf_spec_free(e.spec);
+  tf_diags_free(e.d);
+}
+
 static int plans(void) {
   turns_case();
+  later_case();
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
     plan_case(workloads[i]);
   apart_case();

@@ -105,8 +105,40 @@ static bool outlives(const npu_build *b, const npu_bank *k, int n) {
   return does;
 }
 
-/* The live range of the bank: the children of the outermost Seq that touch its tensor.  After the last of them its
- * bytes are reused; flags make later users wait. */
+/* Whether loops stand above the outermost scope: its children follow on each other again and again. */
+static bool is_repeated(const npu_build *b) {
+  const tf_node *nodes = b->p->tree->nodes;
+  bool is = false;
+  for (int n = 0; nodes[n].kind == TF_TILE; n = nodes[n].children[0])
+    for (int k = 0; k < nodes[n].n_loops; k++)
+      is |= b->ev.trip[b->p->first_loop[n] + k] > 1;
+  return is;
+}
+
+/* Whether nothing but reads from further out fills the bank. */
+static bool is_only_read(const npu_build *b, const npu_bank *k) {
+  bool only = k->level > 0 && b->p->home_level[k->tensor] != k->level && (!k->blocks || k->role > 0);
+  for (int i = 0; i < b->p->n_tile_slices && !k->blocks; i++)
+    only &= b->p->slices[i].tensor != k->tensor || b->p->slices[i].level != k->level || !b->p->slices[i].makes;
+  return only;
+}
+
+/* Whether the child of the outermost Seq uses the bank, or leaves its tensor as it is there.  Where no child runs
+ * again, what a bank that is only read holds matters to those alone that read it there. */
+static bool uses(const npu_build *b, const npu_bank *k, int child) {
+  bool does = false;
+  if (is_repeated(b) || !is_only_read(b, k)) return tf_node_touches(b->p->facts, child, k->tensor);
+  for (int i = 0; i < b->p->n_tile_slices; i++) {
+    const tf_slice *s = &b->p->slices[i];
+    const bool here = s->node == child || tf_plan_above(b->p, child, s->node);
+    for (int t = 0; here && s->tensor == k->tensor && s->level == k->level && t < s->n_touch; t++)
+      does |= !k->blocks || s->touch[t].ref == k->role - 1;
+  }
+  return does;
+}
+
+/* The live range of the bank: the children of the outermost Seq that use it.  After the last of them its bytes are
+ * reused; flags make later users wait. */
 static void find_life(const npu_build *b, npu_bank *k) {
   const tf_node *nodes = b->p->tree->nodes;
   int n = 0;
@@ -116,7 +148,7 @@ static void find_life(const npu_build *b, npu_bank *k) {
   k->first = INT32_MAX;
   k->last = -1;
   for (int c = 0; c < nodes[n].n_children; c++) {
-    if (!tf_node_touches(b->p->facts, nodes[n].children[c], k->tensor)) continue;
+    if (!uses(b, k, nodes[n].children[c])) continue;
     k->first = c < k->first ? c : k->first;
     k->last = c;
   }
@@ -177,16 +209,6 @@ static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
     if (by_turns) find_life(b, k);
   }
   return pack(b, memory);
-}
-
-/* Whether loops stand above the outermost scope: its children follow on each other again and again. */
-static bool is_repeated(const npu_build *b) {
-  const tf_node *nodes = b->p->tree->nodes;
-  bool is = false;
-  for (int n = 0; nodes[n].kind == TF_TILE; n = nodes[n].children[0])
-    for (int k = 0; k < nodes[n].n_loops; k++)
-      is |= b->ev.trip[b->p->first_loop[n] + k] > 1;
-  return is;
 }
 
 /* One slot of each, in bytes that children share, and as many turns as there is room for: while one waits the others
