@@ -45,9 +45,28 @@ static void draw(tf_rng *rng, net_block *b, int n, int steps) {
   }
 }
 
+/* What a recurrent network passes on: four gates' sums, and from each pair of these a state, which the step before still
+ * holds.  Nothing fits into the largest live set, for each state would have to lie in one of three places, and at an
+ * end of the row the next one has none: no arena is within a tenth of it. */
+static void recurrent(void) {
+  enum { STEPS = 9, GATES = 4 * 1024, STATE = 1024 };
+  net_block b[STEPS];
+  for (int i = 0; i < STEPS; i++)
+    b[i] = (net_block){i % 2 ? STATE : GATES, i, i + 2};
+  int64_t offset[STEPS], own[STEPS], peak = 0;
+  tf_arena *a = tf_arena_new();
+  CHECK(net_place(a, b, STEPS, offset, &peak));
+  check_apart(b, offset, STEPS, peak);
+  CHECK_I64(net_most_alive(b, STEPS), 2 * GATES + STATE);
+  CHECK_I64(least_of_all(b, STEPS, own, 0, 0, INT64_MAX), 2 * GATES + 2 * STATE);
+  CHECK_I64(peak, 2 * GATES + 2 * STATE);
+  tf_arena_free(a);
+}
+
 int main(void) {
   static net_block b[MOST];
   static int64_t offset[MOST];
+  recurrent();
   tf_rng rng = tf_rng_new(4, 9);
   double worst = 1, worst_small = 1;
   int equal = 0, cases = 0;
