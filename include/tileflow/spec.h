@@ -64,6 +64,7 @@ typedef struct {
  *   tile      cycles to enter and leave a tile of a micro-kernel
  *   latency   cycles of a multiply-add; ports: how many multiply-adds, and how many loads, can begin in a cycle
  *   copy      words a cycle packed row by row; turn: transposed in squares
+ *   element   cycles to lay out an element by itself, between others of another row
  *   square    cycles a lane to transpose a square of as many rows and store it
  *   row       cycles to begin a row that is packed or computed; jump: if it is a page or more from the last
  *   factor    cycles to compute what a row is multiplied by: an exponential, or an inverse
@@ -77,7 +78,7 @@ typedef struct {
 /* clang-format off */
 #define TF_CORE_FIELDS(X)                                                                                  \
   X(tile, "tile", 20, false, true) X(latency, "latency", 4, false, false) X(ports, "ports", 2, false, false) \
-  X(copy, "copy", 4, false, false) X(turn, "turn", 2, false, false) X(square, "square", 9, false, true)    \
+  X(copy, "copy", 4, false, false) X(turn, "turn", 2, false, false) X(element, "element", 2, false, true) X(square, "square", 9, false, true)    \
   X(row, "row", 8, false, true) X(jump, "jump", 60, false, true) X(factor, "factor", 16, false, true) X(far, "far", 2, false, true)         \
   X(stays, "stays", 32768, true, true) X(stream, "stream", 2, false, false) X(seen, "seen", 8, false, false) \
   X(line, "line", 64, true, false) X(page, "page", 4096, true, false) X(pages, "pages", 1024, false, true) \

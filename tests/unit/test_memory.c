@@ -45,9 +45,9 @@ static void draw(tf_rng *rng, net_block *b, int n, int steps) {
   }
 }
 
-/* What a recurrent network passes on: four gates' sums, and from each pair of these a state, which the step before still
- * holds.  Nothing fits into the largest live set, for each state would have to lie in one of three places, and at an
- * end of the row the next one has none: no arena is within a tenth of it. */
+/* What a recurrent network passes on: four gates' sums, and from each pair of these a state, which the step before
+ * still holds.  Nothing fits into the largest live set, for each state would have to lie in one of three places, and at
+ * an end of the row the next one has none: no arena is within a tenth of it. */
 static void recurrent(void) {
   enum { STEPS = 9, GATES = 4 * 1024, STATE = 1024 };
   net_block b[STEPS];

@@ -292,17 +292,17 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
 }
 
 /* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better laid out once in
- * float32: for so few rows that the groups' gain is less.  Some two cycles an element of a group (measured with 3 and 8
- * rows on one core of a Zen 5: in float32 0.5 of the time). */
+ * float32: for so few rows that the groups' gain is less.  (Measured with 3 and 8 rows on one core of a Zen 5: in
+ * float32 0.5 of the time.) */
 static bool widens(const finder *f, const ir_product *p) {
-  enum { LAY_CYCLES = 2 };
+  const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1) return false;
   if (!p->stride || !(low_padded(from) || windows(b, from->rank))) return false;
-  const double gains = (1 - 1.0 / p->kernel->group) / (f->w->plan->arch->core.ports * t->lanes);
-  return p->m < 0 || (double)f->nest->range[p->m].most * gains < LAY_CYCLES;
+  const double gains = (1 - 1.0 / p->kernel->group) / (core->ports * t->lanes);
+  return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->element;
 }
 
 /* Decides what of b is packed. */
