@@ -14,8 +14,9 @@
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
 /* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
 enum { WALKED = 20000 };
-/* Evaluations of the search for each kernel that is costed, where they are few. */
-enum { EVALS_EACH = 4 };
+/* Evaluations of the search for each kernel that is costed, where they are few; and the effort (tf_model_effort) that
+ * evaluations may take for each: windows whose borders differ take hundreds where others take one. */
+enum { EVALS_EACH = 4, EFFORT_EACH = 256 };
 
 typedef struct {
   tf_loop loop;
@@ -172,15 +173,17 @@ static int costed_most(const polish *q) {
 
 static bool walk(polish *q) {
   const int most = costed_most(q);
-  for (int i = 0; i < DRAWN && q->n_seen < most && !plan_stopped(q->p); i++) {
+  int64_t effort = (int64_t)EFFORT_EACH * most;
+  for (int i = 0; i < DRAWN && q->n_seen < most && effort > 0 && !plan_stopped(q->p); i++) {
     memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
     bool moved = false;
     for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)
       moved |= move(q);
     tf_result r;
-    if (!moved || was_costed(q) || !tf_model_eval(q->model, q->next, &r) || !r.feasible ||
-        plan_is_behind(q->p, r.cycles, q->value))
-      continue;
+    if (!moved || was_costed(q)) continue;
+    const bool counted = tf_model_eval(q->model, q->next, &r);
+    effort -= tf_model_effort(q->model);
+    if (!counted || !r.feasible || plan_is_behind(q->p, r.cycles, q->value)) continue;
     if (!try_next(q, &r)) return false;
   }
   return true;
