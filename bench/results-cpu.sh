@@ -23,7 +23,11 @@ export KERNELS="${KERNELS:-$scratch/kernels}"
 # version_of_dnnl: what run.sh links
 version_of_dnnl() {
   if [ -n "${DNNL_ROOT:-}" ]; then
-    basename "$(realpath "$DNNL_ROOT/lib/libdnnl.so")" | sed 's/libdnnl\.so\.//'
+    lib=$(realpath "$DNNL_ROOT/lib/libdnnl.so")
+    for each in "$lib".*.*; do # copies instead of links, as in PyPI's packages
+      cmp -s "$lib" "$each" && lib=$each
+    done
+    basename "$lib" | sed 's/libdnnl\.so\.//'
   else
     dpkg-query -W -f '${Version}' libdnnl-dev 2>/dev/null | sed 's/[+-].*//'
   fi
