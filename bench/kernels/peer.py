@@ -5,7 +5,10 @@ THREADS threads (1): of one, the processor time of the thread; of several, what 
 import ctypes
 import math
 import os
+import pathlib
+import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -13,6 +16,22 @@ TURN = 3e-3
 KIND = {"f32": 0, "bf16": 1}
 THREADS = int(os.environ.get("THREADS", "1"))
 now = time.thread_time if THREADS == 1 else time.perf_counter
+
+
+def library(folder):
+    """The emitted kernel in the folder as a shared library beside its sources; and its arguments' fields, in the order of kernel.h."""
+    folder, here = pathlib.Path(folder), pathlib.Path(__file__).parent
+    header = (folder / "kernel.h").read_text(encoding="utf-8")
+    fields = re.findall(r"^  (?:const )?\w+ \*(\w+); /\* \d", header, re.M)
+    (folder / "bind.h").write_text("".join(f"BIND({name})\n" for name in fields), encoding="ascii")
+    flags = re.search(r"^ALL = (.*)\$\(ANY\)$", (folder / "Makefile").read_text(encoding="utf-8"), re.M)[1].split()
+    packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
+    made = subprocess.run(["gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", f"-I{folder}", f"-I{here}",
+                           here / "torch_shim.c", folder / "kernel.c", "-o", folder / "kernel.so", "-lm"],
+                          check=False, capture_output=True, text=True)
+    if made.returncode:
+        raise RuntimeError(f"compile: {made.stderr[:400]}")
+    return str(folder / "kernel.so"), fields
 
 
 class Ours:

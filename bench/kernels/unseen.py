@@ -20,12 +20,11 @@ import warnings
 import torch
 import torch._dynamo
 
-from peer import Ours, right, turns
+from peer import Ours, library, right, turns
 
 F = torch.nn.functional
 LIMIT = {"f32": 1e-5, "bf16": 1e-2, "int8": 1e-5}
 TYPE = {"f32": torch.float32, "bf16": torch.bfloat16, "int8": torch.int8}
-HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = ["case", "kind", "dtype", "params", "ms", "packed_ms", "best", "best_ms", "ratio", "compiled_ratio"]
 ROUNDS = 7
 
@@ -273,23 +272,6 @@ def written(kind, p, path):
     lines += ["  - " + re.sub(r"(?<=/ )k\b|(?<=< )w\b", value, op) for op in ops]
     with open(path, "w", encoding="ascii") as f:
         f.write("\n".join(lines) + "\n")
-
-
-def library(folder):
-    """The kernel in the folder as a shared library; its arguments' fields, in the order of kernel.h."""
-    with open(f"{folder}/kernel.h", encoding="utf-8") as f:
-        header = f.read()
-    fields = re.findall(r"^  (?:const )?\w+ \*(\w+); /\* \d", header, re.M)
-    with open(f"{folder}/bind.h", "w", encoding="ascii") as f:
-        f.write("\n".join(f"BIND({x})" for x in fields) + "\n")
-    with open(f"{folder}/Makefile", encoding="utf-8") as f:
-        flags = re.search(r"^ALL = (.*)\$\(ANY\)$", f.read(), re.M).group(1).split()
-    packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
-    made = run("gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", f"-I{folder}", f"-I{HERE}", f"{HERE}/torch_shim.c",
-               f"{folder}/kernel.c", "-o", f"{folder}/kernel.so", "-lm")
-    if made.returncode:
-        raise RuntimeError(made.stderr[:400])
-    return f"{folder}/kernel.so", fields
 
 
 def drawn(name, shape, kind, dtype, generator):

@@ -1,6 +1,9 @@
 /* Candidates of a convolution's kernel and what two models say of each: with either mapping of its loops onto the
- * instruction (vectors along the last dim, or along channels), the planner's choice and some random schedules. ways DIR
- * N DTYPE ISA FILE...     writes DIR/w<i> for each; CSV on stdout */
+ * instruction (vectors along the last dim, or along channels), the planner's choice and N random schedules.
+ *
+ *   ways DIR N DTYPE ISA FILE...
+ *
+ * writes DIR/w<i> for each, and CSV on stdout. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +83,7 @@ static bool add(ways *w, const tf_tree *t, const char *how) {
   const double cycles = tf_emit_cycles(t, "cpu", &w->kernel, w->d);
   tf_emitted *e =
       m && cycles >= 0 && tf_model_eval(m, NULL, &r) && r.feasible ? tf_emit(t, "cpu", &w->kernel, w->d) : NULL;
-  if (e && w->n < MOST) {
-    added = is_new(w, source_of(e));
-  }
+  if (e && w->n < MOST) added = is_new(w, source_of(e));
   snprintf(dir, sizeof dir, "%s/w%d", w->dir, w->n);
   if (added && mkdir(dir, 0777) == 0)
     for (int i = 0; i < e->n; i++)
@@ -150,7 +151,6 @@ int main(int argc, char **argv) {
   ways w = {.spec = spec, .dir = argv[1], .kernel = {.dtype = argv[3], .isa = argv[4]}, .d = d};
   const bool ok = spec && spec->arch && spec->workload;
   if (ok) puts("way,lanes,how,predicted,model,kernel,thesis");
-  w.lanes = 0;
   for (w.lanes = LAST; ok && w.lanes <= CHANNELS; w.lanes++) {
     w.kernel.choices.at[TF_CHOICE_LANES] = (signed char)w.lanes;
     planned(&w);

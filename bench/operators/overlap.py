@@ -81,7 +81,7 @@ def check(how_many):
         stages = []
         for _ in range(lot.randint(1, 5)):
             run, of = lot.uniform(1e-3, 0.1), []
-            for _ in range(lot.randint(4, 4)):
+            for _ in range(4):
                 run *= lot.uniform(0.5, 1)
                 of.append({"tune": lot.uniform(2, 20), "compile": lot.uniform(0.5, 1), "run": run})
             stages.append(of)

@@ -37,7 +37,7 @@ try:
 except ImportError:
     sys.exit(3)
 import operators
-from peer import Ours, turns
+from peer import Ours, library, turns
 
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LIMIT = 1e-5
@@ -58,12 +58,15 @@ def alone(lock):
     if not lock:
         yield
         return
-    with open(lock, "w", encoding="ascii") as f, contextlib.suppress(PermissionError):
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    with open(lock, "w", encoding="ascii") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
-        nice = os.getpriority(os.PRIO_PROCESS, 0)
-        os.setpriority(os.PRIO_PROCESS, 0, 0)
-        yield
-        os.setpriority(os.PRIO_PROCESS, 0, nice)
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
+        try:
+            yield
+        finally:
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
 def command(args, what):
@@ -85,14 +88,7 @@ def built(tileflow, what, folder):
     """The emitted kernel as a shared library beside its sources, in a folder of its own; the names of its arguments; and its manifest."""
     subprocess.run(["rm", "-rf", str(folder)], check=True)
     command([tileflow, "emit", *what, "--seed", "1", "--target", "cpu", "--threads", "1", "-o", folder, "--quiet"], "emit")
-    flags = re.search(r"^ALL = (.*)\$\(ANY\)$", (folder / "Makefile").read_text(), re.M)[1].split()
-    header = (folder / "kernel.h").read_text()
-    fields = re.findall(r"^  (?:const )?[a-z0-9_]* \*(\w+); /\* [0-9]", header, re.M)
-    (folder / "bind.h").write_text("".join(f"BIND({n})\n" for n in fields))
-    packed = ["-DPACKED"] if re.search(r"^int kernel_pack\(", header, re.M) else []
-    command(["gcc", "-std=gnu17", "-O3", *flags, "-fopenmp-simd", *packed, "-shared", "-fPIC", "-I", folder, "-I", ROOT / "bench/kernels",
-             ROOT / "bench/kernels/torch_shim.c", folder / "kernel.c", "-o", folder / "kernel.so", "-lm"], "compile")
-    return str(folder / "kernel.so"), fields, json.loads((folder / "manifest.json").read_text())
+    return *library(folder), json.loads((folder / "manifest.json").read_text())
 
 
 class Case:
@@ -244,7 +240,7 @@ def together(o, todo, rows):
     for kind, name, params in todo:
         try:
             ready.append(prepared(Case(o, kind, name, params)))
-        except (Failed, subprocess.TimeoutExpired) as e:
+        except (Failed, RuntimeError, subprocess.TimeoutExpired) as e:
             print(f"{name}: {e}", file=sys.stderr, flush=True)
             bad = 1
     with alone(o.lock):

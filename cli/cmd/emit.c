@@ -333,12 +333,10 @@ const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
     .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C (--target cuda, "
-             "opencl), a test "
-             "that holds it against "
-             "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
-             "Where no mapping is given, or some of it is open, one is searched for first.  Of a network's plan "
-             "(docs/HOWTO-plan.md), "
-             "a kernel for each of its groups, and network.c, which calls them in order.\n"
+             "opencl), a test that holds it against a plain evaluation in double, a benchmark, a Makefile, a CMake "
+             "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
+             "first.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c, which "
+             "calls them in order.\n"
              "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",

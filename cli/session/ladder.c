@@ -85,17 +85,22 @@ static bool climb(job *j, const cli_looking *look) {
 /* ---- results ----------------------------------------------------------------------------------- */
 static void write_text(const job *j, cli_text *out) {
   const tf_arch *a = j->spec->arch;
-  char align[80] = "rlr";
-  for (int l = 0; l < a->n_memories + j->measured && l < 70; l++)
-    align[3 + l] = 'r';
+  const size_t columns = 3 + (size_t)a->n_memories + j->measured;
+  char *align = malloc(columns + 1);
+  if (!align) {
+    out->bad = true;
+    return;
+  }
+  memset(align, 'r', columns);
+  align[1] = 'l', align[columns] = '\0';
   cli_table t = {.align = align};
   cli_cell(&t, "step"), cli_cell(&t, "takes over"), cli_cell(&t, "cycles");
-  for (int l = 0; l < a->n_memories && l < 69; l++)
+  for (int l = 0; l < a->n_memories; l++)
     cli_cell(&t, "%s", a->memories[l].name);
   if (j->measured) cli_cell(&t, "measured");
   for (int k = 0; k < j->ladder.n; k++) {
     cli_cell(&t, "%d", k + 1), cli_cell(&t, "%s", j->ladder.step[k].what), cli_cell(&t, "%s", cli_real(j->cycles[k]).s);
-    for (int l = 0; l < a->n_memories && l < 69; l++)
+    for (int l = 0; l < a->n_memories; l++)
       cli_cell(&t, "%s", cli_count(j->words[k][l]).s);
     const tf_timing *ran = &j->timing[k];
     if (j->measured)
@@ -106,6 +111,7 @@ static void write_text(const job *j, cli_text *out) {
              "model.\n\n",
              j->spec->workload->name, a->name);
   cli_table_end(&t, out);
+  free(align);
   for (int k = 0; k < j->ladder.n; k++)
     cli_printf(out, "\n# step %d: %s\n%s", k + 1, j->ladder.step[k].what, j->ladder.step[k].text);
 }

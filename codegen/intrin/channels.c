@@ -228,7 +228,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
   const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")",
-             *less = s.kernel->a == IR_U8 ? ", excess" : "";
+             *start = s.kernel->a == IR_U8 ? ", excess" : "";
   char name[96];
   bool anew;
   for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
@@ -236,13 +236,13 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
     if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s;\n", name, less, more);
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s;\n", name, start, more);
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, "
               "add%s%s;\n",
-              (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), less,
-              more);
+              (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1),
+              start, more);
   }
   return true;
 }

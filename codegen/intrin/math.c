@@ -122,7 +122,7 @@ static const char log_text[] =
     "  return x < 0.0f || x != x ? NAN : v;\n"
     "}\n";
 
-/* x p(x^2) / q(x^2), fitted to the least relative error; 1 from where float32 has no other value. */
+/* tanh and erf are x p(x^2) / q(x^2), fitted to the least relative error; 1 from where float32 has no other value. */
 static const char tanh_text[] =
     "static inline float fast_tanh(float x) {\n"
     "  float a = x < 0.0f ? -x : x, s = x * x;\n"

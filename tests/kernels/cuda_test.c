@@ -1,6 +1,10 @@
 /* Random cases lowered for CUDA and OpenCL: the loops are sound, the interpreter sees no race and no missing wait, and
- * what they make equals the whole workload. cuda_test [--cases N] [--seed S] [--one SEED] cuda_test --yaml DIR [--cases
- * N] [--seed S]: writes N that can be emitted, of all that is drawn, as files for random.sh, which runs their text */
+ * what they make equals the whole workload.
+ *
+ *   cuda_test [--cases N] [--seed S] [--one SEED]
+ *   cuda_test --yaml DIR [--cases N] [--seed S]
+ *
+ * --yaml: writes N that can be emitted, of all that is drawn, as files for random.sh, which runs their text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +74,7 @@ static void one(void *ctx, uint64_t seed) {
   if (!c.tree)
     s->refused++;
   else if (!draw_can_emit(&c) || (!(p = low_lower(c.tree, &s->target->lower, &s->machine, c.diags)) &&
-                                  says(c.diags, "keeps nothing from run to run")))
+                                  says(c.diags, "keep nothing from run to run")))
     s->unlike++;
   else {
     if (p && s->show) ir_dump(stdout, p);

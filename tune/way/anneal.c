@@ -7,13 +7,8 @@
 #include "tune/learn/net.h"
 #include "tune/way/way.h"
 
-enum {
-  WARM = 4,
-  TRIES = 384,
-  TRAIN_EVERY = 5,
-  TAUGHT = 20 * 32 /* steps of the memory at a training */,
-  MEMORY = 1000
-};
+/* TAUGHT: steps of the memory at a training. */
+enum { WARM = 4, TRIES = 384, TRAIN_EVERY = 5, TAUGHT = 20 * 32, MEMORY = 1000 };
 static const double gamma_start = 10; /* a row with 9/10 of the best speed is chosen a third as often */
 static double chance(int t) { return fmax(0.8 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 

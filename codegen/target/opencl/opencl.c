@@ -29,11 +29,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
-  if (!machine_of(o, &machine, d)) return -1;
-  ir_program *p = low_lower(tree, &tf_target_opencl.lower, &machine, d);
-  const double cycles = p ? cu_times(p).cycles : -1;
-  ir_free(p);
-  return cycles;
+  return machine_of(o, &machine, d) ? cu_cycles(tree, &tf_target_opencl.lower, &machine, d) : -1;
 }
 
 const tf_target tf_target_opencl = {

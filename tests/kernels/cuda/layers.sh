@@ -10,7 +10,9 @@ failed=0
 layer() {
   name=$1 type=$2 products=$3 narrow=$4 merges=$5 at=$work/$1-$2
   shift 5
-  cp "$(ls "$work/$name.yaml" 2>/dev/null || echo "workloads/models/$name.yaml")" "$at.yaml"
+  from=$work/$name.yaml
+  [ -f "$from" ] || from=workloads/models/$name.yaml
+  cp "$from" "$at.yaml"
   for param; do
     sed -i "s/\([{ ]\)${param%=*}: [0-9]*/\1${param%=*}: ${param#*=}/" "$at.yaml"
   done
@@ -36,7 +38,7 @@ layer attention-decode bf16 "S O" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
 sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g' workloads/models/attention-decode.yaml >"$work/decode-heads.yaml"
 layer decode-heads bf16 "S O" "" 3 heads=3 kv_seq=4096 qk_dim=16 v_dim=24
 layer decode-heads tf32 "S O" "" 0 heads=3 kv_seq=200 qk_dim=40 v_dim=24
-sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g; /select/d; s/T\[/S[/g; s/l: seq/l: seq/' workloads/models/causal-grouped.yaml >"$work/decode-groups.yaml"
+sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g; /select/d; s/T\[/S[/g;' workloads/models/causal-grouped.yaml >"$work/decode-groups.yaml"
 layer decode-groups bf16 "S O" "" 0 kv_heads=2 group=3 seq=200 qk_dim=32 v_dim=24
 
 # Heads of attention projected: two dims are summed over, one of them step by step; a residual, and what norms rows of more columns than

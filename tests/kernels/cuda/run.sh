@@ -4,19 +4,9 @@
 # usage: run.sh TILEFLOW
 set -e
 . "$(dirname "$0")/begin.sh"
+. tests/kernels/cuda/gpu.sh
 
-arch() {
-  cat <<'A'
-architecture:
-  name: gpu
-  clock: 1 GHz
-  memories:
-  - {name: HBM, bandwidth: 64}
-  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8], network: {multicast: false, reduce: false}}
-  compute:
-  - {name: u, ops: [mac, add, sub, mul, div, max, exp, relu], below: SMEM, mesh: [16, 16]}
-A
-}
+arch() { gpu | sed 's/mesh: \[8, 8\]/&, network: {multicast: false, reduce: false}/'; }
 
 # What the kernel moved between global memory and its blocks, of each tensor named: as many words as the model says for HBM; `T:once`: each
 # word of T once, where the kernel keeps what the mapping loads again.

@@ -401,3 +401,10 @@ tf_times cu_times(const ir_program *p) {
     if (t.unit[u] > t.unit[t.bound]) t.bound = (tf_time)u;
   return t;
 }
+
+double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
+  ir_program *p = low_lower(tree, target, machine, d);
+  const double cycles = p ? cu_times(p).cycles : -1;
+  ir_free(p);
+  return cycles;
+}

@@ -221,7 +221,7 @@ static int64_t rows_that_fit(const former *f, int group) {
     if (inside) stays += row_words(f, op, NULL);
     if (here > beside) beside = here;
   }
-  const double room = (double)f->arch->memories[f->home].capacity_words, own = CU_SHARED_BYTES / 4;
+  const double room = (double)f->arch->memories[f->home].capacity_words, own = CU_SHARED_BYTES / sizeof(float);
   const double all = room / (stays + beside), rows = own / stays < all ? own / stays : all;
   return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
 }

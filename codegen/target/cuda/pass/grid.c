@@ -100,8 +100,8 @@ static void refuse_kept(lowering *w) {
   for (int z = 0; z < w->plan->wl->n_tensors; z++)
     if (w->keeps[z])
       tf_fail(w->d, w->plan->tree->nodes[w->plan->home_scope[z]].at, TF_E_RETAIN,
-              "target %s keeps nothing from run to run of a scope: leave out 'retain %.40s'",
-              w->p->machine.least ? "opencl" : "cuda", w->plan->wl->tensors[z].name);
+              "blocks of a grid keep nothing from run to run of a scope: leave out 'retain %.40s'",
+              w->plan->wl->tensors[z].name);
 }
 
 void low_cuda_grid(lowering *w) {

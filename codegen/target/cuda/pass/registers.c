@@ -67,8 +67,7 @@ static void hold_arguments(held *h, const ir_stmt *part) {
 
 /* Fitted to what ptxas 13.0 says for sm_80 of the thesis's chains and attention, the layers of workloads/models and
  * random workloads, in five types (docs/HOWTO-emit.md says how near it comes).  Sums stand beside the columns that they
- * are multiplied by; tf32's are rounded where they are multiplied, and so are
- * exponentials. */
+ * are multiplied by; tf32's are rounded where they are multiplied, and so are exponentials. */
 double cu_registers(const ir_program *p, const ir_stmt *part) {
   static const double few = 5.5, each_argument = 14, some_lets = 0.45, own = 42, each_copy = 10, each_distance = 4,
                       fragments = 19.5, each_sum = 1.43, each_rounded = 0.45, each_exponential = 1, each_side = 12,
