@@ -53,6 +53,7 @@ typedef struct {
   int op;                                                /* its producer; -1: an input, or a view */
   int view_of; /* 1 + the tensor whose elements it shows, in the same order, along other ranks; 0: none */
   int reads;
+  int asked;             /* outputs of the graph that show it */
   bool result, positive; /* an output of the graph; never negative */
   ox_source source;
 } ox_tensor;

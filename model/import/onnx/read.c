@@ -239,7 +239,7 @@ static bool take_nodes(ox_net *g) {
 
 /* ---- results -------------------------------------------------------------------------------------------------- */
 
-/* A tensor of its own for a result that is a view, an input, or read by others. */
+/* A tensor of its own for a result that is a view, an input, read by others, or another result under another shape. */
 static bool copy_result(ox_net *g, const ox_value *v, const char *name) {
   ox_value out = *v;
   if (!ox_copy(g, &out, name)) return false;
@@ -247,8 +247,16 @@ static bool copy_result(ox_net *g, const ox_value *v, const char *name) {
   return true;
 }
 
+static void count_asked(ox_net *g) {
+  for (size_t i = 0; i < g->graph->n_output; i++) {
+    const ox_value *v = ox_find(g, g->graph->output[i]->name);
+    if (v && !v->bad && v->tensor >= 0) g->tensor[v->tensor].asked++;
+  }
+}
+
 static bool take_results(ox_net *g) {
   bool ok = g->graph->n_output > 0 || ox_fail(g, TF_E_MISSING, "the graph has no output");
+  count_asked(g);
   for (size_t i = 0; i < g->graph->n_output; i++) {
     const char *name = g->graph->output[i]->name;
     const ox_value *v = ox_find(g, name);
@@ -257,7 +265,7 @@ static bool take_results(ox_net *g) {
       continue;
     }
     ox_tensor *t = v->tensor < 0 ? NULL : &g->tensor[v->tensor];
-    if (t && t->op >= 0 && t->reads == 0 && !t->result && ox_is_whole(g, v)) {
+    if (t && t->op >= 0 && t->reads == 0 && t->asked == 1 && ox_is_whole(g, v)) {
       t->result = true;
       t->from = name; /* its caller asks for the output, not for what a reshape at the end made it of */
     } else {
