@@ -41,12 +41,12 @@ static void warn_of_notes(const char *text, tf_diags *d) {
     if (!strncmp(line, "# not ", 6)) tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
 }
 
-/* The first n of `texts` are foreign. */
-static bool import(const cli_input *o, tf_text *texts, size_t n, tf_text *out) {
+/* All are foreign; the first n_set settings are theirs. */
+static bool import(const cli_input *o, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                   tf_text *out) {
   static const char name[] = "(imported)";
   tf_diags *d = tf_diags_new(); /* separate diagnostics, so that warnings are printed once */
-  bool all = n == o->n_files;
-  char *text = d ? tf_import(texts, n, o->set, all ? o->n_set : 0, d) : NULL;
+  char *text = d ? tf_import(texts, n, set, n_set, d) : NULL;
   if (text) warn_of_notes(text, d);
   if (d && tf_diags_count(d) && (!text || !o->quiet)) cli_complain(d);
   tf_diags_free(d);
@@ -68,26 +68,45 @@ const tf_text *cli_find_plan(const cli_input *o, const tf_text *texts) {
   return NULL;
 }
 
-tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
-  tf_text *sorted = calloc(o->n_files + 1, sizeof *sorted);
+/* The texts with foreign ones first; their number. */
+static size_t sort(const cli_input *o, const tf_text *texts, tf_text *sorted) {
   size_t n_foreign = 0, n = 0;
-  const bool ok = sorted != NULL;
-  if (!ok) tf_out_of_memory(d);
-  for (int pass = 0; ok && pass < 2; pass++)
+  for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < o->n_files; i++) {
-      bool foreign = texts[i].text && tf_import_foreign(&texts[i]);
+      const bool foreign = texts[i].text && tf_import_foreign(&texts[i]);
       if (foreign != (pass == 0)) continue;
       sorted[n++] = texts[i];
       n_foreign += foreign;
     }
-  tf_text native = {0};
-  bool imported = !ok || n_foreign == 0 || import(o, sorted, n_foreign, &native);
+  return n_foreign;
+}
+
+/* How many of the settings are the foreign files', which are put first: all where no file is native, else those that
+ * name axes of an ONNX model. */
+static size_t settings_of_foreign(const cli_input *o, const tf_text *sorted, size_t n_foreign, tf_setting *set) {
+  if (n_foreign == 0 || n_foreign == o->n_files) return n_foreign ? o->n_set : 0;
+  return n_foreign == 1 && o->n_set && tf_import_is_onnx(&sorted[0]) ? tf_import_onnx_axes(&sorted[0], set, o->n_set)
+                                                                     : 0;
+}
+
+tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
+  tf_text *sorted = calloc(o->n_files + 1, sizeof *sorted), native = {0};
+  tf_setting *set = calloc(o->n_set + 1, sizeof *set);
   tf_spec *spec = NULL;
-  if (ok && n_foreign) sorted[n_foreign - 1] = native;
-  size_t from = n_foreign ? n_foreign - 1 : 0;
-  if (ok) spec = tf_spec_read_texts(sorted + from, n - from, o->set, n_foreign == n && n ? 0 : o->n_set, d);
+  bool imported = true;
+  if (!sorted || !set) {
+    tf_out_of_memory(d);
+  } else {
+    if (o->n_set) memcpy(set, o->set, o->n_set * sizeof *set);
+    const size_t n_foreign = sort(o, texts, sorted), taken = settings_of_foreign(o, sorted, n_foreign, set);
+    imported = n_foreign == 0 || import(o, sorted, n_foreign, set, taken, &native);
+    const size_t from = n_foreign ? n_foreign - 1 : 0;
+    if (n_foreign) sorted[from] = native;
+    spec = tf_spec_read_texts(sorted + from, o->n_files - from, set + taken, o->n_set - taken, d);
+  }
   free((void *)(uintptr_t)native.text);
   free(sorted);
+  free(set);
   if (imported && tf_diags_errors(d) == 0) return spec;
   tf_spec_free(spec);
   return NULL;

@@ -21,6 +21,10 @@ char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, 
  * nodes; data-dependent indexing (a Gather) becomes an input of the workload, with a warning. */
 char *tf_import_onnx(const tf_text *text, const tf_setting *set, size_t n_set, tf_diags *d);
 
+/* Moves the settings that give an axis of the model's inputs its extent, where the file has none, to the front: their
+ * number.  Others may be params of files beside the model.  0 for what is no model. */
+size_t tf_import_onnx_axes(const tf_text *text, tf_setting *set, size_t n_set);
+
 /* The weights that such a model holds for the tensors of its workload, as a file of weights (docs/FORMATS.md) that the
  * library of `emit` reads: initializers and constants in float32, whatever their type and place in the model; scale
  * and shift of each BatchNormalization.  text's name is the model's path: external data lies beside it.  out: opened

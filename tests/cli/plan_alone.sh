@@ -5,6 +5,8 @@
 set -u
 . "$(dirname "$0")/../lib.sh"
 cp "$(dirname "$0")/../bad/plan/part_net.yaml" "$dir/net.yaml" || exit 2
+cp "$(dirname "$0")/../bad/import-onnx/no_extent.onnx" "$dir/open.onnx" || exit 2
+cp "$(dirname "$0")/../../arch-specs/edge.yaml" "$dir/edge.yaml" || exit 2
 cd "$dir" || exit 2
 fail() {
   echo "$*"
@@ -35,3 +37,12 @@ grep -q 'error\[E_MISSING\]: the plan names no files' said || fail "$(cat said)"
 sed 's/sha256:/sha265:/' p.yaml >wrong.yaml
 "$tool" emit wrong.yaml --target cpu -o changed >said 2>&1 && fail "an unknown key was taken"
 grep -q "did you mean 'sha256'" said || fail "$(cat said)"
+
+# Settings go to the model whose axis they name, or else to the params of the files beside it.
+echo 'params: {bits: 32}' >>edge.yaml && sed -i 's/^  word-bits: [0-9]*/  word-bits: bits/' edge.yaml
+"$tool" plan edge.yaml open.onnx --set bits=16 --set batch=3 --set x_2=5 --evals 20 -o open.plan.yaml --quiet || fail "an axis was not set"
+"$tool" emit open.plan.yaml --target cpu --isa portable -o open --quiet || fail "a plan alone forgot its settings"
+grep -q 'float \*x; /\* 3 x' open/network.h || fail "$(cat open/network.h)"
+"$tool" plan edge.yaml open.onnx --set bach=3 >said 2>&1 && fail "an axis that the model does not have was taken"
+grep -q "give it with --set batch=N" said || fail "$(cat said)"
+grep -q "'bach'" said || fail "$(cat said)"

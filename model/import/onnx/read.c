@@ -95,33 +95,47 @@ static int64_t set_extent(ox_net *g, const char *name, bool *used) {
   return 0;
 }
 
+enum { AXIS_NAME = 80 };
+
+/* The name by which a setting gives an axis its extent. */
+static void name_axis(const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, char name[AXIS_NAME]) {
+  if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param)
+    snprintf(name, AXIS_NAME, "%.60s", d->dim_param);
+  else
+    snprintf(name, AXIS_NAME, "%.60s_%d", input, axis);
+}
+
+/* What the file says; 0: nothing. */
+static int64_t extent_in_file(const Onnx__TensorShapeProto__Dimension *d) {
+  return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : 0;
+}
+
 static bool extent_of(ox_net *g, const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, bool *used,
                       int64_t *out) {
-  const bool named =
-      d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param;
-  char name[80];
-  *out = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : 0;
+  char name[AXIS_NAME];
+  *out = extent_in_file(d);
   if (*out >= 1 && *out <= OX_MOST_EXTENT) return true;
   if (*out) return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis, (long long)*out);
-  if (named)
-    snprintf(name, sizeof name, "%.60s", d->dim_param);
-  else
-    snprintf(name, sizeof name, "%.60s_%d", input, axis);
+  name_axis(input, axis, d, name);
   *out = set_extent(g, name, used);
   return *out ||
          ox_fail(g, TF_E_OPEN, "input '%.60s': axis %d has no extent; give it with --set %s=N", input, axis, name);
 }
 
-static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
+/* The shape of an input; NULL: it is no tensor with one. */
+static const Onnx__TensorShapeProto *shape_of(const Onnx__ValueInfoProto *in) {
   const Onnx__TypeProto *type = in->type;
+  const bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && type->tensor_type;
+  return is_tensor ? type->tensor_type->shape : NULL;
+}
+
+static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
+  const Onnx__TensorShapeProto *s = shape_of(in);
   int64_t shape[OX_RANK];
   bool ok = true;
   if (!in->name || !*in->name) return ox_fail(g, TF_E_MISSING, "an input without a name");
   if (ox_find(g, in->name)) return true; /* an initializer: older files list these as inputs, too */
-  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type ||
-      !type->tensor_type->shape)
-    return ox_fail(g, TF_E_TYPE, "input '%.60s' is no tensor with a shape", in->name);
-  const Onnx__TensorShapeProto *s = type->tensor_type->shape;
+  if (!s) return ox_fail(g, TF_E_TYPE, "input '%.60s' is no tensor with a shape", in->name);
   if (s->n_dim > OX_RANK) return ox_fail(g, TF_E_LIMIT, "input '%.60s' has more than %d axes", in->name, OX_RANK);
   for (size_t k = 0; k < s->n_dim; k++)
     ok = extent_of(g, in->name, (int)k, s->dim[k], used, &shape[k]) && ok;
@@ -321,6 +335,33 @@ static void take_model(ox_net *g, const tf_text *t, const Onnx__ModelProto *m, t
     g->oom |= !ox_write(g, m, page);
   else if (!ox_write_weights(g, t->name, weights))
     g->oom |= tf_diags_errors(g->diags) == 0;
+}
+
+static bool has_open_axis(const Onnx__GraphProto *graph, const char *name) {
+  char own[AXIS_NAME];
+  for (size_t i = 0; i < graph->n_input; i++) {
+    const Onnx__TensorShapeProto *s = shape_of(graph->input[i]);
+    for (size_t k = 0; s && k < s->n_dim; k++) {
+      if (extent_in_file(s->dim[k])) continue;
+      name_axis(graph->input[i]->name ? graph->input[i]->name : "", (int)k, s->dim[k], own);
+      if (!strcmp(own, name)) return true;
+    }
+  }
+  return false;
+}
+
+size_t tf_import_onnx_axes(const tf_text *t, tf_setting *set, size_t n_set) {
+  size_t n = 0;
+  Onnx__ModelProto *m =
+      ox_is_shallow(t->text, t->len) ? onnx__model_proto__unpack(NULL, t->len, (const uint8_t *)t->text) : NULL;
+  for (size_t i = 0; m && m->graph && i < n_set; i++) {
+    if (!has_open_axis(m->graph, set[i].name)) continue;
+    const tf_setting taken = set[i];
+    memmove(set + n + 1, set + n, (i - n) * sizeof *set); /* the others keep their order */
+    set[n++] = taken;
+  }
+  if (m) onnx__model_proto__free_unpacked(m, NULL);
+  return n;
 }
 
 static char *import(const tf_text *t, const tf_setting *set, size_t n_set, FILE *weights, tf_diags *d) {
