@@ -1,6 +1,8 @@
 /* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
  * loop by loop; any other op computes what its readers below the node read.  The same recursion over loops instead of
  * intervals gives the loops on which a range depends (the masks). */
+#include <string.h>
+
 #include "model/flow/range_memo.h"
 #include "model/spec/dims.h"
 
@@ -101,13 +103,25 @@ bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_iv
   return any;
 }
 
-/* What the consumers of o below node n read of its output rank r. */
+/* Whether the read lies wholly in the padding, along any rank: then it touches nothing, along the others neither. */
+static bool lies_outside(const tf_eval *ev, tf_touch t, const tf_tensor *z, int n, const int64_t *dg) {
+  for (int r = 0; r < z->rank; r++)
+    if (touch_rank(ev, t, r, n, dg).len <= 0) return true;
+  return false;
+}
+
+/* What the consumers of o below node n read of its output rank r.  Only in the walk is each read a box: sums ask rank
+ * by rank, and tf_border_empties keeps from them what differs then. */
 static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   tf_ival v = {0, 0};
   if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
-  TF_EACH_READ (p->facts, o, n, at)
-    v = tf_hull(v, touch_rank(ev, (tf_touch){at.op, at.ref}, r, n, dg));
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  TF_EACH_READ (p->facts, o, n, at) {
+    const tf_touch t = {at.op, at.ref};
+    if (!(ev->exact && p->cuts && !ev->noclip) || !lies_outside(ev, t, z, n, dg))
+      v = tf_hull(v, touch_rank(ev, t, r, n, dg));
+  }
   return v;
 }
 
@@ -170,6 +184,13 @@ tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg) {
   int64_t step = tf_step(ev, l), n = (tf_loop_range(ev, l, dg).len + step - 1) / step;
   return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
+}
+
+void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
+  const tf_path *path = &ev->plan->path[n];
+  memset(dg, 0, (size_t)ev->plan->n_loops * sizeof *dg);
+  for (int k = 0; k < path->n; k++)
+    if (ev->plan->loops[path->loops[k]].op >= 0) dg[path->loops[k]] = tf_turns(ev, path->loops[k], dg) - 1;
 }
 
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {

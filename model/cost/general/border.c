@@ -360,15 +360,37 @@ int64_t tf_border_width(struct tf_model *m, int n) {
 
 /* ---- steps without points ------------------------------------------------------------------------- */
 
-/* The shortest range of dim d that consumers below node n need of op o, ignoring borders: with full tiles, or with
- * those at the end of every loop, which may be shorter. */
-static int64_t shortest(struct tf_model *m, int o, int d, int n) {
-  const tf_path *path = &m->plan->path[n];
-  int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->ev, o, d, n, m->scratch.zero).len;
-  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  for (int k = 0; k < path->n; k++)
-    if (m->plan->loops[path->loops[k]].op >= 0) digits[path->loops[k]] = tf_turns(&m->ev, path->loops[k], digits) - 1;
-  int64_t cut = tf_dim_range(&m->ev, o, d, n, digits).len;
+/* How far the read's index leaves the tensor along rank r, at the end where that is further; 0: it does not. */
+static int64_t overreach(const tf_workload *wl, tf_read_below at, int r) {
+  const tf_tensor *z = &wl->tensors[at.tensor];
+  const tf_index *ix = &wl->ops[at.op].reads[at.ref].index[r];
+  tf_ival v = {ix->c, 1};
+  for (int i = 0; i < ix->n_terms; i++)
+    v = tf_index_plus(v, ix->terms[i].coef, (tf_ival){0, wl->dims[ix->terms[i].dim].extent});
+  const int64_t before = z->lo[r] - v.lo, after = v.lo + v.len - z->lo[r] - z->extent[r];
+  const int64_t most = before > after ? before : after;
+  return most > 0 ? most : 0;
+}
+
+/* What the read takes along rank r if its op computes a single element. */
+static int64_t of_one(const tf_workload *wl, tf_read_below at, int r) {
+  const tf_op *op = &wl->ops[at.op];
+  const tf_index *ix = &op->reads[at.ref].index[r];
+  tf_ival v = {ix->c, 1};
+  for (int i = 0; i < ix->n_terms; i++)
+    if (tf_out_rank(op, ix->terms[i].dim) < 0)
+      v = tf_index_plus(v, ix->terms[i].coef, (tf_ival){0, wl->dims[ix->terms[i].dim].extent});
+  return v.len;
+}
+
+/* The shortest range that the read takes along rank r below node n, ignoring borders: with full tiles, or with those at
+ * the end of every loop, which may be shorter; of an op of which retention may leave any part, with one element. */
+static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
+  if (m->plan->made_in[at.op] >= 0) return of_one(m->plan->wl, at, r);
+  const tf_touch t = {at.op, at.ref};
+  int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
+  tf_last_steps(&m->ev, n, digits);
+  const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return cut < full ? cut : full;
 }
@@ -378,15 +400,15 @@ bool tf_border_empties(struct tf_model *m) {
   bool found = false;
   m->ev.noclip = true;
   for (int o = 0; o < p->wl->n_ops; o++) {
-    const tf_op *op = &p->wl->ops[o];
-    const tf_tensor *z = &p->wl->tensors[op->out];
-    int up = p->tree->nodes[p->lead[o]].parent;
-    for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
-      int64_t len = shortest(m, o, op->dims[r], up);
-      /* a tile that retention shortens may have any length, but at least 1 */
-      if (p->retained[op->out] && tf_retain_cut(&m->ev, up, m->scratch.zero)) len = 1;
-      found |= z->pad[r] > 0 && len <= z->pad[r];
-    }
+    const int z = p->wl->ops[o].out, up = p->tree->nodes[p->lead[o]].parent;
+    if (up < 0) continue;
+    /* a tile that retention shortens may have any length, but at least 1 */
+    const bool any_length = p->retained[z] && tf_retain_cut(&m->ev, up, m->scratch.zero);
+    TF_EACH_READ (p->facts, o, up, at)
+      for (int r = 0; r < p->wl->tensors[z].rank && !found; r++) {
+        const int64_t over = p->wl->tensors[z].pad[r] > 0 ? overreach(p->wl, at, r) : 0;
+        found = over > 0 && (any_length || shortest(m, at, r, up) <= over);
+      }
   }
   m->ev.noclip = false;
   return found;
