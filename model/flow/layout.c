@@ -104,6 +104,42 @@ bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
   return any;
 }
 
+/* Whether ranges of dim d of two ops that lead from the same node enter it equally long at this setting. */
+static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const int64_t *dg) {
+  return tf_dim_range(ev, one, d, up, dg).len == tf_dim_range(ev, other, d, up, dg).len;
+}
+
+/* Whether the ranges that loop l splits are of different lengths: at the first settings of all loops, at the last, or
+ * with one loop at its last. */
+static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
+  const tf_plan *p = ev->plan;
+  const tf_ploop *pl = &p->loops[l];
+  const int up = p->tree->nodes[pl->lead].parent;
+  bool alike = true;
+  for (int i = 1; i < pl->n_leader && alike && up >= 0; i++) {
+    const int one = pl->leaders[0], other = pl->leaders[i];
+    alike = as_long(ev, one, other, pl->dim, up, w->zero);
+    tf_last_steps(ev, up, w->cur);
+    alike &= as_long(ev, one, other, pl->dim, up, w->cur);
+    memset(w->cur, 0, (size_t)p->n_loops * sizeof *w->cur);
+    for (int k = 0; k < p->path[up].n && alike; k++) {
+      const int outer = p->path[up].loops[k];
+      if (p->loops[outer].op < 0) continue;
+      w->cur[outer] = tf_turns(ev, outer, w->zero) - 1;
+      alike = as_long(ev, one, other, pl->dim, up, w->cur);
+      w->cur[outer] = 0;
+    }
+  }
+  return !alike;
+}
+
+bool tf_leaders_part(tf_eval *ev, tf_scratch *w) {
+  bool any = false;
+  for (int l = 0; l < ev->plan->n_loops && !any; l++)
+    any = ev->trip[l] > 1 && ev->plan->loops[l].n_leader > 1 && lengths_part(ev, w, l);
+  return any;
+}
+
 /* Whether a step of loop l, which is above both, shifts the boxes of s and q alike. */
 static bool moved_alike(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];

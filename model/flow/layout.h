@@ -9,6 +9,9 @@ bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_p
 /* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not another, so that the
  * hull of them grows and shrinks: only the walk can count that. */
 bool tf_touches_part(tf_eval *ev, tf_scratch *w);
+/* Whether a loop splits ranges of several ops that are not equally long, so that one op has no step left where another
+ * has: only the walk can count that. */
+bool tf_leaders_part(tf_eval *ev, tf_scratch *w);
 /* Whether m-tile slices i and j (indices) have the same spatial loops below their common scope. */
 bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int i, int j);
 #endif
