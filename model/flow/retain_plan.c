@@ -90,6 +90,72 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
+/* ---- ops that have nothing to compute, and what they would read ----------------------------------------- */
+
+/* Ranks of a read whose index has a dim that is empty when the op has no points. */
+static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_below at) {
+  const tf_op *op = &p->wl->ops[at.op];
+  uint64_t ranks = 0;
+  for (int r = 0; r < p->wl->tensors[at.tensor].rank; r++)
+    for (int t = 0; t < op->reads[at.ref].index[r].n_terms; t++) {
+      const int rank = tf_out_rank(op, op->reads[at.ref].index[r].terms[t].dim);
+      if (rank >= 0) ranks |= (empty[at.op] >> rank & 1) << r;
+    }
+  return ranks;
+}
+
+static uint64_t all_ranks(const tf_tensor *z) { return (UINT64_C(1) << z->rank) - 1; }
+
+/* Ranks of op o's output whose ranges are empty whenever o has no points because a retaining scope holds them; `empty`
+ * has those of its readers.  All of a retained op; of another, those along which each read of it is empty. */
+static uint64_t empty_ranks(const tf_plan *p, const uint64_t *empty, int o) {
+  const int z = p->wl->ops[o].out;
+  uint64_t ranks = p->made_in[o] >= 0 ? all_ranks(&p->wl->tensors[z]) : 0;
+  if (p->retained[z] || !ranks) return ranks;
+  TF_EACH_READ (p->facts, o, 0, at)
+    ranks &= empty_along(p, empty, at);
+  return ranks;
+}
+
+/* Whether tensor z is read by another op than `at`'s, too, in one m-tile below the scope that decides whether the
+ * latter has points. */
+static bool shares_tile(const tf_plan *p, tf_read_below at, int z) {
+  const int scope = p->retains[p->made_in[at.op]].scope;
+  for (int i = 0; i < p->wl->tensors[z].n_consumers; i++) {
+    const int other = p->wl->tensors[z].consumers[i];
+    const int both = tf_tree_common(p->tree, p->tree->op_node[at.op], p->tree->op_node[other]);
+    if (other != at.op && both != scope && tf_plan_above(p, scope, both)) return true;
+  }
+  return false;
+}
+
+/* Whether an op without points seems to read something, as sums ask rank by rank: an index without a dim of the op's
+ * output is never empty.  Then what only it reads would be made for it, or the box of what others read would grow. */
+static bool reads_idly(const tf_plan *p, const uint64_t *empty) {
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    const tf_tensor *t = &p->wl->tensors[z];
+    const bool follows = t->producer >= 0 && p->made_in[t->producer] >= 0 && !p->retained[z];
+    if (follows && !empty[t->producer] && t->rank) return true;
+    for (int i = 0; i < t->n_consumers; i++)
+      for (int k = 0; k < p->wl->ops[t->consumers[i]].n_reads; k++) {
+        const tf_read_below at = {.op = t->consumers[i], .ref = k, .tensor = z};
+        if (p->wl->ops[at.op].reads[k].tensor != z || p->made_in[at.op] < 0) continue;
+        const bool whole = empty_along(p, empty, at) == all_ranks(t);
+        if (!whole && ((follows && t->n_consumers > 1) || shares_tile(p, at, z))) return true;
+      }
+  }
+  return false;
+}
+
+/* The same, or out of memory. */
+static bool idle_reads(tf_arena *a, const tf_plan *p) {
+  uint64_t *empty = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  if (!empty) return true;
+  for (int i = p->wl->n_ops - 1; i >= 0; i--)
+    empty[p->wl->topo[i]] = empty_ranks(p, empty, p->wl->topo[i]);
+  return reads_idly(p, empty);
+}
+
 /* Whether a Seq below a retaining scope has a child in which all ranges depend on what is computed: in a run that has
  * nothing left to compute, the child is not entered, and the Seq does not pass to it. */
 static bool passes_over(const tf_plan *p) {
@@ -128,7 +194,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p) || passes_over(p));
+  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p) || passes_over(p) || idle_reads(a, p));
   for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;
