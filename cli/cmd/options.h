@@ -37,7 +37,7 @@
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
   X(TARGET, "--target", "cpu|cuda|opencl|npu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
-    "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, neon_dot, neon_i8mm, multi; this computer's " \
+    "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, neon_dot, neon_i8mm, sme, multi; this computer's " \
     "best if not given; cuda: sm_80 (if not given), sm_90a, wmma") \
   X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8; cuda: f16, tf32 and f8, too; opencl: f32, bf16, f16; f32 if not given") \
   X(MICRO, "--micro", "NAME", WORD, "where products of float32 come from: own, libxsmm; own if not given") \

@@ -28,7 +28,8 @@ static const char text[] =
     "  shape[0] = 1;\n"
     "  for (int t = 0; t < 8; t++) shape[16 + 2 * t] = 64, shape[48 + t] = 16;\n"
     "  _tile_loadconfig(shape);\n"
-    "}\n";
+    "}\n"
+    "static inline void tiles_release(void) { _tile_release(); }\n";
 
 void tf_amx_text(FILE *out) { fputs(text, out); }
 

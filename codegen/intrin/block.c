@@ -101,6 +101,8 @@ bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t) {
   u->tiles[u->n_tiles++] = t;
   if (t.kernel->form == TF_MICRO_TILES)
     tf_amx_print(out, &t);
+  else if (t.kernel->form == TF_MICRO_OUTER)
+    tf_sme_print(out, &t);
   else
     tf_tile_print(out, &t, NULL);
   return true;
@@ -225,6 +227,7 @@ static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64
 
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->kernel->form == TF_MICRO_TILES) return print_amx(out, u, b);
+  if (b->kernel->form == TF_MICRO_OUTER) return tf_sme_block(out, u, b->kernel, b->name, (int64_t[2]){b->m, b->n});
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors, u->across), size,
@@ -305,6 +308,6 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
            rounds ? "_rounds" : "", asks ? "_asks" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
-  const bool before = k->form == TF_MICRO_TILES || (!k->prefix && *u->source->ask);
+  const bool before = tf_micro_in_tiles(k) || (!k->prefix && *u->source->ask);
   return (before ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
 }

@@ -79,9 +79,10 @@ static bool find_types(const description *s, ir_kernel *k) {
   if (!type_of(s, 2, &k->c) || !ok) return false;
   const bool bytes = (k->a == IR_I8 || k->a == IR_U8) && k->b == IR_I8, words = k->a == IR_I16 && k->b == IR_I16;
   k->leaves = k->c;
-  if (k->c == IR_I32 ? bytes || words : k->c == IR_F32 && k->a == IR_BF16 && k->b == IR_BF16) return true;
+  if (k->c == IR_I32 ? bytes || words : k->c == IR_F32 && k->a == k->b && (k->a == IR_BF16 || k->a == IR_F32))
+    return true;
   return tf_fail(s->d, s->in->operand[2].at, TF_E_TYPE,
-                 "kernels multiply s8, u8 by s8 or s16 by s16 to sums of s32, and bf16 to f32");
+                 "kernels multiply s8, u8 by s8 or s16 by s16 to sums of s32, and bf16 or f32 to f32");
 }
 
 /* ---- layout --------------------------------------------------------------------------------------------------- */
@@ -100,21 +101,28 @@ static int64_t group_of(const description *s) {
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
+/* Bits of a vector in SME's streaming mode: a power of two. */
+static bool is_length(int64_t bits) { return bits >= 128 && bits <= 2048 && (bits & (bits - 1)) == 0; }
+
 /* Whether the instruction set has registers of these sums; *form: which. */
 static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel *k, tf_micro_form *form) {
   const int64_t bytes = k->group * ir_bytes(k->a);
   const bool bf16 = k->a == IR_BF16;
   if (!isa->words) return false;
-  *form = s->of[ROWS] == 1 ? TF_MICRO_VECTORS : s->of[ROWS] == 2 ? TF_MICRO_SQUARES : TF_MICRO_TILES;
+  *form = s->of[ROWS] == 1 ? TF_MICRO_VECTORS : s->of[ROWS] == 2 ? TF_MICRO_SQUARES : isa->tiles;
   switch (*form) {
   case TF_MICRO_VECTORS:
-    return s->of[COLUMNS] == isa->lanes && bytes == WORD && s->of[STEPS] == k->group && (!bf16 || isa->words->beside);
+    return s->of[ROWS] == 1 && s->of[COLUMNS] == isa->lanes && bytes == WORD && s->of[STEPS] == k->group &&
+           k->a != IR_F32 && (!bf16 || isa->words->beside);
   case TF_MICRO_SQUARES:
     return isa->words->square && s->of[COLUMNS] == 2 && bytes == 2 * WORD && s->of[STEPS] == k->group && !bf16 &&
            k->a != IR_U8;
+  case TF_MICRO_TILES:
+    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD && s->of[STEPS] == 16 * k->group &&
+           k->a != IR_U8 && k->a != IR_F32 && (!bf16 || isa->words->leave);
   default:
-    return isa->tiles && s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD && s->of[STEPS] == 16 * k->group &&
-           k->a != IR_U8 && (!bf16 || isa->words->leave);
+    return s->of[ROWS] == s->of[COLUMNS] && is_length(s->of[ROWS] * WORD * 8) && bytes == WORD &&
+           s->of[STEPS] == k->group && (k->a == IR_F32 || k->a == IR_I8);
   }
 }
 
@@ -187,8 +195,8 @@ bool tf_micro_describe(const tf_instr *in, tf_micro_kernel *out, tf_diags *d) {
   ok = check_call(&s, out) && ok;
   k->group = (int)group;
   if (!ok || !find_isas(&s, out)) return false;
-  const bool tiles = out->form == TF_MICRO_TILES;
-  out->prefix = k->c == IR_I32 ? "int8" : "bf16";
+  const bool tiles = tf_micro_in_tiles(out);
+  out->prefix = k->c == IR_I32 ? "int8" : k->a == IR_BF16 ? "bf16" : NULL;
   out->sums = k->c == IR_I32 ? "ivec" : "vec";
   out->lanes = (int)s.of[COLUMNS];
   k->m_round = tiles ? (int)s.of[ROWS] : 1;

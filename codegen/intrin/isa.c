@@ -202,31 +202,35 @@ static const char neon[] =
 #define ALL "f32 bf16 int8"
 
 static const tf_micro_isa isas[] = {
-    {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, false, false, NULL},
-    {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", &tf_words_sse, false, false, NULL},
+    {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, TF_MICRO_VECTORS, false, NULL},
+    {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", &tf_words_sse, TF_MICRO_VECTORS, false,
+     NULL},
     {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, PLAIN, avx2, "_mm256", &tf_words_avx2,
-     false, false, NULL},
+     TF_MICRO_VECTORS, false, NULL},
     {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8",
-     CPU_V3 " && leaf7(1, 0, 4)", PLAIN, avx2, "_mm256", &tf_words_avx2, false, false, NULL},
-    {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", &tf_words_avx512, false, true, NULL},
+     CPU_V3 " && leaf7(1, 0, 4)", PLAIN, avx2, "_mm256", &tf_words_avx2, TF_MICRO_VECTORS, false, NULL},
+    {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", &tf_words_avx512, TF_MICRO_VECTORS, true,
+     NULL},
     {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, PLAIN, avx512,
-     "_mm512", &tf_words_avx512, false, true, NULL},
+     "_mm512", &tf_words_avx512, TF_MICRO_VECTORS, true, NULL},
     {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16",
      HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16", CPU_BF16, PLAIN, avx512, "_mm512",
-     &tf_words_bf16, false, true, NULL},
+     &tf_words_bf16, TF_MICRO_VECTORS, true, NULL},
     {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
      HAS_V4 /* clang 14 spells these macros without an underscore */
      " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
      "(defined(__AMX_INT8__) || defined(__AMXINT8__))",
-     "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", &tf_words_bf16, true, true, NULL},
-    {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, &tf_words_neon, false,
-     false, NULL},
+     "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", &tf_words_bf16, TF_MICRO_TILES, true, NULL},
+    {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, &tf_words_neon,
+     TF_MICRO_VECTORS, false, NULL},
     {"neon_dot", 4, 32, "-march=armv8.2-a+dotprod -ffp-contract=fast",
-     "defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)", "int8", NULL, NULL, neon, NULL, &tf_words_neon, false,
-     false, NULL},
+     "defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)", "int8", NULL, NULL, neon, NULL, &tf_words_neon,
+     TF_MICRO_VECTORS, false, NULL},
     {"neon_i8mm", 4, 32, "-march=armv8.2-a+dotprod+i8mm -ffp-contract=fast",
      "defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)", "int8", NULL, NULL, neon, NULL, &tf_words_neon,
-     false, false, NULL},
+     TF_MICRO_VECTORS, false, NULL},
+    {"sme", 4, 32, "-ffp-contract=fast", "defined(__aarch64__) && defined(__GNUC__) && defined(__linux__)", "f32 int8",
+     NULL, NULL, neon, NULL, &tf_words_neon, TF_MICRO_OUTER, false, NULL},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) { return i >= 0 && i < (int)(sizeof isas / sizeof *isas) ? &isas[i] : NULL; }

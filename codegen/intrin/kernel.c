@@ -63,8 +63,8 @@ ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
 }
 
 bool tf_micro_has_tiles(const ir_machine *t) {
-  return (t->real && tf_micro_kernel_of(t->real)->form == TF_MICRO_TILES) ||
-         (t->whole && tf_micro_kernel_of(t->whole)->form == TF_MICRO_TILES);
+  return (t->real && tf_micro_in_tiles(tf_micro_kernel_of(t->real))) ||
+         (t->whole && tf_micro_in_tiles(tf_micro_kernel_of(t->whole)));
 }
 
 /* ---- text of a kernel that is described ------------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
 }
 
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
-  const bool tiles = k->form == TF_MICRO_TILES, ints = k->kernel.c == IR_I32, rounds = k->kernel.leaves == IR_BF16;
+  const bool tiles = tf_micro_in_tiles(k), ints = k->kernel.c == IR_I32, rounds = k->kernel.leaves == IR_BF16;
   if (k->text) {
     fputs(k->text, out);
     return;
@@ -136,7 +136,11 @@ static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
 }
 
 void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *t) {
-  if (tf_micro_has_tiles(t)) tf_amx_text(out);
-  if (t->real) kernel_text(out, tf_micro_kernel_of(t->real), isa->words);
-  if (t->whole) kernel_text(out, tf_micro_kernel_of(t->whole), isa->words);
+  const ir_kernel *const both[] = {t->real, t->whole};
+  const tf_micro_kernel *in_tiles = NULL;
+  for (int i = 0; i < 2; i++)
+    if (both[i] && tf_micro_in_tiles(tf_micro_kernel_of(both[i]))) in_tiles = tf_micro_kernel_of(both[i]);
+  if (in_tiles) in_tiles->form == TF_MICRO_OUTER ? tf_sme_text(out, in_tiles) : tf_amx_text(out);
+  for (int i = 0; i < 2; i++)
+    if (both[i]) kernel_text(out, tf_micro_kernel_of(both[i]), isa->words);
 }

@@ -15,8 +15,9 @@ typedef struct tf_micro_words tf_micro_words; /* words.h */
 typedef struct tf_micro_kernel tf_micro_kernel;
 
 /* How an instruction for products holds its sums.  Rows of a are broadcast to VECTORS of b's columns; a vector register
- * has SQUARES of 2 x 2 sums, of rows and columns of 8 bytes; AMX has TILES. */
-typedef enum { TF_MICRO_VECTORS, TF_MICRO_SQUARES, TF_MICRO_TILES } tf_micro_form;
+ * has SQUARES of 2 x 2 sums, of rows and columns of 8 bytes; AMX has TILES; SME has OUTER products of two vectors of
+ * words in tiles. */
+typedef enum { TF_MICRO_VECTORS, TF_MICRO_SQUARES, TF_MICRO_TILES, TF_MICRO_OUTER } tf_micro_form;
 
 /* One row of the table of instruction sets. */
 typedef struct tf_micro_isa {
@@ -32,7 +33,7 @@ typedef struct tf_micro_isa {
   const char *text;            /* `vec` and its operations in C */
   const char *shuffle;         /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
   const tf_micro_words *words; /* for instructions of products that are described; NULL: it takes none */
-  bool tiles;                  /* AMX's are there */
+  tf_micro_form tiles;         /* which it has: TF_MICRO_TILES, TF_MICRO_OUTER; TF_MICRO_VECTORS: none */
   bool picks;                  /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
   const tf_micro_kernel *own;  /* described by the caller (described.h), before those of the table; NULL: none */
 } tf_micro_isa;
@@ -53,18 +54,22 @@ struct tf_micro_kernel {
   ir_kernel kernel; /* must be first: a pointer to it is converted to one to the row */
   int lanes;        /* columns of c in a register; 0: those of the instruction set */
   tf_micro_form form;
-  const char *prefix; /* prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start
-                         where a is IR_U8; where groups of bfloat16 are broadcast, PREFIX_pairs_of_f32 and _of_bf16 put
-                         two rows side by side (zeros where the second is NULL) */
+  const char *prefix; /* NULL: f32.  Prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and
+                         PREFIX_start where a is IR_U8; where groups of bfloat16 are broadcast, PREFIX_pairs_of_f32 and
+                         _of_bf16 put two rows side by side (zeros where the second is NULL) */
   const char *sums;   /* prefix of the operations on c, in registers of type SUMS; those of b have type PREFIX */
   const char *text;   /* of all this; NULL: made from what follows, which is the instruction's description */
-  const char *call;   /* C over the names of its operands: a, b, c */
+  const char *call;   /* C over the names of its operands: a, b, c; of OUTER the assembler's words */
   const char *operand[3];
   const char *isa[TF_INSTR_ISAS + 1]; /* instruction sets that have it; then NULL */
 };
 /* The rows that arch-specs/instructions describe, as codegen/intrin/table/main.c prints them when tileflow is built. */
 extern const tf_micro_kernel tf_micro_described[];
 extern const int tf_micro_n_described;
+/* Whether its sums are in tiles, of AMX or SME. */
+static inline bool tf_micro_in_tiles(const tf_micro_kernel *k) {
+  return k->form == TF_MICRO_TILES || k->form == TF_MICRO_OUTER;
+}
 /* Type of data of products that the kernel computes. */
 ir_type tf_micro_data_of(const tf_micro_kernel *k);
 /* Prints the call, with these in the place of its operands. */
@@ -78,8 +83,8 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 /* The row that contains the kernel, in the table or elsewhere. */
 const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel);
 
-/* Whether the target's kernels need AMX tiles.  Then TILES_ALLOWED() must ask the system for them, at least once a
- * process; and each thread must call tiles_open() before its first product, and _tile_release() after its last. */
+/* Whether the target's kernels need tiles.  Then TILES_ALLOWED() must ask the system for them, at least once a
+ * process; and each thread must call tiles_open() before its first product, and tiles_release() after its last. */
 bool tf_micro_has_tiles(const ir_machine *target);
 
 /* Eq. 3.4 for long k: the tile with the most multiply-adds per load: rows (an even number, two registers hold

@@ -39,7 +39,7 @@ static int64_t tiles_of(int registers, int64_t m, int across) {
 bool tf_micro_streams(const ir_machine *t, const ir_kernel *k, int64_t m) {
   const tf_micro_kernel *kernel = tf_micro_kernel_of(k);
   const bool fits = k->group == 1
-                        ? !kernel->prefix
+                        ? !kernel->prefix && kernel->form == TF_MICRO_VECTORS
                         : k->group == 2 && k->b == IR_BF16 && k->leaves == IR_BF16 && kernel->form == TF_MICRO_VECTORS;
   const int across = tf_micro_streamed_across(t);
   return fits && t->lanes > 1 && tiles_of(t->registers, m, across) > columns_of(k, t->lanes, across);

@@ -44,4 +44,10 @@ int tf_micro_unroll(const tf_micro *u);
 void tf_amx_text(FILE *out);
 void tf_amx_print(FILE *out, const tf_tile *t);
 void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n, bool rounds);
+
+/* sme.c: the same for SME: the text that the kernel needs; the function of a row of t->across tiles; and a block of
+ * size[0] rows by size[1], with its tiles (false: out of memory). */
+void tf_sme_text(FILE *out, const tf_micro_kernel *k);
+void tf_sme_print(FILE *out, const tf_tile *t);
+bool tf_sme_block(FILE *out, tf_micro *u, const tf_micro_kernel *k, const char *name, const int64_t size[2]);
 #endif

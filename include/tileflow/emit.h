@@ -4,7 +4,8 @@
 #include "tileflow/model.h"
 
 /* Instruction sets of the CPU target: key, meaning.  Those with longer keys add instructions for bf16 and int8;
- * float32 is the same with and without. */
+ * float32 is the same with and without,
+ * but with SME's. */
 /* clang-format off */
 #define TF_ISAS(X)                                                              \
   X("portable", "C17 alone")                                                    \
@@ -17,7 +18,8 @@
   X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
   X("neon", "AArch64, 128 bits")                                                \
   X("neon_dot", "with dot products: int8")                                      \
-  X("neon_i8mm", "and products of matrices: int8")
+  X("neon_i8mm", "and products of matrices: int8")                              \
+  X("sme", "NEON, and SME's tiles of vectors of 512 bits: f32, int8.  Linux")
 /* clang-format on */
 
 /* A kernel that was timed on a computer: the model's prediction and the measurement, in seconds. */

@@ -159,15 +159,21 @@ static bool write_files(const setting *t, const tf_emitted *e) {
   return closed(f, ok);
 }
 
+/* What runs Arm's instruction sets; NULL: it is none of them. */
+static const char *emulator(const char *isa) {
+  return !strcmp(isa, "neon") ? "qemu-aarch64" : !strcmp(isa, "sme") ? "qemu-aarch64 -cpu max,sme512=on" : NULL;
+}
+
 static bool compile_and_run(const setting *t, uint64_t turn) {
-  const bool neon = !strcmp(t->isa, "neon");
-  const char *cc = neon ? "aarch64-linux-gnu-gcc -static" : turn / 3 % 2 && have("clang") ? "clang" : "cc";
+  const char *arm = emulator(t->isa), *cc = arm                             ? "aarch64-linux-gnu-gcc -static"
+                                            : turn / 3 % 2 && have("clang") ? "clang"
+                                                                            : "cc";
   char command[900];
   snprintf(command, sizeof command,
            "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed "
            "-Werror' libkernel.a >said 2>&1 && "
            "%s -O1 -o wild wild.c libkernel.a -lm && %s ./wild <in >out || { cat said; false; }",
-           t->dir, cc, turn % 2 ? 2 : 3, cc, neon ? "qemu-aarch64" : "");
+           t->dir, cc, turn % 2 ? 2 : 3, cc, arm ? arm : "");
   return system(command) == 0;
 }
 
@@ -230,7 +236,7 @@ static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t se
 }
 
 static bool can_run(const char *isa) {
-  const bool emulated = !strcmp(isa, "neon") && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
+  const bool emulated = emulator(isa) && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
   return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
 }
 

@@ -620,10 +620,53 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   tf_micro_free(u);
 }
 
+/* The product kernel of float32 in tiles, rows of a along k, along m and neither; and what a caller had in them, to be
+ * saved by the first who needs them, is where it said. */
+static void print_outer(FILE *f, const tf_micro_isa *isa, const ir_machine *target, turn t) {
+  static const char lazy[] =
+      "static int bad_lazy(void) {\n"
+      "  static unsigned char from[64 * 64], to[64 * 64];\n"
+      "  struct { unsigned char *to; uint16_t rows; unsigned char zero[6]; } block = {to, 64, {0}};\n"
+      "  const void *left;\n"
+      "  for (int i = 0; i < 64 * 64; i++) from[i] = (unsigned char)(i * 37 % 251);\n"
+      "  __asm__ volatile(SME \"smstart za\" : : : \"memory\");\n"
+      "  for (int64_t i = 0; i < 64; i++)\n"
+      "    __asm__ volatile(SME \"mov w12, %w0\\n\\tldr za[w12, 0], [%1]\" : : \"r\"(i), \"r\"(from + 64 * i) : "
+      "\"x12\", \"memory\");\n"
+      "  __asm__ volatile(\"msr S3_3_C13_C0_5, %0\" : : \"r\"(&block) : \"memory\");\n"
+      "  tiles_open();\n"
+      "  __asm__ volatile(\"mrs %0, S3_3_C13_C0_5\" : \"=r\"(left));\n"
+      "  return left != NULL || memcmp(from, to, sizeof to) != 0;\n}\n";
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
+  const char *name[N_SHAPES];
+  if (!CHECK(u)) return;
+  fputs(head, f);
+  tf_micro_prologue(f, isa);
+  tf_micro_kernel_text(f, isa, target);
+  for (int i = 0; i < N_SHAPES; i++)
+    if (takes(t, i))
+      CHECK((name[i] = tf_micro_block(f, u, target->real, shapes[i][0], shapes[i][1], false, false)) != NULL);
+  fputs(tail, f);
+  fputs(lazy, f);
+  fprintf(f, "int main(void) {\n  if (!TILES_ALLOWED()) return %d;\n  int w = bad_lazy();\n", REFUSED);
+  for (int i = 0; i < N_SHAPES; i++)
+    for (int way = 0; takes(t, i) && way < 3; way++)
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], way ? 37 : 1 + i,
+              way == 1 ? 1 : 40 + way,
+              way == 1   ? 41
+              : way == 2 ? 2
+                         : 1,
+              way != 1);
+  fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
+  tf_micro_free(u);
+}
+
 static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn half) {
   ir_machine t = tf_micro_machine(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
   const ir_kernel *kernel = t.whole ? t.whole : t.real;
-  if (kernel->a == IR_F32)
+  if (kernel->a == IR_F32 && tf_micro_has_tiles(&t))
+    print_outer(f, isa, &t, half);
+  else if (kernel->a == IR_F32)
     print_plain(f, isa);
   else
     print_groups(f, isa, &t, kernel, half);
@@ -692,6 +735,16 @@ static void try_narrow(void) {
 }
 #endif
 
+/* Under qemu with vectors of 512 bits. */
+static void try_sme(const char *runner) {
+  char with[80], emulated[300], dir[200];
+  snprintf(with, sizeof with, "%s -cpu max,sme512=on", runner ? runner : "");
+  try_isa("sme", "f32", "aarch64-linux-gnu-gcc -static", runner ? with : NULL, all_shapes);
+  if (!getcwd(dir, sizeof dir)) return;
+  snprintf(emulated, sizeof emulated, "aarch64-linux-gnu-gcc -static -include %s/tests/kernels/sme_emulation.h", dir);
+  try_isa("sme", "int8", emulated, runner ? with : NULL, all_shapes);
+}
+
 int main(void) {
   test_shape();
   test_shape_twin();
@@ -711,6 +764,7 @@ int main(void) {
     try_isa("neon", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
     try_isa("neon_dot", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
     try_isa("neon_i8mm", "int8", "aarch64-linux-gnu-gcc -static", runner, all_shapes);
+    try_sme(runner);
   }
   CHECK(!tf_micro_isa_find("avx"));
   CHECK(!tf_emit_runs("avx"));

@@ -13,9 +13,11 @@ static void row(FILE *out, const tf_micro_kernel *k) {
   const ir_kernel *i = &k->kernel;
   fprintf(out,
           "    {{\"%s\", (ir_type)%d, (ir_type)%d, (ir_type)%d, %d, %d, %d, %d, (ir_type)%d},\n"
-          "     %d, (tf_micro_form)%d, \"%s\", \"%s\", NULL, \"%s\",\n     {",
+          "     %d, (tf_micro_form)%d, ",
           i->name, (int)i->a, (int)i->b, (int)i->c, i->group, i->m_round, i->n_round, i->k_round, (int)i->leaves,
-          k->lanes, (int)k->form, k->prefix, k->sums, k->call);
+          k->lanes, (int)k->form);
+  text(out, k->prefix);
+  fprintf(out, ", \"%s\", NULL, \"%s\",\n     {", k->sums, k->call);
   for (int m = 0; m < 3; m++)
     text(out, k->operand[m]), fputs(m < 2 ? ", " : "},\n     {", out);
   for (int n = 0; k->isa[n]; n++)

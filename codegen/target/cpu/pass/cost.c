@@ -177,13 +177,14 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
   return mask;
 }
 
-/* With AMX tiles of 16 rows by 16 sums: the number of multiplications, plus storing sums, and loading them where a
- * block of k is not the first. */
+/* With tiles of 16 rows by 16 sums: the number of multiplications, each of 16 groups of k (AMX) or of one (SME, a
+ * sixteenth of the time), plus storing sums, and loading them where a block of k is not the first. */
 static double tiles(const walk *w, const ir_stmt *s, double n) {
   enum { SIDE = 16 };
   const ir_product *p = s->nest.product;
   const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
-  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * w->core->multiply +
+  const double share = (double)p->kernel->k_round / (p->kernel->group * SIDE);
+  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * share * w->core->multiply +
                 w->core->store * (s->nest.n_fresh ? 2 : 1)) +
          parts(all, 4) * w->core->tile;
 }
@@ -265,11 +266,12 @@ static void product(walk *w, const ir_stmt *s) {
       vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices)));
   const double stays = w->core->stays / (double)sizeof(float);
   /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
-  const bool amx = p->kernel->m_round > 1;
-  w->cycles += once * calls *
-               (amx ? tiles(w, s, n)
-                    : tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) +
-                          m * vectors);
+  const bool in_tiles = p->kernel->m_round > 1;
+  w->cycles +=
+      once * calls *
+      (in_tiles ? tiles(w, s, n)
+                : tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) +
+                      m * vectors);
   if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
   if (s->nest.n_fresh > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
   w->cycles += awaited(w, s, in);

@@ -152,7 +152,12 @@ static void ends_of_range(FILE *out, const c_package *k) {
             "for subnormal\n"
             " * sums; the other instruction sets keep them.\n",
             k->n_isas ? ", where they are chosen," : "");
-  if (k->tiles)
+  if (k->tiles && has_isa(k, "sme"))
+    fputs(" * SME: Linux, and vectors in streaming mode as long as the kernel was made for; a call has the tiles to "
+          "itself: what its caller\n"
+          " * left in them is saved where TPIDR2_EL0 says, as Arm's ABI asks.\n",
+          out);
+  else if (k->tiles)
     fputs(" * AMX: a call sets the tiles as it needs them and releases them; what the caller had in tiles or in their "
           "configuration is lost.\n",
           out);
@@ -187,7 +192,7 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
   fprintf(out,
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
           "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3,\n"
-          "  %s_no_tiles = -4, /* the system or the computer has no AMX, and the kernel needs it */\n"
+          "  %s_no_tiles = -4, /* the system or the computer has no tiles (AMX, SME) as the kernel needs them */\n"
           "  %s_no_isa = -5    /* the computer cannot run the instructions that it was compiled to (%s) */\n};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"

@@ -205,7 +205,7 @@ static void open_tiles(c_printer *c) {
 }
 
 static void release_tiles(c_printer *c) {
-  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "_tile_release();\n");
+  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "tiles_release();\n");
 }
 
 static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {

@@ -459,13 +459,17 @@ static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+int64_t c_turned_rows(const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  return rounded(s->range[p->m].most, p->kernel->m_round);
+}
+
 /* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
  * innermost, then m); 0: it does not move a. */
 static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const ir_product *p = s->nest.product;
   bool rows = p->kernel->group > 1;
-  int64_t m = rounded(s->range[p->m].most, p->kernel->m_round), n = rounded(s->range[p->k].most, p->kernel->k_round),
-          step = m * n;
+  int64_t m = c_turned_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
   if (k == p->m) return rows ? n : 1;
   if (k == p->k) return rows ? 1 : m;
   for (int i = op->n_dims - 1; i > k; i--)

@@ -153,6 +153,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
 void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p);
 int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim);
 void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
+int64_t c_turned_rows(const ir_stmt *s); /* how many rows it has, filled up */
 
 /* keep.c: retention; its functions for parts.h; and how many numbers (int64_t) describe what the buffer holds. */
 void c_keep_text(FILE *out);

@@ -32,7 +32,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     if (groups)
       fprintf(c->out, ", k_wide, %d", p->kernel->group);
     else
-      fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
+      fprintf(c->out, ", 1, %" PRId64, c_turned_rows(s));
   } else if (p->pairs.copy >= 0) {
     fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->pairs.copy].id, p->pairs.copy, p->kernel->group);
   } else {
