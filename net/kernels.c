@@ -26,8 +26,10 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
 
 bool net_by_planner(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
-  const tf_planner_opts o = {
-      .kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = net_part_of(c, evals)};
+  const tf_planner_opts o = {.kernel = {.isa = c->o->isa},
+                             .objective = c->o->objective,
+                             .budget = net_part_of(c, evals),
+                             .rival = x->expected && !x->known ? x->least : 0};
   tf_diags *d = tf_diags_new(); /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
   if (p) {

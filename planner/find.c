@@ -125,16 +125,19 @@ static tf_tree *template_of(const planner *p, tf_template form) {
   return NULL;
 }
 
+/* The best of the candidates whose kernels have been estimated; NULL: there is none. */
+static const plan_candidate *best_of(const planner *p) {
+  const plan_candidate *best = NULL;
+  for (int i = 0; i < p->n; i++)
+    if (p->at[i].is_scored && p->at[i].value < (best ? best->value : INFINITY)) best = &p->at[i];
+  return best;
+}
+
 /* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked workloads are
  * searched with all points counted, on which the bounds are none. */
 static bool is_near(const planner *p, const tf_bounds *bounds) {
-  double best = INFINITY, cycles = INFINITY, traffic = INFINITY;
-  for (int i = 0; i < p->n; i++) {
-    if (!p->at[i].is_scored || p->at[i].value >= best) continue;
-    best = p->at[i].value;
-    cycles = p->at[i].cycles;
-    traffic = p->at[i].traffic;
-  }
+  const plan_candidate *best = best_of(p);
+  const double cycles = best ? best->cycles : INFINITY, traffic = best ? best->traffic : INFINITY;
   const bool one = p->wl->n_ops == 1;
   return tf_workload_masked(p->wl) ||
          (cycles <= (one ? NEAR_OF_ONE : NEAR) * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
@@ -151,7 +154,9 @@ static bool search_templates(planner *p) {
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
     const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
+    const plan_candidate *best = best_of(p);
     if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
+    if (best && plan_is_lost(p, best->value)) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);

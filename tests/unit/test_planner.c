@@ -267,6 +267,23 @@ static void test_fused_convolutions(void) {
   case_drop(&e);
 }
 
+/* A plan that is far behind what it competes with is not polished, but stands; one that may win is as without. */
+static void test_rival(void) {
+  static const double rivals[] = {0, 1, 1e15};
+  int64_t evals[3] = {0};
+  double cycles[3] = {0};
+  test_case e = case_of(core, convs);
+  for (int i = 0; i < 3; i++) {
+    tf_planner_opts o = {.rival = rivals[i]};
+    tf_planned *p = plan(&e, &o);
+    CHECK(p && p->tree && p->result.feasible);
+    if (p) evals[i] = p->evals, cycles[i] = p->result.cycles;
+    tf_planned_free(p);
+  }
+  CHECK(evals[1] < evals[0] && evals[2] == evals[0] && cycles[2] == cycles[0]);
+  case_drop(&e);
+}
+
 /* A first convolution that is dear, one over windows of its result, and a core that holds a few rows: each row is made
  * once.  Where windows do not overlap nothing is retained. */
 static void test_halos(void) {
@@ -429,6 +446,7 @@ int main(void) {
   test_none_fits();
   test_polished();
   test_fused_convolutions();
+  test_rival();
   test_halos();
   test_pointwise();
   return check_report();
