@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/threads.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
@@ -24,18 +25,17 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   return *kernel < 0 ? INFINITY : fmax(value, *kernel);
 }
 
-bool net_by_planner(net_costs *c, int id, int64_t evals) {
-  net_cost *x = &c->at[id];
-  const tf_planner_opts o = {.kernel = {.isa = c->o->isa},
-                             .objective = c->o->objective,
-                             .budget = net_part_of(c, evals),
-                             .rival = x->expected && !x->known ? x->least : 0};
-  tf_diags *d = tf_diags_new(); /* a group without a kernel is no error */
+/* A planner's mapping of the group; touches nothing of the costs but the group's own entry. */
+static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *stopped_by) {
+  tf_planner_opts o = {.kernel = {.isa = c->o->isa},
+                       .objective = c->o->objective,
+                       .budget = net_part_of(c, evals),
+                       .rival = x->expected && !x->known ? x->least : 0};
+  if (isinf(c->deadline)) o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
+  tf_diags *d = tf_diags_new();                 /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
-  if (p) {
-    c->evals += p->evals;
-    c->late = c->late || p->stopped_by == TF_STOP_TIME;
-  }
+  *stopped_by = p ? p->stopped_by : TF_STOP_EXHAUSTED;
+  x->spent = p ? p->evals : 0;
   if (p && p->found && p->result.feasible && !p->result.overflow) {
     double kernel;
     const double value = value_of(c, x, p, &kernel, d);
@@ -46,13 +46,67 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
   }
   tf_planned_free(p);
   tf_diags_free(d);
+}
+
+bool net_by_planner(net_costs *c, int id, int64_t evals) {
+  tf_stop stopped_by;
+  plan_group(c, &c->at[id], evals, &stopped_by);
+  c->evals += c->at[id].spent;
+  c->late = c->late || stopped_by == TF_STOP_TIME;
+  return !net_stopped(c);
+}
+
+/* ---- several groups at once --------------------------------------------------------------------------------- */
+typedef struct {
+  net_costs *c;
+  const int *id;
+  int64_t evals;
+} batch;
+
+static void plan_one(void *ctx, int i, int worker) {
+  const batch *b = ctx;
+  net_cost *x = &b->c->at[b->id[i]];
+  tf_stop stopped_by; /* no time: there is no deadline */
+  (void)worker;
+  if (!net_stopped(b->c)) plan_group(b->c, x, b->evals, &stopped_by);
+}
+
+int net_at_once(const net_costs *c) {
+  if (!c->o->isa || !isinf(c->deadline)) return 1;
+  return c->o->budget.threads > 0 ? c->o->budget.threads : tf_threads_there();
+}
+
+void net_plan_ahead(void *costs, const int *id, int n) {
+  net_costs *c = costs;
+  int fresh[NET_MOST_AT_ONCE], n_fresh = 0;
+  for (int i = 0; i < n && n_fresh < NET_MOST_AT_ONCE; i++) {
+    bool again = c->at[id[i]].known || c->at[id[i]].planned;
+    for (int k = 0; k < n_fresh; k++)
+      again |= fresh[k] == id[i];
+    if (!again) fresh[n_fresh++] = id[i];
+  }
+  if (n_fresh < 2 || net_stopped(c)) return;
+  batch b = {c, fresh, CUT_EVALS};
+  tf_threads_run(n_fresh, n_fresh, plan_one, &b);
+  for (int i = 0; i < n_fresh; i++)
+    c->at[fresh[i]].planned = true;
+}
+
+bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals) {
+  batch b = {c, id, evals};
+  tf_threads_run(net_at_once(c), n, plan_one, &b);
+  for (int i = 0; i < n; i++)
+    c->evals += c->at[id[i]].spent;
   return !net_stopped(c);
 }
 
 bool net_kernel_of(net_costs *c, int id) {
   net_cost *x = &c->at[id];
   const bool late = net_is_late(c), one = x->group->workload->n_ops == 1;
-  if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
+  if (x->planned)
+    c->evals += x->spent;
+  else if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS))
+    return false;
   /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
   if (!x->tree && one) return true;
   x->known = true;

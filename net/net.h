@@ -5,7 +5,7 @@
 #include "model/spec/reader.h"
 #include "tileflow/net.h"
 
-enum { NET_MAX_GROUP = 32 }; /* ops of a group */
+enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 16 }; /* ops of a group; groups planned at once */
 
 /* dims.c: which dims of the group's ops are the same.  dim[slot of op i] is a number 0 .. *n_dims - 1, in the order of
  * first use; first[i] is the first slot of op i.  Ops are in topological order.  False: no memory. */
@@ -28,6 +28,9 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
   bool (*cost)(void *ctx, int id, double *cost);
+  /* The costs of these groups may be asked for next, so that several can be found at once, up to `at_once` of them. */
+  void (*ahead)(void *ctx, const int *id, int n);
+  int at_once; /* 1 or less: not told */
   /* Groups are asked for by where they end: once n ops have run, from now on.  NULL: not told. */
   void (*reach)(void *ctx, int n);
   void *ctx;
@@ -59,6 +62,8 @@ typedef struct {
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
+  bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
+  int64_t spent;
   bool slabs;    /* its mapping is a completion of the fused template */
   tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without a mapping */
@@ -123,6 +128,11 @@ bool net_has_kernels(const net_costs *c);
 bool net_kernel_of(net_costs *c, int id);
 /* A planner's mapping of so many evaluations.  False: stopped. */
 bool net_by_planner(net_costs *c, int id, int64_t evals);
+/* Planner's mappings of n different groups, on the threads of the budget: for the cut, or of so many evaluations. */
+void net_plan_ahead(void *costs, const int *id, int n);
+bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals);
+/* How many groups are planned at once: none beside another where time is shared out among them. */
+int net_at_once(const net_costs *c);
 /* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
  * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
  * memory, stopped. */

@@ -161,20 +161,37 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
+/* The next edges by which the set may cost less than now, those by which it may cost the least first, taken out of the
+ * list; their number.  Several: the prices are told. */
+static int take_some(search *s, state *x, edge *next[NET_MOST_AT_ONCE]) {
+  int id[NET_MOST_AT_ONCE], n = 0;
+  const int at_once = s->price->at_once, most = at_once < NET_MOST_AT_ONCE ? at_once : NET_MOST_AT_ONCE;
+  do {
+    next[n] = take_least(s, x);
+    if (!next[n] || s->at[next[n]->from].cost + next[n]->least >= x->cost) break; /* no later one can, either */
+    id[n] = next[n]->id;
+  } while (++n < most);
+  if (n > 1) s->price->ahead(s->price->ctx, id, n);
+  return n;
+}
+
 /* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat it are not priced.
  * False if pricing failed. */
 static bool least_cost_to(search *s, int i) {
+  edge *next[NET_MOST_AT_ONCE];
   if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
-  for (edge *e; (e = take_least(s, &s->at[i])) != NULL;) {
+  for (int n = 0, at = 0;;) {
+    if (at == n) n = take_some(s, &s->at[i], next), at = 0;
+    if (n == 0) return true;
+    const edge *e = next[at++];
     const double before = s->at[e->from].cost;
     double cost;
-    if (before + e->least >= s->at[i].cost) break;
+    if (before + e->least >= s->at[i].cost) return true;
     if (!s->price->cost(s->price->ctx, e->id, &cost)) return !(s->failed = true);
     if (before + cost >= s->at[i].cost) continue;
     s->at[i].cost = before + cost;
-    s->at[i].best = e;
+    s->at[i].best = next[at - 1];
   }
-  return true;
 }
 
 /* Visits states by size.  False if there are too many edges, or it failed. */

@@ -102,20 +102,19 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
 /* ---- passes ------------------------------------------------------------------------------------------------- */
 /* A longer search for each distinct group of the cut. */
 static bool improve(net_planning *s) {
-  const int64_t asked = s->costs.o->budget.max_evals, evals = asked ? asked : TF_NET_EVALS;
-  bool *seen = TF_ARRAY(s->a, bool, (size_t)s->costs.n);
-  if (!seen) return tf_out_of_memory(s->costs.d);
-  int left = 0;
+  net_costs *c = &s->costs;
+  const int64_t asked = c->o->budget.max_evals, evals = asked ? asked : TF_NET_EVALS;
+  bool *seen = TF_ARRAY(s->a, bool, (size_t)c->n);
+  int *id = TF_ARRAY(s->a, int, (size_t)s->cuts.n), n = 0;
+  if (!seen || !id) return tf_out_of_memory(c->d);
   for (int i = 0; i < s->cuts.n; i++) {
-    left += !seen[s->cuts.id[i]];
+    if (!seen[s->cuts.id[i]]) id[n++] = s->cuts.id[i];
     seen[s->cuts.id[i]] = true;
   }
-  for (int i = 0; i < s->cuts.n; i++) {
-    const int id = s->cuts.id[i];
-    if (!seen[id]) continue;
-    seen[id] = false;
-    net_pace_improve(&s->costs, left--);
-    if (!net_improve(&s->costs, id, evals)) return false;
+  if (net_at_once(c) > 1) return net_improve_all(c, id, n, evals);
+  for (int i = 0; i < n; i++) {
+    net_pace_improve(c, n - i);
+    if (!net_improve(c, id[i], evals)) return false;
   }
   return true;
 }
@@ -136,7 +135,12 @@ static bool report_unmapped(net_planning *s) {
 
 static bool cut(net_planning *s) {
   const net_costs *c = &s->costs;
-  const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .reach = net_pace_reach, .ctx = &s->costs};
+  const net_prices prices = {.meet = net_meet,
+                             .cost = net_cost_of,
+                             .ahead = net_plan_ahead,
+                             .at_once = net_has_kernels(c) ? net_at_once(c) : 1,
+                             .reach = net_pace_reach,
+                             .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_pace_begin(&s->costs)) return false;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;

@@ -11,7 +11,7 @@ typedef struct {
   uint64_t seed;
   bool forbids;         /* some groups of several ops may not be */
   unsigned of[1 << 12]; /* numbers given to sets of ops */
-  int n, asked;
+  int n, asked, at_once, told;
 } lots;
 
 static uint64_t mix(uint64_t x) {
@@ -47,6 +47,15 @@ static bool cost(void *ctx, int id, double *out) {
   l->asked++;
   *out = cost_of_set(l, l->of[id % (1 << 12)]);
   return true;
+}
+
+/* What may be asked for next is no cost yet: that it is told changes no cut. */
+static void ahead(void *ctx, const int *id, int n) {
+  lots *l = ctx;
+  CHECK(n >= 2 && n <= l->at_once);
+  for (int i = 0; i < n; i++)
+    CHECK(id[i] < l->n);
+  l->told += n;
 }
 
 /* ---- all cuts there are ------------------------------------------------------------------------------------- */
@@ -119,14 +128,14 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
 static void test_best(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 3 + (int)(seed % 6)));
   static lots l;
-  l = (lots){.wl = e.spec->workload, .seed = seed, .forbids = seed % 3 == 0};
-  const net_prices prices = {.meet = meet, .cost = cost, .ctx = &l};
+  l = (lots){.wl = e.spec->workload, .seed = seed, .forbids = seed % 3 == 0, .at_once = (int)(seed % 4)};
+  const net_prices prices = {.meet = meet, .cost = cost, .ahead = ahead, .at_once = l.at_once, .ctx = &l};
   const int max_ops = 1 + (int)(seed % 5);
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   unsigned set[16];
   CHECK(net_partition(a, l.wl, max_ops, &prices, &cuts, e.d));
-  CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n);
+  CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n && (l.at_once > 1 || l.told == 0));
   CHECK_NEAR(cuts.cost, best_cut(&l, max_ops, set, 0, 0), 1e-12);
   double sum = 0;
   unsigned run = 0;
@@ -361,6 +370,29 @@ static void test_kernels(void) {
   CHECK_I64(groups_of("0.5", "avx512", 1e-9), 2);
 }
 
+/* Kernels planned beside each other are those planned one after the other. */
+static void test_threads(void) {
+  static char arch[1 << 10];
+  char *text[2] = {NULL, NULL};
+  int64_t evals[2] = {0};
+  snprintf(arch, sizeof arch, core_of, "0.5");
+  for (int i = 0; i < 2; i++) {
+    test_case e = case_of(arch, net_draw_text(7, 7));
+    const tf_net_opts o = {.isa = "avx512", .budget = {.max_evals = 40, .seed = 1, .threads = i ? 3 : 1}};
+    tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+    if (CHECK(p != NULL)) {
+      text[i] = tf_net_plan_text(p, e.spec->arch, e.spec->workload);
+      evals[i] = p->evals;
+    }
+    tf_net_plan_free(p);
+    case_drop(&e);
+  }
+  CHECK_TEXT(text[0], text[1]);
+  CHECK_I64(evals[0], evals[1]);
+  free(text[0]);
+  free(text[1]);
+}
+
 /* Patches put together, of the four neighbours of one tensor each a channel's quarter: reads partly in the padding are
  * counted slowly, which leaves little effort, and the op gets a mapping all the same. */
 static void test_merging(void) {
@@ -445,6 +477,7 @@ int main(void) {
   test_has_plan();
   test_kernels();
   test_late();
+  test_threads();
   test_merging();
   test_unmapped();
   test_refused();
