@@ -122,12 +122,13 @@ void net_print_calls(FILE *out, const net_emission *e) {
           "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
-  fprintf(
-      out,
-      "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
-      "). */\n#define ARENA INT64_C(%" PRId64
-      ")\n\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
-      e->memory.least, e->memory.bytes);
+  fprintf(out,
+          "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
+          "). */\n#define ARENA INT64_C(%" PRId64 ")\n",
+          e->memory.least, e->memory.bytes);
+  if (c_packs(&e->package))
+    fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
+          out);
   for (int i = 0; i < e->plan->n; i++)
     call(out, e, i);
   sizes(out, e);
