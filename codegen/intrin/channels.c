@@ -12,12 +12,43 @@ typedef struct {
   int64_t step;
   bool far;          /* a is in memory, not in a cache */
   int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of 0: not joined */
-  int64_t first;     /* where joined: the index of the tile's first element */
+  int64_t first;     /* the index of the tile's first element, where the tile depends on it */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool asks;         /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
   const ir_kernel *kernel;
+  int window[2];         /* rows and columns of the window with which k ends, of which borders leave a part out */
+  ir_border column, row; /* of size 0: they leave out nothing */
 } shape;
+
+/* ---- what borders leave out ------------------------------------------------------------------------------------ */
+
+/* Whether the window's rows of a call are its arguments. */
+static bool says_rows(const shape *s) { return s->row.size > 0 && !s->of; }
+
+/* Whether element i of the tile has an element of a at that position of the window. */
+static bool has(const shape *s, int i, int r, int c) {
+  const int64_t e = s->first + i;
+  return ir_is_inside(&s->column, s->of ? e % s->of : e, c) && (!s->of || ir_is_inside(&s->row, e / s->of, r));
+}
+
+/* Whether borders leave out positions of some of the tile's elements, all of which it knows. */
+static bool is_cut(const shape *s) {
+  for (int r = 0; r < s->window[0]; r++)
+    for (int c = 0; c < s->window[1]; c++)
+      for (int i = 0; i < s->rows; i++)
+        if (!has(s, i, r, c)) return true;
+  return false;
+}
+
+/* "_W_X_Y_Z", of which each number may be negative. */
+static void border_name(const ir_border *b, char *name, size_t room) {
+  const int64_t part[] = {b->at, b->step, b->apart, b->size};
+  for (int i = 0; i < 4; i++) {
+    const size_t n = strlen(name);
+    snprintf(name + n, room - n, "_%s%lld", part[i] < 0 ? "m" : "", (long long)(part[i] < 0 ? -part[i] : part[i]));
+  }
+}
 
 /* The offset of element i of the tile in a; and in c. */
 static int64_t in_a(const shape *s, int i) {
@@ -48,15 +79,30 @@ static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->
 static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
 static const char *type_of_c(const shape *s) { return tf_micro_type(s->rounds ? s->kernel->leaves : s->kernel->c); }
 
+/* Appends what rows and their tiles have in common. */
+static void name_more(const shape *s, char *name, size_t room) {
+  char block[32] = "", window[32] = "";
+  const size_t n = strlen(name);
+  if (s->block) snprintf(block, sizeof block, "_to%lld", (long long)s->block);
+  if (s->window[0])
+    snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1], says_rows(s) ? "_rows" : "");
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "", block,
+           s->rounds ? "_rounded" : "", s->asks ? "_asks" : "", window);
+}
+
+enum { NAME = 192 }; /* characters of a function's name */
+
 static void tile_name(const shape *s, char *name) {
-  snprintf(name, 96, "channels%s_%d_%d_s%lld%s", kind(s->kernel), s->rows, s->across, (long long)s->step,
-           s->far ? "_far" : "");
-  if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
-  if (s->rounds) snprintf(name + strlen(name), 96 - strlen(name), "_rounded");
-  if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
+  snprintf(name, NAME, "channels%s_%d_%d", kind(s->kernel), s->rows, s->across);
+  name_more(s, name, NAME);
+  const bool cut = is_cut(s);
   if (s->of)
-    snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
+    snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
              (long long)s->apart);
+  else if (cut)
+    snprintf(name + strlen(name), NAME - strlen(name), "_%lld", (long long)s->first);
+  if (cut && s->column.size) border_name(&s->column, name, NAME);
+  if (cut && s->of && s->row.size) border_name(&s->row, name, NAME);
 }
 
 /* ---- transposed stores ---------------------------------------------------------------------------------------- */
@@ -163,12 +209,13 @@ static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  }\n", out);
 }
 
-/* More arguments: what the 128 that are too much in each element of a come to; what to prefetch. */
-static const char excess[] = ", const int32_t *excess", asked[] = ", uintptr_t ahead, int64_t by";
+/* More arguments: what the 128 that are too much in each element of a come to; what to prefetch; the window's rows. */
+static const char excess[] = ", const int32_t *excess", asked[] = ", uintptr_t ahead, int64_t by",
+                  window_rows[] = ", int64_t from, int64_t to";
 static const char *more_of(const shape *s) { return s->kernel->a == IR_U8 ? excess : ""; }
 
-/* One step of k. */
-static void print_step(FILE *out, const shape *s) {
+/* One step of k: of position r, c of the window. */
+static void print_step(FILE *out, const shape *s, int r, int c) {
   const bool groups = s->kernel->group > 1;
   const char *const of = groups ? tf_micro_kernel_of(s->kernel)->prefix : "vec", *const type = groups ? "s" : "",
                     *const add = groups ? "add" : "fma";
@@ -182,6 +229,7 @@ static void print_step(FILE *out, const shape *s) {
   for (int j = 0; j < s->across; j++)
     fprintf(out, "    const %s%s b%d = %s_load(b + %d);\n", of, type, j, of, j * wide);
   for (int i = 0; i < s->rows; i++) {
+    if (!has(s, i, r, c)) continue;
     fprintf(out, groups ? "    const %s%s x%d = %s_splat(x + %lld);\n" : "    const %s%s x%d = %s_splat(x[%lld]);\n",
             of, type, i, of, (long long)in_a(s, i));
     for (int j = 0; j < s->across; j++)
@@ -191,13 +239,66 @@ static void print_step(FILE *out, const shape *s) {
   fprintf(out, "    b += %d;\n", s->across * wide);
 }
 
+/* A step, which may be beyond the borders for all of the tile's elements. */
+static void print_position(FILE *out, const shape *s, int r, int c) {
+  bool any = false;
+  for (int i = 0; i < s->rows; i++)
+    any |= has(s, i, r, c);
+  fputs("    {\n", out);
+  if (any)
+    print_step(out, s, r, c);
+  else
+    fprintf(out, "    at++, b += %d%s;\n", s->across * s->lanes * s->kernel->group,
+            s->asks ? ", ahead += (uintptr_t)by" : "");
+  fputs("    }\n", out);
+}
+
+/* Steps of the window's columns that are left out: those of so many rows, as text. */
+static void print_skip(FILE *out, const shape *s, const char *rows) {
+  const int columns = s->window[1];
+  fprintf(out, "  at += %d * (%s), b += %d * (%s)", columns, rows, columns * s->across * s->lanes * s->kernel->group,
+          rows);
+  if (s->asks) fprintf(out, ", ahead += (uintptr_t)(%d * (%s) * by)", columns, rows);
+  fputs(";\n", out);
+}
+
+/* All steps, a window's positions at a time. */
+static void print_windows(FILE *out, const shape *s) {
+  const bool says = says_rows(s);
+  const int rows = s->window[0], columns = s->window[1];
+  fprintf(out, "  (void)a;\n  for (; k > 0; k -= %d) {\n", rows * columns); /* all may be left out */
+  if (says) print_skip(out, s, "from"), fputs("  for (int64_t r = from; r < to; r++) {\n", out);
+  for (int r = 0; r < (says ? 1 : rows); r++)
+    for (int c = 0; c < columns; c++)
+      print_position(out, s, r, c);
+  if (says) {
+    char rest[32];
+    snprintf(rest, sizeof rest, "%d - to", rows);
+    fputs("  }\n", out), print_skip(out, s, rest);
+  }
+  fputs("  }\n", out);
+}
+
+static void print_steps(FILE *out, const shape *s) {
+  if (s->unroll > 1) {
+    fprintf(out, "  for (; k >= %d; k -= %d) {\n", s->unroll, s->unroll);
+    for (int i = 0; i < s->unroll; i++)
+      print_position(out, s, 0, 0);
+    fputs("  }\n", out);
+  }
+  fputs("  for (; k > 0; k--) {\n", out);
+  print_step(out, s, 0, 0);
+  fputs("  }\n", out);
+}
+
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
           "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, "
           "int64_t c_p,\n"
-          "                       int64_t n, int add%s%s) {\n%s%s",
+          "                       int64_t n, int add%s%s%s) {\n%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-          s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+          s->asks ? asked : "", says_rows(s) ? window_rows : "", s->of ? "" : "  (void)c_p;\n",
+          s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -205,15 +306,10 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
         fprintf(out, "  ivec c%d_%d = ivec_load(excess + %d);\n", i, j, j * s->lanes);
       else
         fprintf(out, "  %s c%d_%d = %s_zero();\n", sums(s), i, j, sums(s));
-  if (s->unroll > 1) {
-    fprintf(out, "  for (; k >= %d; k -= %d) {\n", s->unroll, s->unroll);
-    for (int i = 0; i < s->unroll; i++)
-      fputs("    {\n", out), print_step(out, s), fputs("    }\n", out);
-    fputs("  }\n", out);
-  }
-  fputs("  for (; k > 0; k--) {\n", out);
-  print_step(out, s);
-  fputs("  }\n", out);
+  if (s->window[0])
+    print_windows(out, s);
+  else
+    print_steps(out, s);
   if (s->block)
     print_blocks(out, s);
   else if (mm)
@@ -225,24 +321,37 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 
 /* ---- rows of c ------------------------------------------------------------------------------------------------ */
 
+/* How many of `count` tiles from the one at s->first on are the same function. */
+static int64_t same_tiles(shape s, int64_t count) {
+  int64_t n = 1;
+  if (s.of || is_cut(&s)) return n;
+  for (; n < count; n++) {
+    s.first += s.rows;
+    if (is_cut(&s)) break;
+  }
+  return n;
+}
+
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
-  const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")",
-             *start = s.kernel->a == IR_U8 ? ", excess" : "";
-  char name[96];
+  const char *more = s.asks ? ", ahead, by" : "", *after = s.asks ? ", ahead += (uintptr_t)(k * by)" : "",
+             *start = s.kernel->a == IR_U8 ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
+  char name[NAME];
   bool anew;
-  for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
+  int64_t count;
+  for (s.first = from; s.first < to; s.first += count * s.rows) {
+    count = same_tiles(s, (to - s.first) / s.rows);
     tile_name(&s, name);
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
     if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s;\n", name, start, more);
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, "
-              "add%s%s;\n",
-              (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1),
-              start, more);
+              "add%s%s%s)%s;\n",
+              (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name, (long long)s.step,
+              (long long)(s.block ? s.block : 1), start, more, rows, after);
   }
   return true;
 }
@@ -257,9 +366,9 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
           "\n/* %lld elements by up to %d channels */\n"
           "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, int64_t "
           "c_p, int64_t n,\n"
-          "                int add%s%s) {\n",
+          "                int add%s%s%s) {\n",
           (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b), type_of_c(&s),
-          more_of(&s), s.asks ? asked : "");
+          more_of(&s), s.asks ? asked : "", says_rows(&s) ? window_rows : "");
   bool ok =
       run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
@@ -304,19 +413,21 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .block = r->block,
                    .asks = r->asks,
                    .rounds = r->rounds,
-                   .kernel = r->kernel};
-  char name[128], *text = NULL;
+                   .kernel = r->kernel,
+                   .window = {r->window[0], r->window[1]},
+                   .column = r->column,
+                   .row = r->row};
+  char name[NAME], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (r->m < 1 || s.across < 1 || (s.rounds && !tf_micro_of(u)->shuffle)) return NULL;
-  snprintf(name, sizeof name, "channels%s_%lld_by_%d_s%lld%s", kind(r->kernel), (long long)r->m, panel,
-           (long long)s.step, r->far ? "_far" : "");
-  if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
-  if (s.rounds) snprintf(name + strlen(name), sizeof name - strlen(name), "_rounded");
-  if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
+  snprintf(name, sizeof name, "channels%s_%lld_by_%d", kind(r->kernel), (long long)r->m, panel);
+  name_more(&s, name, sizeof name);
   if (s.of)
     snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined,
              (long long)r->apart);
+  if (s.column.size) border_name(&s.column, name, sizeof name);
+  if (s.of && s.row.size) border_name(&s.row, name, sizeof name);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   if (s.kernel->a == IR_U8) {

@@ -225,6 +225,11 @@ typedef struct {
   bool asks;               /* prefetches what the next panels hold: two more arguments */
   bool rounds;             /* c is of the type that the kernel leaves, and the sums are stored, never added */
   const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
+  /* k ends in a window of so many rows and columns (0: it has none), of which tiles leave out the positions beyond the
+   * borders of an element's column and, joined, of its row; rows that are not joined say from which row of the window
+   * to which they go: two more arguments, if row.size > 0. */
+  int window[2];
+  ir_border column, row;
 } tf_micro_rows_of;
 
 /* channels.c: rows whose lanes run along channels.  Prints the function, unless it is there already, and returns its
@@ -238,6 +243,7 @@ typedef struct {
  * other elements of c; reads whole rows of b.  Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  Where
  * A is IR_U8: (.., int add, const int32_t *excess), begins with these sums, which `void channels_excess(int64_t k,
  * const B *b, int64_t panel, int32_t *excess)` finds.  If it prefetches: (.., uintptr_t ahead, int64_t by): each tile
- * prefetches the k * by bytes from `ahead` on, the next tile those after them. */
+ * prefetches the k * by bytes from `ahead` on, the next tile those after them.  With a window: (.., int64_t from,
+ * int64_t to), and k is a multiple of its positions; those left out are taken to be zeros of a. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

@@ -112,6 +112,11 @@ typedef struct {
       int panels;       /* buffer with all of b in panels; each has a row of n for each setting of the reduced dims */
       int64_t group;    /* elements of panels of one group */
       int offsets;      /* buffer for the offsets of a's elements, one for each setting of the reduced dims */
+      /* The window at the end of what is reduced, rows by columns, of which tiles leave out what is beyond a's borders:
+       * for elements along m; and for the output's dim before m, whose rows' elements move row_rank of a. */
+      int window[2];
+      ir_border column, row;
+      int row_rank;
     } channels;
   };
 } ir_product;

@@ -39,6 +39,17 @@ typedef struct {
   ir_type leaves; /* type to which its sums can be rounded as they are stored; c: no other */
 } ir_kernel;
 
+/* Where windows meet the borders of a rank: position w of the i-th window is element at + i * step + w * apart, and
+ * there where that is in 0 .. size - 1.  size 0: all are, or are taken to be (zeros stand beyond the border). */
+typedef struct {
+  int64_t at, step, apart, size;
+} ir_border;
+
+static inline bool ir_is_inside(const ir_border *b, int64_t i, int64_t w) {
+  const int64_t x = b->at + i * b->step + w * b->apart;
+  return b->size == 0 || (x >= 0 && x < b->size);
+}
+
 /* What the instruction set offers. */
 typedef struct {
   ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too), IR_F8 or IR_I8 */

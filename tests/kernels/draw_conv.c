@@ -7,9 +7,10 @@
 
 static int parts(int n, int by) { return (n + by - 1) / by; }
 
-/* A convolution's lengths: batch, channels out and in, rows and columns out, window, stride, padding. */
+/* A convolution's lengths: batch, channels out and in, rows and columns out, window, stride, padding; the distance of
+ * the window's elements less 1, and the padding behind the image. */
 typedef struct {
-  int n, k, c, p, q, r, s, stride, pad;
+  int n, k, c, p, q, r, s, stride, pad, apart, behind;
 } conv;
 
 /* An image has a row and a column. */
@@ -22,7 +23,7 @@ static conv draw_one(tf_rng *g) {
   int n[9]; /* in this order, whatever the compiler */
   for (int i = 0; i < 9; i++)
     n[i] = rng_between(g, i < 8, most[i]);
-  conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
+  conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], 0, 0};
   if (tf_rng_below(g, 3) == 0)
     v.r = v.s = 1;
   else if (tf_rng_below(g, 4) == 0)
@@ -103,9 +104,15 @@ static void grouped(tf_rng *g, page *p) {
   own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k1, v.q, c, v.r, v.s, within ? groups : 0}, 6, false);
 }
 
+/* Elements of the image along rows or columns of which there are so many, of windows of that length. */
+static int elements(const conv *v, int windows, int length) {
+  return (windows - 1) * v->stride + (length - 1) * (v->apart + 1) + 1 - v->pad - v->behind;
+}
+
 static void image(page *p, const conv *v) {
-  page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c,
-           (v->p - 1) * v->stride + v->r - v->pad, (v->q - 1) * v->stride + v->s - v->pad);
+  const int pad = v->pad > v->behind ? v->pad : v->behind;
+  page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", pad, pad, v->n, v->c, elements(v, v->p, v->r),
+           elements(v, v->q, v->s));
 }
 
 /* Phases of a transposed convolution: g moves the weights alone, which are read beyond their end where a phase has
@@ -132,14 +139,23 @@ static void phases(tf_rng *g, page *p) {
   own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k1, v.q, c, v.r, v.s, within ? phases : 0}, 6, false);
 }
 
+/* Windows of up to 5, spread, with several rows and columns of border on each side. */
+static void widen(tf_rng *g, conv *v) {
+  v->r = rng_between(g, 1, 5), v->s = rng_between(g, 1, 5), v->apart = rng_between(g, 0, 1);
+  v->c = parts(v->c, 3), v->pad = rng_between(g, 0, 3), v->behind = rng_between(g, 0, 3);
+  if (elements(v, v->p, v->r) < 1 || elements(v, v->q, v->s) < 1) v->pad = v->behind = 0;
+}
+
 static void single(tf_rng *g, page *p) {
-  const conv v = draw_one(g);
+  conv v = draw_one(g);
+  if (tf_rng_below(g, 2)) widen(g, &v);
   const char *word = " for";
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k,
            v.p, v.q, v.c, v.r, v.s);
   image(p, &v);
-  page_say(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0",
-           v.stride, v.pad, v.stride, v.pad);
+  page_say(p,
+           "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + %d*r - %d, %d*q + %d*s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0",
+           v.stride, v.apart + 1, v.pad, v.stride, v.apart + 1, v.pad);
   if (tf_rng_below(g, 2)) page_say(p, " for n=%d", v.n), word = "";
   const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word),
             k = tf_rng_below(g, 2) ? v.k : cut(g, p, "k", v.k, &word);

@@ -10,6 +10,7 @@
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/pass/cost.h"
 #include "tests/unit/check.h"
+#include "tests/unit/micro_channels.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"
 
@@ -216,113 +217,6 @@ static const int shapes[][2] = {{1, 1},   {2, 3},   {6, 64},  {7, 65},  {13, 16}
                                 {29, 17}, {12, 80}, {5, 100}, {37, 48}, {9, 7},   {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched
- * beyond. */
-static const char channels[] =
-    "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int64_t, "
-    "int);\n"
-    "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
-    "  static float a[1024], b[50 * 64], c[64 * 100];\n"
-    "  static int64_t at[50];\n"
-    "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
-    "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-    "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-    "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
-    "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
-    "  f(k, a, at, b, c, c_n, c_p, n, add);\n"
-    "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
-    "    int in = i / c_p < joined && i % c_p < of && j < n;\n"
-    "    double w = in && !add ? 0 : 3;\n"
-    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i / c_p * 50 + i % c_p * step] * b[p * panel + j];\n"
-    "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
-    "  }\n"
-    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, "
-    "k, add, wrong);\n"
-    "  return wrong;\n}\n"
-    "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, int add) {\n"
-    "  static float a[1024], b[50 * 64], c[64 * 100];\n"
-    "  static int64_t at[50];\n"
-    "  int wrong = 0, c_p = of * block + 3;\n"
-    "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-    "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-    "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
-    "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
-    "  f(k, a, at, b, c, 0, c_p, 1, add);\n"
-    "  for (int i = 0; i < joined * c_p + 4; i++) {\n"
-    "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of && j < panel;\n"
-    "    double w = in && !add ? 0 : 3;\n"
-    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * panel + j];\n"
-    "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
-    "  }\n"
-    "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, block, "
-    "step, k, add, wrong);\n"
-    "  return wrong;\n}\n";
-
-/* Elements of a row, vectors across, step, rows joined. */
-static const int channel_shapes[][4] = {{1, 1, 1, 1},  {14, 2, 1, 1}, {7, 3, 2, 1},  {56, 2, 1, 1}, {15, 2, 3, 1},
-                                        {28, 1, 2, 1}, {13, 4, 1, 1}, {61, 2, 1, 1}, {5, 1, 7, 1},  {7, 2, 1, 7},
-                                        {1, 3, 1, 9},  {5, 2, 2, 4},  {3, 1, 1, 8}};
-enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
-
-static const ir_kernel *plain(void) { return &tf_micro_kernel_find("f32")->kernel; }
-
-static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
-  const int *s = channel_shapes[i];
-  return tf_micro_channels(
-      f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false, false, plain()}, s[1] * lanes);
-}
-
-/* The same, elements of c apart by a block that their channels fill, or nearly. */
-static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
-  const int *s = channel_shapes[i];
-  return tf_micro_channels(
-      f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false, false, plain()}, s[1] * lanes);
-}
-
-/* The same, asking for what follows: prefetches go anywhere. */
-static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
-  const int *s = channel_shapes[i];
-  const char *name =
-      tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true, false, plain()}, s[1] * lanes);
-  if (name)
-    fprintf(f,
-            "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
-            "int64_t c_p, int64_t n,\n"
-            "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n",
-            i, name);
-  return name;
-}
-
-/* Every fourth shape in blocks, others asking: compilers take long over tiles. */
-static bool stands_in_blocks(int i) { return i % 4 == 1; }
-static bool wants_more(int i) { return i % 5 == 1; }
-
-static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
-  const char *name[N_CHANNELS], *block[N_CHANNELS] = {NULL};
-  for (int i = 0; i < N_CHANNELS; i++) {
-    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL);
-    CHECK(!stands_in_blocks(i) || (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL);
-    CHECK(!wants_more(i) || asking_of(f, u, i, isa->lanes) != NULL);
-  }
-  CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false, false, plain()}, isa->lanes));
-  fputs(channels, f);
-  fputs("static int all_channels(void) {\n  int w = 0;\n", f);
-  for (int i = 0; i < N_CHANNELS; i++) {
-    const int *s = channel_shapes[i];
-    for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k,
-              n % 2);
-    if (wants_more(i))
-      fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes,
-              s[1] * isa->lanes, s[2], 31, i % 2);
-    if (block[i])
-      fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes,
-              s[1] * isa->lanes + i % 2, s[2], 17 + i, i % 2);
-  }
-  fputs("  return w;\n}\n", f);
-}
-
 /* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not ask, with one
  * line more. */
 static bool asks_ahead(int i, const tf_micro_isa *isa) { return i % 3 == (int)strlen(isa->name) % 3; }
@@ -366,8 +260,9 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false, false));
   fputs(tail, f);
   print_channels(f, u, isa);
+  print_windows(f, u, isa);
   print_asking(f, u, isa);
-  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels();\n", f);
+  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels() + all_windows();\n", f);
   if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", isa->picks ? 1.1e-7 : 1e-7);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
@@ -559,7 +454,7 @@ static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir
   const char *name[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
-    const tf_micro_rows_of of = {s[0], s[2], s[3], (int64_t)50 * kernel->group, false, 0, false, false, kernel};
+    const tf_micro_rows_of of = rows_of(i, kernel);
     CHECK((name[i] = tf_micro_channels(f, u, &of, s[1] * isa->lanes)) != NULL);
     if (kernel->a == IR_U8) with_excess(f, name[i], s[1] * isa->lanes);
   }

@@ -234,6 +234,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
                               nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
+  low_inside(w, nest, &p);
   *product = p;
   return true;
 }

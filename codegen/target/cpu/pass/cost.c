@@ -158,9 +158,10 @@ static void channels(walk *w, const ir_stmt *s) {
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
-  double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, k / passes, across) +
+  const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
+  double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, steps, across) +
                          squares * w->core->square * w->isa->lanes);
-  if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, k / passes, (int)rest);
+  if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, steps, (int)rest);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
     if (ir_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;

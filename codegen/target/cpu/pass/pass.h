@@ -42,6 +42,11 @@ bool low_few_streams(const lowering *w, int o, int b, bool *tiles);
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
+/* inside.c: of such a product, whose slab is known, which positions of the window tiles leave out as they are beyond a
+ * border; and the share of all positions that they multiply. */
+void low_inside(const lowering *w, const ir_stmt *nest, ir_product *p);
+double low_share_inside(const tf_workload *wl, const ir_stmt *nest);
+
 /* window.c: sums over small windows, and maps of them; before rows are fused or computed ahead. */
 void low_windows(lowering *w);
 /* round.c: sums that are stored rounded by their product; after rows are fused. */

@@ -187,8 +187,12 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   fputs(";\n", c->out);
   c_close(c, op->n_dims - op->n_out_dims);
-  c_line(c, "const int64_t n_part = equal_part(n_at, ");
-  fprintf(c->out, "%d);\n", TF_MICRO_PART);
+  const int window = p->channels.window[0] * p->channels.window[1];
+  c_line(c, "const int64_t n_part = ");
+  if (window > 1)
+    fprintf(c->out, "equal_part(n_at / %d, %d) * %d;\n", window, TF_MICRO_PART / window, window);
+  else
+    fprintf(c->out, "equal_part(n_at, %d);\n", TF_MICRO_PART);
 }
 
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -217,6 +221,24 @@ static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   return s->nest.rounds_for ? s->nest.rounds_for->save.to : c->p->buffer_of[op->out];
 }
 
+/* Whether calls say which rows of the window are inside. */
+static bool says_rows(const ir_product *p) { return p->channels.row.size > 0 && !p->channels.joined; }
+
+/* The rows of the window, at the point, that are between the first and the last of the image. */
+static void rows_inside(c_printer *c, const tf_op *op, const ir_product *p) {
+  const ir_border *b = &p->channels.row;
+  const int rows = p->channels.window[0];
+  const tf_ref *a = &op->reads[p->a];
+  const int64_t lo = c->wl->tensors[a->tensor].lo[p->channels.row_rank];
+  c_line(c, "const int64_t row = "), c_index(c, &a->index[p->channels.row_rank]);
+  fprintf(c->out, " - %" PRId64 ",\n", lo);
+  c_line(c, "              from = ");
+  fprintf(c->out, "least(%d, most(0, (%" PRId64 " - row) / %" PRId64 ")),\n", rows, b->apart - 1, b->apart);
+  c_line(c, "              to = ");
+  fprintf(c->out, "most(from, least(%d, (%" PRId64 " - row) / %" PRId64 "));\n", rows, b->size + b->apart - 1,
+          b->apart);
+}
+
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const ir_product *p = s->nest.product;
@@ -229,7 +251,10 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
                            .block = c->p->buffers[to].block.by,
                            .asks = p->channels.next != IR_NEXT_UNASKED,
                            .rounds = s->nest.rounds_for != NULL,
-                           .kernel = p->kernel};
+                           .kernel = p->kernel,
+                           .window = {p->channels.window[0], p->channels.window[1]},
+                           .column = p->channels.column,
+                           .row = p->channels.row};
   if (p->channels.joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
@@ -248,8 +273,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_step_of(c, to, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
-          p->kernel->a == IR_U8 ? ", excess" : "", rows.asks ? ", ahead, by" : "");
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
+          p->kernel->a == IR_U8 ? ", excess" : "", rows.asks ? ", ahead, by" : "", says_rows(p) ? ", from, to" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -368,6 +393,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   open_panels(c, op, s);
   for (int k = 0; k < op->n_dims; k++)
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
+  if (says_rows(p)) rows_inside(c, op, p);
   calls(c, op, s);
   if (p->channels.next != IR_NEXT_UNASKED) {
     c_indent(c);
