@@ -253,8 +253,11 @@ static bool hard_swish(ox_net *g) {
   return end(g, &p, ox_call(g, "*", p.x[0], with(g, "/", between(g, with(g, "+", p.x[0], 3), 0, 6), 6), NULL));
 }
 
+/* log(exp(x) + 1), as the larger of x and 0 and what of exp is left of it, which is never too large. */
 static ox_expr *softplus_of(ox_net *g, ox_expr *x) {
-  return ox_call(g, "log", with(g, "+", ox_call(g, "exp", x, NULL, NULL), 1), NULL, NULL);
+  ox_expr *least = ox_call(g, "-", ox_number(g, 0), ox_call(g, "abs", x, NULL, NULL), NULL);
+  ox_expr *rest = ox_call(g, "log", with(g, "+", ox_call(g, "exp", least, NULL, NULL), 1), NULL, NULL);
+  return ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), rest, NULL);
 }
 
 static bool softplus(ox_net *g) {
