@@ -130,7 +130,7 @@ def main():
         try:
             row["error"] = one(model, n, *ran, o, folder)
             row["equal"] = bool(row["error"] <= LIMIT)
-        except (RuntimeError, subprocess.TimeoutExpired, KeyError, OSError) as e:
+        except (RuntimeError, subprocess.TimeoutExpired, KeyError, ValueError, OSError) as e:
             row["failed"] = f"{type(e).__name__}: {e}"[:300]
         bad += not row.get("equal")
         if row.get("equal") and not o.keep:

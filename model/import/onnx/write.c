@@ -177,10 +177,10 @@ static void dims(const ox_net *g, tf_page *p) {
 /* How far reads of a tensor go. */
 static void span(const ox_net *g, const ox_expr *e, int tensor, int64_t *least, int64_t *most) {
   for (int r = 0; e->what == OX_READ && e->tensor == tensor && r < g->tensor[tensor].rank; r++) {
-    int64_t last = e->index[r].c;
+    int64_t first = e->index[r].c, last = first;
     for (int i = 0; i < e->index[r].n; i++)
-      last += e->index[r].coef[i] * (g->dim[e->index[r].dim[i]].extent - 1);
-    if (e->index[r].c < least[r]) least[r] = e->index[r].c;
+      *(e->index[r].coef[i] < 0 ? &first : &last) += e->index[r].coef[i] * (g->dim[e->index[r].dim[i]].extent - 1);
+    if (first < least[r]) least[r] = first;
     if (last > most[r]) most[r] = last;
   }
   for (int i = 0; i < e->n_args; i++)
@@ -196,9 +196,11 @@ static void list(tf_page *p, const char *key, const int64_t *x, int n) {
 
 static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
   const ox_tensor *t = &g->tensor[z];
-  int64_t least[OX_RANK] = {0}, most[OX_RANK] = {0};
+  int64_t least[OX_RANK], most[OX_RANK];
   bool shaped = false, padded = false;
   if (!t->name) return;
+  for (int r = 0; r < t->rank; r++)
+    least[r] = INT64_MAX, most[r] = INT64_MIN;
   for (int i = 0; i < g->n_ops && t->op < 0; i++)
     if (!g->op[i].gone) span(g, g->op[i].value, z, least, most);
   for (int r = 0; r < t->rank; r++) {
