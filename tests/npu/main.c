@@ -301,6 +301,20 @@ static const char steps[] =
     "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
     "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n        op C\n";
 
+/* Rows of which one child makes all but the last element, another that one, which begins where operands may: neither
+ * waits for the other. */
+static const char ends[] =
+    "architecture:\n  name: ends\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 512 KiB, bandwidth: {read: 64}}\n"
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n  - {name: L0, capacity: 192 KiB}\n  compute:\n"
+    "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: conv\n  dims: {n: 4, k: 32, p: 2, q: 17, c: 32, r: 1, s: 3}\n  tensors:\n"
+    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, 2*q + s - 2] * "
+    "F[r,s,k,c]\n"
+    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x k=16@y c=16@x\n"
+    "        op O\n";
+
 /* ---- mappings of its own --------------------------------------------------------------------------------------- */
 static const char line[] =
     "architecture:\n  name: line\n  word-bits: 16\n  overlap: double-buffer\n  memories:\n"
@@ -518,5 +532,6 @@ int main(int argc, char **argv) {
   if (!from) text_case(beside, 0, &t, false);
   if (!from) text_case(third, 0, &t, false);
   if (!from) text_case(steps, 0, &t, false);
+  if (!from) text_case(ends, 0, &t, false);
   return report(&t);
 }

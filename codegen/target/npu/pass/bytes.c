@@ -13,7 +13,7 @@ typedef struct {
   const npu_instr *i;
   int operand, memory;
   int64_t begin, bytes; /* of element 0; of an element */
-  int64_t gap;          /* elements between two that count as touched, if they are fewer */
+  int64_t gap;          /* the most elements between two that count as touched with them */
   npu_run_do each;
   void *ctx;
 } walker;
@@ -115,7 +115,7 @@ static void window_row(const walker *w, const npu_dim *row, const npu_cursor *at
   keep_inside(i->window.at[0] + at->high, row->high, i->window.in[0], &first, &last);
   keep_inside(i->window.at[1] + at->wide, row->wide, i->window.in[1], &first, &last);
   if (first > last) return;
-  if (by == 1 || (w->gap && by > 0)) {
+  if (by == 1 || (by > 0 && by - 1 <= w->gap)) {
     run_of(w, at->off[w->operand] + first * by, (last - first) * by + 1);
     return;
   }
@@ -155,7 +155,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {.i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
   w.begin = o->at + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
-  w.gap = loose ? align / bytes : 0;
+  w.gap = loose ? (align - 1) / bytes : 0; /* behind an aligned number of bytes another operand may begin */
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))

@@ -7,8 +7,8 @@
 enum { NPU_UNIT = 2 };
 
 /* Calls `each` for runs of the operand's units (0 is written, 1 .. are read), from `at` up to `end` of its memory; not
- * for what is given before the program begins, for which nobody waits.  loose: with gaps that are less than
- * what the memory aligns operands to, and of a window at a border with all between a row's elements. */
+ * for what is given before the program begins, for which nobody waits.  loose: with gaps in which no
+ * operand can begin, as they are less than what the memory aligns operands to. */
 typedef void (*npu_run_do)(void *ctx, int operand, int memory, int64_t at, int64_t end);
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each, void *ctx);
 

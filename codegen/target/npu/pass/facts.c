@@ -24,10 +24,12 @@ static void add_path(npu_machine *m, int from, int to, int queue, double words, 
   m->path[m->n_paths++] = (npu_path){from, to, queue, rate(words), outer->latency + outer->issue};
 }
 
-static bool add_memory(npu_machine *m, const char *name, int64_t bytes, int64_t align, tf_diags *d) {
-  m->memory[m->n_memories++] = (npu_memory){name, bytes, align};
-  return m->n_memories == 1 || (bytes > 0 && bytes <= INT64_C(1) << 28) ||
-         tf_fail(d, (tf_loc){0}, TF_E_CAPACITY, "emit: '%.40s' of an NPU needs a capacity, at most 2^28 bytes", name);
+/* `of` the line's memory. */
+static bool add_memory(npu_machine *m, npu_memory as, const tf_memory *of, tf_diags *d) {
+  m->memory[m->n_memories++] = as;
+  return m->n_memories == 1 || (as.bytes > 0 && as.bytes <= INT64_C(1) << 28) ||
+         tf_fail(d, of->capacity_words < 0 ? of->at : of->capacity_at, TF_E_CAPACITY,
+                 "emit: '%.40s' of an NPU needs a capacity, at most 2^28 bytes", as.name);
 }
 
 static int64_t bytes_of(const tf_memory *m) { return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8; }
@@ -54,9 +56,16 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const tf_memory *g = &a->memories[0], *one = &a->memories[l1], *u = &a->memories[ub], *zero = &a->memories[l0];
   npu_machine *m = &t->machine;
   const int64_t part = bytes_of(zero) / 6 / 32 * 32;
-  if (!add_memory(m, g->name, 0, 1, d) || !add_memory(m, "L1", bytes_of(one), 32, d) ||
-      !add_memory(m, "UB", bytes_of(u), 32, d) || !add_memory(m, "L0C", bytes_of(zero) - 2 * part, 32, d) ||
-      !add_memory(m, "L0A", part, 32, d) || !add_memory(m, "L0B", part, 32, d))
+  const int v = unit_of(a, false);
+  if (v >= 0 && a->units[v].below == l0)
+    return tf_fail(d, a->units[v].at, TF_E_LEVEL,
+                   "emit: the vector unit '%.40s' of an NPU works in UB, not in the cube's memory: below: UB",
+                   a->units[v].name);
+  if (!add_memory(m, (npu_memory){g->name, 0, 1}, g, d) ||
+      !add_memory(m, (npu_memory){"L1", bytes_of(one), 32}, one, d) ||
+      !add_memory(m, (npu_memory){"UB", bytes_of(u), 32}, u, d) ||
+      !add_memory(m, (npu_memory){"L0C", bytes_of(zero) - 2 * part, 32}, zero, d) ||
+      !add_memory(m, (npu_memory){"L0A", part, 32}, zero, d) || !add_memory(m, (npu_memory){"L0B", part, 32}, zero, d))
     return false;
   t->memory_of[0] = GM;
   t->memory_of[l1] = L1;
@@ -87,7 +96,9 @@ static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   npu_machine *m = &t->machine;
   const int64_t high = reg->mesh[0], deep = reg->mesh[1];
   const int64_t align = a->word_bits / 8;
-  if (!add_memory(m, g->name, 0, 1, d) || !add_memory(m, buffer->name, bytes_of(buffer), align, d)) return false;
+  if (!add_memory(m, (npu_memory){g->name, 0, 1}, g, d) ||
+      !add_memory(m, (npu_memory){buffer->name, bytes_of(buffer), align}, buffer, d))
+    return false;
   t->flat = true;
   t->memory_of[0] = 0;
   t->memory_of[1] = 1;
@@ -121,7 +132,7 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const bool line = level_of(a, "L1") > 0 && level_of(a, "UB") > 0 && level_of(a, "L0") > 0;
   const bool array = a->n_memories == 3 && cores(&a->memories[1]) == 1 && cores(&a->memories[2]) > 1;
   if (a->n_memories > NPU_LEVELS || unit_of(a, true) < 0 || (!line && !array))
-    return tf_fail(d, (tf_loc){0}, TF_E_LEVEL,
+    return tf_fail(d, a->at, TF_E_LEVEL,
                    "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's registers "
                    "(docs/NPU.md)",
                    a->name);

@@ -67,8 +67,11 @@ static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_iva
         v.step[i] += ref->index[r].terms[t].coef * k->stride[r];
       }
     if (z->pad[r] && k->memory && (at.lo < k->box[r].lo || at.lo + at.len > k->box[r].lo + k->box[r].len))
-      npu_stop(b, ref->at,
-               "the vector unit does not read padding of what is made and kept in its memory, as of '%.40s'", z->name);
+      npu_stop(
+          b, ref->at,
+          "the vector unit does not read padding of '%.40s', which is made and kept in '%s', where no zeros are around "
+          "it: keep it in a memory further out",
+          z->name, b->out->machine.memory[k->memory].name);
   }
   v.o = npu_operand_at(b, k, npu_bank_at(k, x));
   return v;
