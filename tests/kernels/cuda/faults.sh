@@ -1,6 +1,6 @@
 #!/bin/sh
-# Faults planted in the text of six kernels, a product and streamed attention of bfloat16, the same attention on the plain
-# units, the first two with their sums in parts, and the product by the fragments of C++: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
+# Faults planted in the text of seven kernels, a product and streamed attention of bfloat16, the same attention on the plain
+# units, the first two with their sums in parts, the product by the fragments of C++, and four products in one kernel: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
 # usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 step=${2:-1}
 . "$(dirname "$0")/plant.sh"
@@ -11,12 +11,20 @@ cp "$work/attention.yaml" "$work/plain.yaml"
 sed 's/k: 200/k: 400/; s/HBM for m=1/HBM spatial k=2@x/' "$work/product.yaml" >"$work/product-parts.yaml"
 sed 's/l: 60/l: 120/; s/HBM for h=2 l=3/HBM for h=2 l=2\n    HBM for l=3/; /^    *Seq/s/^/  /; /^      SMEM/s/^/  /; /^        op/s/^/  /' "$work/attention.yaml" >"$work/attention-parts.yaml"
 cp "$work/product.yaml" "$work/wmma.yaml"
+# Four products that one kernel computes one after the other, with their tiles in the same places: five pieces of the sum in four slots.
+{
+  printf 'workload:\n  name: several\n  dims: {m: 128, n: 48, k: 320}\n  ops:\n'
+  for i in 1 2 3 4; do echo "  - C$i[m,n] += A$i[m,k] * B$i[k,n]"; done
+  printf 'mapping: |\n  HBM for m=2\n    Seq\n'
+  for i in 1 2 3 4; do printf '      SMEM for m=64 n=48 k=320\n        op C%d\n' $i; done
+} >"$work/several.yaml"
 prepare product --dtype bf16
 prepare attention --dtype bf16
 prepare plain --dtype f32
 prepare product-parts --dtype bf16
 prepare attention-parts --dtype bf16
 prepare wmma --dtype bf16 --isa wmma
+prepare several --dtype bf16
 
 main='/static __global__/,/^}/'
 fault product 'a group too many left' 's/copy_wait<1>/copy_wait<2>/'
@@ -85,4 +93,6 @@ fault wmma 'the first fragments only' "$main s/wmma_unload(&\(.*\), C_sums_wmma\
 fault wmma 'no room behind the tiles' 's/wmma_room + threadIdx.y \* 256/wmma_room + (threadIdx.y + 1) * 256/'
 fault wmma 'half of a warp multiplies' "$main s/wmma_multiply/if (LANE < 16) wmma_multiply/"
 fault wmma 'no barrier behind the wait' "$main {/copy_wait<1>/{n;d;};}"
+fault several 'no barrier between products whose tiles have one place' "$main s/^    __syncthreads();//"
+fault several 'tiles of one product that overlap' "$main s/\(B1_tile.*shared + \)[0-9]*/\14096/"
 finish

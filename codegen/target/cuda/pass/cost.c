@@ -211,13 +211,6 @@ static void body(block *b, const ir_body *list, bool region) {
 
 /* ---- waves ----------------------------------------------------------------------------------------------- */
 
-static double shared_bytes(const ir_program *p) {
-  double bytes = 0;
-  for (int i = 0; i < p->n_buffers; i++)
-    if (p->buffers[i].space == CU_SHARED) bytes += (double)cu_bytes(&p->buffers[i]);
-  return bytes;
-}
-
 double cu_resident(const tf_multiprocessor *m, double registers, double shared) {
   const double most = registers < m->most ? registers : m->most;
   const double by[] = {floor(m->registers / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)),
@@ -286,7 +279,8 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 
 /* Blocks of other kernels: as many at once, a wave, as there is room for. */
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
-  const double registers = cu_registers(b->p, s), at_once = cu_resident(b->mp, registers, shared_bytes(b->p));
+  const double registers = cu_registers(b->p, s),
+               at_once = cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
   const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
   walk(b, s, false);
   *wave = at_once * (double)b->multiprocessors;

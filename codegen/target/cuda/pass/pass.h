@@ -204,6 +204,9 @@ void low_cuda_tensor(lowering *w);
 void low_cuda_stage(lowering *w);
 /* thread.c: points go to threads. */
 void low_cuda_threads(lowering *w);
+/* share.c: the bytes of shared memory that a block of a part needs, and (NULL: not asked for) where each buffer stands
+ * in them; 0 for warpgroups, whose tiles are placed with their barriers. */
+int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset);
 /* space.c: what a block alone touches moves to its shared memory, as far as there is room. */
 void low_cuda_spaces(lowering *w);
 #endif

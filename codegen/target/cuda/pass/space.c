@@ -9,22 +9,28 @@ static bool is_blocks_own(const ir_program *p, int buffer) {
   return n == 1 && p->buffers[buffer].role != IR_ARGUMENT && p->buffers[buffer].role != IR_LASTING;
 }
 
+/* Whether a block of each part has room for what is to be in its shared memory. */
+static bool fits(const ir_program *p) {
+  bool fit = true;
+  for (int i = 0; i < p->body.n && fit; i++)
+    fit = cu_share(p, p->body.s[i], NULL) <= cu_shared_bytes(p);
+  return fit;
+}
+
 void low_cuda_spaces(lowering *w) {
   ir_program *p = w->p;
-  int64_t room = cu_shared_bytes(p);
-  for (int i = 0; i < p->n_buffers; i++) {
-    if (p->buffers[i].role == IR_COPIED)
-      room -= cu_bytes(&p->buffers[i]);
-    else if (p->buffers[i].space != CU_FRAGMENT && is_blocks_own(p, i))
+  for (int i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].role != IR_COPIED && p->buffers[i].space != CU_FRAGMENT && is_blocks_own(p, i))
       p->buffers[i].space = CU_SCRATCH;
-  }
   for (;;) {
-    int least = -1;
+    ir_buffer *least = NULL;
     for (int i = 0; i < p->n_buffers; i++)
-      if (p->buffers[i].space == CU_SCRATCH && (least < 0 || cu_bytes(&p->buffers[i]) < cu_bytes(&p->buffers[least])))
-        least = i;
-    if (least < 0 || cu_bytes(&p->buffers[least]) > room) return;
-    p->buffers[least].space = CU_SHARED;
-    room -= cu_bytes(&p->buffers[least]);
+      if (p->buffers[i].space == CU_SCRATCH && (!least || cu_bytes(&p->buffers[i]) < cu_bytes(least)))
+        least = &p->buffers[i];
+    if (!least) return;
+    least->space = CU_SHARED;
+    if (fits(p)) continue;
+    least->space = CU_SCRATCH;
+    return;
   }
 }

@@ -155,9 +155,23 @@ static void go_further(cu_region *g) {
   if (bytes_of(g) > few_bytes(g)) *g = before;
 }
 
+/* Whether no statement reads what another one makes. */
+static bool are_apart(const cu_region *g) {
+  bool apart = true;
+  for (int i = 0; i < g->n_points && apart; i++) {
+    const ir_stmt *s = g->point[i];
+    for (int k = 0; s->kind == IR_NEST && k < g->p->tree->workload->ops[s->op].n_reads && apart; k++)
+      apart = !g->own[cu_from(g->p, s, k)];
+  }
+  return apart;
+}
+
+/* Products apart whose tiles together leave no room for a second block are better off one after the other, with their
+ * tiles in the same places (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     plan_one(g, &g->work[i]);
+  if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
   for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];
     if (t->next) t->next = false, t->slots = 1;

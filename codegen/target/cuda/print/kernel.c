@@ -21,19 +21,6 @@ static bool is_of_groups(const ir_program *p, int buffer) {
 
 static int64_t lines(const ir_buffer *b) { return (cu_bytes(b) + LINE - 1) / LINE * LINE; }
 
-/* What blocks of a part share: each part begins anew, for they run one behind the other. */
-static void place_shared(const ir_program *p, int64_t *offset, cu_room *room) {
-  for (int s = 0; s < p->body.n; s++) {
-    int64_t all = 0;
-    for (int i = 0; i < p->n_buffers; i++) {
-      if (p->buffers[i].space != CU_SHARED || is_of_groups(p, i) || !cu_touches(p, &p->body.s[s], 1, i)) continue;
-      offset[i] = all;
-      all += lines(&p->buffers[i]);
-    }
-    if (all > room->shared) room->shared = all;
-  }
-}
-
 /* Tiles of a part of warpgroups are placed with the part. */
 static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
   for (int i = 0; i < p->n_buffers; i++) {
@@ -44,7 +31,10 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
     offset[i] = *part;
     *part += lines(b);
   }
-  place_shared(p, offset, room);
+  for (int s = 0; s < p->body.n; s++) { /* each part begins anew, for they run one behind the other */
+    const int64_t all = cu_share(p, p->body.s[s], offset);
+    if (all > room->shared) room->shared = all;
+  }
   if (cu_is_wmma(p)) room->shared += CU_WMMA_ROOM;
 }
 
