@@ -27,7 +27,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "meshes of one",
                                              "scope at the root",
                                              "other word-bits",
-                                             "masks"};
+                                             "masks",
+                                             "free"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;

@@ -234,6 +234,11 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
     gen_padded(g, p);
     return "padded";
   }
+  if (asked & 1u << GEN_FREE) {
+    *features |= 1u << GEN_FREE;
+    gen_free(g, p);
+    return "free";
+  }
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN - 1);
   if (i >= N_WORKLOADS) {
     *features |= 1u << GEN_PAD;

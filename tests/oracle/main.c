@@ -1,7 +1,9 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- * --padded, --masked: only cases with padding, with masks.  --file: cases that are kept, of which each must be counted
- * and walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ *               [--free]
+ * --padded, --masked, --free: only cases with padding, with masks, of workloads drawn freely.  --file: cases that are
+ * kept, of which each must be counted and walked. A case that differs is printed as the YAML that `tileflow eval`
+ * reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,8 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, padded, masked;
+  bool coverage, print, masked;
+  unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
   tally kinds[MAX_KINDS];
@@ -87,7 +90,7 @@ static bool load_case(page *p, const char *path) {
 
 static void one(session *s, uint64_t seed) {
   page p;
-  unsigned features = (s->padded ? 1u << GEN_PAD : 0) | (s->masked ? 1u << GEN_MASK : 0);
+  unsigned features = s->features;
   const char *kind = "file";
   if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
@@ -141,9 +144,11 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--coverage"))
       s.coverage = true;
     else if (!strcmp(argv[i], "--padded"))
-      s.padded = true;
+      s.features = 1u << GEN_PAD;
     else if (!strcmp(argv[i], "--masked"))
-      s.masked = true;
+      s.features = 1u << GEN_MASK, s.masked = true;
+    else if (!strcmp(argv[i], "--free"))
+      s.features = 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))
       cases = strtol(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--seed"))

@@ -383,10 +383,19 @@ static int64_t of_one(const tf_workload *wl, tf_read_below at, int r) {
   return v.len;
 }
 
+static bool is_padded(const tf_workload *wl, int o) {
+  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+  bool any = false;
+  for (int r = 0; r < z->rank; r++)
+    any |= z->pad[r] > 0;
+  return any;
+}
+
 /* The shortest range that the read takes along rank r below node n, ignoring borders: with full tiles, or with those at
- * the end of every loop, which may be shorter; of an op of which retention may leave any part, with one element. */
+ * the end of every loop, which may be shorter; of an op of which retention or its own borders may leave any part, with
+ * one element. */
 static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
-  if (m->plan->made_in[at.op] >= 0) return of_one(m->plan->wl, at, r);
+  if (m->plan->made_in[at.op] >= 0 || is_padded(m->plan->wl, at.op)) return of_one(m->plan->wl, at, r);
   const tf_touch t = {at.op, at.ref};
   int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
   tf_last_steps(&m->ev, n, digits);
@@ -404,10 +413,11 @@ bool tf_border_empties(struct tf_model *m) {
     if (up < 0) continue;
     /* a tile that retention shortens may have any length, but at least 1 */
     const bool any_length = p->retained[z] && tf_retain_cut(&m->ev, up, m->scratch.zero);
-    TF_EACH_READ (p->facts, o, up, at)
+    TF_EACH_READ (p->facts, o, 0, at)
       for (int r = 0; r < p->wl->tensors[z].rank && !found; r++) {
         const int64_t over = p->wl->tensors[z].pad[r] > 0 ? overreach(p->wl, at, r) : 0;
-        found = over > 0 && (any_length || shortest(m, at, r, up) <= over);
+        const int both = tf_tree_common(p->tree, up, p->tree->op_node[at.op]);
+        found = over > 0 && (any_length || shortest(m, at, r, both) <= over);
       }
   }
   m->ev.noclip = false;
