@@ -9,6 +9,8 @@
  *
  * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.  Each takes its turn
  * on a few rows of b, which stay in a cache until all have had it. */
+#include <inttypes.h>
+
 #include "codegen/intrin/tile.h"
 
 enum { MOST_KEYS = 8, LEAST_STEPS = 6, STREAMS = 4, TILE_KEYS = 4, TILE_WIDE = 2 };
@@ -50,46 +52,107 @@ static void product_loop(FILE *out, const tf_micro_few *f, const char *name, cha
 
 /* ---- contiguous along k ---------------------------------------------------------------------------------------- */
 
+/* How a tile's operands are loaded and added to its sums. */
+typedef struct {
+  const char *pairs; /* prefix of the operations of a kernel of pairs of bfloat16; NULL: vectors of float32 */
+  const char *fours; /* the function that adds up the lanes of four vectors */
+} dot_words;
+
+/* to[i]: the sum of the i-th vector's lanes. */
+static void fours_text(FILE *out, const char *name, const char *shuffle) {
+  fprintf(out, "\nstatic inline void %s(float *to, vec a, vec b, vec c, vec d) {\n", name);
+  if (shuffle)
+    fprintf(out,
+            "  const vec e = vec_add(%s_unpacklo_ps(a, c), %s_unpackhi_ps(a, c)), f = vec_add(%s_unpacklo_ps(b, d), "
+            "%s_unpackhi_ps(b, d));\n  float part[LANES];\n"
+            "  vec_store(part, vec_add(%s_unpacklo_ps(e, f), %s_unpackhi_ps(e, f)));\n"
+            "  for (int i = 0; i < 4; i++) to[i] = part[i];\n"
+            "  for (int at = 4; at < LANES; at += 4)\n    for (int i = 0; i < 4; i++) to[i] += part[at + i];\n",
+            shuffle, shuffle, shuffle, shuffle, shuffle, shuffle);
+  else
+    fputs("  to[0] = vec_sum(a), to[1] = vec_sum(b), to[2] = vec_sum(c), to[3] = vec_sum(d);\n", out);
+  fputs("}\n", out);
+}
+
+static bool dot_words_of(FILE *out, tf_micro *u, const tf_micro_few *f, dot_words *w) {
+  bool anew;
+  const tf_micro_kernel *k = f->a == IR_BF16 && f->b == IR_BF16 ? tf_pairs_of(u) : NULL;
+  w->pairs = k ? k->prefix : NULL;
+  w->fours = tf_micro_name(u, "sums_of_four", &anew);
+  if (anew) fours_text(out, w->fours, tf_micro_of(u)->shuffle);
+  return w->fours != NULL;
+}
+
+static void load_dot(FILE *out, const dot_words *w, ir_type t, const char *at, bool part) {
+  if (w->pairs)
+    fprintf(out, part ? "%s_load_part(%s, rest)" : "%s_load(%s)", w->pairs, at);
+  else
+    load(out, t, at, part);
+}
+
 /* One vector of each row of a and b, added to all sums. */
-static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part, bool fetch) {
+static void dot_step(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool part, bool fetch) {
   char at[48];
+  const char *type = w->pairs ? w->pairs : "vec", *plural = w->pairs ? "s" : "";
   for (int i = 0; i < f->rows; i++) {
     snprintf(at, sizeof at, "a + %d * a_m + p", i);
-    fprintf(out, "    const vec x%d = ", i), load(out, f->a, at, part), fputs(";\n", out);
+    fprintf(out, "    const %s%s x%d = ", type, plural, i), load_dot(out, w, f->a, at, part), fputs(";\n", out);
   }
   for (int j = 0; j < keys; j++) {
     snprintf(at, sizeof at, "b + %d * b_step + p", j);
-    fprintf(out, "    const vec y%d = ", j), load(out, f->b, at, part), fputs(";\n", out);
+    fprintf(out, "    const %s%s y%d = ", type, plural, j), load_dot(out, w, f->b, at, part), fputs(";\n", out);
     if (fetch) fprintf(out, "    FETCH(b + %d * b_step + p, 0);\n", j + keys);
     for (int i = 0; i < f->rows; i++)
-      fprintf(out, "    s%d_%d = vec_fma(x%d, y%d, s%d_%d);\n", i, j, i, j, i, j);
+      fprintf(out, "    s%d_%d = %s_%s(x%d, y%d, s%d_%d);\n", i, j, type, w->pairs ? "add" : "fma", i, j, i, j);
+  }
+}
+
+/* Sums of all rows and keys, four at a time. */
+static void dot_store(FILE *out, const tf_micro_few *f, const dot_words *w, int keys) {
+  enum { FOUR = 4 };
+  const int all = f->rows * keys;
+  for (int at = 0; at < all; at += FOUR) {
+    const bool four = all - at >= FOUR;
+    if (four) {
+      fprintf(out, "  %s(t", w->fours);
+      for (int e = at; e < at + FOUR; e++)
+        fprintf(out, ", s%d_%d", e / keys, e % keys);
+      fputs(");\n", out);
+    }
+    for (int e = at; e < at + FOUR && e < all; e++) {
+      const int i = e / keys, j = e % keys;
+      fprintf(out, "  c[%d * c_m + %d * c_n] = (add ? c[%d * c_m + %d * c_n] : 0.0f) + ", i, j, i, j);
+      if (four)
+        fprintf(out, "t[%d];\n", e - at);
+      else
+        fprintf(out, "vec_sum(s%d_%d);\n", i, j);
+    }
   }
 }
 
 /* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; `fetch`: prefetches as many after them. */
-static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int keys, bool fetch) {
+static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int keys, bool fetch) {
+  const char *each = w->pairs ? "2 * LANES" : "LANES";
   fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f), fputs(", int64_t c_n, int add) {\n", out);
   fputs("  int64_t p = 0;\n  (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
+  if (f->rows * keys >= 4) fputs("  float t[4];\n", out);
   for (int i = 0; i < f->rows; i++)
     for (int j = 0; j < keys; j++)
       fprintf(out, "  vec s%d_%d = vec_zero();\n", i, j);
-  fputs("  for (; p + LANES <= k; p += LANES) {\n", out);
-  dot_step(out, f, keys, false, fetch);
+  fprintf(out, "  for (; p + %s <= k; p += %s) {\n", each, each);
+  dot_step(out, f, w, keys, false, fetch);
   fputs("  }\n  if (p < k) {\n    const int rest = (int)(k - p);\n", out);
-  dot_step(out, f, keys, true, false);
+  dot_step(out, f, w, keys, true, false);
   fputs("  }\n", out);
-  for (int i = 0; i < f->rows; i++)
-    for (int j = 0; j < keys; j++)
-      fprintf(out, "  c[%d * c_m + %d * c_n] = (add ? c[%d * c_m + %d * c_n] : 0.0f) + vec_sum(s%d_%d);\n", i, j, i, j,
-              i, j);
+  dot_store(out, f, w, keys);
   fputs("}\n", out);
 }
 
-static void dots(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int registers) {
   int keys = (registers - f->rows - 2) / f->rows;
   keys = f->rows == 1 ? STREAMS : keys < 1 ? 1 : keys > MOST_KEYS ? MOST_KEYS : keys;
-  dot_tile(out, f, name, 1, f->rows > 1);
-  if (keys > 1) dot_tile(out, f, name, keys, f->rows > 1);
+  dot_tile(out, f, w, name, 1, f->rows > 1);
+  if (keys > 1) dot_tile(out, f, w, name, keys, f->rows > 1);
   const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, apart * b_step, c + j, c_m, apart, add);\n";
   product_loop(out, f, name, 'j', 'n', keys, call);
 }
@@ -156,14 +219,14 @@ static int cut(const tf_micro_few *f, int registers, int *high, int *more) {
 }
 
 /* Rows of c by some rows of b: each walks along them with its sums in vectors of their own. */
-static void dots_in_tiles(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+static void dots_in_tiles(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int registers) {
   int high, more;
   const int count = cut(f, registers, &high, &more);
   tf_micro_few tile = *f;
   for (tile.rows = high - (more == 0); tile.rows >= high - (more < count); tile.rows--) {
     char part[80];
     snprintf(part, sizeof part, "%s_of_%d", name, tile.rows);
-    dot_tile(out, &tile, part, 1, false), dot_tile(out, &tile, part, TILE_KEYS, false);
+    dot_tile(out, &tile, w, part, 1, false), dot_tile(out, &tile, w, part, TILE_KEYS, false);
   }
   fprintf(out, "static APART void %s(", name), arguments(out, f);
   fprintf(out,
@@ -267,22 +330,30 @@ static void sums_in_tiles(FILE *out, const tf_micro_few *f, const char *name, in
   fputs("    }\n  }\n}\n", out);
 }
 
-static void print(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+static void print(FILE *out, tf_micro *u, const tf_micro_few *f, const dot_words *w, const char *name) {
+  const int registers = tf_micro_of(u)->registers;
   const bool tiles = f->rows > tf_micro_few_rows(registers);
+  const tf_micro_kernel *pairs = tf_pairs_fit(f) ? tf_pairs_of(u) : NULL;
   fprintf(out, "\n/* %d rows%s by rows of b with neighbours along %s */\n", f->rows, tiles ? ", in tiles," : "",
           f->along_k ? "k" : "n");
-  if (tiles)
-    (f->along_k ? dots_in_tiles : sums_in_tiles)(out, f, name, registers);
+  if (f->along_k)
+    (tiles ? dots_in_tiles : dots)(out, f, w, name, registers);
+  else if (pairs)
+    tf_pairs_print(out, f, pairs, name);
   else
-    (f->along_k ? dots : sums)(out, f, name, registers);
+    (tiles ? sums_in_tiles : sums)(out, f, name, registers);
 }
 
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) {
-  const int registers = tf_micro_of(u)->registers;
-  char name[64];
+  char name[96], columns[32] = "";
   bool anew;
-  snprintf(name, sizeof name, "%s_%s_%s_%d", f->along_k ? "dots" : "sums", letter(f->a), letter(f->b), f->rows);
+  dot_words w = {0};
+  if (tf_pairs_fit(f) && tf_pairs_of(u)) snprintf(columns, sizeof columns, "_of_%" PRId64, f->columns);
+  snprintf(name, sizeof name, "%s_%s_%s_%d%s", f->along_k ? "dots" : "sums", letter(f->a), letter(f->b), f->rows,
+           columns);
   const char *kept = f->rows < 1 ? NULL : tf_micro_name(u, name, &anew);
-  if (kept && anew) print(out, f, kept, registers);
+  if (!kept || !anew) return kept;
+  if (f->along_k && !dot_words_of(out, u, f, &w)) return NULL;
+  print(out, u, f, &w, kept);
   return kept;
 }

@@ -184,6 +184,7 @@ typedef struct {
   bool along_k;     /* both are contiguous along k; else b is contiguous along n */
   int strip, block; /* columns, where rows are in tiles and b is contiguous along n: of some rows of b that stay close
                        while all tiles use them, and of c that stay close for all of b's rows; at least 1 */
+  int64_t columns;  /* n where it is always the same; 0: several */
 } tf_micro_few;
 
 /* few.c: the most rows whose sums are all in registers; more of them are cut into tiles.  Prints the function, unless
@@ -191,7 +192,8 @@ typedef struct {
  * int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t c_m, int64_t n, int add) c[i * c_m + j] =
  * (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0 Contiguous along k:
  * b(p, j) is b[j * b_step + p], a_k is 1, and the sum is kept in lanes that are added at the end. Else it is b[p *
- * b_step + j], summed in the order of p.  For more than one lane. */
+ * b_step + j], summed in the order of p.  For more than one lane.  Where the instruction set multiplies pairs of
+ * bfloat16 and b has short rows of that, a of float32 is rounded to it. */
 enum { TF_MICRO_FEW_STEPS = 8 }; /* the most rows of b that are used at once */
 int tf_micro_few_rows(int registers);
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);

@@ -39,6 +39,12 @@ bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t);
 /* Steps of k that the loops of tiles have written out. */
 int tf_micro_unroll(const tf_micro *u);
 
+/* pairs.c: the instruction set's kernel of pairs of bfloat16 in vectors, NULL: none; and the function of micro.h's few
+ * rows by short rows of bfloat16, for those that fit. */
+const tf_micro_kernel *tf_pairs_of(const tf_micro *u);
+bool tf_pairs_fit(const tf_micro_few *f);
+void tf_pairs_print(FILE *out, const tf_micro_few *f, const tf_micro_kernel *k, const char *name);
+
 /* amx.c: the text that kernels in tiles need; the function of rows x across AMX tiles (1 or 2 each); and the loops of
  * a block product over these. */
 void tf_amx_text(FILE *out);

@@ -77,8 +77,24 @@ static const char round_avx512[] =
   "        _mm512_or_si512(_mm512_cvtepu16_epi32(one), _mm512_slli_epi32(_mm512_cvtepu16_epi32(other), 16)));\n"       \
   "  }\n"                                                                                                              \
   "}\n"
+/* Two rows as pairs: of the first four columns of each eight, and of the others; and sums of these, n columns, added to
+ * c or stored there. */
+#define PAIRS_IN_PLACE                                                                                                 \
+  "static inline __m512i bf16_load_part(const uint16_t *p, int n) {\n"                                                 \
+  "  return _mm512_maskz_loadu_epi16((__mmask32)((UINT64_C(1) << n) - 1), p);\n"                                       \
+  "}\n"                                                                                                                \
+  "static inline __m512i bf16_low(__m512i x, __m512i y) { return _mm512_unpacklo_epi16(x, y); }\n"                     \
+  "static inline __m512i bf16_high(__m512i x, __m512i y) { return _mm512_unpackhi_epi16(x, y); }\n"                    \
+  "static inline void bf16_leave_half(float *c, vec v, int n, int add) {\n"                                            \
+  "  v = _mm512_shuffle_f32x4(v, v, 0xd8);\n"                                                                          \
+  "  vec_store_part(c, add ? vec_add(vec_load_part(c, n), v) : v, n);\n"                                               \
+  "}\n"                                                                                                                \
+  "static inline void bf16_leave(float *c, vec low, vec high, int n, int add) {\n"                                     \
+  "  bf16_leave_half(c, _mm512_shuffle_f32x4(low, high, 0x44), n < LANES ? n : LANES, add);\n"                         \
+  "  if (n > LANES) bf16_leave_half(c + LANES, _mm512_shuffle_f32x4(low, high, 0xee), n - LANES, add);\n"              \
+  "}\n"
 static const char beside_avx512[] =
-    PAIRS("f32", "float", "bf16_of(vec_load_part(x + i, k))", "bf16_of(vec_load_part(y + i, k))")
+    PAIRS_IN_PLACE PAIRS("f32", "float", "bf16_of(vec_load_part(x + i, k))", "bf16_of(vec_load_part(y + i, k))")
         PAIRS("bf16", "uint16_t", "_mm256_maskz_loadu_epi16(vec_first(k), x + i)",
               "_mm256_maskz_loadu_epi16(vec_first(k), y + i)");
 

@@ -10,7 +10,8 @@ struct tf_micro_words {
   const char *pair, *square;       /* two rows of 8 bytes, p and q, side by side; operations on 2 x 2 sums in a register
                                       (TF_MICRO_SQUARES).  NULL: there are none */
   const char *round;               /* vectors of float32 stored as bfloat16; NULL: they leave as float32 */
-  const char *beside;              /* PREFIX_pairs_of of micro.h; NULL: there is no kernel of groups of bfloat16 */
+  const char *beside;              /* PREFIX_pairs_of of micro.h, and what pairs.c puts side by side in registers; NULL:
+                                      there is no kernel of groups of bfloat16 */
   const char *fours;               /* `int8_beside` of rows as fours of IR_U8; NULL: element by element */
   const char *leave;               /* sums in AMX tiles stored as bfloat16 */
 };

@@ -21,8 +21,13 @@ static void from_row_to_row(c_printer *c, const tf_op *op, const ir_product *p, 
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
   const ir_product *p = s->nest.product;
-  const tf_micro_few f = {
-      (int)rows, c_buffer(c, op, p->a)->type, c_buffer(c, op, p->b)->type, p->few.along_k, p->few.strip, p->few.block};
+  const tf_micro_few f = {.rows = (int)rows,
+                          .a = c_buffer(c, op, p->a)->type,
+                          .b = c_buffer(c, op, p->b)->type,
+                          .along_k = p->few.along_k,
+                          .strip = p->few.strip,
+                          .block = p->few.block,
+                          .columns = s->range[p->n].exact ? s->range[p->n].most : 0};
   const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
   if (!name) {
     c->failed = true;
