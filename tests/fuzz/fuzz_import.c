@@ -38,6 +38,16 @@ static void pack(const tf_text *model) {
   tf_diags_free(d);
 }
 
+/* Settings that are the model's stand first, and the others keep their order. */
+static void set_axes(const tf_text *model) {
+  tf_setting set[] = {{"a", "1"}, {"batch", "2"}, {"b", "3"}, {"x_0", "4"}};
+  const size_t n = tf_import_onnx_axes(model, set, 4);
+  bool after = n > 4;
+  for (size_t i = 1; i < 4; i++)
+    after |= i != n && *set[i].value < *set[i - 1].value;
+  if (after) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *copy = malloc(size + 1);
   tf_diags *d = tf_diags_new();
@@ -56,7 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   free(native);
   tf_diags_free(d);
-  if (tf_import_is_onnx(&foreign[0])) pack(&foreign[0]);
+  if (tf_import_is_onnx(&foreign[0])) {
+    pack(&foreign[0]);
+    set_axes(&foreign[0]);
+  }
   free(copy);
   return 0;
 }
