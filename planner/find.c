@@ -13,9 +13,13 @@
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
 /* One in so many parts of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
+/* Likewise of the default budget, for a search whose result is polished: that finds more than the other half would. */
+enum { POLISHED = 2 };
 /* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
  * ops have what no bound counts: exp and what cannot overlap take attention to 1.4, of short rows to 1.75. */
 static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
+/* The least of the model's cycles that a kernel takes for nearness to the bound to say something. */
+static const double ALIKE = 0.7;
 /* Likewise one op that moves more than so many times the words it must. */
 static const double NEAR_WORDS_OF_ONE = 2;
 
@@ -93,17 +97,21 @@ static bool search(planner *p, const tf_tree *open, int part) {
   return ok;
 }
 
+static int polished(const planner *p, int part) {
+  return p->o->budget.max_evals || p->o->budget.time_limit > 0 ? part : POLISHED * part;
+}
+
 /* The same, followed by local improvement of the best mapping. */
 static bool search_on(planner *p, const tf_tree *open, int part) {
   const int from = p->n;
-  return search(p, open, part) && plan_polish(p, open, from);
+  return search(p, open, polished(p, part)) && plan_polish(p, open, from);
 }
 
 /* ---- templates -------------------------------------------------------------------------------- */
 /* Whether a short search finds a completion that fits. */
 static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
   view v = {.p = p};
-  tf_search_opts so = options_of(p, &v, PROBE);
+  tf_search_opts so = options_of(p, &v, polished(p, PROBE));
   so.variants = 0;
   so.budget.progress = NULL;
   tf_search_result *r = tf_search_run(p->arch, p->wl, template, &so, d);
@@ -134,14 +142,17 @@ static const plan_candidate *best_of(const planner *p) {
 }
 
 /* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked workloads are
- * searched with all points counted, on which the bounds are none. */
+ * searched with all points counted, on which the bounds are none.  Where the kernel takes much less than the model
+ * says (types on tiles of AMX, one query) bounds tell little. */
 static bool is_near(const planner *p, const tf_bounds *bounds) {
   const plan_candidate *best = best_of(p);
-  const double cycles = best ? best->cycles : INFINITY, traffic = best ? best->traffic : INFINITY;
-  const bool one = p->wl->n_ops == 1;
-  return tf_workload_masked(p->wl) ||
-         (cycles <= (one ? NEAR_OF_ONE : NEAR) * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
-          (!one || traffic <= NEAR_WORDS_OF_ONE * tf_bounds_value(TF_TRAFFIC, bounds, p->arch)));
+  if (tf_workload_masked(p->wl)) return true;
+  if (!best) return false;
+  if (p->wl->n_ops == 1)
+    return best->cycles <= NEAR_OF_ONE * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
+           best->traffic <= NEAR_WORDS_OF_ONE * tf_bounds_value(TF_TRAFFIC, bounds, p->arch);
+  return best->cycles <= NEAR * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
+         (tf_emit_cycles_whole(p->o->target) || best->value - best->cycles >= ALIKE * best->cycles);
 }
 
 /* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not

@@ -12,6 +12,8 @@
 
 /* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
+/* Moves tried when the ops' own loops are settled: of the first setting, and of each after it. */
+enum { SETTLE_FIRST = 1000, SETTLE_EACH = 30 };
 /* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
 enum { WALKED = 20000 };
 /* Evaluations of the search for each kernel that is costed, where they are few; and the effort (tf_model_effort) that
@@ -21,7 +23,7 @@ enum { EVALS_EACH = 4, EFFORT_EACH = 256 };
 typedef struct {
   tf_loop loop;
   int node, op;  /* op: the only one below it; -1: several */
-  bool is_fixed; /* fixed by the template; also loops over units */
+  bool is_fixed; /* by the template */
 } place;
 
 typedef struct {
@@ -31,8 +33,10 @@ typedef struct {
   tf_rng rng;
   int n;
   place *at;                   /* [n] loops of the template, in the model's order */
-  int64_t *best, *next, *seen; /* [n] each, and [COSTED + TWINS][n]: settings whose kernel was estimated */
+  int64_t *best, *next, *kept; /* [n] each: kept is what settling returns to */
+  int64_t *seen;               /* [COSTED + TWINS][n]: settings whose kernel was estimated */
   int n_seen;
+  int64_t effort; /* that evaluations may still take */
   double value;
 } polish;
 
@@ -51,7 +55,7 @@ static void find_places(polish *q) {
   for (int i = 0; i < q->open->n_nodes; i++)
     for (int k = 0; k < q->open->nodes[i].n_loops; k++) {
       const tf_loop l = q->open->nodes[i].loops[k];
-      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max || l.axis != TF_TEMPORAL};
+      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max};
     }
 }
 
@@ -118,6 +122,23 @@ static bool move_shared(polish *q, int s) {
   return true;
 }
 
+/* Moves a factor of a loop that several ops share into another one over the same dim, which may be over instances. */
+static bool move_across(polish *q, int from) {
+  int to = -1;
+  uint32_t n = 0;
+  if (q->next[from] < 2) return false;
+  for (int i = 0; i < q->n; i++)
+    if (i != from && q->at[i].op < 0 && !q->at[i].is_fixed && q->at[i].loop.dim == q->at[from].loop.dim &&
+        !tf_rng_below(&q->rng, ++n))
+      to = i;
+  if (to < 0) return false;
+  const int64_t f = factor(q, q->next[from]);
+  if (!may_take(&q->at[from].loop, q->next[from] / f) || !may_take(&q->at[to].loop, q->next[to] * f)) return false;
+  q->next[from] /= f;
+  q->next[to] *= f;
+  return true;
+}
+
 /* A random loop; one time in four one that several ops share: there are few, and on them hangs most. */
 static int any_loop(polish *q) {
   int found = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
@@ -128,10 +149,8 @@ static int any_loop(polish *q) {
   return found;
 }
 
-static bool move(polish *q) {
-  const int from = any_loop(q);
-  if (q->at[from].is_fixed) return false;
-  if (q->at[from].op < 0) return move_shared(q, from);
+/* Moves a factor of an op's own loop into another one of its own. */
+static bool move_own(polish *q, int from) {
   if (q->next[from] < 2) return false;
   const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from, false);
   if (to < 0) return false;
@@ -139,6 +158,31 @@ static bool move(polish *q) {
   q->next[from] /= f;
   q->next[to] *= f;
   return true;
+}
+
+static bool move(polish *q) {
+  const int from = any_loop(q);
+  if (q->at[from].is_fixed) return false;
+  if (q->at[from].op < 0) return tf_rng_below(&q->rng, 4) ? move_shared(q, from) : move_across(q, from);
+  return move_own(q, from);
+}
+
+/* Improves the own loops of ops by the model alone, with those that they share as they are: a kernel whose blocks stay
+ * close to the core goes by the shared loops, the model's cycles of each op by its own. */
+static void settle(polish *q, int tries, tf_result *best) {
+  for (int i = 0; i < tries && q->effort > 0; i++) {
+    tf_result r;
+    const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
+    memcpy(q->kept, q->next, (size_t)q->n * sizeof *q->kept);
+    if (q->at[from].is_fixed || q->at[from].op < 0 || !move_own(q, from)) continue;
+    if (tf_rng_below(&q->rng, 2)) move_own(q, from);
+    const bool better = tf_model_eval(q->model, q->next, &r) && r.feasible && r.cycles < best->cycles;
+    q->effort -= tf_model_effort(q->model);
+    if (better)
+      *best = r;
+    else
+      memcpy(q->next, q->kept, (size_t)q->n * sizeof *q->kept);
+  }
 }
 
 static bool was_costed(const polish *q) {
@@ -155,6 +199,7 @@ static bool try_next(polish *q, const tf_result *r) {
       .cycles = r->cycles, .traffic = tf_result_traffic(q->p->wl, r), .tree = tf_complete(q->open, q->next, &failed)};
   c.text = c.tree ? tf_tree_text(c.tree) : NULL;
   c.value = c.text ? plan_score(q->p, &c) : INFINITY;
+  c.is_scored = true;
   if (!(c.value < q->value)) {
     plan_candidate_clear(&c);
     return !failed;
@@ -171,22 +216,29 @@ static int costed_most(const polish *q) {
   return evals > 0 && evals / EVALS_EACH < COSTED ? (int)(evals / EVALS_EACH) : COSTED;
 }
 
+/* Settles the next setting, and adds it if its kernel is better than the best; false: memory ran out. */
+static bool settle_and_try(polish *q, int tries) {
+  tf_result r;
+  const bool counted = tf_model_eval(q->model, q->next, &r);
+  q->effort -= tf_model_effort(q->model);
+  if (!counted || !r.feasible) return true;
+  settle(q, tries, &r);
+  return plan_is_behind(q->p, r.cycles, q->value) || was_costed(q) || try_next(q, &r);
+}
+
 static bool walk(polish *q) {
   const int most = costed_most(q);
-  int64_t effort = (int64_t)EFFORT_EACH * most;
-  for (int i = 0; i < DRAWN && q->n_seen < most && effort > 0 && !plan_stopped(q->p); i++) {
+  q->effort = (int64_t)EFFORT_EACH * most;
+  memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
+  bool ok = settle_and_try(q, SETTLE_FIRST);
+  for (int i = 0; ok && i < DRAWN && q->n_seen < most && q->effort > 0 && !plan_stopped(q->p); i++) {
     memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
     bool moved = false;
     for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)
       moved |= move(q);
-    tf_result r;
-    if (!moved || was_costed(q)) continue;
-    const bool counted = tf_model_eval(q->model, q->next, &r);
-    effort -= tf_model_effort(q->model);
-    if (!counted || !r.feasible || plan_is_behind(q->p, r.cycles, q->value)) continue;
-    if (!try_next(q, &r)) return false;
+    if (moved && !was_costed(q)) ok = settle_and_try(q, SETTLE_EACH);
   }
-  return true;
+  return ok;
 }
 
 /* The next own loop of op o from place `at` on; q->n: none. */
@@ -202,7 +254,7 @@ static bool copy_twin(polish *q, int from, int to) {
   bool differs = false;
   int i = next_own(q, from, 0), k = next_own(q, to, 0);
   for (; i < q->n && k < q->n; i = next_own(q, from, i + 1), k = next_own(q, to, k + 1)) {
-    if (q->at[i].loop.dim != q->at[k].loop.dim) return false;
+    if (q->at[i].loop.dim != q->at[k].loop.dim || q->at[i].loop.axis != q->at[k].loop.axis) return false;
     differs |= q->best[i] != q->best[k];
     q->next[k] = q->best[i];
   }
@@ -246,13 +298,14 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;
   q.at = calloc((size_t)q.n + 1, sizeof *q.at);
-  q.best = calloc((size_t)(q.n + 1) * (COSTED + TWINS + 2), sizeof *q.best);
+  q.best = calloc((size_t)(q.n + 1) * (COSTED + TWINS + 3), sizeof *q.best);
   bool ok = q.model && q.at && q.best;
-  if (ok) {
+  if (ok && q.n > 0) {
     tf_model_walk_limit(q.model, WALKED);
     tf_model_all_points(q.model); /* as the search counted the mappings it is compared with */
     q.next = q.best + q.n;
-    q.seen = q.next + q.n;
+    q.kept = q.next + q.n;
+    q.seen = q.kept + q.n;
     find_places(&q);
     trips_of(&q, p->at[best].tree, q.best);
     ok = walk(&q) && twins(&q);

@@ -1,5 +1,6 @@
 /* Machines that are not at hand: plans for other caches keep their structure.  Each op is one nest below the loops that
  * all ops share, and rows of a softmax are whole in it, or streamed a block of keys at a time. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
@@ -99,6 +100,36 @@ static void test_structure(void) {
   }
 }
 
+/* What a plan is ranked by: the model's cycles, and those of its kernel.  Infinite: there is none. */
+static double planned_value(const caches *c, const char *workload) {
+  char arch[2048];
+  describe(c, arch, sizeof arch);
+  test_case e = case_of(arch, workload);
+  const tf_planner_opts o = {.kernel.isa = "avx512", .budget = {.seed = 1, .threads = 1, .max_evals = 600}};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  const double value = p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, "cpu", &o.kernel, e.d) : INFINITY;
+  tf_planned_free(p);
+  case_drop(&e);
+  return value;
+}
+
+/* Any plan for a machine is one for the same machine with a larger cache, too: the plan for that takes no longer, but
+ * for what is left to chance. */
+static void test_growing(void) {
+  static const char *const workload[] = {chain, attention};
+  for (int i = 0; i < 2 * N_MACHINES; i++) {
+    caches small = machines[i / 2], large = small;
+    if (small.l3 && i / 2 % 2)
+      large.l3 *= 2;
+    else if (i / 2 % 3)
+      large.l2 *= 2;
+    else
+      large.l1 += 16;
+    const double before = planned_value(&small, workload[i % 2]), after = planned_value(&large, workload[i % 2]);
+    check_at(after <= 1.03 * before, __FILE__, 200 + i, "no longer with a larger cache");
+  }
+}
+
 /* Blocks stay in L2, whatever its size and whether the file has one core or several. */
 static void test_close(void) {
   for (int i = 0; i < N_MACHINES; i++) {
@@ -139,5 +170,6 @@ int main(void) {
   test_close();
   test_few();
   test_structure();
+  test_growing();
   return check_report();
 }
