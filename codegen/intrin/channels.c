@@ -12,6 +12,7 @@ typedef struct {
   int64_t step;
   bool far;          /* a is in memory, not in a cache */
   int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of 0: not joined */
+  bool dense;        /* joined rows of the output stand one behind the other */
   int64_t first;     /* the index of the tile's first element, where the tile depends on it */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool asks;         /* prefetches a part of the next panels */
@@ -57,16 +58,18 @@ static int64_t in_a(const shape *s, int i) {
 
 static void in_c(FILE *out, const shape *s, int i) {
   const int64_t step = s->block ? s->block : 1, at = s->of ? (s->first + i) % s->of : i;
-  if (s->of)
+  if (s->dense)
+    fprintf(out, "c + %lld", (long long)((s->first + i) * step));
+  else if (s->of)
     fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
   else
     fprintf(out, "c + %lld", (long long)(at * step));
 }
 
-/* The end of the piece that starts at i: at most one vector, within one row of the output. */
+/* The end of the piece that starts at i: at most one vector, within one row of the output, or in rows without gaps. */
 static int piece(const shape *s, int i) {
   int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
-  while (s->of && (s->first + end - 1) / s->of != (s->first + i) / s->of)
+  while (s->of && !s->dense && (s->first + end - 1) / s->of != (s->first + i) / s->of)
     end--;
   return end;
 }
@@ -97,8 +100,8 @@ static void tile_name(const shape *s, char *name) {
   name_more(s, name, NAME);
   const bool cut = is_cut(s);
   if (s->of)
-    snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
-             (long long)s->apart);
+    snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld%s", (long long)s->first, (long long)s->of,
+             (long long)s->apart, s->dense ? "_dense" : "");
   else if (cut)
     snprintf(name + strlen(name), NAME - strlen(name), "_%lld", (long long)s->first);
   if (cut && s->column.size) border_name(&s->column, name, NAME);
@@ -297,7 +300,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s) {\n%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-          s->asks ? asked : "", says_rows(s) ? window_rows : "", s->of ? "" : "  (void)c_p;\n",
+          s->asks ? asked : "", says_rows(s) ? window_rows : "", s->of && !s->dense ? "" : "  (void)c_p;\n",
           s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
@@ -369,8 +372,13 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
           "                int add%s%s%s) {\n",
           (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b), type_of_c(&s),
           more_of(&s), s.asks ? asked : "", says_rows(&s) ? window_rows : "");
-  bool ok =
-      run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
+  bool ok = true;
+  for (int dense = s.of && !s.block && s.lanes > s.of; ok && dense >= 0; dense--) {
+    high.dense = low.dense = dense;
+    if (dense) fprintf(body, "  if (c_p == %lld) {\n", (long long)s.of);
+    ok = run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
+    if (dense) fputs("  return;\n  }\n", body);
+  }
   fputs("}\n", body);
   return ok;
 }

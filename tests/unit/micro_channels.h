@@ -23,7 +23,7 @@ static const char channels[] =
     "*s) {\n"
     "  static float a[1024], b[50 * 64], c[64 * 100];\n"
     "  static int64_t at[50];\n"
-    "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
+    "  int wrong = 0, c_p = of + n % 2 * 2, c_n = joined * c_p + 5;\n"
     "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
     "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
     "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"

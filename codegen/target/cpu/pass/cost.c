@@ -155,7 +155,10 @@ static void channels(walk *w, const ir_stmt *s) {
   const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
                calls = outside(w, s) * passes;
   const int64_t joined = p->channels.joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
-  const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
+  const bool dense = joined > 1 && s->range[p->m].most < w->isa->lanes; /* rows of images, side by side */
+  const double squares = (dense ? tiles_down(w->isa->registers, rows, across)
+                                : parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined) *
+                         vectors;
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
   const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
