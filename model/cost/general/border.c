@@ -395,13 +395,15 @@ static bool is_padded(const tf_workload *wl, int o) {
  * the end of every loop, which may be shorter; of an op of which retention or its own borders may leave any part, with
  * one element. */
 static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
-  if (m->plan->made_in[at.op] >= 0 || is_padded(m->plan->wl, at.op)) return of_one(m->plan->wl, at, r);
   const tf_touch t = {at.op, at.ref};
   int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
   tf_last_steps(&m->ev, n, digits);
   const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  return cut < full ? cut : full;
+  const int64_t least = cut < full ? cut : full;
+  if (m->plan->made_in[at.op] < 0 && !is_padded(m->plan->wl, at.op)) return least;
+  const int64_t one = of_one(m->plan->wl, at, r);
+  return one < least ? one : least;
 }
 
 bool tf_border_empties(struct tf_model *m) {
