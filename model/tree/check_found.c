@@ -69,11 +69,29 @@ static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
   return false;
 }
 
+static bool is_constant(const tf_index *ix) { return ix->n_terms == 0; }
+
+/* Whether some read of the output names an element along a rank outright, while another moves along it. */
+static bool stands_beside(const found *q) {
+  const tf_tensor *z = &q->f->wl->tensors[q->f->wl->ops[q->o].out];
+  for (int r = 0; r < z->rank; r++) {
+    bool stands = false, moves = false;
+    TF_EACH_READ (q->f, q->o, q->scope, at) {
+      const bool still = is_constant(&q->f->wl->ops[at.op].reads[at.ref].index[r]);
+      stands |= still;
+      moves |= !still;
+    }
+    if (stands && moves) return true;
+  }
+  return false;
+}
+
 /* The step of the dim at the scope, if it is the same for all ops that lead there; 0: it is not, or settings differ
  * otherwise. */
 static int64_t common_step(const found *q, int dim) {
   const tf_facts *f = q->f;
   int64_t step = 0;
+  if (stands_beside(q)) return 0;
   for (int j = f->leaf_from[q->scope]; j < f->leaf_end[q->scope]; j++) {
     int o = f->leaf_op[j];
     for (int i = 0; i < f->wl->ops[o].n_reads; i++)
