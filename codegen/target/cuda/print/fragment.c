@@ -243,7 +243,7 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
     return;
   }
   /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle of a stream */
-  c_line(c, c->p->machine.groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
+  c_line(c, c->of_groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
   int opened = s->kind != IR_NEST && c_open_when(c, s);
   if (s->kind == IR_NEST) c_fresh_flag(c, s);
   opened += open_single(c, &t);

@@ -283,7 +283,9 @@ static void groups(c_printer *c, const ir_stmt *s, int number, cu_room *room) {
     return;
   }
   cu_groups_maps(c->out, c->p, &g);
+  c->of_groups = true;
   cu_groups_kernel(c, &g, open_global, values);
+  c->of_groups = false;
   cu_groups_start(c->out, c->p, &g, c->offset, c->name);
   if (g.shared > room->shared) room->shared = g.shared;
 }
