@@ -52,6 +52,12 @@ static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timin
   return cli_trials_measure(&j->trials, kernels, n, out);
 }
 
+static bool confirm(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  job *j = ctx;
+  cli_meter_line(&j->meter, "the fastest %d once more, in turns ", n);
+  return cli_trials_confirm(&j->trials, kernels, n, out);
+}
+
 static void show(void *ctx, const tf_tune_progress *p) {
   job *j = ctx;
   const cli_figure best = isfinite(p->best) ? cli_si(p->best, "s") : (cli_figure){"-"};
@@ -102,14 +108,32 @@ static void print_trials(const tf_tuned *t) {
   }
 }
 
+/* Prints the times of those that were timed once more, in order of trials. */
+static void print_confirmed(const tf_tuned *t) {
+  int n = 0;
+  for (int k = 0; k < t->n; k++)
+    if (t->trials[k].confirmed > 0)
+      printf("%s trial %d %s", n++ ? "," : "beside each other, in turns:", k, cli_si(t->trials[k].confirmed, "s").s);
+  if (n) puts("");
+}
+
+/* How many times as fast as the first choice the best is, where both ran. */
+static void print_gain(const tf_tuned *t) {
+  const tf_trial *first = &t->trials[0], *best = &t->trials[t->best];
+  const bool beside = first->confirmed > 0 && best->confirmed > 0;
+  if (beside || first_of(t))
+    printf("trial %d is the fastest: %.3f times as fast as the first choice\n", t->best,
+           beside ? first->confirmed / best->confirmed : first->timing.seconds / best->timing.seconds);
+}
+
 static void report(const tf_tuned *t, const job *j) {
-  const tf_timing *first = first_of(t);
   printf("on %s, compiled by %s\n", j->trials.machine, j->trials.compiler);
   print_verdicts(t);
   print_trials(t);
   if (t->best < 0) return;
+  print_confirmed(t);
+  print_gain(t);
   const tf_trial *best = &t->trials[t->best];
-  if (first) printf("%.3f times as fast as the first choice\n", first->seconds / best->timing.seconds);
   printf("\n%s\nmapping: |\n", best->text);
   for (const char *p = best->mapping; *p;) {
     const size_t n = strcspn(p, "\n");
@@ -121,7 +145,7 @@ static void report(const tf_tuned *t, const job *j) {
 static bool write_csv(const tf_tuned *t, const char *path) {
   cli_text out = {0};
   double best = INFINITY;
-  cli_printf(&out, "trial,verdict,seconds,best,cycles,isa,same,schedule\n");
+  cli_printf(&out, "trial,verdict,seconds,best,cycles,isa,same,confirmed,schedule\n");
   for (int k = 0; k < t->n; k++) {
     const tf_trial *x = &t->trials[k];
     const bool ran = x->timing.verdict == TF_TUNE_RAN;
@@ -131,6 +155,8 @@ static bool write_csv(const tf_tuned *t, const char *path) {
     cli_printf(&out, ",");
     if (isfinite(best)) cli_printf(&out, "%.9g", best);
     cli_printf(&out, ",%.9g,%s,%d,", x->cycles, x->isa, x->same);
+    if (x->confirmed > 0) cli_printf(&out, "%.9g", x->confirmed);
+    cli_printf(&out, ",");
     cli_csv_cell(&out, x->text);
     cli_printf(&out, "\n");
   }
@@ -165,6 +191,7 @@ static tf_tune_opts options_of(job *j) {
                         .plan = {.kernel = {.isa = isa, .dtype = o->dtype, .version = TILEFLOW_VERSION},
                                  .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
                         .measure = measure,
+                        .confirm = confirm,
                         .stop = cli_interrupted,
                         .progress = j->meter.on ? show : NULL,
                         .now = now,
@@ -209,12 +236,14 @@ static cli_status tune(cli_session *s, job *j) {
 
 /* ---- networks ---------------------------------------------------------------------------------- */
 static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
-  const tf_timing *first = first_of(t), *best = t->best < 0 ? NULL : &t->trials[t->best].timing;
+  const tf_trial *best = t->best < 0 ? NULL : &t->trials[t->best];
+  const double seconds = !best ? 0 : best->confirmed > 0 ? best->confirmed : best->timing.seconds;
+  const tf_timing *first = first_of(t);
   int runs = 0;
   for (int k = 0; k < p->n; k++)
     runs += p->groups[k].like == i;
   printf("%5d  %4d  %6d  %12s  %8s  %s\n", i + 1, runs, t->n, first ? cli_si(first->seconds, "s").s : "-",
-         best ? cli_si(best->seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
+         best ? cli_si(seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
 }
 
 /* Prints why a group has no kernel that can be tuned; false: it is the store, which no other group can use either. */

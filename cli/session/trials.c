@@ -13,7 +13,15 @@
 #include "cli/os/temp_dir.h"
 #include "cli/session/measure.h"
 
-enum { COMPILE_SECONDS = 240, TEST_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3, TURNS = 8 };
+enum {
+  COMPILE_SECONDS = 240,
+  TEST_SECONDS = 120,
+  BENCH_SECONDS = 60,
+  ROUNDS_MOST = 31,
+  ROUNDS_FIRST = 3,
+  TURNS = 8,        /* at most, of a kernel timed by itself */
+  TURNS_BESIDE = 9, /* of each kernel, beside others */
+};
 static const double turn_seconds = 0.2; /* target duration of a turn */
 static const double steady = 0.02;      /* medians with a smaller relative difference agree */
 
@@ -168,15 +176,23 @@ static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds,
   return how;
 }
 
+/* Rounds that fill a turn, if one takes so many seconds. */
+static int rounds_of(double each) {
+  const double most = turn_seconds / each;
+  return most > ROUNDS_MOST ? ROUNDS_MOST : most < ROUNDS_FIRST ? ROUNDS_FIRST : (int)most;
+}
+
+static void note(cli_ran how, tf_timing *out) {
+  if (how == CLI_TOO_LONG) out->verdict = TF_TUNE_TOO_LONG;
+  if (how == CLI_BROKE) out->verdict = TF_TUNE_CRASHED;
+}
+
 /* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last two counts. */
 static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
   double last, now;
   int rounds = ROUNDS_FIRST;
   cli_ran how = run_once(t, dir, k, rounds, &last);
-  if (how == CLI_RAN) {
-    const double most = turn_seconds / last;
-    rounds = most > ROUNDS_MOST ? ROUNDS_MOST : most < ROUNDS_FIRST ? ROUNDS_FIRST : (int)most;
-  }
+  if (how == CLI_RAN) rounds = rounds_of(last);
   bool agree = false;
   for (out->turns = 1; how == CLI_RAN && !agree && out->turns < TURNS; out->turns++) {
     how = run_once(t, dir, k, rounds, &now);
@@ -185,22 +201,65 @@ static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *
     out->seconds = fmin(now, last);
     last = now;
   }
-  if (how == CLI_TOO_LONG) out->verdict = TF_TUNE_TOO_LONG;
-  if (how == CLI_BROKE) out->verdict = TF_TUNE_CRASHED;
+  note(how, out);
   return how;
 }
 
-bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out) {
+/* One after the other.  CLI_STOPPED: Ctrl-C. */
+static cli_ran time_each(const cli_trials *t, const char *dir, int n, tf_timing *out) {
+  cli_ran how = CLI_RAN;
+  for (int k = 0; k < n && how != CLI_STOPPED; k++)
+    if (out[k].verdict == TF_TUNE_RAN) how = time_one(t, dir, k, &out[k]);
+  return how;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* In turns, so that what else the computer does falls on all alike; the median of each counts. */
+static cli_ran time_beside(const cli_trials *t, const char *dir, int n, tf_timing *out) {
+  double *took = malloc(((size_t)n * TURNS_BESIDE + 1) * sizeof *took);
+  cli_ran how = took ? CLI_RAN : CLI_STOPPED;
+  for (int turn = 0; turn < TURNS_BESIDE && how != CLI_STOPPED; turn++)
+    for (int i = 0; i < n && how != CLI_STOPPED; i++) {
+      const int k = turn % 2 ? n - 1 - i : i;
+      double *now = &took[k * TURNS_BESIDE + turn];
+      if (out[k].verdict != TF_TUNE_RAN) continue;
+      how = run_once(t, dir, k, turn == 0 ? ROUNDS_FIRST : rounds_of(now[-1]), now);
+      note(how, &out[k]);
+      out[k].turns++;
+    }
+  for (int k = 0; k < n && how != CLI_STOPPED; k++) {
+    if (out[k].verdict != TF_TUNE_RAN) continue;
+    qsort(&took[k * TURNS_BESIDE], TURNS_BESIDE, sizeof *took, ascending);
+    out[k].seconds = took[k * TURNS_BESIDE + TURNS_BESIDE / 2];
+  }
+  free(took);
+  return how;
+}
+
+typedef cli_ran how_to_time(const cli_trials *t, const char *dir, int n, tf_timing *out);
+
+static bool measure(const cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed, tf_timing *out) {
   cli_hold_interrupt(0);
   char *dir = cli_temp_dir();
   cli_ran how = dir && write_all(dir, kernels, n) ? compile_all(t, dir, n) : CLI_STOPPED;
   if (how == CLI_NOT_THERE)
     fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
-  for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++) {
+  for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)
     out[k] = (tf_timing){.verdict = tested(dir, k)};
-    if (out[k].verdict == TF_TUNE_RAN && time_one(t, dir, k, &out[k]) == CLI_STOPPED) how = CLI_STOPPED;
-  }
+  if (how != CLI_STOPPED && how != CLI_NOT_THERE) how = timed(t, dir, n, out);
   cli_temp_dir_drop(dir);
   cli_release_interrupt();
   return dir && how != CLI_STOPPED && how != CLI_NOT_THERE && !cli_interrupted(NULL);
+}
+
+bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  return measure(t, kernels, n, time_each, out);
+}
+
+bool cli_trials_confirm(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  return measure(t, kernels, n, time_beside, out);
 }

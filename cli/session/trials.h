@@ -20,6 +20,8 @@ bool cli_trials_begin(cli_trials *t, int jobs);
 void cli_trials_end(cli_trials *t);
 /* Implements tf_tune_opts.measure.  False: Ctrl-C, or nothing can be compiled here. */
 bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
+/* Implements tf_tune_opts.confirm. */
+bool cli_trials_confirm(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
 /* The mapping of the fastest kernel of the workload that the store has of this computer, and what its schedule says
  * beside.  NULL: it has none, or, with an error in d, it cannot be used. */
 tf_tree *cli_measured_mapping(const char *store, const tf_spec *what, const char *dtype, const char **isa,

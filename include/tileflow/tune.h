@@ -36,7 +36,8 @@ typedef struct {
   const char *mapping, *isa;
   double cycles; /* of the mapping, by the model */
   tf_timing timing;
-  bool same; /* its kernel was measured before, in another trial, whose measurement is copied */
+  bool same;        /* its kernel was measured before, in another trial, whose measurement is copied */
+  double confirmed; /* seconds beside the other fastest, in turns, at the end; 0: it was not one of them */
 } tf_trial;
 
 typedef struct {
@@ -61,6 +62,10 @@ typedef struct {
    * itself starts no programs.  A kernel with the same text as one that ran on this machine, built by this compiler, in
    * any run of the store, is not measured again. */
   bool (*measure)(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out);
+  /* Times n different kernels that ran, in turns, so that what else the computer does falls on all alike; false as of
+   * measure.  At the end of a run that ended by itself: the first choice, the fastest others, and the fastest that
+   * other runs of the store have.  NULL: the fastest by its own measurement is the best. */
+  bool (*confirm)(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out);
   bool (*stop)(void *ctx);
   void (*progress)(void *ctx, const tf_tune_progress *p);
   double (*now)(void *ctx); /* in seconds; needed with time_limit */
@@ -68,7 +73,7 @@ typedef struct {
 } tf_tune_opts;
 
 typedef struct {
-  int n, best;            /* best: index; -1: none has run */
+  int n, best;            /* best: index, of those that were confirmed if any was; -1: none has run */
   tf_trial *trials;       /* [n] in order; texts belong to the tf_tuned */
   int resumed;            /* trials that the store already had */
   int known;              /* trials whose kernels other runs of the store had measured, on this machine */
@@ -97,8 +102,9 @@ typedef struct {
   const char *machine, *dtype;
 } tf_tune_asked;
 
-/* The fastest trial in the store for this workload and architecture, by any strategy.  False with *out empty: there is
- * none, or, with an error in d, the store cannot be used (E_STORE). */
+/* The fastest trial in the store for this workload and architecture, by any strategy: of those that were confirmed
+ * last, if any was.  False with *out empty: there is none, or, with an error in d, the store cannot be used (E_STORE).
+ */
 bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
                   tf_tune_best *out, tf_diags *d);
 

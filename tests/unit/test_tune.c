@@ -66,7 +66,8 @@ static tf_tune_opts options(const char *strategy, int trials, const char *store,
 
 static bool alike(const tf_trial *a, const tf_trial *b) {
   return a->no == b->no && !strcmp(a->text, b->text) && !strcmp(a->mapping, b->mapping) && !strcmp(a->isa, b->isa) &&
-         a->timing.verdict == b->timing.verdict && a->timing.seconds == b->timing.seconds && a->same == b->same;
+         a->timing.verdict == b->timing.verdict && a->timing.seconds == b->timing.seconds && a->same == b->same &&
+         a->confirmed == b->confirmed;
 }
 
 static void check_same(const tf_tuned *a, const tf_tuned *b, int line) {
@@ -149,6 +150,110 @@ static void test_known(const tf_spec *s, const char *store) {
   check_same(t[1], t[2], __LINE__);
   for (int k = 0; k < RUNS; k++)
     tf_tuned_free(t[k]);
+  tf_diags_free(d);
+}
+
+/* ---- the end of a run: a clock that misleads ------------------------------------------------------ */
+static double true_seconds(const tf_emitted *e) { return 1e-3 * (1 + (double)(hash(e) % 1000) / 1000); }
+
+/* The slower a kernel, the faster it seems. */
+static bool measure_wrongly(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  fake *f = ctx;
+  f->measured += n;
+  for (int k = 0; k < n; k++)
+    out[k] = (tf_timing){TF_TUNE_RAN, 3e-3 - true_seconds(kernels[k]), 2};
+  return true;
+}
+
+static bool confirm(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  fake *f = ctx;
+  f->calls++;
+  CHECK(n > 1);
+  for (int k = 0; k < n; k++) {
+    out[k] = (tf_timing){TF_TUNE_RAN, true_seconds(kernels[k]), 9};
+    for (int j = 0; j < k; j++)
+      CHECK(hash(kernels[j]) != hash(kernels[k]));
+  }
+  return f->calls != f->most;
+}
+
+static bool confirm_none(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  (void)kernels;
+  ((fake *)ctx)->calls++;
+  for (int k = 0; k < n; k++)
+    out[k] = (tf_timing){.verdict = TF_TUNE_CRASHED};
+  return true;
+}
+
+static tf_tune_opts misled(const char *strategy, const char *store, fake *f) {
+  tf_tune_opts o = options(strategy, 24, store, f);
+  o.measure = measure_wrongly;
+  o.confirm = confirm;
+  return o;
+}
+
+/* The best is the one with the least true time of the four, three of them the fastest by the clock, the other the
+ * first choice; returns that time. */
+static double check_end(const tf_tuned *t) {
+  int n = 0, faster = 0;
+  double least = INFINITY, slowest = 0;
+  for (int k = 0; k < t->n; k++) {
+    const tf_trial *x = &t->trials[k];
+    if (!(x->confirmed > 0)) continue;
+    n++;
+    least = fmin(least, x->confirmed);
+    if (k > 0) slowest = fmax(slowest, x->timing.seconds);
+  }
+  for (int k = 1; k < t->n; k++)
+    faster += !t->trials[k].same && !(t->trials[k].confirmed > 0) && t->trials[k].timing.seconds < slowest;
+  CHECK_I64(n, 4);
+  CHECK_I64(faster, 0);
+  CHECK(t->trials[0].confirmed > 0);
+  CHECK(t->trials[t->best].confirmed == least);
+  return least;
+}
+
+static double stored(const tf_spec *s, const char *store, tf_diags *d) {
+  tf_tune_best best;
+  CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL}, s->arch, s->workload, &best, d));
+  free(best.mapping);
+  free(best.isa);
+  return best.seconds;
+}
+
+/* A run that is ended while it confirms, goes on, and is begun once more; then other strategies in the same store. */
+static void test_confirmed(const tf_spec *s, const char *store) {
+  tf_diags *d = tf_diags_new();
+  fake cut = {.most = 1}, rest = {0}, again = {0}, none = {0};
+  const tf_tune_opts first = misled("random", store, &cut), second = misled("random", store, &rest),
+                     third = misled("random", store, &again);
+  CHECK(!tf_tune_run(s->arch, s->workload, &first, d) && tf_diags_errors(d) == 0);
+  tf_tuned *a = tf_tune_run(s->arch, s->workload, &second, d), *b = tf_tune_run(s->arch, s->workload, &third, d);
+  if (!CHECK(a && b)) puts(tf_diags_text(d));
+  check_same(a, b, __LINE__);
+  double least = check_end(a);
+  CHECK(check_end(b) == least && stored(s, store, d) == least);
+  CHECK(rest.measured == 0 && rest.calls == 1 && again.calls == 0);
+  bool other = false; /* by its own time another trial would be the best */
+  for (int k = 0; k < a->n; k++)
+    other |= a->trials[k].timing.seconds < a->trials[a->best].timing.seconds;
+  CHECK(other);
+  tf_tuned_free(a);
+  tf_tuned_free(b);
+  for (int k = 0; tf_tune_strategy(k, NULL); k++) {
+    fake f = {0};
+    const tf_tune_opts o = misled(tf_tune_strategy(k, NULL), store, &f);
+    tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
+    if (CHECK(t)) least = fmin(least, check_end(t));
+    CHECK(stored(s, store, d) == least);
+    tf_tuned_free(t);
+  }
+  tf_tune_opts fails = misled("random", NULL, &none);
+  fails.confirm = confirm_none;
+  a = tf_tune_run(s->arch, s->workload, &fails, d);
+  if (CHECK(a)) check_trials(a, 25); /* the best by its own time */
+  CHECK_I64(none.calls, 1);
+  tf_tuned_free(a);
   tf_diags_free(d);
 }
 
@@ -305,6 +410,8 @@ int main(void) {
     unlink(store);
   }
   test_known(s, store);
+  unlink(store);
+  test_confirmed(s, store);
   unlink(store);
   test_find(s, store);
   test_refused(s, store, text);

@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "base/sha256.h"
 #include "tileflow/tree.h"
-#include "tune/store/store.h"
+#include "tune/run/confirm.h"
 #include "tune/way/way.h"
 
 enum { BATCH = 4, BATCH_MOST = 64 };
@@ -32,6 +32,7 @@ typedef struct {
   const tune_way *way;
   void *state;
   tune_store *store;
+  char problem[65];
   int64_t run;
   int batch, n_old, next_old;
   tf_trial *old; /* [n_old] trials of the store, replayed before anything is measured */
@@ -99,12 +100,6 @@ static const char *keep(tuner *t, char *text) {
   return own ? own : "";
 }
 
-static const char *kernel_text(const tf_emitted *e) {
-  for (int f = 0; f < e->n; f++)
-    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) return e->file[f].text;
-  return "";
-}
-
 /* Fills in the mapping and kernel of a tree; takes it over. */
 static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   tf_diags *d = tf_diags_new();
@@ -114,7 +109,7 @@ static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   c->trial.cycles = cycles_of(tree);
   c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
   c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
-  if (c->files) tf_sha256_text(kernel_text(c->files), strlen(kernel_text(c->files)), c->kernel);
+  if (c->files) tf_sha256_text(tune_kernel_text(c->files), strlen(tune_kernel_text(c->files)), c->kernel);
   tf_tree_free(tree);
   tf_diags_free(d);
 }
@@ -276,8 +271,22 @@ static bool go_on(tuner *t) {
   return true;
 }
 
+static bool confirm(tuner *t) {
+  tune_end e = {.arch = t->arch,
+                .wl = t->wl,
+                .o = t->o,
+                .store = t->store,
+                .what = {t->problem, t->o->machine ? t->o->machine : ""},
+                .run = t->run,
+                .out = t->out,
+                .d = t->d};
+  const bool ok = (t->o->stop && t->o->stop(t->o->ctx)) || tune_confirm(&e);
+  t->gave_up |= e.gave_up;
+  return ok;
+}
+
 static bool open_store(tuner *t) {
-  char problem[65], options[400];
+  char options[400];
   const tf_tune_opts *o = t->o;
   int n = snprintf(options, sizeof options, "batch %d", t->batch);
   for (int k = 0; k < t->space->n_isas && n < (int)sizeof options; k++)
@@ -287,9 +296,9 @@ static bool open_store(tuner *t) {
     tf_sha256_text(o->constraints->text, o->constraints->len, digest);
     snprintf(options + n, sizeof options - (size_t)n, " constraints %s", digest);
   }
-  if (!tune_digest(t->arch, t->wl, o->plan.kernel.dtype, problem)) return false;
+  if (!tune_digest(t->arch, t->wl, o->plan.kernel.dtype, t->problem)) return false;
   t->store = tune_store_open(o->store, true, t->d);
-  const tune_run_key key = {.problem = problem,
+  const tune_run_key key = {.problem = t->problem,
                             .workload = t->wl->name ? t->wl->name : "",
                             .machine = o->machine ? o->machine : "",
                             .compiler = o->compiler ? o->compiler : "",
@@ -332,7 +341,7 @@ tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_
   t.out = calloc(1, sizeof *t.out);
   bool ok = t.arena && t.out;
   if (ok) *t.out = (tf_tuned){.best = -1, .arena = t.arena};
-  ok = ok && set_up(&t) && first_choice(&t) && go_on(&t);
+  ok = ok && set_up(&t) && first_choice(&t) && go_on(&t) && confirm(&t);
   if (!ok && !t.gave_up && !tf_diags_errors(d)) tf_out_of_memory_at(d, wl->at);
   if (ok) t.out->drawn = t.world.drawn;
   if (ok) t.out->unfit = t.world.unfit;
@@ -361,7 +370,7 @@ bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *
   *out = (tf_tune_best){0};
   if (!tune_digest(arch, wl, asked->dtype, problem)) return tf_out_of_memory_at(d, wl->at);
   tune_store *s = tune_store_open(store, false, d);
-  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine}, &there, out, &schedule, d);
+  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine}, &there, out, &schedule, NULL, d);
   if (there) out->choices = tune_trace_choices(schedule);
   free(schedule);
   tune_store_close(s);

@@ -20,10 +20,13 @@ static const char schema[] = "CREATE TABLE run (id INTEGER PRIMARY KEY, problem 
                              " schedule TEXT NOT NULL, mapping TEXT NOT NULL, isa TEXT NOT NULL, cycles REAL NOT NULL,"
                              " verdict TEXT NOT NULL, seconds REAL, turns INTEGER NOT NULL, same INTEGER NOT NULL,"
                              " PRIMARY KEY (run, no)) WITHOUT ROWID;";
-/* Stores of earlier versions get this table when they are next written to. */
-static const char kernels[] = "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
-                              " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
-                              " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;";
+/* Stores of earlier versions get these tables when they are next written to. */
+static const char added[] = "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
+                            " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
+                            " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
+                            "CREATE TABLE IF NOT EXISTS finalist (owner INTEGER NOT NULL REFERENCES run (id),"
+                            " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
+                            " seconds REAL NOT NULL, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;";
 
 static bool create_tables(tf_db *db, const void *ctx, tf_diags *d) {
   (void)ctx;
@@ -38,7 +41,7 @@ tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
   }
   const bool write = make || !path;
   if (tf_db_open(&s->db, &kind, path, write ? create_tables : NULL, NULL, d) &&
-      (!write || tf_db_exec(&s->db, kernels, d)))
+      (!write || tf_db_exec(&s->db, added, d)))
     return s;
   tune_store_close(s);
   return NULL;
@@ -162,22 +165,79 @@ bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
-bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf_tune_best *out, char **schedule,
-                     tf_diags *d) {
-  sqlite3_stmt *q =
-      tf_db_prepare(&s->db,
-                    "SELECT mapping, isa, seconds, schedule FROM trial JOIN run ON run = id WHERE problem = ?1 AND"
-                    " machine = ?2 AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1",
-                    d);
+static const char best_trial[] = "SELECT mapping, isa, seconds, schedule, run, no FROM trial JOIN run ON run = id "
+                                 "WHERE problem = ?1 AND machine = ?2"
+                                 " AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1";
+static const char best_finalist[] =
+    "SELECT mapping, isa, f.seconds, schedule, t.run, t.no FROM finalist f JOIN trial t ON t.run = f.run AND t.no = "
+    "f.no"
+    " WHERE f.round = (SELECT max(round) FROM finalist JOIN run ON owner = id WHERE problem = ?1 AND machine = ?2)"
+    " AND f.seconds > 0 ORDER BY f.seconds, t.run, t.no LIMIT 1";
+
+/* Takes the row of one of these, if it has one. */
+static bool take_best(tune_store *s, const char *sql, const tune_store_what *what, tf_tune_best *out, char **schedule,
+                      tune_finalist *who, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(&s->db, sql, d);
   bool failed = false;
   tf_db_bind(q, "tt", what->problem, what->machine);
-  *there = tf_db_step(&s->db, q, &failed, d);
-  if (*there) {
+  if (tf_db_step(&s->db, q, &failed, d)) {
     *out = (tf_tune_best){copy(tf_db_text(q, 0)), copy(tf_db_text(q, 1)), sqlite3_column_double(q, 2), {{0}}};
     *schedule = copy(tf_db_text(q, 3));
-    *there = out->mapping && out->isa && *schedule;
-    failed = !*there && !tf_out_of_memory(d);
+    if (who) *who = (tune_finalist){.run = sqlite3_column_int64(q, 4), .no = sqlite3_column_int(q, 5)};
+    if (!out->mapping || !out->isa || !*schedule) failed = !tf_out_of_memory(d);
   }
   sqlite3_finalize(q);
   return !failed;
+}
+
+bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf_tune_best *out, char **schedule,
+                     tune_finalist *who, tf_diags *d) {
+  bool failed = false;
+  const int64_t rounds = tf_db_number(&s->db, "SELECT count(*) FROM sqlite_master WHERE name = 'finalist'", &failed, d);
+  *out = (tf_tune_best){0};
+  *schedule = NULL;
+  bool ok = !failed && (!rounds || take_best(s, best_finalist, what, out, schedule, who, d));
+  if (ok && !out->mapping) ok = take_best(s, best_trial, what, out, schedule, who, d);
+  *there = ok && out->mapping;
+  return ok;
+}
+
+/* Within a transaction. */
+static bool put_round(tune_store *s, int64_t owner, const tune_finalist *f, int n, tf_diags *d) {
+  bool failed = false;
+  const int64_t last = tf_db_number(&s->db, "SELECT coalesce(max(round), 0) FROM finalist", &failed, d);
+  sqlite3_stmt *drop = failed ? NULL : tf_db_prepare(&s->db, "DELETE FROM finalist WHERE owner = ?1", d);
+  sqlite3_stmt *add =
+      drop ? tf_db_prepare(&s->db, "INSERT INTO finalist (owner, round, run, no, seconds) VALUES (?1, ?2, ?3, ?4, ?5)",
+                           d)
+           : NULL;
+  bool ok = add && tf_db_put(&s->db, drop, d, "i", owner);
+  for (int k = 0; k < n && ok; k++)
+    ok = tf_db_put(&s->db, add, d, "iiiir", owner, last + 1, f[k].run, (int64_t)f[k].no, f[k].confirmed);
+  sqlite3_finalize(drop);
+  sqlite3_finalize(add);
+  return ok;
+}
+
+bool tune_store_confirm(tune_store *s, int64_t owner, const tune_finalist *f, int n, tf_diags *d) {
+  if (!tf_db_exec(&s->db, "BEGIN IMMEDIATE", d)) return false;
+  if (put_round(s, owner, f, n, d) && tf_db_exec(&s->db, "COMMIT", d)) return true;
+  tf_db_rollback(&s->db);
+  return false;
+}
+
+bool tune_store_confirmed(tune_store *s, int64_t owner, tune_finalist *f, int n, bool *all, tf_diags *d) {
+  bool failed = false;
+  *all = true;
+  for (int k = 0; k < n && *all; k++) {
+    sqlite3_stmt *q =
+        tf_db_prepare(&s->db, "SELECT seconds FROM finalist WHERE owner = ?1 AND run = ?2 AND no = ?3", d);
+    tf_db_bind(q, "iii", owner, f[k].run, (int64_t)f[k].no);
+    *all = tf_db_step(&s->db, q, &failed, d);
+    if (*all) f[k].confirmed = sqlite3_column_double(q, 0);
+    if (*all && !(f[k].confirmed > 0)) failed = !tf_db_refuse(&s->db, d, "is damaged: a finalist without a time");
+    sqlite3_finalize(q);
+    if (failed) return false;
+  }
+  return true;
 }

@@ -36,10 +36,22 @@ typedef struct {
   const char *problem, *machine;
 } tune_store_what;
 
-/* The fastest trial of any run of the problem on the machine; texts malloc'd, out's choices are left.  *there: whether
- * there is one. */
+/* A trial of any run. */
+typedef struct {
+  int64_t run;
+  int no;
+  double confirmed; /* its seconds in the round, below */
+} tune_finalist;
+
+/* The fastest trial of any run of the problem on the machine: of the last round of finalists, or, if there was none, of
+ * all trials.  Texts malloc'd, out's choices are left; who (its time is left) may be NULL.  *there: whether there is
+ * one. */
 bool tune_store_best(tune_store *s, const tune_store_what *what, bool *there, tf_tune_best *out, char **schedule,
-                     tf_diags *d);
+                     tune_finalist *who, tf_diags *d);
+/* Keeps a round: trials that were timed in turns at the end of the owner's run, in the place of its last round. */
+bool tune_store_confirm(tune_store *s, int64_t owner, const tune_finalist *f, int n, tf_diags *d);
+/* Fills in the trials' times of the owner's round.  *all: whether it has all of them. */
+bool tune_store_confirmed(tune_store *s, int64_t owner, tune_finalist *f, int n, bool *all, tf_diags *d);
 
 /* digest.c: of everything that determines what is computed and which mappings there are.  hex[65]. */
 bool tune_digest(const tf_arch *arch, const tf_workload *wl, const char *dtype, char hex[65]);
