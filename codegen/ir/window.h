@@ -1,5 +1,5 @@
-/* Sums and maxima over small windows (depthwise convolution, pooling): how the reads of such a nest move with its
- * lanes, its rows and its window. */
+/* Sums and maxima over small windows (depthwise convolution, pooling) and maps of shifted reads: how the reads of such
+ * a nest move with its lanes, its rows and its window. */
 #ifndef CODEGEN_IR_WINDOW_H
 #define CODEGEN_IR_WINDOW_H
 #include "codegen/ir/ir.h"
@@ -24,4 +24,8 @@ int64_t ir_window_step(const tf_workload *wl, const ir_stmt *s, int i);
 int64_t ir_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, ir_at at);
 /* The first place, row by row, at which the same element is read. */
 ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at);
+/* The dim of a map that its innermost loop goes over, of those from `open` on: the last of its output, as elements
+ * along it are neighbours; but where that is less than half a vector and leads into a read's padding, which each
+ * element has to ask about, the longest that leads into none, if it fills one. */
+int ir_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes);
 #endif

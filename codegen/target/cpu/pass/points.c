@@ -73,6 +73,12 @@ static double window(const points *p) {
   return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile);
 }
 
+/* A map whose innermost loop is not that of its output's last dim: element by element. */
+static double along_other(const points *p, int row) {
+  const double n = (double)p->s->range[row].most;
+  return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
+}
+
 /* Rows of the output as vectors. */
 static double along_output(const points *p, double n_expr) {
   const int last = p->op->n_out_dims - 1;
@@ -100,6 +106,8 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   const int out = p.op->n_out_dims, all = p.op->n_dims;
   if (s->nest.window) return window(&p);
   if (s->nest.done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  const int row = out > 0 && out == all ? ir_map_row(wl, s, 0, isa->lanes) : out - 1;
+  if (row < out - 1) return along_other(&p, row);
   if (out == all) return out > 0 ? along_output(&p, p.op->n_expr) : p.op->n_expr;
   if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
   bool neighbours = false;

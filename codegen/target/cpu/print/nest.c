@@ -1,6 +1,7 @@
 /* Nests point by point: the innermost loop is one that compilers turn into vectors. */
 #include <inttypes.h>
 
+#include "codegen/ir/window.h"
 #include "codegen/target/cpu/print/rows.h"
 
 static const char *const identities[] = {
@@ -147,9 +148,22 @@ void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
   fprintf(c->out, "%s;\n", close);
 }
 
+/* A map, element by element along one of its dims; what its row does not move is not asked for at each element. */
+static void map_rows(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  const int row = ir_map_row(c->wl, s, open, tf_micro_lanes(c->micro));
+  for (int k = open; k < op->n_dims; k++)
+    if (k != row) c_loop(c, op, s, k);
+  c_row_maps(c, &s, 1, row);
+  c_close(c, op->n_dims - open - 1);
+}
+
 /* All of the output dims, then one vector of elements at a time along the last of them. */
 static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int last = op->n_out_dims - 1, opened = 0;
+  if (op->reduce == TF_ASSIGN && !c_is_vector_row(c, s, last)) {
+    map_rows(c, op, s, open);
+    return;
+  }
   for (int k = open; k < last; k++, opened++)
     c_loop(c, op, s, k);
   if (op->reduce != TF_ASSIGN) {
@@ -167,11 +181,6 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_loop(c, op, s, k);
   if (c_is_vector_row(c, s, last)) {
     c_row_vectors(c, &s, 1, last);
-    c_close(c, opened);
-    return;
-  }
-  if (op->reduce == TF_ASSIGN) { /* what the row does not move is not asked for at each element */
-    c_row_maps(c, &s, 1, last);
     c_close(c, opened);
     return;
   }

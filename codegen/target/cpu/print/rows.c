@@ -222,7 +222,7 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   names_of(c, all, n);
   for (int i = 0; i < n; i++)
     c_take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
-  c_line(c, "#pragma omp simd\n");
+  if (open == c->wl->ops[all[0]->op].n_out_dims - 1) c_line(c, "#pragma omp simd\n"); /* neighbours in memory */
   c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
