@@ -153,6 +153,9 @@ static inline ir_type ir_slab_type(const ir_product *p) { return p->way == IR_CH
 /* Whether the output's k-th dim is not n but moves b, whose panels are others for each of its settings: groups of a
  * convolution, the phases of a transposed one. */
 bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k);
+/* Bytes between neighbours along the k-th dim of an op's output, as float32; 0: of an intermediate, which may lie
+ * otherwise. */
+int64_t ir_rows_apart(const tf_workload *wl, const tf_op *op, int k);
 
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }

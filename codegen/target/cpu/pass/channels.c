@@ -1,5 +1,7 @@
 /* Products whose lanes run along channels, with the output's rows down the tile: where the mapping spreads channels
  * over the units. */
+#include <math.h>
+
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/cost.h"
 #include "codegen/target/cpu/pass/pass.h"
@@ -11,17 +13,37 @@ enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* The best panel width for rows of m and n columns; `part`: the columns must end with a panel. */
-static int panel_of(const lowering *w, int64_t m, int64_t n, bool part) {
+/* Reduced points of the nest, in groups of the kernel. */
+static double depth_of(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  double k = 1;
+  for (int i = op->n_out_dims; i < op->n_dims; i++)
+    k *= (double)parts(nest->range[i].most, i == p->channels.groups ? p->kernel->group : 1);
+  return k;
+}
+
+/* The best panel width for that many rows. */
+static int panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const tf_core *core = &w->plan->arch->core;
-  int best = 1, chosen = tf_micro_across(&t->choices);
-  const int64_t vectors = parts(n, t->lanes);
+  const int64_t n = nest->range[p->n].most, joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
+  const bool part = n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
+  const tf_turned turned = {t->registers, t->lanes, nest->range[p->m].most * joined, parts(n, t->lanes),
+                            ir_rows_apart(w->plan->wl, op, p->n)};
+  const int chosen = tf_micro_across(&t->choices);
+  const double depth = depth_of(w, nest, p);
+  double least = INFINITY;
+  int best = 1;
   if (chosen && (!part || n % (chosen * t->lanes) == 0)) return chosen * t->lanes;
-  for (int across = 2; across <= 4; across++)
-    if ((!part || n % (across * t->lanes) == 0) &&
-        tf_cost_panels(core, t->registers, m, vectors, across) < tf_cost_panels(core, t->registers, m, vectors, best))
-      best = across;
+  for (int across = 1; across <= 4; across++) {
+    if (across > 1 && part && n % (across * t->lanes)) continue;
+    const double cycles = depth * tf_cost_panels(core, t->registers, turned.m, turned.vectors, across) +
+                          tf_cost_torn(core, &turned, across);
+    if (cycles >= least) continue;
+    least = cycles;
+    best = across;
+  }
   return best * t->lanes;
 }
 
@@ -230,8 +252,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
   p.channels.joined = joins(w, nest, &p);
-  p.channels.panel = panel_of(w, p.channels.joined ? m->most * nest->range[p.m - 1].most : m->most,
-                              nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
+  p.channels.panel = panel_of(w, nest, &p);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
   low_inside(w, nest, &p);

@@ -54,6 +54,30 @@ double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, do
          parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
 }
 
+/* The share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a line's
+ * place by where the line lies in its page. */
+static double crowded(const tf_core *core, double lines, int64_t apart) {
+  enum { LINE = 64 };
+  int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
+  while (rest) { /* places are multiples of their greatest common divisor */
+    const int64_t next = step % rest;
+    step = rest, rest = next;
+  }
+  const double stay = core->stays / (double)(step > LINE ? step : LINE);
+  return lines > stay ? 1 - stay / lines : 0;
+}
+
+double tf_cost_torn(const tf_core *core, const tf_turned *t, int across) {
+  enum { LINE_WORDS = 16 };
+  const double most = (double)t->vectors < across ? (double)t->vectors : across, rest = (double)(t->vectors % across),
+               lines = (double)t->m / LINE_WORDS, tiles = tiles_down(t->registers, t->m, across),
+               last = rest > 0 ? tiles_down(t->registers, t->m, (int)rest) : 0;
+  const double torn =
+      ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
+  const double each = core->jump / 2; /* a core waits for what it stores later than for what it loads */
+  return t->apart ? each * crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
+}
+
 /* How often a statement runs on each of the cores that work at once; `kept`: how often its data change. */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
@@ -162,8 +186,10 @@ static void channels(walk *w, const ir_stmt *s) {
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
   const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
+  const tf_turned turned = {w->isa->registers, w->isa->lanes, rows, (int64_t)vectors,
+                            ir_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, steps, across) +
-                         squares * w->core->square * w->isa->lanes);
+                         squares * w->core->square * w->isa->lanes + tf_cost_torn(w->core, &turned, across));
   if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, steps, (int)rest);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
