@@ -640,7 +640,37 @@ static void try_sme(const char *runner) {
   try_isa("sme", "int8", emulated, runner ? with : NULL, all_shapes);
 }
 
+/* ---- lines that share places of the first cache --------------------------------------------------- */
+/* Bytes that stay, where each place has room for as many lines as the page goes into what stays: so many of the lines
+ * that begin there, one place after the other. */
+static double gone(const tf_core *core, int lines, int64_t apart) {
+  enum { LINE = 64, PLACES = 64 };
+  const double room = core->stays / core->page;
+  bool taken[PLACES] = {false};
+  int places = 0;
+  for (int64_t i = 0; i < PLACES * LINE; i++) { /* until they come round */
+    const int64_t place = i * apart % (int64_t)core->page / LINE;
+    places += !taken[place];
+    taken[place] = true;
+  }
+  return lines > places * room ? 1 - places * room / lines : 0;
+}
+
+static void test_torn(void) {
+  const tf_core core = {.page = 4096, .stays = 32768, .jump = 60};
+  for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
+    for (int across = 1; across <= 4; across++) {
+      const tf_turned t = {.registers = 32, .lanes = 16, .m = 128, .vectors = 12, .apart = apart};
+      const double tiles = (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
+      CHECK_NEAR(tf_cost_torn(&core, &t, across), 30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
+    }
+  CHECK(tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 0}, 3) == 0);
+  CHECK(tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 8192}, 3) >
+        tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 8192}, 2));
+}
+
 int main(void) {
+  test_torn();
   test_shape();
   test_shape_twin();
   test_panels();
