@@ -105,7 +105,8 @@ static void planned(ways *w) {
 
 /* Choices of the generator, but for the mapping, in turn. */
 static void choose(ways *w, uint64_t seed) {
-  static const tf_choice what[] = {TF_CHOICE_TILE, TF_CHOICE_UNROLL, TF_CHOICE_ROWS, TF_CHOICE_ASK, TF_CHOICE_CLOSE};
+  static const tf_choice what[] = {TF_CHOICE_TILE, TF_CHOICE_UNROLL, TF_CHOICE_ROWS, TF_CHOICE_PREFETCH,
+                                   TF_CHOICE_CLOSE};
   static const int values[] = {6, 3, 3, 2, 6}, step[] = {1, 5, 7, 3, 11};
   for (int i = 0; i < (int)(sizeof what / sizeof *what); i++)
     w->kernel.choices.at[what[i]] = (signed char)(seed * (uint64_t)step[i] / (i % 2 + 1) % (uint64_t)values[i]);

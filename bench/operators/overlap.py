@@ -2,7 +2,7 @@
 """The three ways of the thesis (4.6.3, figure 4.6) to tune operators while a network of them runs: figures of this computer, laid out in time.
 
     bench/operators/overlap.py TILEFLOW OUT.csv [--stages N] [--trials N] [--arch FILE] [--folder DIR] [--stages-of FILE] CASE...
-    bench/operators/overlap.py --check N     laws that hold of any figures, on N networks by lot
+    bench/operators/overlap.py --check N     laws that hold of any figures, on N random networks
 
 Each CASE (workloads/operators/cases.csv) is tuned in stages of so many trials; processor seconds of each stage, those to emit and compile its best
 kernel, and that kernel's time go to the file --stages-of.  An iteration runs each operator once.  Three workers, who tune, compile, and run:

@@ -11,7 +11,7 @@ typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
   int64_t m, n;
-  bool rounds, asks;
+  bool rounds, prefetches;
   const tf_micro_ahead *ahead; /* rows that the tiles of the first panel also compute; NULL: none */
   char name[96];
 } block;
@@ -64,12 +64,12 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
           isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
   fprintf(out,
           "enum { ADDS = 1, FAR_A = 2, FAR_C = 4, FILLS = 8 };\n"
-          "/* Rows asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
+          "/* Rows to be prefetched: they come from afar, and no stream tells the machine where a row ends. */\n"
           "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
           "  for (int64_t i = 0; i < rows; i++)\n"
           "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n",
           LINE_BYTES);
-  tf_ask_text(out);
+  tf_prefetch_text(out);
 }
 
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
@@ -94,7 +94,7 @@ bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
     if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part &&
-        o->rounds == t.rounds && o->asks == t.asks && o->lays == t.lays)
+        o->rounds == t.rounds && o->prefetches == t.prefetches && o->lays == t.lays)
       return true;
   }
   if (!TF_GROW(u->tiles, u->n_tiles)) return false;
@@ -131,7 +131,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
   bool ok = true;
   cut_rows(u, b, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
-    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->asks, false};
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->prefetches, false};
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
     ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || tf_micro_tile(out, u, t));
   }
@@ -157,9 +157,9 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
   fprintf(out,
           "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n",
           c_bytes, t->rows, t->across * t->lanes * c_bytes);
-  if (t->asks) fputs("      ask_next(&ask);\n", out);
+  if (t->prefetches) fputs("      prefetch_next(&prefetch);\n", out);
   fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name,
-          column, t->asks ? ", ask.from, ask.each" : "");
+          column, t->prefetches ? ", prefetch.from, prefetch.each" : "");
 }
 
 /* The first panel, where each tile computes the rows of a for the next one.  `after`: rows of the next tile after
@@ -173,12 +173,12 @@ static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, 
   fprintf(out, "  for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
   fprintf(out, "    if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m), c_m * %d, %d, %d);\n",
           c_bytes, t->rows, t->across * t->lanes * c_bytes);
-  if (t->asks) fputs("    ask_next(&ask);\n", out);
+  if (t->prefetches) fputs("    prefetch_next(&prefetch);\n", out);
   fprintf(out,
           "    %s_%s(k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, add & ADDS%s, of, i + %d, i + %d + (i + %d < "
           "%lld ? %d : %d));\n  }\n",
-          ahead->name, name, t->asks ? ", ask.from, ask.each" : "", t->rows, t->rows, t->rows, (long long)to, t->rows,
-          after);
+          ahead->name, name, t->prefetches ? ", prefetch.from, prefetch.each" : "", t->rows, t->rows, t->rows,
+          (long long)to, t->rows, after);
 }
 
 /* All rows of the panels that start at columns `from`, ... before `to`, which have the same width. */
@@ -187,7 +187,8 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   int64_t size, more, count;
   if (from == to) return;
   cut_rows(u, b, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->asks, false}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->prefetches, false},
+          low = high;
   low.rows--;
   const int64_t border = more * (size + 1);
   if (b->ahead && from == 0) {
@@ -244,12 +245,13 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
           "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s",
           (long long)b->m, (long long)b->n, b->ahead ? ", and a's rows before they are read" : "", b->name,
           tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(b->rounds ? kernel->leaves : kernel->c),
-          b->asks ? ", const far_rows *far, int64_t boxes" : "");
+          b->prefetches ? ", const far_rows *far, int64_t boxes" : "");
   if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
   fputs(") {\n", out);
   if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
-  if (b->asks)
-    fprintf(out, "  asking ask = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
+  if (b->prefetches)
+    fprintf(out, "  prefetching prefetch = prefetch_from(far, boxes, %lld, k);\n",
+            (long long)tiles_of(u, b, panels, size, more));
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
   run_of_panels(out, u, b, last, b->n, (int)size, part);
@@ -257,19 +259,23 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   return true;
 }
 
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool prefetches,
                            bool rounds) {
   const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
   for (size_t i = 0; i < u->n_blocks; i++)
-    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks &&
-        u->blocks[i]->rounds == rounds)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n &&
+        u->blocks[i]->prefetches == prefetches && u->blocks[i]->rounds == rounds)
       return u->blocks[i]->name;
   block *b = k && m >= 1 && n >= 1 && TF_GROW(u->blocks, u->n_blocks) ? malloc(sizeof *b) : NULL;
   if (!b) return NULL;
-  *b = (block){
-      .kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .rounds = rounds, .asks = asks};
+  *b = (block){.kernel = k,
+               .lanes = k->lanes ? k->lanes : u->isa->lanes,
+               .m = m,
+               .n = n,
+               .rounds = rounds,
+               .prefetches = prefetches};
   snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "",
-           (long long)m, (long long)n, rounds ? "_rounds" : "", asks ? "_asks" : "");
+           (long long)m, (long long)n, rounds ? "_rounds" : "", prefetches ? "_prefetches" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
 }
@@ -280,32 +286,32 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
  * meanwhile takes longer than doing both in turn. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   const ir_kernel *k = &b->kernel->kernel;
-  const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->asks, b->rounds);
+  const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->prefetches, b->rounds);
   if (plain)
     fprintf(out,
             "\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_k,\n"
             "    %s *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, "
             "b_k, c, c_m, add%s);\n}\n",
             b->name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(b->rounds ? k->leaves : k->c),
-            b->asks ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name, (long long)b->m,
-            plain, b->asks ? ", far, boxes" : "");
+            b->prefetches ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name,
+            (long long)b->m, plain, b->prefetches ? ", far, boxes" : "");
   return plain != NULL;
 }
 
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2], bool asks,
-                                 bool rounds, const tf_micro_ahead *ahead) {
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2],
+                                 bool prefetches, bool rounds, const tf_micro_ahead *ahead) {
   const int64_t m = size[0], n = size[1];
   const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
   block b = {.kernel = k,
              .lanes = k->lanes ? k->lanes : u->isa->lanes,
              .m = m,
              .n = n,
-             .asks = asks,
+             .prefetches = prefetches,
              .rounds = rounds,
              .ahead = ahead};
   bool anew;
   snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s%s", ahead->name, (long long)m, (long long)n,
-           rounds ? "_rounds" : "", asks ? "_asks" : "");
+           rounds ? "_rounds" : "", prefetches ? "_prefetches" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
   const bool before = tf_micro_in_tiles(k) || (!k->prefix && *u->source->ask);

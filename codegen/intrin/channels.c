@@ -15,7 +15,7 @@ typedef struct {
   bool dense;        /* joined rows of the output stand one behind the other */
   int64_t first;     /* the index of the tile's first element, where the tile depends on it */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
-  bool asks;         /* prefetches a part of the next panels */
+  bool prefetches;   /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
   const ir_kernel *kernel;
   int window[2];         /* rows and columns of the window with which k ends, of which borders leave a part out */
@@ -90,7 +90,7 @@ static void name_more(const shape *s, char *name, size_t room) {
   if (s->window[0])
     snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1], says_rows(s) ? "_rows" : "");
   snprintf(name + n, room - n, "_s%lld%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "", block,
-           s->rounds ? "_rounded" : "", s->asks ? "_asks" : "", window);
+           s->rounds ? "_rounded" : "", s->prefetches ? "_prefetches" : "", window);
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -213,7 +213,7 @@ static void prefetch_rows(FILE *out, const shape *s) {
 }
 
 /* More arguments: what the 128 that are too much in each element of a come to; what to prefetch; the window's rows. */
-static const char excess[] = ", const int32_t *excess", asked[] = ", uintptr_t ahead, int64_t by",
+static const char excess[] = ", const int32_t *excess", prefetched[] = ", uintptr_t ahead, int64_t by",
                   window_rows[] = ", int64_t from, int64_t to";
 static const char *more_of(const shape *s) { return s->kernel->a == IR_U8 ? excess : ""; }
 
@@ -238,7 +238,7 @@ static void print_step(FILE *out, const shape *s, int r, int c) {
     for (int j = 0; j < s->across; j++)
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, of, add, i, j, i, j);
   }
-  if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
+  if (s->prefetches) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
   fprintf(out, "    b += %d;\n", s->across * wide);
 }
 
@@ -252,7 +252,7 @@ static void print_position(FILE *out, const shape *s, int r, int c) {
     print_step(out, s, r, c);
   else
     fprintf(out, "    at++, b += %d%s;\n", s->across * s->lanes * s->kernel->group,
-            s->asks ? ", ahead += (uintptr_t)by" : "");
+            s->prefetches ? ", ahead += (uintptr_t)by" : "");
   fputs("    }\n", out);
 }
 
@@ -261,7 +261,7 @@ static void print_skip(FILE *out, const shape *s, const char *rows) {
   const int columns = s->window[1];
   fprintf(out, "  at += %d * (%s), b += %d * (%s)", columns, rows, columns * s->across * s->lanes * s->kernel->group,
           rows);
-  if (s->asks) fprintf(out, ", ahead += (uintptr_t)(%d * (%s) * by)", columns, rows);
+  if (s->prefetches) fprintf(out, ", ahead += (uintptr_t)(%d * (%s) * by)", columns, rows);
   fputs(";\n", out);
 }
 
@@ -300,7 +300,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s) {\n%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-          s->asks ? asked : "", says_rows(s) ? window_rows : "", s->of && !s->dense ? "" : "  (void)c_p;\n",
+          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "", s->of && !s->dense ? "" : "  (void)c_p;\n",
           s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
@@ -337,7 +337,7 @@ static int64_t same_tiles(shape s, int64_t count) {
 
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
-  const char *more = s.asks ? ", ahead, by" : "", *after = s.asks ? ", ahead += (uintptr_t)(k * by)" : "",
+  const char *more = s.prefetches ? ", ahead, by" : "", *after = s.prefetches ? ", ahead += (uintptr_t)(k * by)" : "",
              *start = s.kernel->a == IR_U8 ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
   char name[NAME];
   bool anew;
@@ -371,7 +371,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
           "c_p, int64_t n,\n"
           "                int add%s%s%s) {\n",
           (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b), type_of_c(&s),
-          more_of(&s), s.asks ? asked : "", says_rows(&s) ? window_rows : "");
+          more_of(&s), s.prefetches ? prefetched : "", says_rows(&s) ? window_rows : "");
   bool ok = true;
   for (int dense = s.of && !s.block && s.lanes > s.of; ok && dense >= 0; dense--) {
     high.dense = low.dense = dense;
@@ -419,7 +419,7 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .of = r->joined > 1 ? r->m : 0,
                    .apart = r->apart,
                    .block = r->block,
-                   .asks = r->asks,
+                   .prefetches = r->prefetches,
                    .rounds = r->rounds,
                    .kernel = r->kernel,
                    .window = {r->window[0], r->window[1]},

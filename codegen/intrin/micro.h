@@ -31,7 +31,7 @@ typedef struct tf_micro_isa {
   const char
       *plain; /* target attribute for functions that run without it, and test for it; NULL: every computer has it */
   const char *text;            /* `vec` and its operations in C */
-  const char *shuffle;         /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
+  const char *shuffle;         /* prefix of Intel's intrinsics on `vec`; NULL: rows are transposed element by element */
   const tf_micro_words *words; /* for instructions of products that are described; NULL: it takes none */
   tf_micro_form tiles;         /* which it has: TF_MICRO_TILES, TF_MICRO_OUTER; TF_MICRO_VECTORS: none */
   bool picks;                  /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
@@ -140,10 +140,10 @@ void tf_micro_lanes_text(FILE *out, const tf_micro_isa *isa, bool bf16);
  * vec_whole_part(const int32_t *p, int n)`: the first n as float, then zeros. */
 void tf_micro_rows_text(FILE *out, int lanes);
 
-/* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`:
+/* `void transpose_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`:
  * transposes 32-bit words; row pitches in bytes.  Needs int64_t least(int64_t, int64_t), and comes after the
  * prologue. */
-void tf_micro_turn_text(FILE *out);
+void tf_micro_transpose_text(FILE *out);
 
 /* Prints the function, unless it is there already, and returns its name (owned by u; NULL: out of memory, or m or n
  * below 1):
@@ -152,12 +152,12 @@ void tf_micro_turn_text(FILE *out);
  *   c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
  *   i < m, j < n; sums in C (float or int32_t), in the order of p.  Accesses no other elements of c.
  * add & FAR_A: a comes from memory row by row, contiguous along k; add & FAR_C: so does c; both are then prefetched.
- * asks: two more arguments, `const far_rows *far, int64_t boxes`: what later products need, prefetched while it
+ * prefetches: two more arguments, `const far_rows *far, int64_t boxes`: what later products need, prefetched while it
  * multiplies; not for AMX kernels.  rounds: c has the type to which the kernel's sums can be rounded
  * (ir_kernel.leaves), and nothing is added; add & FILLS, of AMX kernels: each row of c is followed by zeros up to a
  * multiple of 32.  For kernels with groups, k counts groups, a[i * a_m + p * a_k + e] is multiplied by b[p * b_k + j *
  * group + e], and a and b are padded as ir_kernel says. */
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool prefetches,
                            bool rounds);
 
 /* Rows of a that are computed while the product multiplies, as C over `const NAME *of`, which says where they are, and
@@ -172,10 +172,10 @@ typedef struct {
 } tf_micro_ahead;
 
 /* As tf_micro_block, of size[0] rows by size[1], with float32 rows of a that have not been computed yet; `const NAME
- * *of` is its last argument, after those of `asks`.  For instruction sets whose vectors have more lanes than tiles
- * have rows. */
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2], bool asks,
-                                 bool rounds, const tf_micro_ahead *ahead);
+ * *of` is its last argument, after those of `prefetches`.  For instruction sets whose vectors have more lanes than
+ * tiles have rows. */
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2],
+                                 bool prefetches, bool rounds, const tf_micro_ahead *ahead);
 
 /* Operands of a product with few rows: float32 or bfloat16, read in place. */
 typedef struct {
@@ -224,7 +224,7 @@ typedef struct {
   int64_t m, step, joined, apart;
   bool far;                /* a is in memory, and prefetched (rows that are not joined) */
   int64_t block;           /* above 0: c is blocked: elements are so far apart, panels of their channels side by side */
-  bool asks;               /* prefetches what the next panels hold: two more arguments */
+  bool prefetches;         /* prefetches what the next panels hold: two more arguments */
   bool rounds;             /* c is of the type that the kernel leaves, and the sums are stored, never added */
   const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
   /* k ends in a window of so many rows and columns (0: it has none), of which tiles leave out the positions beyond the

@@ -49,9 +49,9 @@ int tf_tile_step(const tf_tile *t) { return t->kernel->form == TF_MICRO_SQUARES 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
   char every[16] = "";
-  if (t->asks > 1) snprintf(every, sizeof every, "%d", t->asks);
+  if (t->prefetches > 1) snprintf(every, sizeof every, "%d", t->prefetches);
   snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
-           t->rounds ? "_rounds" : "", t->asks ? "_asks" : "", every, t->lays ? "_lays" : "");
+           t->rounds ? "_rounds" : "", t->prefetches ? "_prefetches" : "", every, t->lays ? "_lays" : "");
 }
 
 /* Declares the sums, and where the correction for the 128 added to a is, which is stored after b. */
@@ -98,8 +98,8 @@ static void take_a(FILE *out, const tf_tile *t, int i) {
   fputs(");\n", out);
 }
 
-/* One group of k; asks: it prefetches a line. */
-static void step(FILE *out, const tf_tile *t, bool asks) {
+/* One group of k; prefetches: it prefetches a line. */
+static void step(FILE *out, const tf_tile *t, bool prefetches) {
   const char *prefix = t->kernel->prefix;
   for (int j = 0; j < t->across; j++)
     load_b(out, t, j);
@@ -111,7 +111,7 @@ static void step(FILE *out, const tf_tile *t, bool asks) {
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
               j, i, j);
   }
-  if (asks) fputs("    ASK(ask);\n    ask += each;\n", out);
+  if (prefetches) fputs("    PREFETCH(prefetch);\n    prefetch += each;\n", out);
   if (t->lays) fprintf(out, "    to += %d;\n", t->across * t->lanes);
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
@@ -128,7 +128,7 @@ static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
           (long long)h->words, h->place);
   for (int s = 0; s < steps; s++) {
     fputs("    {\n", out);
-    step(out, t, t->asks);
+    step(out, t, t->prefetches);
     fputs("    }\n", out);
   }
   fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
@@ -190,24 +190,24 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
           "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
           "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
           ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
-          tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+          tf_micro_type(t->rounds ? k->leaves : k->c), t->prefetches ? ", uintptr_t prefetch, uintptr_t each" : "");
   if (t->lays) fprintf(out, ", %s *to", tf_micro_type(k->b));
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
   if (ahead) rows_beside(out, t, ahead);
-  const int unroll = t->asks > t->unroll ? t->asks : t->unroll;
+  const int unroll = t->prefetches > t->unroll ? t->prefetches : t->unroll;
   if (unroll > 1) {
     fprintf(out, "  for (; k >= %d; k -= %d) {\n", unroll, unroll);
     for (int i = 0; i < unroll; i++) {
       fputs("    {\n", out);
-      step(out, t, t->asks && i % t->asks == 0);
+      step(out, t, t->prefetches && i % t->prefetches == 0);
       fputs("    }\n", out);
     }
     fputs("  }\n", out);
   }
   fputs("  for (; k > 0; k--) {\n", out);
-  step(out, t, t->asks == 1);
+  step(out, t, t->prefetches == 1);
   fputs("  }\n", out);
   finish(out, t);
   fputs("}\n", out);

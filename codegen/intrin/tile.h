@@ -13,8 +13,8 @@ typedef struct {
   bool rounds;      /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
                      * nothing is added later */
   int unroll;       /* steps of k written out in the loop; 1: one */
-  int asks;  /* above 0: it prefetches a line in every so many steps: two more arguments, the address and the bytes to
-                advance each time */
+  int prefetches; /* above 0: it prefetches a line in every so many steps: two more arguments, the address and the bytes
+               to advance each time */
   bool lays; /* its rows of b, whole vectors, are laid side by side for the tiles after it: one more argument, where to
               */
 } tf_tile;
@@ -27,8 +27,8 @@ void tf_tile_name(const tf_tile *t, char *name);
  * `to` - 1 that it also computes, at most `rows` of them: three more arguments (of, from, to). */
 void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);
 
-/* ask.c: the text that prefetching blocks need. */
-void tf_ask_text(FILE *out);
+/* prefetch.c: the text that prefetching blocks need. */
+void tf_prefetch_text(FILE *out);
 
 /* block.c: records a function name, owned by u (NULL: out of memory); anew: it is still to be printed.  Next: the
  * instruction set of u. */

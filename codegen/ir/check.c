@@ -234,7 +234,7 @@ static void product(checker *c, const ir_stmt *s) {
   if (!c->ok) return;
   switch (p->way) {
   case IR_PAIRS:
-    if (p->pairs.turned >= 0) scratch(c, p->pairs.turned, "turned operand", box_of(c, s, p->a));
+    if (p->pairs.transposed >= 0) scratch(c, p->pairs.transposed, "transposed operand", box_of(c, s, p->a));
     if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
     if (p->pairs.merged) merged(c, s);
     break;
@@ -284,9 +284,9 @@ static void nest(checker *c, const ir_stmt *s) {
   must(c, holds(c, to, op->out), "nest %s: makes what has no buffer", op->name);
   must(c, !c->ok || (!holds_tiles(c, to) && !is_copied(c, to)), "nest %s: makes an input", op->name);
   if (c->ok && s->nest.product) product(c, s);
-  for (int i = 0; c->ok && i < s->nest.n_asks; i++)
-    must(c, s->nest.asks[i].nest && ir_product_of(s->nest.asks[i].nest) && s->nest.asks[i].shift,
-         "nest %s: asks ahead for no nest", op->name);
+  for (int i = 0; c->ok && i < s->nest.n_prefetches; i++)
+    must(c, s->nest.prefetches[i].nest && ir_product_of(s->nest.prefetches[i].nest) && s->nest.prefetches[i].shift,
+         "nest %s: prefetches for no nest", op->name);
   const ir_stmt *next = s->nest.rounds_for, *rows = s->nest.rows;
   must(c, !next || (next->kind == IR_NEST ? next->nest.copied : next->kind == IR_SAVE && next->save.done),
        "nest %s: what it rounds is done again", op->name);

@@ -127,14 +127,14 @@ static bool moves(const counter *c, int read, int dim) {
   return false;
 }
 
-static void turned(counter *c) {
+static void transposed(counter *c) {
   const ir_product *p = c->product;
   int64_t words = 1;
   for (int i = 0; i < c->op->n_dims; i++) {
     c->point[c->op->dims[i]] = low(c, i);
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
-  if (!holds(c, p->pairs.turned, 0, p->a, 0, 0)) c->at->count[p->pairs.turned].copied += words;
+  if (!holds(c, p->pairs.transposed, 0, p->a, 0, 0)) c->at->count[p->pairs.transposed].copied += words;
 }
 
 void ir_count_packs(const ir_program *p, ir_count *count) {
@@ -149,7 +149,7 @@ void ir_count_packs(const ir_program *p, ir_count *count) {
 void ir_count_copies(const ir_at *at, const ir_stmt *nest) {
   counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->nest.product};
   const bool pairs = c.product->way == IR_PAIRS;
-  if (pairs && c.product->pairs.turned >= 0) turned(&c);
+  if (pairs && c.product->pairs.transposed >= 0) transposed(&c);
   if (c.product->slab)
     slab(&c);
   else if (pairs && c.product->pack >= 0 && length(&c, c.product->k) > 0)

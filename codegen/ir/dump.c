@@ -108,10 +108,10 @@ static bool pads(const dump *d, const tf_op *op, int read) {
   return any;
 }
 
-static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
-                                       [IR_NEXT_SAME] = " (asks for its next)",
-                                       [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
-                                       [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
+static const char *const prefetched_next[] = {[IR_NEXT_NONE] = "",
+                                              [IR_NEXT_SAME] = " (prefetches its next)",
+                                              [IR_NEXT_LANES] = " (prefetches the next, then along lanes)",
+                                              [IR_NEXT_SUMS] = " (prefetches the next, then along the sum)"};
 
 /* Prints rows, lanes and reduced dims, and the panels of channels. */
 static void sides(const dump *d, const tf_op *op, const ir_product *p) {
@@ -127,7 +127,7 @@ static void sides(const dump *d, const tf_op *op, const ir_product *p) {
     fprintf(d->out, " %s", dim(d, op, k));
   fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->channels.panel);
   if (p->channels.last != p->channels.panel) fprintf(d->out, ", the last of %d", p->channels.last);
-  fputs(asks_for[p->channels.next], d->out);
+  fputs(prefetched_next[p->channels.next], d->out);
 }
 
 static void slab(const dump *d, const tf_op *op, const ir_product *p) {
@@ -154,7 +154,7 @@ static void product(const dump *d, const ir_stmt *s) {
               p->pairs.steps * p->kernel->group);
     else if (!p->slab && p->pack >= 0)
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
-    if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
+    if (p->pairs.transposed >= 0) fprintf(d->out, ", %s transposed once", read_name(d, op, p->a));
     if (p->pairs.copy >= 0 && !s->nest.copied) {
       fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
       if (p->pairs.copy_in) fprintf(d->out, " once for all of %s", d->p->var_name[p->pairs.copy_in->loop.var]);
@@ -165,14 +165,14 @@ static void product(const dump *d, const ir_stmt *s) {
 }
 
 /* Prints its prefetches; "next" for those of a later iteration. */
-static void asks(const dump *d, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_asks; i++) {
-    const ir_ask *a = &s->nest.asks[i];
+static void prefetches(const dump *d, const ir_stmt *s) {
+  for (int i = 0; i < s->nest.n_prefetches; i++) {
+    const ir_prefetch *a = &s->nest.prefetches[i];
     const tf_op *op = &d->wl->ops[a->nest->op];
     bool next = false;
     for (int k = 0; k < op->n_dims; k++)
       next |= a->shift[k] != 0;
-    fprintf(d->out, "%s%s%s of %s", i ? ", " : ", asks ahead for ", next ? "the next " : "",
+    fprintf(d->out, "%s%s%s of %s", i ? ", " : ", prefetches ", next ? "the next " : "",
             a->read < 0 ? d->wl->tensors[op->out].name : read_name(d, op, a->read), op->name);
   }
 }
@@ -186,7 +186,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
     fputc(' ', d->out), atom(d, s->nest.fresh[i]);
   if (s->nest.finite) fputs(" from the lowest finite number", d->out);
   if (s->nest.divides >= 0) fputs(", not divided yet", d->out);
-  if (s->nest.product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
+  if (s->nest.product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), prefetches(d, s);
   if (s->nest.window) fprintf(d->out, ", a window of %d", s->nest.window->taps);
   if (s->nest.done) fputs(", by the window before", d->out);
   fputc('\n', d->out);

@@ -47,10 +47,10 @@ typedef struct {
 
 /* Which panels a nest's tiles prefetch for the nest that follows it. */
 typedef enum {
-  IR_NEXT_UNASKED, /* none: they are in a cache already */
-  IR_NEXT_SAME,    /* those of this nest, or it is not known */
-  IR_NEXT_LANES,   /* the next panels along n */
-  IR_NEXT_SUMS     /* the next panels along the outermost reduced dim */
+  IR_NEXT_NONE,  /* none: they are in a cache already */
+  IR_NEXT_SAME,  /* those of this nest, or it is not known */
+  IR_NEXT_LANES, /* the next panels along n */
+  IR_NEXT_SUMS   /* the next panels along the outermost reduced dim */
 } ir_next;
 
 /* How a product is computed: PAIRS, a pair of matrices for each setting of the outer dims; FEW, the same with few rows
@@ -80,10 +80,10 @@ typedef struct {
       bool keep;       /* b is an argument: the packed copy stays valid until the box changes */
       int64_t *places; /* [dims of the op] above 1: number of boxes along the dim that have a slot of `pack` each; NULL:
                           all boxes use one slot in turn */
-      int turned; /* buffer for a transposed: m innermost, then k, then its other dims; valid as long as the box is the
-                     same */
-      int copy;   /* buffer for rows of a in the layout that the kernel wants, for each setting of the outer dims */
-      bool keep_copy;                /* a is an argument */
+      int transposed;  /* buffer for a transposed: m innermost, then k, then its other dims; valid as long as the box is
+                      the  same */
+      int copy;       /* buffer for rows of a in the layout that the kernel wants, for each setting of the outer dims */
+      bool keep_copy; /* a is an argument */
       const struct ir_stmt *copy_in; /* a loop whose steps do not write a: the copy stays valid until it starts over;
                                         NULL: for one setting of the outer dims only */
       int panels; /* buffer with all of b in panels, one block of n after the other.  The caller may fill it beforehand,
@@ -291,7 +291,7 @@ typedef struct {
   const ir_stmt *nest;
   int read; /* a or b of the product; -1: its output */
   const int64_t *shift;
-} ir_ask;
+} ir_prefetch;
 
 /* The common part holds what every pass may ask of any statement, as the row of its kind says (0 where it has none);
  * the union holds what is specific to the kind. */
@@ -381,9 +381,10 @@ struct ir_stmt {
       const ir_stmt *rounds_for; /* a following statement that would copy its sums rounded, which its product does at
                                     once; NULL: none */
       bool copied;               /* the product before it copies the rows that it needs */
-      int n_asks;                /* what its product prefetches while it multiplies ... */
-      const ir_ask *asks;
-      unsigned asked; /* ... and which of its own operands another product prefetches: bit 0 the output, 1 + i read i */
+      int n_prefetches;          /* what its product prefetches while it multiplies ... */
+      const ir_prefetch *prefetches;
+      unsigned
+          prefetched; /* ... and which of its own operands another product prefetches: bit 0 the output, 1 + i read i */
     } nest;
     struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
       int from, to;

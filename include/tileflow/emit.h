@@ -51,7 +51,7 @@ typedef struct {
   X(LANES, "lanes", TF_VALUES("own", "last", "channels"), "the output's dim along which a convolution's vectors lie")   \
   X(PACK, "pack", TF_VALUES("own", "never", "always"), "whether a product's panels are copied side by side")            \
   X(ROWS, "rows", TF_VALUES("own", "there", "copied"), "whether vectors along channels read rows in place or a copy")   \
-  X(ASK, "ask", TF_VALUES("own", "never"), "whether products prefetch what the next ones need")                         \
+  X(PREFETCH, "prefetch", TF_VALUES("own", "never"), "whether products prefetch what the next ones need")                         \
   X(AT, "at", TF_VALUES("own", "apart", "rows"),                                                                        \
     "where rows of intermediates are computed: op after op; row after row; own: also while a product multiplies")
 /* clang-format on */

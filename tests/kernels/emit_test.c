@@ -20,7 +20,7 @@
 #include "tileflow/tree.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, streams, once;
+  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once;
   bool keep, clang, cpp, xsmm, shown, text, plain;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -102,8 +102,8 @@ static bool holds(const tf_emitted *e, const char *text) {
  * has channels in blocks. */
 static bool packs(const tf_emitted *e) { return holds(e, "float *packed)"); }
 static bool blocks(const tf_emitted *e) { return holds(e, "in_block("); }
-/* Whether panels are asked for ahead. */
-static bool asks(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
+/* Whether panels are prefetched. */
+static bool prefetches(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
 /* Whether a product makes rows that it reads. */
 static bool makes_ahead(const tf_emitted *e) { return holds(e, "const ahead0 *of"); }
 
@@ -128,7 +128,7 @@ static bool header_is_cpp(const char *dir) {
 static void count_text(session *s, const tf_emitted *e) {
   s->packed += packs(e);
   s->blocked += blocks(e);
-  s->asks += asks(e);
+  s->prefetches += prefetches(e);
   s->ahead += makes_ahead(e);
   s->windows += windows(e);
   s->merged += merges(e);
@@ -138,7 +138,7 @@ static void count_text(session *s, const tf_emitted *e) {
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
-/* Every third case makes choices for the generator by lot. */
+/* Every third case makes random choices for the generator. */
 static tf_choices choices_of_turn(uint64_t turn) {
   tf_choices all = {{0}};
   tf_rng rng = tf_rng_new(turn, 0x63686f69);
@@ -242,9 +242,9 @@ int main(int argc, char **argv) {
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
+         "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
          "in %ld, b in passing in %ld, rows copied once in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places, s.few,
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged, s.places, s.few,
          s.streams, s.once);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;

@@ -90,15 +90,16 @@ static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
   return tf_micro_channels(f, u, &of, s[1] * lanes);
 }
 
-/* The same, asking for what follows: prefetches go anywhere. */
-static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
+/* The same, prefetching what follows: prefetches go anywhere. */
+static const char *prefetching_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
   tf_micro_rows_of of = rows_of(i, plain());
-  of.asks = true;
+  of.prefetches = true;
   const char *name = tf_micro_channels(f, u, &of, s[1] * lanes);
   if (name)
     fprintf(f,
-            "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+            "static void prefetching%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t "
+            "c_n, "
             "int64_t c_p, int64_t n,\n"
             "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n",
             i, name);
@@ -131,7 +132,7 @@ static void print_window(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[windows[i].shape];
   tf_micro_rows_of of = rows_of(windows[i].shape, plain());
   of.window[0] = windows[i].window[0], of.window[1] = windows[i].window[1];
-  of.column = windows[i].column, of.row = windows[i].row, of.asks = i % 2;
+  of.column = windows[i].column, of.row = windows[i].row, of.prefetches = i % 2;
   const char *name = tf_micro_channels(f, u, &of, s[1] * lanes);
   if (!CHECK(name)) return;
   fprintf(f, "static const window window%d = {%d, %d", i, of.window[0], of.window[1]);
@@ -141,7 +142,7 @@ static void print_window(FILE *f, tf_micro *u, int i, int lanes) {
           "static void windowed%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
           "int64_t c_p, int64_t n,\n"
           "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add%s",
-          i, name, of.asks ? ", (uintptr_t)b, 24" : "");
+          i, name, of.prefetches ? ", (uintptr_t)b, 24" : "");
   if (of.row.size && s[3] == 1) fprintf(f, ", %d, %d", windows[i].from, windows[i].to);
   fputs(");\n}\n", f);
 }
@@ -160,7 +161,7 @@ static void print_windows(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   fputs("  return w;\n}\n", f);
 }
 
-/* Every fourth shape in blocks, others asking: compilers take long over tiles. */
+/* Every fourth shape in blocks, others prefetching: compilers take long over tiles. */
 static bool stands_in_blocks(int i) { return i % 4 == 1; }
 static bool wants_more(int i) { return i % 5 == 1; }
 
@@ -169,7 +170,7 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   for (int i = 0; i < N_CHANNELS; i++) {
     CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL);
     CHECK(!stands_in_blocks(i) || (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL);
-    CHECK(!wants_more(i) || asking_of(f, u, i, isa->lanes) != NULL);
+    CHECK(!wants_more(i) || prefetching_of(f, u, i, isa->lanes) != NULL);
   }
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
   CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){.step = 1, .joined = 1, .kernel = plain()}, isa->lanes));
@@ -181,8 +182,8 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
       fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d, &all);\n", name[i], s[0], s[3], n, panel, s[2], k,
               n % 2);
     if (wants_more(i))
-      fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d, &all);\n", i, s[0], s[3], s[1] * isa->lanes,
-              s[1] * isa->lanes, s[2], 31, i % 2);
+      fprintf(f, "  w += bad_channels(prefetching%d, %d, %d, %d, %d, %d, %d, %d, &all);\n", i, s[0], s[3],
+              s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
     if (block[i])
       fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes,
               s[1] * isa->lanes + i % 2, s[2], 17 + i, i % 2);

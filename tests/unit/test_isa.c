@@ -59,7 +59,7 @@ enum { M = 7, N = 9, K = 5 };
 
 static const char head[] = "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
                            "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-                           "#define ASK(p) FETCH(p, 0)\n";
+                           "#define PREFETCH(p) FETCH(p, 0)\n";
 
 /* Of groups of G along k: b has them side by side, as ir_kernel says. */
 static const char check_block[] =

@@ -20,7 +20,7 @@ static void check_apart(const net_block *b, const int64_t *offset, int n, int64_
   CHECK_I64(peak, end);
 }
 
-/* The least peak there is: blocks by lot one above those beside it, in every order. */
+/* The least peak there is: random blocks one above those beside it, in every order. */
 static int64_t least_of_all(const net_block *b, int n, int64_t *offset, unsigned put, int64_t peak, int64_t best) {
   if (peak >= best) return best;
   if (put == (1u << n) - 1) return peak;

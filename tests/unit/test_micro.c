@@ -176,63 +176,65 @@ static const char turned[] =
     "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
     "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
     "    memset(to, 0, sizeof to);\n"
-    "    turn_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+    "    transpose_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
     "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? "
     "from[q * 43 + p] : 0);\n"
     "  }\n"
     "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
     "  return wrong;\n}\n";
 
-/* Blocks that ask ahead: what they compute is the same, and the lines of the boxes are asked for, little else, where
+/* Blocks that prefetch: what they compute is the same, and the lines of the boxes are prefetched, little else, where
  * there are tiles enough: a line a step. */
-static const char asks[] = "static char far_away[64 * 1024];\n"
-                           "static int asked_lines[1024], steps;\n"
-                           "static void asked(uintptr_t p) {\n"
-                           "  const uintptr_t at = p - (uintptr_t)far_away;\n"
-                           "  steps++;\n"
-                           "  if (at < sizeof far_away) asked_lines[at / 64]++;\n"
-                           "}\n"
-                           "static far_rows boxes[3];\n"
-                           "static int lines_missing(const far_rows *f) {\n"
-                           "  int missing = 0;\n"
-                           "  for (int64_t r = 0; r < f->rows; r++)\n"
-                           "    for (int64_t at = 0; at < f->bytes; at += 64) missing += !asked_lines[(f->from - "
-                           "(uintptr_t)far_away + (uintptr_t)(r * f->step + at)) / 64];\n"
-                           "  return missing;\n}\n"
-                           "static int bad_asks(kernel *f, int m, int n, int k) {\n"
-                           "  int wrong = 0;\n"
-                           "  const uintptr_t from = ((uintptr_t)far_away + 63) / 64 * 64;\n"
-                           "  boxes[0] = far_box(from, 3, 128, 128), boxes[1] = far_box(from, 0, 64, 64), boxes[2] = "
-                           "far_box(from + 4096, 2, 200, 1024);\n"
-                           "  memset(asked_lines, 0, sizeof asked_lines), steps = 0;\n"
-                           "  wrong += bad(f, m, n, k, k, 1, 0) + (boxes[0].rows != 1) + (boxes[2].rows != 2);\n"
-                           "  int all = 0;\n"
-                           "  for (int i = 0; i < 1024; i++) all += asked_lines[i] > 0;\n"
-                           "  if (steps >= 3 * k) wrong += lines_missing(&boxes[0]) + lines_missing(&boxes[2]);\n"
-                           "  wrong += steps < k || steps % k || all < 1 || all > 24;\n"
-                           "  if (wrong) printf(\"%d x %d, %d steps: %d lines asked for\\n\", m, n, steps, all);\n"
-                           "  return wrong;\n}\n";
+static const char prefetches[] =
+    "static char far_away[64 * 1024];\n"
+    "static int fetched_lines[1024], steps;\n"
+    "static void prefetched(uintptr_t p) {\n"
+    "  const uintptr_t at = p - (uintptr_t)far_away;\n"
+    "  steps++;\n"
+    "  if (at < sizeof far_away) fetched_lines[at / 64]++;\n"
+    "}\n"
+    "static far_rows boxes[3];\n"
+    "static int lines_missing(const far_rows *f) {\n"
+    "  int missing = 0;\n"
+    "  for (int64_t r = 0; r < f->rows; r++)\n"
+    "    for (int64_t at = 0; at < f->bytes; at += 64) missing += !fetched_lines[(f->from - "
+    "(uintptr_t)far_away + (uintptr_t)(r * f->step + at)) / 64];\n"
+    "  return missing;\n}\n"
+    "static int bad_prefetches(kernel *f, int m, int n, int k) {\n"
+    "  int wrong = 0;\n"
+    "  const uintptr_t from = ((uintptr_t)far_away + 63) / 64 * 64;\n"
+    "  boxes[0] = far_box(from, 3, 128, 128), boxes[1] = far_box(from, 0, 64, 64), boxes[2] = "
+    "far_box(from + 4096, 2, 200, 1024);\n"
+    "  memset(fetched_lines, 0, sizeof fetched_lines), steps = 0;\n"
+    "  wrong += bad(f, m, n, k, k, 1, 0) + (boxes[0].rows != 1) + (boxes[2].rows != 2);\n"
+    "  int all = 0;\n"
+    "  for (int i = 0; i < 1024; i++) all += fetched_lines[i] > 0;\n"
+    "  if (steps >= 3 * k) wrong += lines_missing(&boxes[0]) + lines_missing(&boxes[2]);\n"
+    "  wrong += steps < k || steps % k || all < 1 || all > 24;\n"
+    "  if (wrong) printf(\"%d x %d, %d steps: %d lines prefetched\\n\", m, n, steps, all);\n"
+    "  return wrong;\n}\n";
 
 static const int shapes[][2] = {{1, 1},   {2, 3},   {6, 64},  {7, 65},  {13, 16}, {14, 32}, {15, 31},
                                 {29, 17}, {12, 80}, {5, 100}, {37, 48}, {9, 7},   {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not ask, with one
- * line more. */
-static bool asks_ahead(int i, const tf_micro_isa *isa) { return i % 3 == (int)strlen(isa->name) % 3; }
+/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not prefetch, with
+ * one line more. */
+static bool prefetches_ahead(int i, const tf_micro_isa *isa) { return i % 3 == (int)strlen(isa->name) % 3; }
 
-static void print_asking(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
-  fputs(asks, f);
+static void print_prefetching(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
+  fputs(prefetches, f);
   for (int i = 0; i < N_SHAPES; i++) {
-    if (!asks_ahead(i, isa)) continue;
+    if (!prefetches_ahead(i, isa)) continue;
     const char *name =
         tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true, false);
     if (!CHECK(name)) return;
-    fprintf(f,
-            "static void asking_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, "
-            "float *c, int64_t c_m, int add) {\n"
-            "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
-            i, name);
+    fprintf(
+        f,
+        "static void prefetching_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, "
+        "float *c, int64_t c_m, int add) {\n"
+        "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
+        i, name);
   }
 }
 
@@ -242,12 +244,12 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
   if (!CHECK(u)) return;
   fputs(head, f);
-  fputs("static void asked(uintptr_t p);\n#define ASK(p) asked(p)\n", f);
+  fputs("static void prefetched(uintptr_t p);\n#define PREFETCH(p) prefetched(p)\n", f);
   fputs(row_head, f);
   tf_micro_prologue(f, isa);
   tf_micro_rows_text(f, isa->lanes);
   fputs(rows, f);
-  tf_micro_turn_text(f);
+  tf_micro_transpose_text(f);
   fputs(turned, f);
   if (isa->lanes > 1) {
     tf_micro_vector_math(f, isa, 1u << TF_K_EXP | 1u << TF_K_SILU);
@@ -261,7 +263,7 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   fputs(tail, f);
   print_channels(f, u, isa);
   print_windows(f, u, isa);
-  print_asking(f, u, isa);
+  print_prefetching(f, u, isa);
   fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels() + all_windows();\n", f);
   if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", isa->picks ? 1.1e-7 : 1e-7);
   for (int i = 0; i < N_SHAPES; i++)
@@ -269,8 +271,8 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
               add ? 40 : 1, add ? 1 : 41, add);
   for (int i = 0; i < N_SHAPES; i++)
-    if (asks_ahead(i, isa))
-      fprintf(f, "  w += bad_asks(asking_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
+    if (prefetches_ahead(i, isa))
+      fprintf(f, "  w += bad_prefetches(prefetching_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
   fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }

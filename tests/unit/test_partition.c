@@ -5,7 +5,7 @@
 #include "tests/unit/net_draw.h"
 #include "tileflow/emit.h"
 
-/* ---- costs by lot ------------------------------------------------------------------------------------------ */
+/* ---- random costs ----------------------------------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
   uint64_t seed;

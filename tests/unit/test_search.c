@@ -253,7 +253,7 @@ static void test_optimum(void) {
 }
 
 /* ---- genetic operators ------------------------------------------------------------------------------ */
-/* Rows bred over many generations, with costs by lot, are within their sizes and legal trees. */
+/* Rows bred over many generations, with random costs, are within their sizes and legal trees. */
 static void test_breeding(void) {
   problem p = from_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml");
   tf_shapes *s = tf_shapes_new(p.s->arch, p.s->workload, p.d);

@@ -71,7 +71,7 @@ static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
   tf_diags_free(d);
 }
 
-/* Shapes by lot and from starts of every depth, and walks through the trip counts of each. */
+/* Random shapes, and from starts of every depth, and walks through the trip counts of each. */
 static void try_shapes(const tf_spec *s, int shapes, uint64_t lot, bool show, tally *n) {
   tf_diags *d = tf_diags_new();
   tf_shapes *sh = tf_shapes_new(s->arch, s->workload, d);

@@ -188,7 +188,7 @@ static void turned_round(ir_program *p) {
   q->m = q->n, q->n = m;
 }
 static void sums_rows(ir_program *p) { product_of(p)->k = product_of(p)->m; }
-static void no_scratch(ir_program *p) { product_of(p)->pairs.turned = 0; }
+static void no_scratch(ir_program *p) { product_of(p)->pairs.transposed = 0; }
 static void small_scratch(ir_program *p) { p->buffers[product_of(p)->pack].words = 1; }
 static void large_tile(ir_program *p) { find(&p->body, IR_STAGE)->range[0].most = 1000; }
 static void from_nowhere(ir_program *p) {
@@ -232,7 +232,7 @@ static void check_faults(const session *s) {
       {__LINE__, MODEL, same_operand, "its operands are not two"},
       {__LINE__, MODEL, turned_round, "its rows are not of a alone"},
       {__LINE__, MODEL, sums_rows, "no dim is summed"},
-      {__LINE__, MODEL, no_scratch, "turned operand is no scratch"},
+      {__LINE__, MODEL, no_scratch, "transposed operand is no scratch"},
       {__LINE__, BF16, small_scratch, "do not hold its box"},
       {__LINE__, STAGED, large_tile, "a tile of 1000"},
       {__LINE__, STAGED, from_nowhere, "from nowhere"},

@@ -183,7 +183,7 @@ static void test_count(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
   static const char own[] = "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
-                            "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.ask {0}\n"; /* mappings alone */
+                            "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.prefetch {0}\n"; /* mappings alone */
   tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, &(tf_text){"own", own, sizeof own - 1}, d);
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;

@@ -79,7 +79,7 @@ static void judge(annealer *a, const int32_t *from, int32_t *to) {
     a->value[d] = tune_step(a->w->s, from, d, to) ? net_ask(a->learnt, question(a, from, to)) : -INFINITY;
 }
 
-/* The best direction; by lot among equals.  -1: none is left. */
+/* The best direction; at random among equals.  -1: none is left. */
 static int next_direction(annealer *a) {
   int best = -1, alike = 0;
   for (int d = 0; d < a->n_directions; d++) {
@@ -167,7 +167,7 @@ static void tell(void *state, const int32_t *row, double seconds) {
   if (a->learnt && ++a->n_told % TRAIN_EVERY == 0) train(a);
 }
 
-const tune_way tune_way_anneal = {"sa", "simulated annealing over what was measured, directions by lot", make_plain,
+const tune_way tune_way_anneal = {"sa", "simulated annealing over what was measured, random directions", make_plain,
                                   ask, tell};
 const tune_way tune_way_q = {"sa-q", "simulated annealing, directions by a network that learns what they bring",
                              make_learning, ask, tell};

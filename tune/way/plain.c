@@ -14,7 +14,7 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
   tune_note(state, row);
 }
 
-const tune_way tune_way_random = {"random", "rows by lot", make_random, ask_random, tell_random};
+const tune_way tune_way_random = {"random", "random rows", make_random, ask_random, tell_random};
 
 /* ---- model ------------------------------------------------------------------------------------- */
 enum { DRAWN = 300, KEPT = 48, STEPS = 600 };

@@ -37,7 +37,7 @@ const tune_way *tune_way_named(const char *name);
 bool tune_take(tune_world *w, const int32_t *row);
 bool tune_new(const tune_world *w, const int32_t *row);
 void tune_note(tune_world *w, const int32_t *row); /* it is no longer new */
-/* A new row by lot that fits, into `row`. */
+/* A new random row that fits, into `row`. */
 bool tune_draw(tune_world *w, int32_t *row);
 /* The row as [s->n_features] numbers for what learns: log2 of factors, shares of other domains; 0 for what another form
  * decides. */

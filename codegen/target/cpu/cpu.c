@@ -16,7 +16,7 @@ static const low_pass passes[] = {
     {"share", low_share},
     {"round", low_round_early},
     {"again", low_panels_again},
-    {"ask", low_ask_ahead},
+    {"prefetch", low_prefetch},
     {"merge", low_merge_rows},
     {"blocks", low_block_channels},
     {"around", low_around_channels},

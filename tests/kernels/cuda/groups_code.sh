@@ -1,14 +1,14 @@
 #!/bin/sh
 # What nvcc makes of kernels of warpgroups: no spills, no more registers than a third of a multiprocessor's threads may have, and in the
-# machine code as many products (HGMMA, of float8 QGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu foretells.
+# machine code as many products (HGMMA, of float8 QGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu predicts.
 # usage: groups_code.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
 . "$(dirname "$0")/tools.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What the file foretells of all its kernels, or what its code has, of one word.
-foretold() { grep -o "[0-9]* $1" "$work/$2/kernel.cu" | awk '{ n += $1 } END { print n + 0 }'; }
+# What the file predicts of all its kernels, or what its code has, of one word.
+predicted() { grep -o "[0-9]* $1" "$work/$2/kernel.cu" | awk '{ n += $1 } END { print n + 0 }'; }
 counted() { "$cuobjdump" -sass "$work/$2/kernel.o" | grep -c "[^A-Z]$1"; }
 
 # NAME ARCHITECTURE FILE...
@@ -19,12 +19,12 @@ look() {
   make -s -C "$work/$name" NVCC="$nvcc" NVCCFLAGS='-O3 -Xptxas -v' kernel.o >"$work/said" 2>&1 || { cat "$work/said"; failed=1; return; }
   spilled=$(sed -n 's/.* \([0-9]*\) bytes spill stores.*/\1/p' "$work/said" | sort -n | tail -1)
   [ "$spilled" = 0 ] || { echo "FAIL: $name: $spilled bytes are spilled"; failed=1; }
-  [ "$(foretold HGMMA "$name")$(foretold QGMMA "$name")" != 00 ] || { echo "FAIL: $name: not of warpgroups"; failed=1; }
+  [ "$(predicted HGMMA "$name")$(predicted QGMMA "$name")" != 00 ] || { echo "FAIL: $name: not of warpgroups"; failed=1; }
   grep -q serialized "$work/said" && { echo "FAIL: $name: products wait for each other"; failed=1; }
   all=
   [ "$cuobjdump" ] && for word in HGMMA QGMMA UTMALDG UTMASTG USETMAXREG; do
-    want=$(foretold $word "$name") got=$(counted $word "$name")
-    [ "$want" = "$got" ] || { echo "FAIL: $name: $got $word, $want foretold"; failed=1; }
+    want=$(predicted $word "$name") got=$(counted $word "$name")
+    [ "$want" = "$got" ] || { echo "FAIL: $name: $got $word, $want predicted"; failed=1; }
     all="$all $got $word"
   done
   echo "$name: $(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$work/said" | sort -n | tail -1) registers, $spilled bytes spilled,$all"

@@ -148,7 +148,7 @@ static bool goes_on(const rows *r) {
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->way != IR_PAIRS || p->slab || p->pairs.steps || p->pairs.turned >= 0 || s->nest.from ||
+  if (p->way != IR_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 || s->nest.from ||
       !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r) : narrows(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&

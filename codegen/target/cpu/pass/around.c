@@ -90,7 +90,7 @@ static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
                                                                                              : IR_NEXT_SAME;
 }
 
-static void ask(low_loops_around *w, ir_stmt *s) {
+static void prefetch(low_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
   ir_product *p = words > low_close_words(w->w->plan->arch) / SHARE ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
@@ -103,7 +103,7 @@ static void product(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (p->way != IR_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
-  if (!w->w->p->machine.choices.at[TF_CHOICE_ASK]) ask(w, s);
+  if (!w->w->p->machine.choices.at[TF_CHOICE_PREFETCH]) prefetch(w, s);
 }
 
 void low_around_channels(lowering *w) {

@@ -224,7 +224,7 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, ir_product *p) {
 }
 
 /* Whether rows of integers fill the lanes and are read at one position alone: along them, they need no copy, and sums
- * are not turned (ResNet-18's C2 and C4 on Zen 5: 0.92 and 0.74 of the time with lanes along channels). */
+ * are not transposed (ResNet-18's C2 and C4 on Zen 5: 0.92 and 0.74 of the time with lanes along channels). */
 static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   bool fill = p->kernel->c == IR_I32 && !w->p->machine.choices.at[TF_CHOICE_LANES] &&

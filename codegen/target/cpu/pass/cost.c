@@ -254,7 +254,7 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const ir_product *p = s->nest.product;
   const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
   const bool asked =
-      (s->nest.asked >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
+      (s->nest.prefetched >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
   if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || (double)tf_tensor_words(z) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
@@ -316,7 +316,7 @@ static void product(walk *w, const ir_stmt *s) {
                  (n * k / (p->stride == 1 ? w->core->copy : w->core->turn) + jumps(w, s) +
                   (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
   }
-  if (p->pairs.turned >= 0) {
+  if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
     w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
   }

@@ -22,7 +22,7 @@ static bool can_merge(const lowering *w, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int above = p->n - 1;
-  if (p->way != IR_PAIRS || p->pack >= 0 || above < 0 || above == p->m || s->nest.n_asks || s->nest.asked ||
+  if (p->way != IR_PAIRS || p->pack >= 0 || above < 0 || above == p->m || s->nest.n_prefetches || s->nest.prefetched ||
       s->nest.rows || s->nest.rounds_for || s->nest.copied)
     return false;
   const tf_tensor *a = &w->plan->wl->tensors[op->reads[p->a].tensor],

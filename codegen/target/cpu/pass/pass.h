@@ -53,8 +53,8 @@ void low_windows(lowering *w);
 void low_round_early(lowering *w);
 /* again.c: panels that surrounding loops use again get a slot each. */
 void low_panels_again(lowering *w);
-/* ask.c: software prefetching; after it is known which buffers are overwritten. */
-void low_ask_ahead(lowering *w);
+/* prefetch.c: software prefetching; after it is known which buffers are overwritten. */
+void low_prefetch(lowering *w);
 /* merge.c: contiguous rows of a product become one; after prefetching is decided. */
 void low_merge_rows(lowering *w);
 /* blocks.c: blocked layouts of intermediates between products with lanes along channels; after buffers are shared. */

@@ -199,7 +199,7 @@ static bool begins_inside(const finder *f, const ir_product *p) {
 
 /* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of k would touch a
  * cache line for each row.  So are those that the kernel wants in another layout. */
-static void turn(const finder *f, ir_product *p) {
+static void transpose(const finder *f, ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
   int64_t words = 1;
@@ -212,12 +212,12 @@ static void turn(const finder *f, ir_product *p) {
   if (as_it_is(f, p) && (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k]))) return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
   if (words / TURNED_CLOSE > low_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
-  p->pairs.turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->pairs.transposed = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
 /* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
 static void copy(const finder *f, ir_product *p) {
-  if (p->pairs.turned >= 0 || as_it_is(f, p)) return;
+  if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
   int64_t words =
       rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
@@ -371,7 +371,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.turned = -1, .copy = -1, .panels = -1}};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
   if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (low_channels(w, nest, &p) || low_failed(w)) {
@@ -393,10 +393,10 @@ void low_product(lowering *w, ir_stmt *nest) {
     return;
   }
   if (p.m < 0 || !known_lengths(&nest->range[p.n]) || (padded && !begins_inside(&f, &p))) return;
-  if (padded) turn(&f, &p);
-  if (padded && p.pairs.turned < 0) return; /* borders are read from a copy alone */
+  if (padded) transpose(&f, &p);
+  if (padded && p.pairs.transposed < 0) return; /* borders are read from a copy alone */
   panels(&f, &p);
-  if (!padded) turn(&f, &p);
+  if (!padded) transpose(&f, &p);
   copy(&f, &p);
   offer_panels(&f, &p);
   keep(w, nest, &p);

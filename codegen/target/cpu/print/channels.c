@@ -78,7 +78,8 @@ static bool in_words(const c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and those after it are
- * what is reduced, in the order of the dims: then rows of it can be turned where they have no gaps.  -1: it is not so.
+ * what is reduced, in the order of the dims: then rows of it can be transposed where they have no gaps.  -1: it is not
+ * so.
  */
 static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->b];
@@ -95,8 +96,8 @@ static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *
   return ordered ? n : -1;
 }
 
-/* "if (no gaps) turn; else" */
-static void turn(c_printer *c, const tf_op *op, const ir_product *p, int n) {
+/* "if (no gaps) transpose; else" */
+static void transpose(c_printer *c, const tf_op *op, const ir_product *p, int n) {
   const char *z = c_buffer(c, op, p->b)->id;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
   c_line(c, "if (end == from + columns");
@@ -109,7 +110,7 @@ static void turn(c_printer *c, const tf_op *op, const ir_product *p, int n) {
     fprintf(c->out, ", d_%s = 0", c_dim_name(c, op, k));
   fputs(";\n", c->out);
   c_indent(c);
-  fputs("  turn_words(&", c->out), c_place(c, op, p->b);
+  fputs("  transpose_words(&", c->out), c_place(c, op, p->b);
   fprintf(c->out, ", %d * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n", ir_bytes(p->kernel->b), z, n,
           settings(c, op, p, op->n_out_dims));
   c_line(c, "  continue;\n");
@@ -151,7 +152,7 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   c_indent(c);
   fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
       width(c, op, p, "from"), fputs(";\n", c->out);
-  if (in_order >= 0) turn(c, op, p, in_order);
+  if (in_order >= 0) transpose(c, op, p, in_order);
   each_element(c, op, p, "end");
   c_close(c, opened);
 }
@@ -249,7 +250,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
                            .joined = 1,
                            .far = !p->slab && a->role == IR_ARGUMENT,
                            .block = c->p->buffers[to].block.by,
-                           .asks = p->channels.next != IR_NEXT_UNASKED,
+                           .prefetches = p->channels.next != IR_NEXT_NONE,
                            .rounds = s->nest.rounds_for != NULL,
                            .kernel = p->kernel,
                            .window = {p->channels.window[0], p->channels.window[1]},
@@ -274,7 +275,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   else
     fputc('0', c->out);
   fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
-          p->kernel->a == IR_U8 ? ", excess" : "", rows.asks ? ", ahead, by" : "", says_rows(p) ? ", from, to" : "");
+          p->kernel->a == IR_U8 ? ", excess" : "", rows.prefetches ? ", ahead, by" : "",
+          says_rows(p) ? ", from, to" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -307,9 +309,9 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 /* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next
- * nest; and how much of it a step of what is reduced asks for in each tile, so that all of it is there when it is
+ * nest; and how much of it a step of what is reduced prefetches in each tile, so that all of it is there when it is
  * wanted. */
-static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
+static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
   const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
@@ -366,7 +368,7 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_indent(c);
     fprintf(c->out, "channels_excess(n_k, panel + part * columns * %d, columns, excess);\n", p->kernel->group);
   }
-  if (p->channels.next != IR_NEXT_UNASKED) ask(c, op, s);
+  if (p->channels.next != IR_NEXT_NONE) prefetch(c, op, s);
 }
 
 void c_channels(c_printer *c, const ir_stmt *s) {
@@ -395,7 +397,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
   if (says_rows(p)) rows_inside(c, op, p);
   calls(c, op, s);
-  if (p->channels.next != IR_NEXT_UNASKED) {
+  if (p->channels.next != IR_NEXT_NONE) {
     c_indent(c);
     fprintf(c->out, "ahead += (uintptr_t)(%" PRId64 " * n_k * by);\n", tiles_of_row(c, s));
   }

@@ -13,7 +13,7 @@ static bool product_uses(const ir_product *p, int buffer) {
   if (p->pack == buffer) return true;
   if (p->way == IR_FEW) return false;
   return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                               : p->pairs.turned == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
+                               : p->pairs.transposed == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
 
 /* What is rounded on its way to the next product never stands in a buffer of its own. */
@@ -169,7 +169,7 @@ static void open_box(c_printer *c, int buffer) {
 
 static void open_pairs(c_printer *c, const ir_product *p, const tf_ref *reads, bool each) {
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
-  open_pack(c, p->pairs.turned, a, NULL, each);
+  open_pack(c, p->pairs.transposed, a, NULL, each);
   if (c_keeps_copy(p)) open_pack(c, p->pairs.copy, a, "km", each);
   if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
 }
@@ -530,7 +530,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, k->isa, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);
-  tf_micro_turn_text(out);
+  tf_micro_transpose_text(out);
   fputs("#endif\n", out);
 }
 

@@ -29,7 +29,7 @@ static void open_count(c_printer *c, const char *var, const char *text) {
 
 /* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row
  * of its own. */
-static bool turns(const c_printer *c, const tf_op *op, const ir_product *p) {
+static bool transposes(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2) return false;
@@ -47,9 +47,9 @@ static bool turns(const c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* Turns the whole groups; row: elements of a row of groups. */
-static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const char *row) {
+static void transpose_panel(c_printer *c, const tf_op *op, const ir_product *p, const char *row) {
   const int bytes = ir_bytes(p->kernel->b);
-  c_line(c, "turn_words(&"), c_place(c, op, p->b);
+  c_line(c, "transpose_words(&"), c_place(c, op, p->b);
   fprintf(c->out, ", (int64_t)%d * (", bytes), c_step(c, op, p->b, op->dims[p->n]);
   fputs("), ", c->out), c_pack_name(c, p->pack);
   fprintf(c->out, ", 4 * %s, n_n, n_k / %d);\n", row, p->kernel->group);
@@ -57,8 +57,8 @@ static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const
 
 /* One row of k: b's box for the dims outside, rows of n side by side. */
 static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
-  if (turns(c, op, p)) {
-    turn_panel(c, op, p, "n_wide");
+  if (transposes(c, op, p)) {
+    transpose_panel(c, op, p, "n_wide");
     return;
   }
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
@@ -106,12 +106,12 @@ static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bo
 static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   const char *type = c_type(p->kernel->b);
   c_line(c, "int64_t p = 0;\n");
-  const bool turned = turns(c, op, p);
-  if (turned) turn_panel(c, op, p, "n_wide");
+  const bool transposed = transposes(c, op, p);
+  if (transposed) transpose_panel(c, op, p, "n_wide");
   c_indent(c);
   fprintf(c->out, "for (; p + %d <= n_k; p += %d) {\n", p->kernel->group, p->kernel->group);
   c->depth++;
-  row_of_groups(c, op, p, true, !turned);
+  row_of_groups(c, op, p, true, !transposed);
   c_close(c, 1);
   c_indent(c);
   fprintf(c->out, "for (; p < n_k; p += %d) {\n", p->kernel->group);
@@ -276,9 +276,9 @@ static void open_rank(c_printer *c, const ir_product *p, int r) {
   c->depth++;
 }
 
-/* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too
+/* Prefetches the same row one step along the rank before the last two (of an image, in the next channel): rows are too
  * short for the machine to see a stream. */
-static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
+static void prefetch_rows(c_printer *c, const ir_buffer *b, int last) {
   if (b->role != IR_ARGUMENT || last < 2) return;
   c_line(c, "if (there) {\n");
   c_line(c, "  const int64_t x = from;\n");
@@ -406,7 +406,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
           "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64
           ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
-  ask_ahead(c, b, last);
+  prefetch_rows(c, b, last);
   if (ir_slab_groups(p) >= 0 && p->kernel->c == IR_I32)
     fill_groups(c, b, p, last);
   else if (ir_slab_groups(p) >= 0)
@@ -466,7 +466,7 @@ int64_t c_turned_rows(const ir_stmt *s) {
 
 /* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
  * innermost, then m); 0: it does not move a. */
-static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const ir_product *p = s->nest.product;
   bool rows = p->kernel->group > 1;
   int64_t m = c_turned_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
@@ -478,20 +478,20 @@ static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s
 }
 
 /* Where the point stands in it, the dims `with` m and k or without. */
-void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
+void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
   const ir_product *p = s->nest.product;
-  c_pack_name(c, p->pairs.turned);
+  c_pack_name(c, p->pairs.transposed);
   for (int k = 0; k < op->n_dims; k++) {
-    int64_t step = turned_step(c, op, s, k);
+    int64_t step = transposed_step(c, op, s, k);
     if (!step || (!with && (k == p->m || k == p->k))) continue;
     fprintf(c->out, " + (d_%s - (", c_dim_name(c, op, k)), c_atom(c->out, c->p, s->range[k].lo);
     fprintf(c->out, ")) * %" PRId64, step);
   }
 }
 
-void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
+void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
-  const ir_buffer *to = &c->p->buffers[p->pairs.turned];
+  const ir_buffer *to = &c->p->buffers[p->pairs.transposed];
   const bool rows = p->kernel->group > 1;
   int opened = 0;
   c_line(c, "{\n");
@@ -502,13 +502,13 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a),
       fputs(";\n", c->out);
   c_indent(c);
-  fputs("if (from != ", c->out), c_pack_name(c, p->pairs.turned), fputs("_of) {\n", c->out);
+  fputs("if (from != ", c->out), c_pack_name(c, p->pairs.transposed), fputs("_of) {\n", c->out);
   c->depth++;
   c_indent(c);
-  c_pack_name(c, p->pairs.turned), fputs("_of = from;\n", c->out);
+  c_pack_name(c, p->pairs.transposed), fputs("_of = from;\n", c->out);
   if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->pairs.turned),
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->pairs.transposed),
         fputs("[i] = 0;\n", c->out);
   }
   for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */
@@ -518,7 +518,7 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
       if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
     }
   c_indent(c);
-  fputs("*(", c->out), c_turned_at(c, op, s, true), fputs(") = ", c->out);
+  fputs("*(", c->out), c_transposed_at(c, op, s, true), fputs(") = ", c->out);
   c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
   c_close(c, opened + 2);
 }

@@ -145,7 +145,7 @@ void c_pack_offered(c_printer *c, const ir_pack *pack);
 bool c_offers(const c_printer *c, const ir_product *p);
 void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
-void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* Whether the copied rows of a stay valid for the next call. */
 bool c_keeps_copy(const ir_product *p);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
@@ -153,7 +153,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
 /* The slab's address at the point d_<dim>..., and its step along a dim. */
 void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p);
 int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim);
-void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
+void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
 int64_t c_turned_rows(const ir_stmt *s); /* how many rows it has, filled up */
 
 /* keep.c: retention; its functions for parts.h; and how many numbers (int64_t) describe what the buffer holds. */
@@ -173,8 +173,8 @@ void c_product(c_printer *c, const ir_stmt *s);
 /* The offset of a panel, among the slots of its pack, at the point, moved by shift[dim of the op] (NULL: not moved). */
 void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
 
-/* ask.c: `far`, what the product prefetches. */
-void c_ask_ahead(c_printer *c, const ir_stmt *s);
+/* prefetch.c: `far`, what the product prefetches. */
+void c_prefetch(c_printer *c, const ir_stmt *s);
 /* ahead.c: the rows that the product's kernel computes.  Prints the functions that compute them, and `of`, which holds
  * their addresses, inside the loops of the outer dims; NULL: out of memory. */
 typedef struct c_ahead c_ahead;

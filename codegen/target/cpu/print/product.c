@@ -27,8 +27,8 @@ void c_length(c_printer *c, const ir_range *r) {
 static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const bool groups = p->kernel->group > 1;
-  if (p->pairs.turned >= 0) {
-    c_turned_at(c, op, s, false);
+  if (p->pairs.transposed >= 0) {
+    c_transposed_at(c, op, s, false);
     if (groups)
       fprintf(c->out, ", k_wide, %d", p->kernel->group);
     else
@@ -69,22 +69,22 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool off
     b_as_it_is(c, op, p);
 }
 
-/* What is asked for ahead is not read where a caller has laid it out. */
-static void how_many_asks(c_printer *c, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_asks; i++) {
-    const ir_product *p = s->nest.asks[i].nest->nest.product;
-    if (s->nest.asks[i].read != p->b || !c_offers(c, p)) continue;
+/* What is prefetched is not read where a caller has laid it out. */
+static void put_prefetches(c_printer *c, const ir_stmt *s) {
+  for (int i = 0; i < s->nest.n_prefetches; i++) {
+    const ir_product *p = s->nest.prefetches[i].nest->nest.product;
+    if (s->nest.prefetches[i].read != p->b || !c_offers(c, p)) continue;
     c_pack_name(c, p->pairs.panels), fputs(" ? 0 : ", c->out);
     break;
   }
-  fprintf(c->out, "%d", s->nest.n_asks);
+  fprintf(c->out, "%d", s->nest.n_prefetches);
 }
 
 /* Whether rows of a come from an argument as they stand there, neighbours along k. */
 static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
-  if (p->pairs.turned >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
+  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
   const tf_index *inner = &ref->index[tf_inner_rank(&c->wl->tensors[ref->tensor])];
   return inner->n_terms == 1 && tf_index_coef(inner, op->dims[p->k]) == 1;
 }
@@ -113,15 +113,15 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_step(c, op, -1, op->dims[s->nest.product->m]);
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another
- * product has asked for needs no asking. */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it makes; what another
+ * product has prefetched needs no more. */
 static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
                       const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
   const ir_product *p = s->nest.product;
-  const bool asks = s->nest.n_asks > 0, rounds = s->nest.rounds_for != NULL;
-  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, asks, rounds, ahead)
-                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, rounds);
+  const bool prefetches = s->nest.n_prefetches > 0, rounds = s->nest.rounds_for != NULL;
+  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
+                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
   if (!name) {
     c->failed = true;
     return;
@@ -131,12 +131,12 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(", ", c->out), b_argument(c, op, s, offered);
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
-  if (far_a(c, op, p) && !(s->nest.asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
+  if (far_a(c, op, p) && !(s->nest.prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
   if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (s->nest.rounds_for && s->nest.rounds_for->kind == IR_SAVE)) &&
-      !(s->nest.asked & 1))
+      !(s->nest.prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
-  if (asks) fputs(", far, ", c->out), how_many_asks(c, s);
+  if (prefetches) fputs(", far, ", c->out), put_prefetches(c, s);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
@@ -305,7 +305,7 @@ static void open_place(c_printer *c, const ir_stmt *s) {
 }
 
 /* `whole`: whether all rows are one; of arguments the strides say. */
-static void ask_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
+static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const ir_buffer *both[2] = {c_buffer(c, op, -1), c_buffer(c, op, p->b)};
   c_line(c, "const int whole = 1");
@@ -322,7 +322,7 @@ static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k)
     return;
   }
   const char *dim = c_dim_name(c, op, k);
-  ask_whole(c, op, s);
+  prefetch_whole(c, op, s);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[k].lo);
   fprintf(c->out, "; d_%s < (whole ? ", dim), c_atom(c->out, c->p, s->range[k].lo);
@@ -338,12 +338,12 @@ void c_product(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->p->dim_id[op->dims[p->m]],
           c->p->dim_id[op->dims[p->n]], c->p->dim_id[op->dims[p->k]]);
   c->depth++;
-  c_ask_ahead(c, s);
+  c_prefetch(c, s);
   c_origin(c, op, s, p->m);
   c_origin(c, op, s, p->n);
   c_origin(c, op, s, p->k);
   all_lengths(c, op, s);
-  if (p->pairs.turned >= 0) c_turn_rows(c, op, s);
+  if (p->pairs.transposed >= 0) c_transpose_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
     if (!ir_is_matrix(p, k)) open_outside(c, op, s, k);

@@ -301,7 +301,7 @@ static int64_t panels(const ir_program *p, const cu_groups *g) {
   return n;
 }
 
-static void foretell(FILE *out, const role *r) {
+static void put_predicted(FILE *out, const role *r) {
   const cu_groups *g = r->g;
   const ir_program *p = r->c->p;
   int64_t leaving = 0;
@@ -317,7 +317,7 @@ static void foretell(FILE *out, const role *r) {
 
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {
   role makes = {c, g, true, -1}, uses = {c, g, false, -1};
-  foretell(c->out, &uses);
+  put_predicted(c->out, &uses);
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
           "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",

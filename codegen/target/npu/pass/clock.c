@@ -186,7 +186,7 @@ double npu_clock_program(const tf_npu *p, tf_diags *d) {
   return end;
 }
 
-bool npu_foretell(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
+bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
   npu_build *b = npu_build_new(tree, d);
   *terms = (npu_terms){.cycles = -1};
   if (b) {

@@ -96,7 +96,7 @@ typedef struct {
 /* clock.c: about the cycles after which the program that npu_compile would make will have ended, without making it: of
  * long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
  * npu_compile, with the reason in d. */
-bool npu_foretell(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
+bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
 /* The cycles after which the program will have ended if its flags keep nobody waiting for longer than what they are
  * for.  Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);

@@ -14,10 +14,10 @@ typedef struct {
   const ir_stmt **let;  /* [var] the let that sets it; NULL: another statement */
   int loop[MOST_LOOPS]; /* variables of the surrounding loops, outermost first */
   int n_loops;
-} asking;
+} prefetching;
 
 /* A product of one pair of matrices in a register-tile kernel. */
-static bool may_ask(const lowering *w, const ir_stmt *s) {
+static bool may_prefetch(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
   if (!p || p->way != IR_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
   bool one = true;
@@ -44,7 +44,7 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
   if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT || low_padded(&w->plan->wl->tensors[z]))
     return false;
   if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return false;
-  if (read == s->nest.product->a && s->nest.product->pairs.turned >= 0) return false;
+  if (read == s->nest.product->a && s->nest.product->pairs.transposed >= 0) return false;
   int64_t words = 1;
   int matrix = 0;
   for (int r = 0; r < rank; r++) {
@@ -59,7 +59,7 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
 }
 
 /* How far a step of the loop moves the value; false: not known. */
-static bool moves(const asking *a, ir_atom v, int loop, int64_t *by) {
+static bool moves(const prefetching *a, ir_atom v, int loop, int64_t *by) {
   *by = v.var == loop;
   const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
   for (int i = 0; let && i < let->let.expr.n; i++) {
@@ -75,7 +75,7 @@ static bool holds(const tf_op *op, int read, int rank, int k) {
 }
 
 /* How the operand's box moves with the innermost loop that moves it; NULL: none, or not known. */
-static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
+static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
   const int rank = wl->tensors[read < 0 ? op->out : op->reads[read].tensor].rank;
@@ -93,7 +93,7 @@ static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
 }
 
 /* Whether the ranges of statement `to` of the body are known earlier, at `at`. */
-static bool known(const asking *a, const ir_body *b, int at, int to) {
+static bool known(const prefetching *a, const ir_body *b, int at, int to) {
   const ir_stmt *s = b->s[to];
   bool all = true;
   for (int i = at; i < to; i++)
@@ -104,32 +104,32 @@ static bool known(const asking *a, const ir_body *b, int at, int to) {
 }
 
 /* Lets statement `from` prefetch what `to` needs: in the same iteration if it is later, else in the next. */
-static void ask(const asking *a, const ir_body *b, int from, int to) {
+static void prefetch(const prefetching *a, const ir_body *b, int from, int to) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from], *next = b->s[to];
   const tf_op *op = &w->plan->wl->ops[next->op];
   const int operand[] = {next->nest.product->a, next->nest.product->b, -1};
-  ir_ask *asks = TF_ARRAY(w->p->arena, ir_ask, 3);
+  ir_prefetch *prefetches = TF_ARRAY(w->p->arena, ir_prefetch, 3);
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
   if (low_failed(w) || (to > from && !known(a, b, from, to))) return;
   for (int i = 0; i < 3; i++) {
     const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
     if (!shift) continue;
-    asks[s->nest.n_asks++] = (ir_ask){next, operand[i], to > from ? none : shift};
-    next->nest.asked |= 1U << (1 + operand[i]);
+    prefetches[s->nest.n_prefetches++] = (ir_prefetch){next, operand[i], to > from ? none : shift};
+    next->nest.prefetched |= 1U << (1 + operand[i]);
   }
-  s->nest.asks = asks;
+  s->nest.prefetches = prefetches;
 }
 
-static void in_turn(const asking *a, const ir_body *b) {
+static void in_turn(const prefetching *a, const ir_body *b) {
   int all[MOST_PRODUCTS], n = 0;
   for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++)
-    if (may_ask(a->w, b->s[i])) all[n++] = i;
+    if (may_prefetch(a->w, b->s[i])) all[n++] = i;
   for (int i = 0; i < n; i++)
-    ask(a, b, all[i], all[(i + 1) % n]);
+    prefetch(a, b, all[i], all[(i + 1) % n]);
 }
 
-static void walk(asking *a, const ir_body *b) {
+static void walk(prefetching *a, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
@@ -147,9 +147,9 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
   }
 }
 
-void low_ask_ahead(lowering *w) {
-  asking a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
-  if (low_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_ASK]) return;
+void low_prefetch(lowering *w) {
+  prefetching a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
+  if (low_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH]) return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

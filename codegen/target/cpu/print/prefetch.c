@@ -1,4 +1,4 @@
-/* Prefetching by a product while it multiplies (codegen/intrin/ask.c). */
+/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c). */
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/print.h"
@@ -22,13 +22,13 @@ static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
   return any;
 }
 
-static void origin(c_printer *c, const tf_op *op, const ir_ask *a) {
+static void origin(c_printer *c, const tf_op *op, const ir_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++)
     if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
 }
 
 /* How much further the box will be, in bytes. */
-static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
+static void further(c_printer *c, const tf_op *op, const ir_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
     fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)),
@@ -38,7 +38,7 @@ static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
 }
 
 /* For what is packed by then, and kept. */
-static void packed(c_printer *c, int i, const ir_ask *a) {
+static void packed(c_printer *c, int i, const ir_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = &c->p->buffers[a->nest->nest.product->pack];
   c_line(c, "{\n");
@@ -52,7 +52,7 @@ static void packed(c_printer *c, int i, const ir_ask *a) {
   c_close(c, 1);
 }
 
-static void box(c_printer *c, int i, const ir_ask *a) {
+static void box(c_printer *c, int i, const ir_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
   const ir_range *range = a->nest->range;
@@ -73,12 +73,12 @@ static void box(c_printer *c, int i, const ir_ask *a) {
   c_close(c, 1);
 }
 
-void c_ask_ahead(c_printer *c, const ir_stmt *s) {
-  if (!s->nest.n_asks) return;
+void c_prefetch(c_printer *c, const ir_stmt *s) {
+  if (!s->nest.n_prefetches) return;
   c_indent(c);
-  fprintf(c->out, "far_rows far[%d];\n", s->nest.n_asks);
-  for (int i = 0; i < s->nest.n_asks; i++) {
-    const ir_ask *a = &s->nest.asks[i];
+  fprintf(c->out, "far_rows far[%d];\n", s->nest.n_prefetches);
+  for (int i = 0; i < s->nest.n_prefetches; i++) {
+    const ir_prefetch *a = &s->nest.prefetches[i];
     const ir_product *p = a->nest->nest.product;
     if (a->read == p->b && p->pairs.places)
       packed(c, i, a);
