@@ -21,6 +21,7 @@ enum {
   UNEVEN_ONE_IN = 24, /* one task in so many may use trip counts that do not divide */
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
+  IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
 };
@@ -44,6 +45,8 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
+  int idle; /* batches in a row without an evaluation */
+  tf_rng rng;
   int32_t *best_genes; /* genes of the row told with the lowest cost */
   double best_cost;
   bool failed;
@@ -104,11 +107,22 @@ static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   return true;
 }
 
-/* Asks the strategy for a row; false: none is left. */
-static bool ask_row(const driver *v, tf_task *t) {
+/* Asks for a random row, which is not told either: where the strategy finds nothing new, what is left may be mappings
+ * that only tasks with uneven trip counts count. */
+static bool ask_random(driver *v, tf_task *t) {
+  t->uneven = t->aside = true;
+  t->like = 0;
+  if (!tf_space_random(v->space, &v->rng)) return false;
+  memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
+  return true;
+}
+
+/* Asks for a row; false: none is left. */
+static bool ask_row(driver *v, tf_task *t) {
   t->shapes = v->shapes;
   t->walk_limit = v->walk_limit;
   t->growth = v->growth;
+  if (v->idle >= IDLE_RANDOM && !v->strategy->outer->deaf && v->asked % 2) return ask_random(v, t);
   t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
   t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
   if (t->aside) return ask_aside(v, t);
@@ -232,15 +246,14 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
 
 static void run(driver *v, bool given, int threads, tf_diags *d) {
   const int idle_most = given ? IDLE_GIVEN : IDLE_MOST;
-  int idle = 0;
   v->res->stopped_by = TF_STOP_EXHAUSTED;
-  while (!v->failed && idle < idle_most) {
+  while (!v->failed && v->idle < idle_most) {
     int n = ask_batch(v);
     if (n == 0) {
       if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
       return;
     }
-    idle = batch(v, threads, n, d) ? 0 : idle + 1;
+    v->idle = batch(v, threads, n, d) ? 0 : v->idle + 1;
     if (atomic_load(&v->watch.why)) {
       v->res->stopped_by = tf_watch_why(&v->watch);
       return;
@@ -298,6 +311,7 @@ static bool alloc(driver *v) {
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
   v->space = tf_shapes_space(v->arena, v->shapes);
   v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0, tf_rng_new(v->o->budget.seed, 1)) : NULL;
+  v->rng = tf_rng_new(v->o->budget.seed, 2);
   v->best_genes = TF_ARRAY(v->arena, int32_t, genes);
   v->best_cost = INFINITY;
   bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
