@@ -110,15 +110,20 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
-/* Prepares one of n tasks that share what is left of the budget. */
+/* Evaluations left of the budget. */
+static int64_t left_of(const solver *v) {
+  const int64_t most = v->o->budget.max_evals;
+  return !most ? INT64_MAX : most > v->res->evals ? most - v->res->evals : 0;
+}
+
+/* Prepares one of n tasks that share what is left of the budget; each may take one. */
 static void prepare(solver *v, tf_x_task *t, int n) {
   *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .watch = &v->watch};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
-  int64_t most = v->o->budget.max_evals, left = (most - v->res->evals) / n;
-  if (left < 1) left = 1;
-  if (most && (!v->quota || left < v->quota)) t->most_evals = left;
+  const int64_t left = left_of(v) / n;
+  if (v->o->budget.max_evals && (!v->quota || left < v->quota)) t->most_evals = left > 1 ? left : 1;
 }
 
 /* Keeps the mapping if it is better.  Takes the tree. */
@@ -156,10 +161,9 @@ static void merge_task(solver *v, tf_x_task *t) {
 }
 
 static bool stopped(solver *v) {
-  int64_t most = v->o->budget.max_evals;
   if (atomic_load(&v->watch.why))
     v->res->stopped_by = tf_watch_why(&v->watch);
-  else if (most && v->res->evals >= most)
+  else if (left_of(v) == 0)
     v->res->stopped_by = TF_STOP_BUDGET;
   else
     return false;
@@ -227,8 +231,10 @@ static void below_piece(void *ctx, int i, int thread) {
 static bool promises(const solver *v, double bound) { return bound < best_of(v) * (1 - 1e-12); }
 
 static void batch(solver *v) {
+  const int64_t left = left_of(v);
+  const int most = left < BATCH ? (int)left : BATCH;
   int n = 0;
-  for (; n < BATCH && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
+  for (; n < most && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
     prepare(v, &v->tasks[n], BATCH);
   tf_threads_run(v->threads, n, below_piece, v);
   for (int i = 0; i < n; i++) {
@@ -425,7 +431,7 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   left->max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
   if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
   if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
-  if (left->max_evals <= 0 || (all->time_limit > 0 && left->time_limit <= 0)) return;
+  if (left->max_evals < TEMPLATES || (all->time_limit > 0 && left->time_limit <= 0)) return; /* each takes one */
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
   if (better && better->tree) {

@@ -68,6 +68,7 @@ void tf_x_state_free(tf_x_state *s) {
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
+  if (k->cut) return false;
   k->counts.evals++;
   if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
   if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;

@@ -237,6 +237,28 @@ static void test_walked(void) {
   tf_diags_free(d);
 }
 
+/* Tasks that share a few evaluations take no more than are left; breaking ties, which takes some at least, may leave
+ * them. */
+static void test_budget(void) {
+  static const char text[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+                             "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8, mesh: [2, 2]}\n"
+                             "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [4, 4]}\n"
+                             "workload:\n  name: w\n  dims: {m: 64, l: 64, k: 32, n: 16}\n"
+                             "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
+  static const int budgets[] = {100, 333, 1000, 3001};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+    tf_solve_opts o = {.objective = TF_LATENCY, .budget = {.threads = 1, .max_evals = budgets[i]}};
+    tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+    CHECK(r && r->stopped_by == TF_STOP_BUDGET && !r->proved);
+    CHECK(r && r->evals <= budgets[i] && r->evals > budgets[i] - 8);
+    tf_solve_free(r);
+  }
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(int argc, char **argv) {
   if (argc > 2) { /* test_exact CASES SEED: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
@@ -248,5 +270,6 @@ int main(int argc, char **argv) {
   test_threads();
   test_too_small();
   test_walked();
+  test_budget();
   return check_report();
 }
