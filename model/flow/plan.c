@@ -1,6 +1,7 @@
 /* Builds the plan of a tree: paths, loops and the ops they split, slices and what they touch. */
 #include "model/flow/range_memo.h"
 
+#include "model/flow/lost.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -306,7 +307,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   }
   find_homes(p);
   find_padding(p);
-  if (!tf_range_memo_new(a, p)) return NULL;
+  if (!tf_range_memo_new(a, p) || (p->cuts && !tf_find_lost(a, p))) return NULL;
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k)) return NULL;

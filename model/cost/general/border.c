@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
+#include "model/flow/lost.h"
 #include "model/flow/retain.h"
 
 /* ---- words held by m-tiles -------------------------------------------------------------------------- */
@@ -360,18 +361,6 @@ int64_t tf_border_width(struct tf_model *m, int n) {
 
 /* ---- steps without points ------------------------------------------------------------------------- */
 
-/* How far the read's index leaves the tensor along rank r, at the end where that is further; 0: it does not. */
-static int64_t overreach(const tf_workload *wl, tf_read_below at, int r) {
-  const tf_tensor *z = &wl->tensors[at.tensor];
-  const tf_index *ix = &wl->ops[at.op].reads[at.ref].index[r];
-  tf_ival v = {ix->c, 1};
-  for (int i = 0; i < ix->n_terms; i++)
-    v = tf_index_plus(v, ix->terms[i].coef, (tf_ival){0, wl->dims[ix->terms[i].dim].extent});
-  const int64_t before = z->lo[r] - v.lo, after = v.lo + v.len - z->lo[r] - z->extent[r];
-  const int64_t most = before > after ? before : after;
-  return most > 0 ? most : 0;
-}
-
 /* What the read takes along rank r if its op computes a single element. */
 static int64_t of_one(const tf_workload *wl, tf_read_below at, int r) {
   const tf_op *op = &wl->ops[at.op];
@@ -383,27 +372,19 @@ static int64_t of_one(const tf_workload *wl, tf_read_below at, int r) {
   return v.len;
 }
 
-static bool is_padded(const tf_workload *wl, int o) {
-  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
-  bool any = false;
-  for (int r = 0; r < z->rank; r++)
-    any |= z->pad[r] > 0;
-  return any;
-}
-
-/* The shortest range that the read takes along rank r below node n, ignoring borders: with full tiles, or with those at
- * the end of every loop, which may be shorter; of an op of which retention or its own borders may leave any part, with
- * one element. */
+/* The shortest range that the read takes along rank r below node n, ignoring borders of what it reads: with full tiles,
+ * or with those at the end of every loop, which may be shorter; less what borders cut off its op's range, but for one
+ * element of it, which retention may leave, too. */
 static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
   const tf_touch t = {at.op, at.ref};
   int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
   tf_last_steps(&m->ev, n, digits);
   const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  const int64_t least = cut < full ? cut : full;
-  if (m->plan->made_in[at.op] < 0 && !is_padded(m->plan->wl, at.op)) return least;
-  const int64_t one = of_one(m->plan->wl, at, r);
-  return one < least ? one : least;
+  const int64_t whole = cut < full ? cut : full, one = of_one(m->plan->wl, at, r);
+  const int64_t left = m->plan->made_in[at.op] < 0 ? whole - tf_lost_of(m->plan, at, r) : one;
+  const int64_t least = left > one ? left : one;
+  return least < whole ? least : whole;
 }
 
 bool tf_border_empties(struct tf_model *m) {
@@ -417,7 +398,8 @@ bool tf_border_empties(struct tf_model *m) {
     const bool any_length = p->retained[z] && tf_retain_cut(&m->ev, up, m->scratch.zero);
     TF_EACH_READ (p->facts, o, 0, at)
       for (int r = 0; r < p->wl->tensors[z].rank && !found; r++) {
-        const int64_t over = p->wl->tensors[z].pad[r] > 0 ? overreach(p->wl, at, r) : 0;
+        const tf_ends ends = p->wl->tensors[z].pad[r] > 0 ? tf_overreach(p->wl, at, r) : (tf_ends){0, 0};
+        const int64_t over = ends.before > ends.after ? ends.before : ends.after;
         const int both = tf_tree_common(p->tree, up, p->tree->op_node[at.op]);
         found = over > 0 && (any_length || shortest(m, at, r, both) <= over);
       }
