@@ -48,7 +48,8 @@ bool tf_find_lost(tf_arena *a, tf_plan *p) {
         if (z->pad[r] > 0) add_most(&own, tf_overreach(p->wl, at, r));
         add_most(&later, through(p, at, r));
       }
-      p->lost[o * TF_MAX_RANK + r] = (tf_ends){tf_sat_add(own.before, later.before), tf_sat_add(own.after, later.after)};
+      p->lost[o * TF_MAX_RANK + r] =
+          (tf_ends){tf_sat_add(own.before, later.before), tf_sat_add(own.after, later.after)};
     }
   }
   return p->lost != NULL;
