@@ -183,14 +183,14 @@ static bool least_cost_to(search *s, int i) {
   for (int n = 0, at = 0;;) {
     if (at == n) n = take_some(s, &s->at[i], next), at = 0;
     if (n == 0) return true;
-    const edge *e = next[at++];
+    edge *e = next[at++];
     const double before = s->at[e->from].cost;
     double cost;
     if (before + e->least >= s->at[i].cost) return true;
     if (!s->price->cost(s->price->ctx, e->id, &cost)) return !(s->failed = true);
     if (before + cost >= s->at[i].cost) continue;
     s->at[i].cost = before + cost;
-    s->at[i].best = next[at - 1];
+    s->at[i].best = e;
   }
 }
 

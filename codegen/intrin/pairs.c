@@ -17,8 +17,11 @@ bool tf_pairs_fit(const tf_micro_few *f) {
          f->rows <= MOST_SUMS / 2;
 }
 
+/* The text is for two vectors of 16 lanes in 32 registers. */
 const tf_micro_kernel *tf_pairs_of(const tf_micro *u) {
-  const ir_machine t = tf_micro_machine(tf_micro_of(u), IR_BF16);
+  const tf_micro_isa *isa = tf_micro_of(u);
+  if (2 * isa->lanes != PAIR_COLUMNS || isa->registers < MOST_SUMS + WIDEST) return NULL;
+  const ir_machine t = tf_micro_machine(isa, IR_BF16);
   const tf_micro_kernel *k = t.real ? tf_micro_kernel_of(t.real) : NULL;
   return k && k->kernel.a == IR_BF16 && k->kernel.group == 2 && k->form == TF_MICRO_VECTORS && k->prefix ? k : NULL;
 }

@@ -80,8 +80,7 @@ typedef struct {
       bool keep;       /* b is an argument: the packed copy stays valid until the box changes */
       int64_t *places; /* [dims of the op] above 1: number of boxes along the dim that have a slot of `pack` each; NULL:
                           all boxes use one slot in turn */
-      int transposed;  /* buffer for a transposed: m innermost, then k, then its other dims; valid as long as the box is
-                      the  same */
+      int transposed;  /* buffer for a transposed: m innermost, then k, then its other dims; valid while its box is */
       int copy;       /* buffer for rows of a in the layout that the kernel wants, for each setting of the outer dims */
       bool keep_copy; /* a is an argument */
       const struct ir_stmt *copy_in; /* a loop whose steps do not write a: the copy stays valid until it starts over;
@@ -383,8 +382,7 @@ struct ir_stmt {
       bool copied;               /* the product before it copies the rows that it needs */
       int n_prefetches;          /* what its product prefetches while it multiplies ... */
       const ir_prefetch *prefetches;
-      unsigned
-          prefetched; /* ... and which of its own operands another product prefetches: bit 0 the output, 1 + i read i */
+      unsigned prefetched; /* ... and its own operands that others prefetch: bit 0 the output, 1 + i read i */
     } nest;
     struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
       int from, to;

@@ -56,7 +56,7 @@ ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) 
 }
 
 /* Whether the op's k-th dim leads into the padding of a read. */
-static bool asks(const tf_workload *wl, const tf_op *op, int k) {
+static bool reads_padding(const tf_workload *wl, const tf_op *op, int k) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
@@ -68,9 +68,10 @@ int ir_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   const tf_op *op = op_of(wl, s);
   const int last = op->n_out_dims - 1;
   int row = last;
-  if (2 * s->range[last].most >= lanes || !asks(wl, op, last)) return last;
+  if (2 * s->range[last].most >= lanes || !reads_padding(wl, op, last)) return last;
   for (int k = open; k < last; k++)
-    if (s->range[k].most >= lanes && (row == last || s->range[k].most > s->range[row].most) && !asks(wl, op, k))
+    if (s->range[k].most >= lanes && (row == last || s->range[k].most > s->range[row].most) &&
+        !reads_padding(wl, op, k))
       row = k;
   return row;
 }

@@ -4,8 +4,7 @@
 #include "tileflow/model.h"
 
 /* Instruction sets of the CPU target: key, meaning.  Those with longer keys add instructions for bf16 and int8;
- * float32 is the same with and without,
- * but with SME's. */
+ * float32 is the same with and without, but with SME's. */
 /* clang-format off */
 #define TF_ISAS(X)                                                              \
   X("portable", "C17 alone")                                                    \
@@ -51,7 +50,7 @@ typedef struct {
   X(LANES, "lanes", TF_VALUES("own", "last", "channels"), "the output's dim along which a convolution's vectors lie")   \
   X(PACK, "pack", TF_VALUES("own", "never", "always"), "whether a product's panels are copied side by side")            \
   X(ROWS, "rows", TF_VALUES("own", "there", "copied"), "whether vectors along channels read rows in place or a copy")   \
-  X(PREFETCH, "prefetch", TF_VALUES("own", "never"), "whether products prefetch what the next ones need")                         \
+  X(PREFETCH, "prefetch", TF_VALUES("own", "never"), "whether products prefetch what the next ones need")               \
   X(AT, "at", TF_VALUES("own", "apart", "rows"),                                                                        \
     "where rows of intermediates are computed: op after op; row after row; own: also while a product multiplies")
 /* clang-format on */

@@ -662,13 +662,13 @@ static void test_torn(void) {
   const tf_core core = {.page = 4096, .stays = 32768, .jump = 60};
   for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
     for (int across = 1; across <= 4; across++) {
-      const tf_turned t = {.registers = 32, .lanes = 16, .m = 128, .vectors = 12, .apart = apart};
+      const tf_transposed t = {.registers = 32, .lanes = 16, .m = 128, .vectors = 12, .apart = apart};
       const double tiles = (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
       CHECK_NEAR(tf_cost_torn(&core, &t, across), 30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
     }
-  CHECK(tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 0}, 3) == 0);
-  CHECK(tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 8192}, 3) >
-        tf_cost_torn(&core, &(tf_turned){32, 16, 128, 12, 8192}, 2));
+  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 0}, 3) == 0);
+  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 8192}, 3) >
+        tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 8192}, 2));
 }
 
 int main(void) {

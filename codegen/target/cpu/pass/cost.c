@@ -67,7 +67,7 @@ static double crowded(const tf_core *core, double lines, int64_t apart) {
   return lines > stay ? 1 - stay / lines : 0;
 }
 
-double tf_cost_torn(const tf_core *core, const tf_turned *t, int across) {
+double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
   enum { LINE_WORDS = 16 };
   const double most = (double)t->vectors < across ? (double)t->vectors : across, rest = (double)(t->vectors % across),
                lines = (double)t->m / LINE_WORDS, tiles = tiles_down(t->registers, t->m, across),
@@ -186,10 +186,10 @@ static void channels(walk *w, const ir_stmt *s) {
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
   const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
-  const tf_turned turned = {w->isa->registers, w->isa->lanes, rows, (int64_t)vectors,
-                            ir_rows_apart(w->p->tree->workload, op, p->n)};
+  const tf_transposed transposed = {w->isa->registers, w->isa->lanes, rows, (int64_t)vectors,
+                                    ir_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, steps, across) +
-                         squares * w->core->square * w->isa->lanes + tf_cost_torn(w->core, &turned, across));
+                         squares * w->core->square * w->isa->lanes + tf_cost_torn(w->core, &transposed, across));
   if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, steps, (int)rest);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)

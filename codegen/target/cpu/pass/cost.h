@@ -16,10 +16,10 @@ typedef struct {
   int registers, lanes;
   int64_t m, vectors; /* elements of a row; rows, in vectors */
   int64_t apart;      /* bytes from row to row; 0: not known */
-} tf_turned;
+} tf_transposed;
 /* Cycles in which lines of such rows are fetched once more, as one tile stores a part of them and the next another:
  * where rows are so many bytes apart that the lines of a panel share few places of the first cache, they are gone. */
-double tf_cost_torn(const tf_core *core, const tf_turned *t, int across);
+double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across);
 
 /* points.c: cycles of one run of a nest that is no product. */
 double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s);

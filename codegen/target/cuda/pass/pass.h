@@ -9,8 +9,7 @@ enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
 /* And the queues: pieces of 16 bytes that threads copy; boxes of tensors, which one thread asks for (sm_90a). */
 enum { CU_PIECES, CU_BOXES };
 /* A block's threads (threadIdx.y is mapped to IR_WARP, threadIdx.x to IR_LANE), and bytes of shared memory that it may
- * have: of a GPU since sm_80; of any OpenCL device (CU_LEAST_BYTES: OpenCL 1.2, table 4.3, CL_DEVICE_LOCAL_MEM_SIZE).
- */
+ * have: of a GPU since sm_80; of any OpenCL device (CU_LEAST_BYTES: OpenCL 1.2, CL_DEVICE_LOCAL_MEM_SIZE). */
 enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 1024, CU_LEAST_BYTES = 32 * 1024 };
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
@@ -170,8 +169,7 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
 
 /* form.c: as tf_emit_form. */
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
-/* cost.c: what the kernels take, unit by unit; and, of a mapping lowered as a target says, in all (as tf_emit_cycles).
- */
+/* cost.c: what the kernels take, unit by unit; and, of a mapping lowered for a target, in all (as tf_emit_cycles). */
 tf_times cu_times(const ir_program *p);
 double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */

@@ -1,5 +1,4 @@
-/* Where what a block shares stands: buffers whose statements lie apart, with a barrier in between, have the same room.
- */
+/* Where what a block shares stands: buffers whose statements lie apart, with a barrier between, have the same room. */
 #include "codegen/target/cuda/pass/pass.h"
 
 enum { LINE = 128 }; /* bytes on which buffers start */
