@@ -73,6 +73,10 @@ typedef struct {
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
+  struct {              /* of the kernel that a target makes of the mapping */
+    const char *target; /* NULL: none was asked for */
+    double cycles;
+  } expected;
   tf_why why;         /* empty where causes are not known (tf_why_of) */
   const char *origin; /* given, solve, search or tune */
   cli_found found;    /* method is NULL if the mapping was given */

@@ -1,19 +1,23 @@
 /* tileflow eval: the report, and the same figures as JSON and CSV. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
+#include "tileflow/emit.h"
 
 typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
-  const char *trace;
+  const char *trace, *target;
 } eval_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look),
-                                 CLI_AT(eval_options, TRACE, trace)};
+static const cli_slot slots[] = {
+    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_AT(eval_options, TRACE, trace),
+    CLI_AT_SAYS(eval_options, TARGET, target,
+                "npu, cuda or opencl: beside the model's cycles those that this target expects of its kernel")};
 
 /* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };
@@ -30,10 +34,47 @@ static bool write_trace(cli_session *s, const char *path) {
   return cli_put_text(path, &csv);
 }
 
+/* Targets whose cycles are all that a kernel takes, or NULL past the last. */
+static const char *target_at(int i) {
+  const char *name;
+  for (int k = 0; (name = tf_emit_target(k, NULL)); k++)
+    if (tf_emit_cycles_whole(name) && i-- == 0) break;
+  return name;
+}
+
+static void check(void *options, tf_diags *d) {
+  const eval_options *o = options;
+  cli_text known = {0};
+  const char *name;
+  bool any = !o->target;
+  for (int i = 0; (name = target_at(i)); i++) {
+    any |= o->target && !strcmp(name, o->target);
+    cli_printf(&known, "%s%s", i ? ", " : "", name);
+  }
+  if (!any)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no cycles are expected of kernels for '%.40s'; known: %s", o->target,
+            known.text ? known.text : "");
+  cli_text_free(&known);
+}
+
+/* Of a mapping that fits. */
+static cli_status expect(cli_session *s, const char *target) {
+  if (!target || !s->result.feasible) return CLI_DONE;
+  const double cycles = tf_emit_cycles(s->tree, target, &(tf_emit_options){0}, s->diags);
+  if (cycles < 0 || !tf_emit_fits(s->tree, target, s->diags)) {
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
+  s->expected.target = target;
+  s->expected.cycles = cycles;
+  return CLI_DONE;
+}
+
 static cli_status run(const void *options) {
   const eval_options *o = options;
   cli_session s;
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
+  if (status == CLI_DONE) status = expect(&s, o->target);
   if (status == CLI_DONE) {
     bool ok = cli_write_figures(&s, &o->figures, false);
     if (o->trace) ok = write_trace(&s, o->trace) && ok;
@@ -55,5 +96,6 @@ const cli_command cmd_eval = {
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(eval_options),
     CLI_SLOTS(slots),
+    .check = check,
     .run = run,
 };

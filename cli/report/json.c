@@ -239,6 +239,9 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "ops", ops(s));
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
+  if (s->expected.target)
+    json_object_set_new(o, "expected",
+                        json_pack("{s:s, s:o}", "target", s->expected.target, "cycles", real(s->expected.cycles)));
   put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));

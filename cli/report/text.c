@@ -39,6 +39,12 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_real(r->cycles).s);
   cli_cell(&t, "%s the bound", cli_times(r->cycles, b->cycles).s);
   cli_cell(&t, "%s at %.4g GHz", cli_si(r->seconds, "s").s, s->spec->arch->clock_hz * 1e-9);
+  if (s->expected.target) {
+    cli_cell(&t, "on %s", s->expected.target);
+    cli_cell(&t, "%s", cli_real(s->expected.cycles).s);
+    cli_cell(&t, "%s the model", cli_times(s->expected.cycles, r->cycles).s);
+    cli_cell(&t, "cycles expected of its kernel");
+  }
   cli_cell(&t, "energy");
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
