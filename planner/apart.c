@@ -1,5 +1,5 @@
-/* Each op as it is planned alone, one after the other.  A search over all ops at once has the product of their spaces
- * before it, and finds worse. */
+/* Ops one after the other: each as it is planned alone, as a search over all ops at once has the product of their
+ * spaces before it, and finds worse; or each whole, where its tensors fit. */
 #include <stdlib.h>
 
 #include "model/spec/reader.h"
@@ -85,4 +85,37 @@ bool plan_apart(planner *p, tf_tree **made) {
   else
     tf_build_free(b);
   return ok;
+}
+
+/* The memory furthest in of those outside of its unit that hold all tensors of the op. */
+static int holder(const planner *p, const tf_op *op) {
+  const tf_arch *a = p->arch;
+  int level = 0;
+  double words = (double)tf_tensor_words(&p->wl->tensors[op->out]);
+  for (int i = 0; i < op->n_reads; i++)
+    words += (double)tf_tensor_words(&p->wl->tensors[op->reads[i].tensor]);
+  for (int u = 0; u < a->n_units; u++)
+    if (!(op->kinds & ~a->units[u].kinds) && a->units[u].below > level) level = a->units[u].below;
+  for (; level > 0; level--) {
+    const tf_memory *m = &a->memories[level];
+    if (m->capacity_words < 0 || (m->double_buffered ? 2 : 1) * words <= (double)m->capacity_words) break;
+  }
+  return level;
+}
+
+bool plan_whole_ops(planner *p, tf_tree **made) {
+  const tf_workload *wl = p->wl;
+  tf_build *b = tf_build_new(p->arch, wl, NULL);
+  *made = NULL;
+  if (!b) return plan_no_memory(p);
+  const int root = tf_build_tile(b, -1, 0), scope = wl->n_ops > 1 ? tf_build_scope(b, root, TF_SEQ) : root;
+  for (int i = 0; i < wl->n_ops; i++) {
+    const tf_op *op = &wl->ops[wl->topo[i]];
+    const int tile = tf_build_tile(b, scope, holder(p, op));
+    for (int k = 0; k < op->n_dims; k++)
+      tf_build_loop(b, (tf_loop){.dim = op->dims[k], .axis = TF_TEMPORAL, .trip = wl->dims[op->dims[k]].extent});
+    tf_build_op(b, tile, wl->topo[i]);
+  }
+  *made = tf_build_tree(b);
+  return true;
 }

@@ -155,26 +155,6 @@ static bool is_near(const planner *p, const tf_bounds *bounds) {
          (tf_emit_cycles_whole(p->o->target) || best->value - best->cycles >= ALIKE * best->cycles);
 }
 
-/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
- * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which
- * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
- * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
-static bool search_templates(planner *p) {
-  tf_bounds bounds;
-  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
-  bool ok = true;
-  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
-    const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
-    const plan_candidate *best = best_of(p);
-    if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
-    if (best && plan_is_lost(p, best->value)) break;
-    tf_tree *t = template_of(p, (tf_template)form);
-    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
-    tf_tree_free(t);
-  }
-  return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
-}
-
 /* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */
 static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) {
   tf_result r;
@@ -201,6 +181,36 @@ static bool add_apart(planner *p, int64_t *effort) {
   const bool ok = plan_apart(p, &t) && (!t || add_closed(p, t, true, effort));
   tf_tree_free(t);
   return ok;
+}
+
+/* Mappings of any shape; if of many small ops none is found that fits, one that does where tensors fit at all. */
+static bool search_freely(planner *p) {
+  int64_t effort = 0;
+  tf_tree *t = NULL;
+  bool ok = search(p, NULL, 1);
+  if (ok && !p->plan->tree && !plan_stopped(p)) ok = plan_whole_ops(p, &t) && (!t || add_closed(p, t, false, &effort));
+  tf_tree_free(t);
+  return ok;
+}
+
+/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
+ * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which
+ * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
+ * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
+static bool search_templates(planner *p) {
+  tf_bounds bounds;
+  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
+  bool ok = true;
+  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+    const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
+    const plan_candidate *best = best_of(p);
+    if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
+    if (best && plan_is_lost(p, best->value)) break;
+    tf_tree *t = template_of(p, (tf_template)form);
+    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
+    tf_tree_free(t);
+  }
+  return ok && !p->plan->tree ? search_freely(p) : ok;
 }
 
 /* Searches the target's own forms; where it expects the cycles of programs, also each op alone.  *any: whether there

@@ -34,6 +34,9 @@ typedef struct {
 bool plan_find(planner *p);
 /* apart.c: each op's mapping as it is planned alone, in a Seq; *made: NULL if one has none, or on a stop. */
 bool plan_apart(planner *p, tf_tree **made);
+/* apart.c: one op after the other, each with all its loops in the memory furthest in that holds its tensors.  *made:
+ * NULL if a rule forbids it. */
+bool plan_whole_ops(planner *p, tf_tree **made);
 /* polish.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them. */
 bool plan_polish(planner *p, const tf_tree *open, int from);
 /* halo.c: adds the first candidates once more, with what windows read of products kept from step to step. */

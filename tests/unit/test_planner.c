@@ -329,13 +329,13 @@ static void test_pointwise(void) {
   case_drop(&e);
 }
 
-/* No memory holds one word of each tensor. */
+/* No memory holds the tensors. */
 static void test_none_fits(void) {
   static const char tiny[] = "architecture:\n"
                              "  name: tiny\n"
                              "  clock: 1 GHz\n"
                              "  memories:\n"
-                             "  - {name: DRAM, bandwidth: 4}\n"
+                             "  - {name: DRAM, capacity: 100, bandwidth: 4}\n"
                              "  - {name: L1, capacity: 2, bandwidth: 64}\n"
                              "  compute:\n"
                              "  - {name: u, ops: [mac, add], below: L1}\n";
@@ -346,6 +346,58 @@ static void test_none_fits(void) {
   CHECK_I64((int64_t)tf_diags_errors(e.d), 0);
   tf_planned_free(p);
   case_drop(&e);
+}
+
+/* The gradient of three small ops whose indices share no dim: no template suits it, and of mappings drawn hardly any
+ * fits. Each op has one that does. */
+static void test_unshared(void) {
+  static const char gradient[] =
+      "workload:\n"
+      "  name: gradient\n"
+      "  dims: {i: 7, j: 9, k: 9, r: 3, z: 31, q: 11, s: 3, t: 3, one: 1}\n"
+      "  tensors:\n"
+      "    A: {shape: [25, 21], pad: [0, 16]}\n"
+      "    B: {shape: [31, 9], pad: [24, 0]}\n"
+      "    C: {shape: [9, 9]}\n"
+      "    d_Y: {shape: [9, 3], pad: [2, 0]}\n"
+      "    in_7: {pad: [2]}\n"
+      "    in_1: {pad: [32]}\n"
+      "    in_3: {pad: [8]}\n"
+      "  ops:\n"
+      "  - T[i,j] += sigmoid(A[3*j,2*j + 2*r]) * B[3*r + 3*k,k]\n"
+      "  - U[i,k] += sigmoid(T[i,j]) * C[j,j]\n"
+      "  - d_U[i,k] += d_Y[j,r] * T[i,j] * exp(U[i,k])\n"
+      "  - part_T[i,j] += d_Y[j,r] * exp(U[i,k])\n"
+      "  - in_7[i] = 1\n"
+      "  - part_D[q,s] += 9 * (-d_Y[q - t,r] * in_7[s + 3*t])\n"
+      "  - in_1[one] = 1\n"
+      "  - d_D[z] += part_D[q,s] * in_1[z - s - 3*q]\n"
+      "  - part_T_2[i,j] += d_U[i,k] * C[j,j] * sigmoid(T[i,j]) * (1 - sigmoid(T[i,j]))\n"
+      "  - d_T[i,j] = part_T[i,j] + part_T_2[i,j]\n"
+      "  - in_3[r] = 1\n"
+      "  - part_B[q,s,k] += d_T[i,j] * sigmoid(A[3*j,2*j + 2*q - 2*k]) * (in_1[s] * in_3[q - k])\n"
+      "  - d_B[z,k] += part_B[q,s,k] * in_1[z - s - 3*q]\n";
+  static const char machine[] =
+      "architecture:\n"
+      "  name: small\n"
+      "  memories:\n"
+      "  - {name: DRAM, bandwidth: 4}\n"
+      "  - {name: L1, capacity: %d, bandwidth: 64}\n"
+      "  - {name: REG, capacity: %d, bandwidth: 64}\n"
+      "  compute:\n"
+      "  - {name: u, ops: [mac, add, sub, mul, neg, exp, sigmoid], below: REG, mesh: [8, 1]}\n";
+  for (int words = 8; words <= 8192; words *= 32) {
+    page p = {.len = 0};
+    say(&p, machine, words, words);
+    test_case e = case_of(p.text, gradient);
+    tf_planner_opts o = {.n_time = 0};
+    tf_planned *found = plan(&e, &o);
+    tf_emitted *k = found && found->tree ? tf_planned_emit(found, &o, e.d) : NULL;
+    CHECK(k && found->result.feasible);
+    tf_emitted_free(k);
+    tf_planned_free(found);
+    case_drop(&e);
+  }
 }
 
 /* What the search alone finds of a form of the template, by the cost that plans go by; at least 0. */
@@ -444,6 +496,7 @@ int main(void) {
   test_once();
   test_stopped();
   test_none_fits();
+  test_unshared();
   test_polished();
   test_fused_convolutions();
   test_rival();
