@@ -136,7 +136,7 @@ def fault_of(tool, case):
             made = evaluate(said.stdout, document["inputs"])
         except ValueError:
             own = {clean(k): v for k, v in document["inputs"].items()}
-            made = evaluate(said.stdout, {**packed(tool, case.with_suffix(".onnx")), **own})
+            made = evaluate(said.stdout, {**own, **packed(tool, case.with_suffix(".onnx"))})
         return differs(made, document["outputs"])
     except (IndexError, ValueError, NameError, AttributeError, ArithmeticError) as e:
         return f"{type(e).__name__}: {e}"

@@ -96,37 +96,86 @@ static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
   return are_ranks(g, v, slides) || ox_copy(g, v, v->name);
 }
 
-/* Whether it is one product, of the input's places by channels and the elements of a window, and a bias is added. */
-static bool is_product(const ox_net *g, int64_t groups, int n, const spread *s) {
-  bool one = groups == 1 && ox_has(g, 2), spreads = false;
+/* ---- windows that do not overlap ------------------------------------------------------------------------------ */
+/* Whether each element of the result is of one window: the sum is one product, of the input's places by channels and
+ * the weights of a channel as a row. */
+static bool is_product(int64_t groups, int n, const spread *s) {
+  bool one = groups == 1, spreads = false;
   for (int i = 0; i < n; i++) {
-    one &= s[i].taps == 1;
+    one &= s[i].kernel == s[i].stride && s[i].rows <= s[i].in;
     spreads |= s[i].stride > 1;
   }
   return one && spreads;
 }
 
-/* The sum, in the order of a product's rows and columns, in which the weights have them, too; what adds the bias puts
- * its elements in their places. */
-static bool by_rows(ox_net *g, ox_expr *value, const ox_axis *batch, const ox_axis *made, int n, const spread *s,
-                    ox_value *out) {
-  const ox_axis *all[OX_RANK] = {batch};
-  int from[OX_RANK] = {0, 1 + n};
+/* The weights with a column for each channel made and element of a window.  Numbers of the model, unless another node
+ * has read them, become an input of these two ranks. */
+static bool as_columns(ox_net *g, ox_value *w) {
+  ox_value *named = ox_find(g, g->node->input[1]);
+  const bool new = named->tensor < 0;
+  const int rank = w->rank;
   int64_t shape[OX_RANK];
-  all[1 + n] = made;
+  for (int k = 0; k < rank; k++)
+    shape[k] = ox_extent(w, k);
+  const int64_t columns[2] = {shape[0], ox_size(w) / shape[0]};
+  if (!ox_reshape(g, w, 2, columns) || !ox_place(g, w)) return false;
+  if (!new) return true;
+  *named = *w;
+  return ox_reshape(g, named, rank, shape);
+}
+
+/* The sum, of the product's rows and columns, as a value in the order of the result. */
+static bool in_order(ox_net *g, int n, const spread *s, ox_value *out) {
+  int64_t shape[OX_RANK] = {ox_extent(out, 0)}, made = ox_extent(out, 1 + n);
+  int from[OX_RANK] = {0, 1 + n};
   for (int i = 0; i < n; i++) {
-    all[1 + i] = &s[i].at;
-    all[2 + n + i] = &s[i].rest;
+    shape[1 + i] = s[i].rows;
+    shape[2 + n + i] = s[i].stride;
+    made /= s[i].stride;
     from[2 + 2 * i] = 1 + i;
     from[3 + 2 * i] = 2 + n + i;
   }
-  if (!ox_make(g, ox_sum_name(g), "+=", value, all, 2 + 2 * n, out)) return false;
+  shape[1 + n] = made;
+  if (!ox_reshape(g, out, 2 + 2 * n, shape)) return false;
   ox_permute(out, from);
-  for (int k = 0; k < 2; k++)
-    shape[k] = ox_extent(out, k);
+  shape[1] = made;
   for (int i = 0; i < n; i++)
     shape[2 + i] = s[i].rows * s[i].stride;
   return ox_reshape(g, out, 2 + n, shape);
+}
+
+static bool product(ox_net *g, ox_value *x, ox_value *w, int n, const spread *s, ox_value *out) {
+  ox_axis batch = {0}, in = {0}, column = {0}, at[OX_SLID] = {{0}};
+  const ox_axis *from[OX_RANK] = {&batch, &in}, *weight[OX_RANK] = {&in, &column}, *all[OX_RANK] = {&batch};
+  if (!as_columns(g, w)) return false;
+  ox_begin(g);
+  if (!ox_join(g, &batch, x, 0) || !ox_open(g, &batch) || !ox_join(g, &in, x, 1) || !ox_join(g, &in, w, 0) ||
+      !ox_open(g, &in) || !ox_join(g, &column, w, 1) || !ox_open(g, &column))
+    return false;
+  for (int i = 0; i < n; i++) {
+    if (!ox_slice(g, x, 2 + i, 0, s[i].rows, 1) || !ox_join(g, &at[i], x, 2 + i) || !ox_open(g, &at[i])) return false;
+    from[2 + i] = all[1 + i] = &at[i];
+  }
+  all[1 + n] = &column;
+  ox_expr *a = ox_read(g, x, from), *b = a ? ox_read(g, w, weight) : NULL;
+  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), all, 2 + n, out) && in_order(g, n, s, out);
+}
+
+/* What adds the bias puts the sums in their places. */
+static bool add_bias(ox_net *g, int n, ox_value *out) {
+  ox_axis axis[OX_RANK] = {{0}};
+  const ox_axis *all[OX_RANK];
+  ox_begin(g);
+  for (int k = 0; k < 2 + n; k++) {
+    if (!ox_join(g, &axis[k], out, k) || !ox_open(g, &axis[k])) return false;
+    all[k] = &axis[k];
+  }
+  return ox_add_bias(g, 2, &axis[1], all, 2 + n, out);
+}
+
+static bool by_product(ox_net *g, ox_value *x, ox_value *w, int n, const spread *s) {
+  ox_value out;
+  return product(g, x, w, n, s, &out) && add_bias(g, n, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
 }
 
 static bool transposed(ox_net *g) {
@@ -135,7 +184,8 @@ static bool transposed(ox_net *g) {
   bool weighed[OX_SLID] = {false}, moves[OX_SLID] = {false};
   spread s[OX_SLID];
   ox_axis batch = {0}, group = {0}, in = {0}, made_in = {0}, read = {0}, made = {0};
-  if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
+  if (!ox_placed(g, 0, &x) || !ox_input(g, 1)) return false;
+  w = *ox_input(g, 1);
   const int n = x.rank - 2;
   if (n < 1 || n > OX_SLID || w.rank != x.rank)
     return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
@@ -144,6 +194,8 @@ static bool transposed(ox_net *g) {
     return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights for %lld", (long long)channels,
                    (long long)groups, (long long)ox_extent(&w, 0));
   if (!ox_kernel_of(g, &w, kernel) || !read_pads(g, &x, n, kernel, s)) return false;
+  if (is_product(groups, n, s)) return by_product(g, &x, &w, n, s);
+  if (!ox_placed(g, 1, &w)) return false;
   for (int i = 0; i < n; i++) {
     weighed[i] = s[i].kernel > 1 || s[i].stride > 1;
     moves[i] = s[i].in > 1 || s[i].rows > 1 || s[i].taps > 1;
@@ -164,9 +216,8 @@ static bool transposed(ox_net *g) {
   for (int i = 0; i < n && b; i++)
     slide(g, &s[i], a, moves[i] ? ox_rank_of(g, &x, 2 + i) : -1, b, weighed[i] ? ox_rank_of(g, &w, 2 + i) : -1);
   ox_expr *value = b ? ox_call(g, "*", a, b, NULL) : NULL;
-  const bool ok = is_product(g, groups, n, s) ? by_rows(g, value, &batch, &made, n, s, &out)
-                                              : ox_make(g, ox_sum_name(g), "+=", value, all, x.rank, &out);
-  return ok && ox_add_bias(g, 2, &made, all, x.rank, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
+  return ox_make(g, ox_sum_name(g), "+=", value, all, x.rank, &out) && ox_add_bias(g, 2, &made, all, x.rank, &out) &&
+         crop(g, &out, n, s) && ox_give(g, 0, &out);
 }
 
 const ox_kind ox_transposed[] = {{"ConvTranspose", transposed, NULL}, {NULL, NULL, NULL}};
