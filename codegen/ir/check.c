@@ -68,12 +68,21 @@ static void ranges(checker *c, const char *what, const ir_range *r, int n) {
     range(c, what, &r[i]);
 }
 
+/* Whether the expression names an argument and a box of it. */
+static bool is_argument_box(const checker *c, const ir_expr *e) {
+  const ir_atom b = e->arg[0];
+  if (e->n < 1 || b.var >= 0 || b.off < 0 || b.off >= c->p->n_buffers) return false;
+  const ir_buffer *of = &c->p->buffers[b.off];
+  return of->role == IR_ARGUMENT && of->rank > 0 && e->n == 1 + 2 * of->rank;
+}
+
 static void let(checker *c, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
   must(c, (e->fn != IR_MOD && e->fn != IR_DIV) || (e->n == 2 && e->arg[1].var < 0 && e->arg[1].off > 0),
        "let: %s by no number above 0", e->fn == IR_MOD ? "mod" : "div");
   must(c, e->fn != IR_PICK || e->n == 4, "let: pick of %d values", e->n);
   must(c, e->n >= 0 && (e->fn == IR_SUM || e->n > 0), "let: of no values");
+  must(c, e->fn != IR_SEEN || is_argument_box(c, e), "let: what is seen of no argument's box");
   must(c, e->fn != IR_SUM || e->n == 0 || e->coef, "let: a sum without coefficients");
   for (int i = 0; c->ok && i < e->n; i++)
     atom(c, "let", e->arg[i]);

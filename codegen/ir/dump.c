@@ -20,11 +20,15 @@ static void atom(const dump *d, ir_atom a) {
 }
 
 static void expr(const dump *d, const ir_expr *e) {
-  static const char *const name[] = {
-      [IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick", [IR_MOD] = "mod", [IR_DIV] = "div"};
+  static const char *const name[] = {[IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max",  [IR_PICK] = "pick",
+                                     [IR_MOD] = "mod", [IR_DIV] = "div", [IR_SEEN] = "seen"};
   fprintf(d->out, "%s(", name[e->fn]);
   for (int i = 0; i < e->n; i++) {
     if (i) fputs(", ", d->out);
+    if (e->fn == IR_SEEN && i == 0) {
+      fputs(d->p->buffers[e->arg[0].off].name, d->out);
+      continue;
+    }
     if (e->fn == IR_SUM && e->coef[i] != 1) fprintf(d->out, "%" PRId64 " * ", e->coef[i]);
     atom(d, e->arg[i]);
   }

@@ -25,7 +25,9 @@ typedef enum {
   IR_MAX,
   IR_PICK, /* arg[0] < arg[1] ? arg[2] : arg[3] */
   IR_MOD,  /* arg[0] mod arg[1]; arg[0] >= 0, arg[1] a number */
-  IR_DIV   /* arg[0] / arg[1] rounded down; arg[0] >= 0, arg[1] a number */
+  IR_DIV,  /* arg[0] / arg[1] rounded down; arg[0] >= 0, arg[1] a number */
+  IR_SEEN  /* of an argument, whose buffer is the number arg[0], in the box arg[1] <= x < arg[2] along its first rank,
+              and  so on: the least end, at least the box's lower one along the last rank, behind which all is -inf */
 } ir_fn;
 
 typedef struct {

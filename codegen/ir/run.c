@@ -67,6 +67,28 @@ static double *element(machine *m, int buffer, const int64_t *at, bool writes) {
   return m->ok ? &m->data[buffer][i] : NULL;
 }
 
+/* IR_SEEN. */
+static int64_t seen(machine *m, const ir_expr *e) {
+  const int buffer = (int)e->arg[0].off, last = m->p->buffers[buffer].rank - 1;
+  int64_t at[MAX_RANK], lo[MAX_RANK] = {0}, hi[MAX_RANK], end;
+  bool more = true;
+  for (int r = 0; r <= last; r++) {
+    at[r] = lo[r] = atom(m, e->arg[1 + 2 * r]), hi[r] = atom(m, e->arg[2 + 2 * r]);
+    more &= lo[r] < hi[r];
+  }
+  end = lo[last];
+  while (more && m->ok) {
+    const double *v = element(m, buffer, at, false);
+    if (v && *v != -INFINITY && at[last] >= end) end = at[last] + 1;
+    more = false;
+    for (int r = last; r >= 0 && !more; r--) {
+      more = ++at[r] < hi[r];
+      if (!more) at[r] = lo[r];
+    }
+  }
+  return end;
+}
+
 static bool inside(const tf_tensor *z, const int64_t *at) {
   bool in = true;
   for (int r = 0; r < z->rank; r++)
@@ -342,7 +364,7 @@ static bool one_at_a_time(machine *m, const ir_stmt *s) {
 
 static void step(machine *m, const ir_stmt *s) {
   switch (s->kind) {
-  case IR_LET: m->var[s->let.var] = value(m, &s->let.expr); break;
+  case IR_LET: m->var[s->let.var] = s->let.expr.fn == IR_SEEN ? seen(m, &s->let.expr) : value(m, &s->let.expr); break;
   case IR_KEEP:
     if (one_at_a_time(m, s)) keep(m, s);
     break;

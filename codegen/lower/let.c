@@ -116,3 +116,13 @@ ir_atom low_by(lowering *w, const char *name, ir_fn fn, ir_atom a, int64_t by) {
   if (a.var < 0) return ir_number(fn == IR_DIV ? a.off / by : a.off % by);
   return let(w, name, fn, 2, arg, NULL);
 }
+
+ir_atom low_seen(lowering *w, int buffer, const ir_range *box) {
+  const int rank = w->p->buffers[buffer].rank;
+  ir_atom *arg = room(w, 1 + 2 * (size_t)rank, sizeof *arg);
+  if (low_failed(w)) return ir_number(0);
+  arg[0] = ir_number(buffer);
+  for (int r = 0; r < rank; r++)
+    arg[1 + 2 * r] = box[r].lo, arg[2 + 2 * r] = box[r].hi;
+  return let(w, "seen", IR_SEEN, 1 + 2 * rank, arg, NULL);
+}

@@ -321,6 +321,7 @@ static void lower_scope(lowering *w, int n) {
     low_stream_after(w, n, t->children[c]);
   }
   if (mark.into) low_close(w, mark);
+  low_stream_end(w, n);
   low_save_sums(w, sums);
   low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);

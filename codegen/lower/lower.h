@@ -23,8 +23,8 @@ typedef struct {
   int scope; /* the innermost scope with all ops that the mask makes void below it; -1: no such mask */
   tf_mask of;
   bool inside;    /* within the scope, with whole rows: void elements from `limit` on are not computed */
-  bool streaming; /* within the scope, with streamed rows: blocks of l before the first that a row sees, or from `limit`
-                     on, are skipped */
+  bool streaming; /* within the scope, with streamed rows: blocks of l of which no row sees any are skipped; by data,
+                     others than the first */
   ir_atom limit;
   ir_range few;  /* whole rows: the range that producers compute for them, of few possible lengths */
   ir_atom fresh; /* streamed: 0 in the first block that is not skipped ... */
@@ -91,6 +91,8 @@ ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b);
 ir_atom low_pick(lowering *w, const char *name, ir_range nonempty, ir_atom yes, ir_atom no);
 /* IR_DIV and IR_MOD of a value >= 0. */
 ir_atom low_by(lowering *w, const char *name, ir_fn fn, ir_atom a, int64_t by);
+/* IR_SEEN, of an argument. */
+ir_atom low_seen(lowering *w, int buffer, const ir_range *box);
 /* span.c: bounds of a value, from the trip counts of the loops around it; a new variable, unbounded; the variable of a
  * loop; of an expression. */
 low_span low_span_of(const lowering *w, ir_atom a);
@@ -122,10 +124,8 @@ void low_mask_open(lowering *w, int n);
 void low_mask_close(lowering *w, int n);
 void low_mask_infer(lowering *w, int o);
 low_mark low_mask_visit(lowering *w, int n);
-/* For a dim that op o reduces: a value that is 0 where the reduction starts, given the lower end of its range; and one
- * that is the extent where it is complete, given the upper end. */
+/* For a dim that op o reduces: a value that is 0 where the reduction starts, given the lower end of its range. */
 ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo);
-ir_atom low_mask_last(lowering *w, int o, int dim, ir_atom hi);
 
 /* keep.c: what scopes retain.  low_keep_start after the arrays of `w`; low_keep_plan after loops were hoisted. */
 bool low_keep_start(lowering *w);
@@ -147,10 +147,12 @@ void low_stage_start(lowering *w);
 void low_stage(lowering *w, int n);
 void low_stage_pass(lowering *w, int n, int child);
 
-/* stream.c: running maxima and sums of scope n, before and after the child that runs. */
+/* stream.c: running maxima and sums of scope n, before and after the child that runs; and divisions that waited for the
+ * last step, after all children, whether it was skipped or not. */
 bool low_stream_check(lowering *w, int n);
 void low_stream_before(lowering *w, int n, int child);
 void low_stream_after(lowering *w, int n, int child);
+void low_stream_end(lowering *w, int n);
 
 /* type.c: the element type of tensor z where nests access it; whether op reads inputs alone; and whether op o
  * multiplies inputs whose sums are integers. */

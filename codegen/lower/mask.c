@@ -1,10 +1,11 @@
-/* Skips what a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
+/* Skips what a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax, or
+ * T = .. + Mask[q,l], of which a run finds out where it is -inf.
  *
- * Where the condition is false, the outputs of the group's ops are not needed.  With whole rows, elements from the
- * block's last q + c + 1 on are not computed: all ops of the group end there, in the scope above them, for its range
- * of q; each reads only what another has computed.  With streamed rows, a block of l that no q of the block sees is
- * skipped with all that is computed for it; running values start at the first block that is not skipped, and the last
- * such block divides. */
+ * There, the outputs of the group's ops are not needed.  With whole rows, elements from the block's last q + c + 1 on
+ * (behind the last that is not -inf) are not computed: all ops of the group end there, in the scope above them, for its
+ * range of q; each reads only what another has computed.  With streamed rows, a block of l that no q of the block sees
+ * is skipped with all that is computed for it; running values start at the first block that is not skipped (by data,
+ * the first is never). */
 #include "codegen/lower/lower.h"
 #include "model/spec/dims.h"
 
@@ -20,12 +21,24 @@ static int scope_of(const lowering *w, const tf_mask *m) {
   return found;
 }
 
+/* Whether the mask's data can be -inf. */
+static bool holds_infinities(const lowering *w, const tf_mask *m) {
+  const ir_type type = w->p->buffers[w->p->buffer_of[w->plan->wl->ops[m->op].reads[m->by].tensor]].type;
+  return type == IR_F32 || type == IR_BF16;
+}
+
+/* One by position, if there is any: it costs nothing. */
 void low_mask_find(lowering *w) {
   const tf_workload *wl = w->plan->wl;
   w->mask = (low_mask){.scope = -1};
-  for (int o = 0; w->target->skips && w->plan->n_retains == 0 && o < wl->n_ops && w->mask.scope < 0; o++) {
+  if (!w->target->skips || w->plan->n_retains) return;
+  for (int i = 0; i < 2 * wl->n_ops && w->mask.scope < 0; i++) {
+    const bool by_data = i >= wl->n_ops;
+    const int o = i % wl->n_ops;
     low_mask m = {.limit = ir_number(0), .fresh = ir_number(0)};
-    if (!tf_mask_of(wl, o, w->p->arena, &m.of)) continue;
+    if (by_data ? !tf_mask_added(wl, o, w->p->arena, &m.of) || !holds_infinities(w, &m.of)
+                : !tf_mask_of(wl, o, w->p->arena, &m.of))
+      continue;
     m.scope = scope_of(w, &m.of);
     if (m.scope >= 0) w->mask = m;
   }
@@ -33,25 +46,55 @@ void low_mask_find(lowering *w) {
 
 /* ---- what a block of rows sees -------------------------------------------------------------------------- */
 
-/* The common range of q of all ops that the mask makes void (and of l, in *l); NULL: they differ. */
-static const ir_range *block_of(lowering *w, const ir_range **l) {
-  const ir_range *q = NULL;
+/* The common range of the dim of all ops that the mask makes void; NULL: they differ. */
+static const ir_range *common(lowering *w, int dim) {
+  const ir_range *r = NULL;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
     if (!w->mask.of.in[o]) continue;
-    const ir_range *mine = low_range(w, o, w->mask.of.q), *keys = low_range(w, o, w->mask.of.l);
-    if (!mine->some || !keys->exact) return NULL;
-    if (q && (!low_same_range(q, mine) || !low_same_range(*l, keys))) return NULL;
-    q = mine, *l = keys;
+    const ir_range *mine = low_range(w, o, dim);
+    if (r && !low_same_range(r, mine)) return NULL;
+    r = mine;
   }
-  return q;
+  return r;
+}
+
+static const tf_ref *data_of(const lowering *w) { return &w->plan->wl->ops[w->mask.of.op].reads[w->mask.of.by]; }
+
+/* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by position. */
+static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
+  const tf_mask *m = &w->mask.of;
+  *l = common(w, m->l);
+  if (!*l || !(*l)->exact) return false;
+  if (m->by < 0) return (*q = common(w, m->q)) && (*q)->some;
+  const tf_ref *ref = data_of(w);
+  bool one = true;
+  for (int r = 0; r < w->plan->wl->tensors[ref->tensor].rank - 1; r++) {
+    if (ref->index[r].n_terms == 0) continue;
+    const ir_range *rows = common(w, ref->index[r].terms[0].dim);
+    one &= rows && rows->some;
+  }
+  return one;
+}
+
+/* The end of those keys that a row of the block sees; by data, of those in l. */
+static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
+  if (w->mask.of.by < 0) return low_sum(w, "seen", ir_number(w->mask.of.hi), 1, q->hi);
+  const tf_ref *ref = data_of(w);
+  const int rank = w->plan->wl->tensors[ref->tensor].rank;
+  ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank);
+  if (low_failed(w)) return ir_number(0);
+  for (int r = 0; r < rank - 1; r++)
+    box[r] = low_index(w, w->mask.of.op, &ref->index[r]);
+  box[rank - 1] = *l;
+  return low_seen(w, w->p->buffer_of[ref->tensor], box);
 }
 
 /* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`. */
-static ir_atom limit_of(lowering *w, const ir_range *q, int64_t by) {
+static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
-  if (w->mask.of.hi >= extent) return ir_number(extent);
-  ir_atom end = low_sum(w, "seen", ir_number(w->mask.of.hi + by - 1), 1, q->hi);
-  if (w->mask.of.hi < 0) end = low_max(w, "seen", end, ir_number(by));
+  if (w->mask.of.by < 0 ? w->mask.of.hi >= extent : by >= extent) return ir_number(extent);
+  ir_atom end = low_sum(w, "seen", ir_number(by - 1), 1, end_of(w, q, l));
+  if (w->mask.of.by >= 0 || w->mask.of.hi < 0) end = low_max(w, "seen", end, ir_number(by));
   const ir_atom times = low_by(w, "seen", IR_DIV, end, by);
   return low_min(w, "seen", ir_number(extent), low_sum(w, "seen", ir_number(0), by, times));
 }
@@ -107,23 +150,22 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
 
 /* The range of what is computed for these ops.  Products want few lengths, known in advance, so it ends at a multiple
  * of a part of the row. */
-static ir_range few_lengths(lowering *w, int n, const ir_range *q, int64_t extent, int64_t alike) {
+static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_range *l, int64_t alike) {
+  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   const int64_t part = part_of_row(w, n, extent, alike);
   ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = part == 0};
   if (part == 0) return r;
-  r.hi = limit_of(w, q, part);
+  r.hi = limit_of(w, q, l, part);
   for (int64_t length = part; length < extent; length += part)
     low_add_length(&r, length);
   return r;
 }
 
-static void cut_rows(lowering *w, int n, const ir_range *q) {
+static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   enum { ALIKE = 64 }; /* rows end at a multiple of it, as no machine's vector is longer */
   const tf_workload *wl = w->plan->wl;
-  const int64_t extent = wl->dims[w->mask.of.l].extent;
-  const ir_range block = *q;
-  w->mask.limit = limit_of(w, &block, ALIKE);
-  w->mask.few = few_lengths(w, n, &block, extent, ALIKE);
+  w->mask.limit = limit_of(w, q, l, ALIKE);
+  w->mask.few = few_lengths(w, n, q, l, ALIKE);
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
@@ -165,16 +207,19 @@ static bool all_void(lowering *w, int n) {
 static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (l->lo.var < 0 || extent % l->most != 0 || !all_void(w, n)) return;
-  const ir_range block = *q, keys = *l;
-  const ir_atom first = first_of(w, &block, keys.most), limit = limit_of(w, &block, keys.most);
-  if (first.var < 0 && limit.var < 0) return;
-  w->mask.streaming = true;
-  w->mask.limit = limit;
-  w->mask.fresh = low_sum(w, "since", keys.lo, -1, first);
-  w->mask.seen = keys;
-  w->mask.seen.lo = low_max(w, "seen", keys.lo, first);
-  w->mask.seen.hi = low_min(w, "seen", keys.hi, limit);
+  w->mask.seen = *l;
   w->mask.seen.some = w->mask.seen.exact = false;
+  if (w->mask.of.by >= 0) {
+    w->mask.seen.hi = low_max(w, "seen", end_of(w, q, l), ir_number(1));
+    w->mask.fresh = l->lo;
+  } else {
+    const ir_atom first = first_of(w, q, l->most), limit = limit_of(w, q, l, l->most);
+    if (first.var < 0 && limit.var < 0) return;
+    w->mask.seen.lo = low_max(w, "seen", l->lo, first);
+    w->mask.seen.hi = low_min(w, "seen", l->hi, limit);
+    w->mask.fresh = low_sum(w, "since", l->lo, -1, first);
+  }
+  w->mask.streaming = true;
 }
 
 low_mark low_mask_visit(lowering *w, int n) {
@@ -193,21 +238,17 @@ ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo) {
   return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l ? w->mask.fresh : lo;
 }
 
-ir_atom low_mask_last(lowering *w, int o, int dim, ir_atom hi) {
-  if (!w->mask.streaming || !w->mask.of.in[o] || dim != w->mask.of.l) return hi;
-  return low_sum(w, "last", (ir_atom){hi.var, hi.off + w->plan->wl->dims[dim].extent}, -1, w->mask.limit);
-}
-
 /* ---- both kinds ------------------------------------------------------------------------------------------------ */
 
 void low_mask_open(lowering *w, int n) {
-  const ir_range *q, *l = NULL;
+  const ir_range *q = NULL, *l;
   bool none;
-  if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !(q = block_of(w, &l))) return;
+  if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !block_of(w, &q, &l)) return;
+  const ir_range rows = q ? *q : (ir_range){.some = true}, keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))
-    cut_stream(w, n, q, l);
+    cut_stream(w, n, &rows, &keys);
   else if (none && is_whole(w, l))
-    cut_rows(w, n, q);
+    cut_rows(w, n, &rows, &keys);
 }
 
 void low_mask_close(lowering *w, int n) {

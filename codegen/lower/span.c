@@ -65,5 +65,8 @@ void low_span_let(lowering *w, int var, const ir_expr *e) {
   case IR_PICK: know(w, var, of_several(w, e->fn, e->arg + 2, 2)); break;
   case IR_MOD:
   case IR_DIV: know(w, var, by(w, e)); break;
+  case IR_SEEN:
+    know(w, var, (low_span){low_span_of(w, e->arg[e->n - 2]).first, low_span_of(w, e->arg[e->n - 1]).last});
+    break;
   }
 }

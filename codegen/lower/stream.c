@@ -98,11 +98,10 @@ static void correct(lowering *w, int o, int x) {
 static void divide(lowering *w, int o, int z) {
   const ir_range *r = low_range(w, z, streamed_dim(w, z));
   const int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
-  const ir_atom last = low_mask_last(w, z, streamed_dim(w, z), r->hi);
   ir_stmt *s = low_over_output(w, IR_DIVIDE, o);
   if (!s) return;
   s->divide.by = w->p->buffer_of[w->plan->wl->ops[z].out];
-  s->divide.last = last;
+  s->divide.last = r->hi;
   s->divide.at = extent;
 }
 
@@ -113,11 +112,15 @@ void low_stream_after(lowering *w, int n, int child) {
     int o = named_op(w, n, i);
     if (x >= 0 && o != x && below(w, child, x)) correct(w, o, x);
   }
+}
+
+void low_stream_end(lowering *w, int n) {
+  const tf_node *t = &w->plan->tree->nodes[n];
   for (int i = 0; i < t->n_stream; i++) {
     int z = named_op(w, n, i);
     for (int k = 0; k < t->n_stream; k++) {
       int o = named_op(w, n, k);
-      if (o != z && below(w, child, o) && is_deferred(w, o, z)) divide(w, o, z);
+      if (o != z && is_deferred(w, o, z)) divide(w, o, z);
     }
   }
 }

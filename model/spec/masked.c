@@ -93,6 +93,16 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
 
 /* ---- which outputs the condition makes void --------------------------------------------------------------- */
 
+/* Whether a point counts by its coordinate along that dim, among others. */
+static bool is_of(const tf_workload *wl, const tf_mask *m, int dim) {
+  if (m->by < 0) return dim == m->l || dim == m->q;
+  const tf_ref *ref = &wl->ops[m->op].reads[m->by];
+  bool any = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    any |= tf_index_coef(&ref->index[r], dim) != 0;
+  return any;
+}
+
 /* Whether the reference reads what its producer computes at the same point, as far as the mask's dims are concerned. */
 static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
@@ -100,7 +110,7 @@ static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m)
   const tf_op *maker = &wl->ops[z->producer];
   for (int r = 0; r < z->rank; r++) {
     const tf_index *ix = &ref->index[r];
-    if (maker->dims[r] != m->l && maker->dims[r] != m->q) continue;
+    if (!is_of(wl, m, maker->dims[r])) continue;
     if (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != maker->dims[r]) return false;
   }
   return true;
@@ -127,6 +137,7 @@ static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, co
     const double a = e->n_args ? v[e->arg[0]] : NAN, b = e->n_args > 1 ? v[e->arg[1]] : NAN;
     v[i] = e->what == TF_X_NUMBER ? e->number : NAN;
     if (e->what == TF_X_READ && at_point(wl, &op->reads[e->ref], m)) v[i] = value[op->reads[e->ref].tensor];
+    if (e->what == TF_X_READ && op == &wl->ops[m->op] && e->ref == m->by) v[i] = -INFINITY;
     if (e->what == TF_X_CALL) v[i] = known_call(e->call, a, b);
   }
   return v[op->n_expr - 1];
@@ -142,6 +153,14 @@ static double identity(tf_reduce r) {
   return r == TF_REDUCE_ADD ? 0 : r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : INFINITY;
 }
 
+/* Whether l is among the op's dims, and what else the mask is of in its output. */
+static bool has_rows(const tf_workload *wl, const tf_op *op, const tf_mask *m) {
+  bool all = tf_op_slot(op, m->l) >= 0;
+  for (int d = 0; d < wl->n_dims; d++)
+    all &= d == m->l || !is_of(wl, m, d) || tf_out_rank(op, d) >= 0;
+  return all;
+}
+
 /* Whether all values computed from the mask are constant, or add nothing, where it is false.  Fills m->in. */
 static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   for (int z = 0; z < wl->n_tensors; z++)
@@ -154,7 +173,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
     const tf_op *op = &wl->ops[o];
     if (o == m->op || !reads_known(op, value)) continue;
     const double v = known(wl, op, m, value);
-    if (isnan(v) || tf_out_rank(op, m->q) < 0 || tf_op_slot(op, m->l) < 0) return false;
+    if (isnan(v) || !has_rows(wl, op, m)) return false;
     m->in[o] = true;
     if (op->reduce == TF_ASSIGN)
       value[op->out] = v;
@@ -200,7 +219,7 @@ bool tf_mask_meets_all(const tf_workload *wl, const tf_mask *m) {
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  *m = (tf_mask){.op = o, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
+  *m = (tf_mask){.op = o, .by = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
   if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL || root->call != TF_K_SELECT)
     return false;
   const tf_expr *no = &op->expr[root->arg[2]];
@@ -213,11 +232,44 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   if (tf_arena_failed(arena)) return false;
   bool fit = fits(wl, m, value);
   if (!fit) {
-    *m = (tf_mask){.op = o, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in, .vain = m->vain};
+    *m = (tf_mask){.op = o, .by = -1, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in, .vain = m->vain};
     fit = fits(wl, m, value);
   }
   if (fit) find_vain(wl, m);
   return fit;
+}
+
+/* ---- masks by data ------------------------------------------------------------------------------------------ */
+
+/* Whether each rank of the input is indexed by a dim of its own, or a number, the last by one of several elements,
+ * which becomes l. */
+static bool is_by_dims(const tf_workload *wl, const tf_ref *ref, tf_mask *m) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  bool plain = z->producer < 0 && z->rank > 0;
+  for (int r = 0; plain && r < z->rank; r++) {
+    const tf_index *ix = &ref->index[r];
+    plain = z->pad[r] == 0 && (ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0));
+    for (int other = 0; plain && ix->n_terms && other < r; other++)
+      plain = !tf_index_coef(&ref->index[other], ix->terms[0].dim);
+    m->l = plain && ix->n_terms ? ix->terms[0].dim : -1;
+  }
+  return plain && m->l >= 0 && wl->dims[m->l].extent > 1;
+}
+
+bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
+  const tf_op *op = &wl->ops[o];
+  if (op->reduce != TF_ASSIGN) return false;
+  double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
+  *m = (tf_mask){.op = o, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
+  m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->vain = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  if (tf_arena_failed(arena)) return false;
+  for (m->by = 0; m->by < op->n_reads; m->by++) {
+    for (int z = 0; z < wl->n_tensors; z++)
+      value[z] = NAN;
+    if (is_by_dims(wl, &op->reads[m->by], m) && known(wl, op, m, value) == -INFINITY && fits(wl, m, value)) return true;
+  }
+  return false;
 }
 
 /* ---- points ------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 #include "tests/kernels/bounded.h"
+#include "model/spec/masked.h"
 #include "tests/kernels/whole.h"
 
 #include <float.h>
@@ -32,6 +33,7 @@ static bounded plus(rounding by, bounded a, bounded b) {
   const double v = a.v + b.v;
   if (isnan(v) && (too_large(a) || too_large(b)))
     return unknown; /* a product of finite numbers may not have been rounded */
+  if (isnan(v) && by->masked && (a.v == -INFINITY || b.v == -INFINITY)) return unknown; /* or left out */
   return step(by, v, isfinite(v) ? a.e + b.e : 0);
 }
 
@@ -204,11 +206,22 @@ static bounded element(const tf_workload *wl, rounding by, const tf_op *op, boun
   return all;
 }
 
+static bool adds_mask(const tf_workload *wl) {
+  tf_arena *a = tf_arena_new();
+  tf_mask m;
+  bool any = false;
+  for (int o = 0; a && o < wl->n_ops && !any; o++)
+    any = tf_mask_added(wl, o, a, &m);
+  tf_arena_free(a);
+  return any;
+}
+
 void bounded_run(const tf_workload *wl, const bounded_rounding *by, bounded **data) {
   bounded_rounding masked = *by;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_expr; i++)
       masked.masked |= wl->ops[o].expr[i].what == TF_X_DIM;
+  masked.masked |= adds_mask(wl);
   by = &masked;
   for (int i = 0; i < wl->n_ops; i++) {
     const tf_op *op = &wl->ops[wl->topo[i]];

@@ -4,12 +4,27 @@
 #include <stdlib.h>
 
 #include "codegen/ir/ir.h"
+#include "model/spec/masked.h"
 
 int64_t whole_words(const tf_tensor *z) {
   int64_t n = 1;
   for (int r = 0; r < z->rank; r++)
     n *= z->extent[r];
   return n;
+}
+
+/* Masks that are added have rows that end in -inf, some from their first element on, and holes. */
+static void mask(const tf_workload *wl, double **data) {
+  tf_arena *a = tf_arena_new();
+  tf_mask m;
+  for (int o = 0; a && o < wl->n_ops; o++) {
+    if (!tf_mask_added(wl, o, a, &m)) continue;
+    const int z = wl->ops[o].reads[m.by].tensor;
+    const int64_t row = wl->tensors[z].extent[wl->tensors[z].rank - 1];
+    for (int64_t i = 0; i < whole_words(&wl->tensors[z]); i++)
+      if (i % row >= (i / row * 7 + 3) % (row + 1) || i % 5 == 2) data[z][i] = -INFINITY;
+  }
+  tf_arena_free(a);
 }
 
 double **whole_new(const tf_workload *wl) {
@@ -25,6 +40,7 @@ double **whole_new(const tf_workload *wl) {
     for (int64_t i = 0; i < n; i++) /* positive: random workloads divide by sums of them */
       data[z][i] = wl->tensors[z].producer < 0 ? (double)((i * 37 + z * 11) % 101 + 1) / 64 : NAN;
   }
+  if (data) mask(wl, data);
   for (int z = 0; data && z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of) data[z] = data[wl->tensors[z].view_of - 1];
   return data;

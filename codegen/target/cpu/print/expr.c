@@ -43,6 +43,7 @@ void c_let(c_printer *c, const ir_stmt *s) {
   case IR_MIN: call(c, "least", &s->let.expr); break;
   case IR_MAX: call(c, "most", &s->let.expr); break;
   case IR_PICK: call(c, "pick", &s->let.expr); break;
+  case IR_SEEN: c_seen(c, &s->let.expr); break;
   case IR_MOD:
   case IR_DIV:
     fputc('(', c->out), c_atom(c->out, c->p, s->let.expr.arg[0]);

@@ -521,6 +521,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_math(out, kinds_used(p->tree->workload) | (ir_has(&p->body, IR_CORRECT) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
+  c_seen_text(out, p, &p->body);
   if (keeps(p)) c_keep_text(out);
   if (p->machine.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);

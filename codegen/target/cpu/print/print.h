@@ -55,6 +55,10 @@ struct c_printer {
   bool failed;                                   /* out of memory */
 };
 
+/* seen.c: the value of an IR_SEEN; and the functions for those of the body, one for each type of masks. */
+void c_seen(c_printer *c, const ir_expr *e);
+void c_seen_text(FILE *out, const ir_program *p, const ir_body *b);
+
 /* expr.c */
 void c_indent(c_printer *c);
 void c_atom(FILE *out, const ir_program *p, ir_atom a);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "codegen/target/cpu/print/files.h"
+#include "model/spec/masked.h"
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
@@ -227,6 +228,17 @@ static const char *narrow_of(ir_type t) {
 
 static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
+/* Whether it is a mask that is -inf where nothing counts, of a type that has -inf. */
+static bool is_mask(const c_package *k, int z) {
+  const tf_workload *wl = workload(k);
+  const ir_type type = c_argument_type(k->p, z);
+  tf_mask m;
+  bool is = false;
+  for (int o = 0; (type == IR_F32 || type == IR_BF16) && o < wl->n_ops && !is; o++)
+    is = tf_mask_added(wl, o, k->p->arena, &m) && wl->ops[o].reads[m.by].tensor == z;
+  return is;
+}
+
 static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -241,12 +253,16 @@ static void declare(FILE *out, const c_package *k) {
     strides(out, k, t);
     if (!c_is_input(t)) continue;
     int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
+    char hidden[96] = "";
+    if (is_mask(k, z)) /* each row counts an element more than the one before */
+      snprintf(hidden, sizeof hidden, "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last,
+               last);
     fprintf(out,
             "  for (long long i = 0; i < %" PRId64
-            "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
+            "; i++) {\n    %s v = %s%s(float)number((unsigned long long)i, %d)%s;\n"
             "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            tf_tensor_words(t), c_type(type), narrow_of(type), z, behind(type), t->name, wide_of(type), behind(type),
-            t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+            tf_tensor_words(t), c_type(type), narrow_of(type), hidden, z, behind(type), t->name, wide_of(type),
+            behind(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
