@@ -8,7 +8,10 @@ function up(a, b) { return int((a + b - 1) / b) }
 function turned(name, a, b, before) { return draw(2) ? name "[" before a "," b "]" : name "[" before b "," a "]" }
 function few(n) { return draw(5) ? n : 1 + draw(9) } # rows of a step of decoding
 function eights(n) { return 8 * (1 + draw(n)) }
-function rows(blocks) { return blocks * eights(7) + blocks * 64 - 8 * draw(2) }
+# Of blocks that two warpgroups multiply together, or (may: sometimes) have in turn.
+function rows(blocks, may) {
+  if (may && !draw(3)) return blocks * (40 + 8 * draw(4)) - blocks * draw(7)
+  return blocks * eights(7) + blocks * 64 - 8 * draw(2) }
 function out(text) { print text }
 
 function product() {
@@ -16,7 +19,7 @@ function product() {
   if (bytes) { a1 = "A[b,m,k]"; b1 = draw(2) ? "B[b,n,k]" : "B[n,k]"; c1 = turned("C", "m", "n", "b,") }
   else { a1 = turned("A", "m", "k", "b,"); b1 = turned("B", "k", "n", draw(2) ? "b," : ""); c1 = turned("C", "m", "n", "b,") }
   tm = 1 + draw(3); tn = 1 + draw(2); tk = draw(3) ? 1 : 2; tp = draw(3) ? 1 : 2 + draw(3)
-  if (groups) { tp = draw(4) ? 1 : 2; m = rows(tm); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
+  if (groups) { tp = draw(4) ? 1 : 2; m = rows(tm, !bytes); n = tn * eights(16); k = tk > 1 ? 128 * (1 + draw(2)) : eights(24) }
   if (bytes) { n = tn * eights(8) * 2; k = tk > 1 ? 256 * (1 + draw(2)) : 16 * (1 + draw(24)) }
   if (groups && tp > 1) { tk = 1; k = 128 * (1 + draw(4)) }
   if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
@@ -28,7 +31,7 @@ function product() {
 function chain() {
   m = size(2, 90); n = size(2, 70); k = size(2, 70); l = draw(4) ? size(2, 70) : 260 + draw(9)
   if (!draw(4)) { l = 200 + draw(57); n = 90 + draw(60) } # together more than a lane's registers hold
-  if (groups) { tm = 1 + draw(2); tl = 1 + draw(2); m = rows(tm); l = tl * 16 * (1 + draw(8)); k = eights(16); n = eights(12) }
+  if (groups) { tm = 1 + draw(2); tl = 1 + draw(2); m = rows(tm, tl == 1); l = tl * 16 * (1 + draw(8)); k = eights(16); n = eights(12) }
   split("relu gelu", f, " "); fn = f[1 + draw(2)]
   out("  dims: {m: " m ", l: " l ", k: " k ", n: " n "}\n  ops:")
   out("  - \"C[m,l] += " turned("A", "m", "k", "") " * " turned("B", "k", "l", "") "\"")

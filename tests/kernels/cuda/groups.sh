@@ -37,7 +37,25 @@ product tn bf16 'A[k,m]' 'B[k,n]'
 product tt f16 'A[k,m]' 'B[n,k]'
 product wide bf16 'A[m,k]' 'B[k,n]' 'm: 300, n: 512, k: 72' 'm=3 n=2' 'm=128 n=256 k=72'
 product odd bf16 'A[m,k]' 'B[k,n]' 'm: 100, n: 129, k: 72' 'm=1' 'm=100 n=129 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
-product few bf16 'A[m,k]' 'B[k,n]' 'm: 64, n: 128, k: 72' 'm=1' 'm=64 n=128 k=72' 'blocks that have not 65 to 128 rows'
+product few bf16 'A[m,k]' 'B[k,n]' 'm: 32, n: 128, k: 72' 'm=1' 'm=32 n=128 k=72' 'blocks that have not 33 to 128 rows'
+# Blocks in turn: five and six for two multiprocessors, in all four orders of operands; few rows; a step of several products is no turn.
+product turns-nn bf16 'A[m,k]' 'B[k,n]' 'm: 296, n: 192, k: 328' 'm=5' 'm=64 n=192 k=328'
+product turns-nt f16 'A[m,k]' 'B[n,k]' 'm: 192, n: 512, k: 72' 'm=3 n=2' 'm=64 n=256 k=72'
+product turns-tn bf16 'A[k,m]' 'B[k,n]' 'm: 200, n: 96, k: 136' 'm=5' 'm=40 n=96 k=136'
+product turns-tt f16 'A[k,m]' 'B[n,k]' 'm: 40, n: 24, k: 520' 'm=1' 'm=40 n=24 k=520'
+product turns-float8 f8 'A[m,k]' 'B[n,k]' 'm: 64, n: 32, k: 64' 'm=1' 'm=64 n=32 k=64' 'blocks of float8 that have not 65 to 128 rows'
+attention "h: 2, m: 64, l: 128, a: 64, n: 64" "for h=2 l=2" "stream X Z O" 64 64 64 64 | check turns-attention bf16 'steps of several products in blocks that have not 65 to 128 rows'
+for turns in nn nt tn tt; do
+  grep -q blocks_begun "$work/turns-$turns/kernel.cu" || { echo "FAIL: turns-$turns: no turns"; exit 1; }
+done
+# The pipe that the cost has of it: as many steps and tiles as are seen.  nn: five blocks.
+pipe() { sed -n "s/.*\"steps\": \([0-9]*\), \"ring\": \([0-9]*\),.*\"in_turns\": $3.*/\1 \2/p" "$work/$1/manifest.json" | awk -v blocks="$2" '{ n = $1 * int((blocks + 1) / 2); print $1 * blocks, $2 < n ? $2 : n }'; }
+seen() { TILEFLOW_WORDS=1 "$work/$1/emulate" | sed -n 's/^rings: \([0-9]*\) tiles came, at most \([0-9]*\) at a time/\1 \2/p'; }
+for each in 'turns-nn 5 true' 'turns-nt 6 true' 'nn 2 false' 'wide 6 false'; do
+  # shellcheck disable=SC2086 # three words
+  set -- $each
+  [ "$(pipe "$1" "$2" "$3")" = "$(seen "$1")" ] || { echo "FAIL: $1: '$(seen "$1")' tiles, and at a time, not '$(pipe "$1" "$2" "$3")'"; exit 1; }
+done
 product cut bf16 'A[m,k]' 'B[k,n]' 'm: 72, n: 128, k: 96' 'k=2' 'm=72 n=128 k=48'
 # Of bytes: parts of the sum of 128 and the rest of one; blocks that add to sums of blocks before; what instructions do not take.
 product float8 f8 'A[m,k]' 'B[n,k]' 'm: 200, n: 128, k: 272' 'm=2' 'm=100 n=128 k=272'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults planted in the text of six kernels of warpgroups (sm_90a): in bfloat16 two products, one in clusters, and streamed attention, one causal, one in clusters; a product in float8: the emulator, or the
+# Faults planted in the text of eight kernels of warpgroups (sm_90a): in bfloat16 four products, of which two have their blocks in turn, one in clusters, and streamed attention, one causal, one in clusters; a product in float8: the emulator, or the
 # comparison behind it, finds each within 50 seeds.
 # usage: groups_faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 step=${2:-1}
@@ -16,6 +16,24 @@ machine=pairs prepare pair --dtype bf16 --isa sm_90a
 attention "h: 3, m: 256, l: 320, a: 64, n: 64" "for h=3 m=2 l=5" "stream X Z O" 128 64 64 64 >"$work/together.yaml"
 machine=pairs prepare together --dtype bf16 --isa sm_90a
 prepare causal --dtype bf16 --isa sm_90a
+gemm "m: 296, n: 192, k: 328" "for m=5" "for m=64 n=192 k=328" >"$work/turns.yaml"
+prepare turns --dtype bf16 --isa sm_90a
+cat >"$work/mapped.yaml" <<'Y'
+workload:
+  name: mapped
+  dims: {m: 384, n: 128, k: 320}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+  - "D[m,n] = max(C[m,n] + V[m], 0)"
+mapping: |
+  HBM for m=6
+    Seq keep C@SMEM
+      SMEM for m=64 n=128 k=320
+        op C
+      SMEM for m=64 n=128
+        op D
+Y
+machine=pairs prepare mapped --dtype bf16 --isa sm_90a
 # Its quotient makes all numbers positive: a long sum that is not in parts then loses what it adds.
 cat >"$work/float8.yaml" <<'Y'
 workload:
@@ -112,6 +130,28 @@ fault causal 'a step is taken as whole that is not' "$uses s/ <= 1) {/ <= 65) {/
 fault causal 'a block is done twice, another never' "$main s/round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x/round % 2 ? 0 : blockIdx.x/"
 fault causal 'who asks for tiles goes to and fro, who multiplies does not' "$asks s/round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x/blockIdx.x/"
 fault causal 'keys of the first step left out' "$uses s/= first;/= first + 1;/"
+for turns in turns mapped; do
+  fault $turns 'no order of turns' "$uses {s/turn_wait([^;]*);//; s/turn_pass([^;]*);//;}"
+  fault $turns 'turns are not waited for' "$uses s/turn_wait(3 + threadIdx.y \/ 4);//"
+  fault $turns 'the turn is passed on before tiles have come' "$uses {s/turn_wait(3 + threadIdx.y \/ 4);/& turn_pass(4 - threadIdx.y \/ 4);/; s/^ *turn_pass(4 - threadIdx.y \/ 4);//;}"
+  fault $turns 'the turn is never passed on' "$uses s/turn_pass(4 - threadIdx.y \/ 4);//"
+  fault $turns 'no warpgroup begins' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);//"
+  fault $turns 'both warpgroups begin' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);/turn_pass(3 + threadIdx.y \/ 4);/"
+  fault $turns 'both wait for the same turn' "$uses s/turn_wait(3 + threadIdx.y \/ 4)/turn_wait(3)/"
+  fault $turns 'the last turn is not taken' "$uses s/if (blocks_begun % 2 == .*turn_wait.*//"
+  fault $turns 'the last turn is taken by the other' "$uses s/if (blocks_begun % 2 == /if (blocks_begun % 2 != /"
+  fault $turns 'both have all blocks' "$uses s/if (blocks_begun++ % 2 != /if (blocks_begun++ % 2 != 3 \&\& false \&\& 0 != /"
+  fault $turns 'both have the same blocks' "$uses s/if (blocks_begun++ % 2 != (int)threadIdx.y \/ 4)/if (blocks_begun++ % 2 != 0)/"
+  fault $turns 'tiles of the other are not passed by' "$uses s/at_0 += [0-9]*, turn_0.*//"
+  fault $turns 'a tile too few passed by' "$uses s/at_0 += \([0-9]*\),/at_0 += \1 - 1,/"
+  fault $turns 'the turn of the ring does not change where tiles are passed by' "$uses s/turn_0 ^= (unsigned)[^,]*,//"
+  fault $turns 'both warpgroups must give back' "$main s/\(barrier_init(empty_0 + i, [0-9]*\))/\1 * 2)/"
+  fault $turns 'half of a warpgroup is enough' "$main s/\(barrier_init(empty_0 + i, [0-9]*\))/\1 \/ 2)/"
+  fault $turns 'tiles given back before they are read' "$uses s/multiply_wait<1>/multiply_wait<2>/"
+  fault $turns 'sums that are still being made' "$uses s/multiply_wait<0>();//"
+  fault $turns 'panels of one for both' "$uses s/threadIdx.y \/ 4 \* 16384 + turn/0 + turn/"
+done
+fault mapped 'rows as if both multiplied together' "$uses s/= threadIdx.y % 4;/= threadIdx.y;/"
 fault pair 'one block alone is asked for its tiles' "$uses s/LANE < 2) barrier_arrive_at/LANE < 1) barrier_arrive_at/"
 fault pair 'the other block is never told' "$uses s/- 1, LANE)/- 1, member)/"
 fault pair 'a block that there is not' "$uses s/LANE < 2) barrier_arrive_at/LANE < 3) barrier_arrive_at/"

@@ -16,7 +16,7 @@ sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.
 others=0
 [ "${CUDA_TEST:-}" ] && others=$((cases / 2)) && mkdir "$work/drawn" && { "$CUDA_TEST" --yaml "$work/drawn" --cases $others --seed "$first" || exit 1; }
 
-wrong=0 refused=0 split=0 seed=$first groups=0 pairs=0
+wrong=0 refused=0 split=0 seed=$first groups=0 pairs=0 turns=0
 while [ "$seed" -lt $((first + cases)) ]; do
   at=$work/$seed dtype=$1 arch=$work/gpu.yaml
   [ "${GROUPS_ISA:-}" ] && [ $((seed / 3 % 2)) = 1 ] && arch=$work/pairs.yaml
@@ -44,10 +44,11 @@ while [ "$seed" -lt $((first + cases)) ]; do
   grep -q 'for (int64_t part_' "$at/kernel.cu" 2>/dev/null && split=$((split + 1))
   [ -f "$at/hopper.hpp" ] && groups=$((groups + 1))
   grep -q START_CLUSTERS.part "$at/kernel.cu" 2>/dev/null && pairs=$((pairs + 1))
+  grep -q blocks_begun "$at/kernel.cu" 2>/dev/null && turns=$((turns + 1))
   rm -rf "$at"
   seed=$((seed + 1))
   shift
   set -- "$@" "$dtype"
 done
-echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups, $pairs with clusters}"
+echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups, $pairs with clusters, $turns in turn}"
 [ "$wrong" = 0 ] && { [ ! "${GROUPS_ISA:-}" ] || [ $((groups * 2)) -gt "$cases" ]; }

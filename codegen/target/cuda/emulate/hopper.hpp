@@ -52,6 +52,7 @@ struct barrier {
   bool there, known;
   int count, pending, bytes;
   unsigned phase;
+  bool filled; /* bytes are expected in this phase */
   clocks gathering, gathered; /* of the phase at hand; of those that are over */
   uint32_t since;             /* when it was made, and by which warp and thread */
   int by, thread;
@@ -99,6 +100,8 @@ static warpgroup warpgroups[MOST_GROUPS];
 static int64_t free_registers[MOST_MEMBERS]; /* of each block */
 static size_t members, threads_of, bytes_of;  /* of a cluster: blocks, and what each has; a block alone is one, too */
 static size_t fibers_of_row;                  /* threads along x */
+static long long tiles_brought;               /* to rings, in all */
+static int tiles_there[MOST_MEMBERS], tiles_at_most; /* in a block: brought and not given back */
 static size_t window;                         /* where the block whose product is at hand has its shared memory */
 static uint32_t *fences;      /* [threads] fences of the asynchronous proxy */
 static int *stores;           /* [threads] groups of boxes that leave */
@@ -189,6 +192,8 @@ static inline void release(clocks &to) {
 static inline void turn(barrier &b) {
   if (b.pending || b.bytes) return;
   b.phase ^= 1, b.pending = b.count;
+  if (!b.filled) tiles_there[(size_t)(&b - barriers.data()) * 8 / bytes_of]--; /* given back */
+  b.filled = false;
   b.gathered.join(b.gathering);
 }
 
@@ -203,6 +208,11 @@ static inline bool is_gone(size_t member) {
 static inline void arrive(barrier &b, int bytes) {
   if (!b.pending) fail("more arrivals at a barrier than a phase takes");
   b.bytes += bytes;
+  if (bytes) {
+    int &there = tiles_there[(size_t)(&b - barriers.data()) * 8 / bytes_of];
+    b.filled = true, tiles_brought++;
+    if (++there > tiles_at_most) tiles_at_most = there;
+  }
   if (b.bytes > MOST_BYTES) fail("more bytes at a barrier than it can count");
   b.pending--;
   release(b.gathering);
@@ -670,6 +680,7 @@ static void begin_rings(size_t n) {
   boxes.clear();
   fences = (uint32_t *)room(first ? NULL : fences, n * sizeof *fences);
   stores = (int *)room(first ? NULL : stores, n * sizeof *stores);
+  memset(tiles_there, 0, sizeof tiles_there);
   memset(fences, 0, n * sizeof *fences), memset(stores, 0, n * sizeof *stores);
   memset(named, 0, sizeof named), memset(passed, 0, sizeof passed), memset((void *)passed_with, 0, sizeof passed_with);
   ring_waits.assign(n, ring_wait());
@@ -707,6 +718,11 @@ static void begin_cluster(size_t n) {
   begin_rings(n);
 }
 
+static inline void say_rings() {
+  if (getenv("TILEFLOW_WORDS")) printf("rings: %lld tiles came, at most %d at a time\n", tiles_brought, tiles_at_most);
+  tiles_brought = tiles_at_most = 0;
+}
+
 /* Clusters of `size` blocks, as if each were a block with as many times the threads and shared memory. */
 template <class F> static inline void start_roles(size_t blocks, dim3 threads, size_t bytes, size_t size, F what) {
   const size_t each = (bytes + 1023) / 1024 * 1024;
@@ -718,6 +734,7 @@ template <class F> static inline void start_roles(size_t blocks, dim3 threads, s
     what();
   });
   other_turns = roles{NULL, NULL, NULL, NULL, 0, NULL};
+  say_rings();
   shared_from = 0;
 }
 

@@ -34,7 +34,8 @@ typedef struct {
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
-  double parts; /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
+  double parts;        /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
+  double steps, depth; /* tiles of the longest ring that a block takes; how many are there at a time */
 } block;
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
@@ -149,6 +150,7 @@ static void copy(block *b, const ir_stmt *s) {
   b->n_copies++;
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
+  if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
 }
 
 static void body(block *b, const ir_body *list, bool region);
@@ -249,11 +251,19 @@ static double in_turns(const block *b, double one) {
 
 /* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it multiplies; of what its
  * products wait for, the other warpgroup hides half. */
-static double of_group(const block *b, const ir_stmt *s) {
+static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const double units = b->tensor / group_share, ports = b->shared / port_share;
-  const double copies = ports > b->copied ? ports : b->copied;
-  const double beside = copies > b->parts ? copies : b->parts, one = units > beside ? units : beside;
-  return (has_turns(&s->body) ? in_turns(b, one) : one + b->plain + b->special) + b->waits / 2 + b->mp->barrier;
+  const double copies = ports > b->copied ? ports : b->copied, one = units > b->parts ? units : b->parts;
+  const double steps = b->steps > 0 ? b->steps : 1;
+  const bool rows = has_turns(&s->body); /* are worked on between the products of a step, and nothing behind */
+  return (cu_pipe){.steps = steps,
+                   .depth = b->depth > 0 ? b->depth : 1,
+                   .brings = copies / steps,
+                   .takes = ((rows ? in_turns(b, one) : one) + b->waits / 2) / steps,
+                   .latency = b->mp->latency,
+                   .behind = (rows ? 0 : b->plain + b->special) + b->mp->barrier,
+                   .blocks = blocks,
+                   .in_turns = cu_is_in_turns(s)};
 }
 
 /* Adds up what a block does. */
@@ -265,16 +275,17 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = 0;
+  b->steps = b->depth = 0;
   body(b, &s->body, false);
 }
 
 /* The grid of warpgroups is persistent: one start for all blocks, which are dealt to and fro where some are longer. */
 static double of_groups(block *b, const ir_stmt *s, double blocks) {
   walk(b, s, true);
-  const double most = of_group(b, s);
+  const cu_pipe most = pipe_of(b, s, 1);
   walk(b, s, false);
-  const double all = ceil(blocks / (double)b->multiprocessors) * of_group(b, s);
-  return b->mp->latency + (all > most ? all : most);
+  const cu_pipe all = pipe_of(b, s, ceil(blocks / (double)b->multiprocessors));
+  return fmax(cu_pipe_all(&all), cu_pipe_all(&most));
 }
 
 /* Blocks of other kernels: as many at once, a wave, as there is room for. */
@@ -346,10 +357,14 @@ static double of_memory(const block *b, const ir_stmt *s, double wave) {
   return in_place + (stays && once < waves ? once : waves);
 }
 
-static void part(block *b, const ir_stmt *s, tf_times *t) {
-  const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
+static void open_part(block *b, const ir_stmt *s) {
   b->groups = b->same && cu_is_groups(s);
   if (b->groups && !cu_cluster(b->p, s, b->same)) memset(b->same, 0, (size_t)b->p->n_buffers * sizeof *b->same);
+}
+
+static void part(block *b, const ir_stmt *s, tf_times *t) {
+  const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
+  open_part(b, s);
   double wave = (double)b->multiprocessors;
   const double took = b->groups ? of_groups(b, s, blocks) : of_waves(b, s, blocks, &wave), l2 = of_l2(b, blocks);
   const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave));
@@ -382,13 +397,26 @@ double cu_rate(const ir_program *p) {
   return mma ? best * mma->kernel.group / 2 : best;
 }
 
-tf_times cu_times(const ir_program *p) {
+static block block_of(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   const int home = cu_home(a);
-  tf_times t = {.cycles = 0};
   block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = 1};
   b.same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
   if (home) b.multiprocessors = a->memories[home].mesh[0] * a->memories[home].mesh[1];
+  return b;
+}
+
+cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part) {
+  block b = block_of(p);
+  open_part(&b, part);
+  if (!b.groups) return (cu_pipe){0};
+  walk(&b, part, false);
+  return pipe_of(&b, part, ceil((double)part->loop.trip / (double)b.multiprocessors));
+}
+
+tf_times cu_times(const ir_program *p) {
+  tf_times t = {.cycles = 0};
+  block b = block_of(p);
   for (int i = 0; i < p->body.n; i++)
     if (p->body.s[i]->kind != IR_LET) part(&b, p->body.s[i], &t);
   for (int u = 1; u < TF_N_TIMES; u++)

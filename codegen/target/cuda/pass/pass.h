@@ -4,7 +4,7 @@
 #include "codegen/lower/lower.h"
 #include "model/spec/masked.h"
 
-/* platform.c: the spaces, by their place in it. */
+/* space.c: the spaces, by their place in it. */
 enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
 /* And the queues: pieces of 16 bytes that threads copy; boxes of tensors, which one thread asks for (sm_90a). */
 enum { CU_PIECES, CU_BOXES };
@@ -14,12 +14,14 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
-/* sm_90a: rows that warpgroups multiply in a block, 16 a warp; warps of each; columns at most; bytes of a row of a tile
+/* sm_90a: rows that two warpgroups multiply together in a block, 16 a warp, and that one has by itself where they
+ * multiply blocks in turn; warps of each; columns at most; bytes of a row of a tile
  * that boxes fill, and of those that an instruction multiplies at a time; the multiple of bytes that steps of tensors
  * must be of; ranks that a box may have, and its length along each; bytes of shared memory, of which tiles that leave
  * and barriers (two for each of 8 tiles of 8 products, and for those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
+  CU_TURN_ROWS = CU_GROUP_ROWS / 2,
   CU_GROUP_WARPS = 4,
   CU_GROUP_COLUMNS = 256,
   CU_PANEL = 128,
@@ -133,8 +135,11 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
 
 /* Whether the loop is that over the warps of a region, in which they have fragments. */
 bool cu_is_region(const ir_program *p, const ir_stmt *loop);
-/* Whether a part of the program is of warpgroups: boxes fill its tiles; columns that a block of them has at most. */
+/* Whether a part of the program is of warpgroups: boxes fill its tiles; whether they multiply its blocks in turn, each
+ * one by itself, so that what one does with its sums is beside the other's products; columns that a block of them has
+ * at most. */
 bool cu_is_groups(const ir_stmt *part);
+bool cu_is_in_turns(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
@@ -172,6 +177,21 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
 /* cost.c: what the kernels take, unit by unit; and, of a mapping lowered for a target, in all (as tf_emit_cycles). */
 tf_times cu_times(const ir_program *p);
 double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
+/* pipe.c: a part of warpgroups as a pipe: one of them brings tiles, the others take them, and a ring of `depth` tiles
+ * is between; cycles, of one multiprocessor.  A step is a tile of the ring. */
+typedef struct {
+  double steps, depth; /* of a block; 0 steps: it is no such part */
+  double brings;       /* a step, of who brings; latency: until what has been asked for is there */
+  double takes, latency;
+  double behind; /* a block, of who takes: what is done behind its last step */
+  double blocks; /* one after the other */
+  bool in_turns; /* what is behind a block is beside the next one's steps (cu_is_in_turns) */
+} cu_pipe;
+/* From a step to the next when the ring is full; all blocks. */
+double cu_pipe_each(const cu_pipe *p);
+double cu_pipe_all(const cu_pipe *p);
+/* cost.c: that of a part of the program. */
+cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
 double cu_rate(const ir_program *p);
 /* registers.c: registers that a thread of a part of the program is expected to have. */

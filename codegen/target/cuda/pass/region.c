@@ -171,7 +171,8 @@ static int64_t split(int64_t length, int warps) { return cu_sides_up((length + w
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
-    g->warps_m = CU_WARPS, g->warps_n = 1;
+    g->warps = g->m.most > CU_TURN_ROWS ? CU_WARPS : CU_GROUP_WARPS;
+    g->warps_m = g->warps, g->warps_n = 1;
     g->rows = CU_GROUP_ROWS / CU_WARPS, g->columns = cu_sides_up(g->n_all.most);
     return;
   }
@@ -263,7 +264,8 @@ static bool find(cu_region *g) {
 }
 
 static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, cu_region *g) {
-  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1, .groups = groups, .n_buffers = w->p->n_buffers};
+  *g = (cu_region){
+      .p = w->p, .n = n, .s = s, .dim_n = -1, .groups = groups, .warps = CU_WARPS, .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
   return !low_failed(w) && find(g);

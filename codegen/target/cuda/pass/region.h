@@ -38,6 +38,7 @@ typedef struct {
   int64_t rows, columns; /* of a warp; columns: dim_n alone */
   bool *inside;          /* [n_vars] set in the region */
   bool groups;           /* products are of warpgroups, whose tiles boxes fill */
+  int warps;             /* that go through it: a block's, or those of the warpgroup whose turn it is */
   const char *why;       /* groups: what stands against it, if it cannot be one */
   int n_buffers;         /* when it was found: tiles come behind them */
   bool *own;             /* [n_buffers] fragments */

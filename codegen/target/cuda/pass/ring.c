@@ -26,7 +26,7 @@ int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GRO
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
-  if (dim == g->dim_m) return CU_GROUP_ROWS;
+  if (dim == g->dim_m) return g->rows * g->warps;
   return cu_sides_up(t->s->range[t->roles.n].most);
 }
 
@@ -64,7 +64,7 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   bool ok = from->columns == last && op->dims[from->rows] == g->dim_m;
   for (int k = 0; k <= last && ok; k++)
     ok = k == from->rows || k == last || (s->range[k].most == 1 && s->range[k].exact);
-  return ok && ends_with(lets, &g->m, to->extent[from->rows], CU_GROUP_ROWS) &&
+  return ok && ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps) &&
          ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
@@ -141,9 +141,20 @@ static int64_t bytes_of(const cu_region *g, int stages) {
   return sum;
 }
 
+/* Whether warpgroups can have the blocks in turn: a step of two products has turns of its own, and parts of short sums
+ * are added up beside the other warpgroup's products. */
+static bool may_take_turns(cu_region *g) {
+  if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
+  bool ok = true;
+  for (int i = 1; i < g->n_work; i++)
+    ok &= !g->work[i].loop;
+  return ok || refuse(g, "steps of several products in blocks that have not 65 to 128 rows");
+}
+
 bool cu_plan_rings(cu_region *g) {
-  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_GROUP_ROWS / 2)
-    return refuse(g, "blocks that have not 65 to 128 rows");
+  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_TURN_ROWS / 2)
+    return refuse(g, "blocks that have not 33 to 128 rows");
+  if (g->warps < CU_WARPS && !may_take_turns(g)) return false;
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
   if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");
@@ -168,4 +179,12 @@ static bool has_boxes(const ir_body *b) {
 
 bool cu_is_groups(const ir_stmt *part) {
   return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
+}
+
+bool cu_is_in_turns(const ir_stmt *part) {
+  bool is = false;
+  for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
+    is |= part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP &&
+          part->body.s[i]->loop.trip == CU_GROUP_WARPS;
+  return is;
 }

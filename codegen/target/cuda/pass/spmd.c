@@ -40,7 +40,7 @@ static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 static low_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const low_mark all = {w->into, w->n_lets};
-  ir_stmt *s = p->g->warps_m * p->g->warps_n < CU_WARPS ? low_add(w, IR_IF) : NULL;
+  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps ? low_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
   *r = p->m;
@@ -137,7 +137,7 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   s->copy.from = cu_from(w->p, t->s, i ? t->roles.b : t->roles.a);
   s->copy.slot = t->side[i].lasting ? ir_number(0) : at->slot;
   s->copy.queue = p->g->groups ? CU_BOXES : CU_PIECES;
-  s->copy.parts = CU_WARPS;
+  s->copy.parts = p->g->warps;
   s->copy.part = p->warp;
 }
 
@@ -395,9 +395,9 @@ void cu_region_make(lowering *w, cu_region *g) {
   const low_mark outside = {w->into, w->n_lets};
   low_mark mark;
   spmd p = {.w = w, .g = g, .outside = w->into};
-  p.warp = cu_open_for(w, IR_WARP, g->dim_m, CU_WARPS, &mark);
+  p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
   const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, CU_WARPS / g->warps_n);
+  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

@@ -133,8 +133,10 @@ static void groups(lowering *w) {
       first++;
     for (int k = first; k < s->body.n; k++)
       maps += is_map_of_array(w, s->body.s[k]);
-    if (maps && put_groups(w, s, first, true, &g)) continue;
-    if (!put_groups(w, s, first, false, &g) && g.why) s->loop.note = no_groups(w, g.why);
+    const bool ok = (maps && put_groups(w, s, first, true, &g)) || put_groups(w, s, first, false, &g);
+    if (!ok && g.why) s->loop.note = no_groups(w, g.why);
+    if (ok && g.warps < CU_WARPS)
+      s->loop.note = "Warpgroups in turn: what one does with its block's sums is beside the other's products";
   }
 }
 

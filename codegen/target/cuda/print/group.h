@@ -11,7 +11,8 @@ enum {
   CU_GROUP_THREADS = 3 * 128,
   CU_CLUSTER = 2,
   CU_MAKER_REGISTERS = 40,
-  CU_USER_REGISTERS = 232
+  CU_USER_REGISTERS = 232,
+  CU_TURN = 3 /* named barriers of turns: this one and the next; those before belong to what leaves */
 };
 
 /* Tiles that come together, and are given back together: the copies before a wait. */
@@ -40,14 +41,16 @@ typedef struct {
   cu_leaving leaving; /* save NULL: sums go to memory from registers */
   int64_t shared;     /* bytes in all */
   bool *same;         /* [n_buffers] tiles that the two blocks of a cluster bring for both; NULL: no clusters */
+  bool in_turns;      /* warpgroups have blocks in turn, each by itself */
 } cu_groups;
 
 /* One of the two who go through the loops. */
 typedef struct {
   c_printer *c;
   const cu_groups *g;
-  bool makes; /* as the warpgroup sees the loops that asks for tiles */
-  int ring;   /* that was waited for last; -1 */
+  bool makes;          /* as the warpgroup sees the loops that asks for tiles */
+  int ring;            /* that was waited for last; -1 */
+  const ir_stmt *last; /* of a block in turns, behind whose products it is the other's turn; NULL */
 } cu_role;
 
 /* A loop whose steps are two products with work on rows in between, as those of attention: the first makes what the

@@ -20,10 +20,11 @@ static void barriers(c_printer *c, const cu_groups *g) {
   c_line(c, "if (THREAD == 0) {\n");
   c->depth++;
   for (int i = 0; i < g->n; i++) {
+    const int users = g->in_turns ? CU_GROUP_WARPS : CU_WARPS;
     c_indent(c);
     fprintf(c->out,
             "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
-            g->ring[i].stages, i, i, cu_ring_is_common(g, i) ? CU_CLUSTER * CU_WARPS : CU_WARPS);
+            g->ring[i].stages, i, i, cu_ring_is_common(g, i) ? CU_CLUSTER * users : users);
   }
   c_line(c, "barrier_known();\n");
   c_close(c, 1);
@@ -140,6 +141,55 @@ void cu_groups_lets(const role *r, const ir_body *b) {
   }
 }
 
+/* ---- blocks in turns ---- */
+
+static bool has_product(const ir_stmt *s) {
+  bool has = s->kind == IR_NEST && s->nest.fragments;
+  for (int i = 0; i < s->body.n && !has; i++)
+    has = has_product(s->body.s[i]);
+  return has;
+}
+
+/* The statement behind whose products a block has none. */
+static const ir_stmt *last_product(const ir_body *b) {
+  const ir_stmt *last = NULL;
+  for (int i = 0; i < b->n; i++)
+    if (has_product(b->s[i])) last = b->s[i];
+  return last;
+}
+
+/* Tiles of the ring that each block takes. */
+static int64_t tiles_of(const ir_body *b, const ir_stmt *wait) {
+  int64_t n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += b->s[i] == wait ? 1 : tiles_of(&b->s[i]->body, wait) * (b->s[i]->kind == IR_FOR ? b->s[i]->loop.trip : 1);
+  return n;
+}
+
+/* The tiles of a block that is the other warpgroup's are none of one's own. */
+static void skip_block(const role *r) {
+  c_printer *c = r->c;
+  c_line(c, "if (blocks_begun++ % 2 != (int)threadIdx.y / 4) { /* the other warpgroup's */\n");
+  c->depth++;
+  for (int i = 0; i < r->g->n; i++) {
+    const int64_t n = tiles_of(&r->g->warps->body, r->g->ring[i].wait), stages = r->g->ring[i].stages;
+    c_indent(c);
+    fprintf(c->out, "at_%d += %" PRId64 ", turn_%d ^= (unsigned)(at_%d / %" PRId64 ") & 1, at_%d %%= %" PRId64 ";\n", i,
+            n, i, i, stages, i, stages);
+  }
+  c_line(c, "continue;\n");
+  c_close(c, 1);
+}
+
+/* A warpgroup waits for tiles when the other has had all of its own: those of later turns have the same parity. */
+static void take_turn(const role *r) {
+  c_indent(r->c), fprintf(r->c->out, "turn_wait(%d + threadIdx.y / 4);\n", CU_TURN);
+}
+
+static void pass_turn(const role *r) {
+  c_indent(r->c), fprintf(r->c->out, "turn_pass(%d - threadIdx.y / 4);\n", CU_TURN + 1);
+}
+
 /* The only product of a loop that does nothing else but wait for its tiles, in every step; NULL. */
 static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   const ir_stmt *found = NULL;
@@ -173,6 +223,7 @@ static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
   c_indent(c), give_last(r, ring, when);
   cu_groups_next(r, ring);
   c_close(c, 1);
+  if (s == r->last) pass_turn(r);
   cu_groups_wait(c, product, 0);
   cu_groups_give_last(r, ring);
 }
@@ -214,7 +265,10 @@ static void open_warps(const role *r, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   c_line(c, "{\n");
   c->depth++;
-  c_indent(c), fprintf(c->out, "const int64_t %s = %s;\n", var, r->makes ? "0" : "threadIdx.y");
+  c_indent(c), fprintf(c->out, "const int64_t %s = %s;\n", var,
+                       r->makes         ? "0"
+                       : r->g->in_turns ? "threadIdx.y % 4"
+                                        : "threadIdx.y");
   c_indent(c), fprintf(c->out, "(void)%s;\n", var);
   if (!r->makes) cu_fragments(c, s);
   c->depth--;
@@ -247,14 +301,18 @@ static void loop(role *r, const ir_stmt *s) {
   else
     open_steps(r, s);
   c->depth++;
+  if (!r->makes && r->g->in_turns && s->loop.map == IR_BLOCK) skip_block(r);
   body(r, &s->body);
   for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->makes; i++)
     if (r->g->ring[i].lasting) cu_groups_give_back(r, i);
   c_close(c, 1);
+  if (s == r->last) pass_turn(r);
 }
 
 static void body(role *r, const ir_body *b) {
   bool waited = false;
+  const bool turns = !r->makes && r->g->in_turns && b == &r->g->warps->body;
+  if (turns) r->last = last_product(b), take_turn(r);
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) {
@@ -273,6 +331,7 @@ static void body(role *r, const ir_body *b) {
       waited = false;
     } else if (ir_facts_of(s)->points && !r->makes && s != r->g->leaving.map) {
       cu_groups_points(r, s);
+      if (s == r->last) pass_turn(r);
     }
   }
 }
@@ -316,7 +375,7 @@ static void put_predicted(FILE *out, const role *r) {
 }
 
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {
-  role makes = {c, g, true, -1}, uses = {c, g, false, -1};
+  role makes = {c, g, true, -1, NULL}, uses = {c, g, false, -1, NULL};
   put_predicted(c->out, &uses);
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
@@ -341,12 +400,16 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   c_indent(c), fprintf(c->out, "registers_more<%d>();\n", CU_USER_REGISTERS);
   open_rings(&uses);
   if (g->leaving.save) c_line(c, "int turn_of_panel = 0;\n");
-  const bool turns = cu_groups_has_stream(&uses, &g->part->body);
+  if (g->in_turns) c_line(c, "int blocks_begun = 0; /* by both */\n");
+  const bool turns = g->in_turns || cu_groups_has_stream(&uses, &g->part->body);
   if (turns) c_line(c, "if (threadIdx.y / 4 == 1) turn_pass(3); /* the first warpgroup begins */\n");
   c->own = cu_fragment_element;
   loop(&uses, g->part);
   c->own = NULL;
-  if (turns) c_line(c, "if (threadIdx.y / 4 == 0) turn_wait(3);\n");
+  if (g->in_turns)
+    c_line(c, "if (blocks_begun % 2 == (int)threadIdx.y / 4) turn_wait(3 + threadIdx.y / 4); /* the last turn */\n");
+  else if (turns)
+    c_line(c, "if (threadIdx.y / 4 == 0) turn_wait(3);\n");
   if (g->leaving.save) c_line(c, "if (THREAD % 128 == 0) store_wait<0>();\n");
   c_close(c, 1);
   if (g->same) c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");

@@ -7,7 +7,7 @@
 enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, EIGHTS = COLUMNS / 8 };
 
 /* Coordinates of a panel's first element, the innermost first. */
-static void send(c_printer *c, const ir_stmt *s) {
+static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
@@ -15,7 +15,7 @@ static void send(c_printer *c, const ir_stmt *s) {
     fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? s->save.row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
     if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
-    if (k == from->rows) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
+    if (k == from->rows && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
   }
   fputs("), store_end();\n", c->out);
 }
@@ -56,7 +56,7 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
   c_line(c, "if (THREAD % 128 == 0) {\n");
   c->depth++;
-  send(c, s);
+  send(c, s, g->in_turns);
   c_close(c, 1);
   c_line(c, "turn_of_panel ^= 1;\n");
   c_close(c, 2);

@@ -45,7 +45,7 @@ static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const int64_t group = k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
   fprintf(c->out, "matrix_at(shared + %" PRId64 " + at_%d * %" PRId64, t->g->tile[t->s->nest.from[read]], ring,
           cu_bytes(b) / b->slots);
-  if (rows) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
+  if (rows && !t->g->in_turns) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
   if (k)
     fprintf(c->out, " + tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_STEP_BYTES);
   else

@@ -79,6 +79,7 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
   g->same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
   if (!g->same) return false;
   if (!cu_cluster(p, part, g->same)) g->same = NULL;
+  g->in_turns = cu_is_in_turns(part);
   find_rings(p, &g->warps->body, g);
   find_lasting(&g->warps->body, g);
   for (int i = 0; i < g->n; i++)

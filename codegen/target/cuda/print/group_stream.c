@@ -6,8 +6,6 @@
 
 #include "codegen/target/cuda/print/group.h"
 
-enum { TURN = 3 }; /* named barriers: the first two belong to what leaves */
-
 static const tf_op *op_of(const cu_role *r, const ir_stmt *s) { return &r->c->wl->ops[s->op]; }
 
 static int made_by(const cu_role *r, const ir_stmt *s) { return r->c->p->buffer_of[op_of(r, s)->out]; }
@@ -241,11 +239,11 @@ static void later_steps(const cu_role *r, const cu_stream *t, const char *from, 
   cu_groups_lets(r, &t->loop->body);
   cu_groups_full(r, t->ring[0]);
   cu_groups_full(r, t->ring[1]);
-  c_indent(c), fprintf(c->out, "turn_wait(%d + threadIdx.y / 4);\n", TURN);
+  c_indent(c), fprintf(c->out, "turn_wait(%d + threadIdx.y / 4);\n", CU_TURN);
   cu_groups_begin(c, r->g, first, NULL);
   snprintf(fresh, sizeof fresh, "(%.60s == %.20s + 1)", var, from);
   cu_groups_begin(c, r->g, second, fresh);
-  c_indent(c), fprintf(c->out, "turn_pass(%d - threadIdx.y / 4);\n", TURN + 1);
+  c_indent(c), fprintf(c->out, "turn_pass(%d - threadIdx.y / 4);\n", CU_TURN + 1);
   cu_groups_wait(c, first, 1);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_LATER;
