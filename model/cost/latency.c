@@ -134,13 +134,17 @@ static double hides(const struct tf_model *m, int f, int last) {
   return longest - left;
 }
 
-/* What consecutive children hide: the first load of each behind the last step of the one before. */
+/* What consecutive children hide: the first load of each behind the last step of the one before.  Children that never
+ * run are passed over. */
 static double hidden(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0;
-  for (int c = 1; c < t->n_children && m->by_steps; c++) {
-    int first = m->heads[t->children[c]].first, last = m->heads[t->children[c - 1]].last;
+  int last = -1;
+  for (int c = 0; c < t->n_children && m->by_steps; c++) {
+    if (!m->steps[t->children[c]]) continue;
+    const int first = m->heads[t->children[c]].first;
     if (first >= 0 && last >= 0) sum += hides(m, first, last);
+    last = m->heads[t->children[c]].last;
   }
   m->heads[n].first = m->heads[t->children[0]].first;
   m->heads[n].last = m->heads[t->children[t->n_children - 1]].last;
