@@ -143,11 +143,33 @@ static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pc
   return out;
 }
 
-static bool fill(tf_arena *a, tf_plan *p, tf_slice *s) {
+/* Whether a loop moves two terms of one index: together they may move it by nothing. */
+static bool moves_two_terms(const tf_plan *p, int o, const tf_index *ix) {
+  uint64_t moved = 0;
+  for (int t = 0; t < ix->n_terms; t++) {
+    const uint64_t mask = tf_dim_mask(p, o, ix->terms[t].dim, p->tree->op_node[o]);
+    if (moved & mask) return true;
+    moved |= mask;
+  }
+  return false;
+}
+
+static bool some_move_two_terms(const tf_plan *p) {
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int i = 0; i < p->wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &p->wl->ops[o].reads[i];
+      for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++)
+        if (moves_two_terms(p, o, &ref->index[r])) return true;
+    }
+  return false;
+}
+
+/* cancel: steps of a loop may move a box by nothing, although its ranges depend on the loop. */
+static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   comps k = build(a, p, s, NULL);
   s->comp = k.list;
   s->n_comp = k.n;
-  s->plain = s->n_touch == 1 && !p->cuts;
+  s->plain = s->n_touch == 1 && !p->cuts && !cancel;
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
     s->plain &= p->wl->tensors[s->tensor].pad[r] == 0;
     s->moving |= tf_slice_mask(p, s, r);
@@ -161,14 +183,15 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s) {
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
+  const bool cancel = some_move_two_terms(p);
   for (int i = 0; i < p->n_slices; i++)
-    if (!fill(a, p, &p->slices[i])) return false;
+    if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
-    if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o])) return false;
+    if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o], cancel)) return false;
   p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
   for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
     p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
-    if (!fill(a, p, &p->at[i])) return false;
+    if (!fill(a, p, &p->at[i], cancel)) return false;
   }
   return p->at != NULL;
 }
