@@ -32,6 +32,23 @@ void tf_check_ranges(const tf_checker *c);
  * produced there; calls `unknown` with op o where the steps are too many to check.  False when memory runs out. */
 bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));
 
+/* Calls `twice` with each op, but for those told, that makes an element twice in a production, or (unknown) may do so
+ * in steps too many to look at.  Needs what tf_check_ranges needs.  False when memory runs out. */
+bool tf_check_once(const tf_checker *c, struct tf_ranges *r, const bool *told,
+                   void (*twice)(struct tf_ranges *r, int o, bool unknown));
+
+/* Whether op o is produced in a scope of its own below its home. */
+static inline bool tf_made_nested(const tf_facts *f, int o) {
+  const int home = f->home_scope[f->wl->ops[o].out];
+  return home >= 0 && f->tree->nodes[f->lead[o]].parent != home;
+}
+/* Whether a loop at the node is one over which a streamed result accumulates: its steps belong to one production. */
+static inline bool tf_streamed_over(const tf_facts *f, int o, int node, int dim) {
+  const int slot = tf_dim_slot(f, o, dim);
+  return f->stream_scope[o] >= 0 && tf_is_above(f, node, f->stream_scope[o]) && slot >= 0 &&
+         tf_slot_reduced(f, o, slot);
+}
+
 static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }
 static inline const char *tf_tensor_name(const tf_checker *c, int z) { return c->f->wl->tensors[z].name; }
 static inline const char *tf_dim_name(const tf_checker *c, int d) { return c->f->wl->dims[d].name; }

@@ -1,6 +1,8 @@
 /* Readers outside a nested scope must find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that
- * split a dim do so by the same steps, all steps are alike except for the last, which may be shorter, and those after
- * it, which are empty.  Where they do not, or boxes are clipped, every step is checked. */
+ * split a dim do so by the same steps, and all reads move by these steps or stand still, what is made and what is
+ * needed move towards each other or apart, or alike: the first step, the last whole one, the last one, which may be
+ * shorter, and those after it, which are empty, tell of all.  Elsewhere, and where boxes are clipped, every step is
+ * checked. */
 #include <string.h>
 
 #include "model/spec/dims.h"
@@ -12,15 +14,18 @@ enum { MOST_STEPS = 1 << 16 }; /* most settings checked for one scope */
 /* What is iterated over: one loop, or (loop -1) all loops of a dim above the scope as one. */
 typedef struct {
   int loop, dim;
-  int64_t n, at[3]; /* the number of settings; for a dim, which steps */
+  int64_t n, at[4]; /* the number of settings; for a dim, which steps */
 } wheel;
 
 typedef struct {
   const tf_facts *f;
   tf_ranges *r;
-  int o, scope;    /* the output of op o, at the scope */
-  bool *marked;    /* [tensor] that output, and what is computed from it below the scope */
-  bool *concerned; /* [dim] some op that reads marked tensors has it */
+  int o, scope;          /* the output of op o, at the scope */
+  bool *marked;          /* [tensor] that output, and what is computed from it below the scope */
+  bool *concerned;       /* [dim] some op that reads marked tensors has it */
+  uint64_t steep, apart; /* loops above the scope: see find_moves */
+  tf_shift *shift;       /* [as ranges] */
+  tf_shift *needed;      /* [rank] */
   int n_wheels;
   wheel *wheels;
   int64_t *digits; /* [loop] */
@@ -59,31 +64,65 @@ static int64_t trips_below(const tf_facts *f, int n, int o, int dim) {
   return all;
 }
 
-/* Whether a step of the dim moves the read by something other than a step, or the read is clipped. */
-static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
-  const tf_tensor *z = &q->f->wl->tensors[ref->tensor];
-  for (int r = 0; q->marked[ref->tensor] && r < z->rank; r++) {
-    int64_t coef = tf_index_coef(&ref->index[r], dim);
-    if (coef && (z->pad[r] || coef != 1)) return true;
+/* Loops above by which an index moves otherwise than by their steps, or that move a clipped one. */
+static uint64_t steep_loops(const found *q, int o, const tf_index *ix, bool clipped) {
+  uint64_t steep = 0, moved = 0;
+  for (int t = 0; t < ix->n_terms; t++) {
+    const uint64_t mask = q->shift[q->f->dim_from[o] + tf_dim_slot(q->f, o, ix->terms[t].dim)].mask;
+    if (clipped || ix->terms[t].coef != 1) steep |= mask;
+    steep |= moved & mask;
+    moved |= mask;
   }
-  return false;
+  return steep;
 }
 
-static bool is_constant(const tf_index *ix) { return ix->n_terms == 0; }
-
-/* Whether some read of the output names an element along a rank outright, while another moves along it. */
-static bool stands_beside(const found *q) {
-  const tf_tensor *z = &q->f->wl->tensors[q->f->wl->ops[q->o].out];
-  for (int r = 0; r < z->rank; r++) {
-    bool stands = false, moves = false;
-    TF_EACH_READ (q->f, q->o, q->scope, at) {
-      const bool still = is_constant(&q->f->wl->ops[at.op].reads[at.ref].index[r]);
-      stands |= still;
-      moves |= !still;
+/* The same for all reads of marked tensors, at the node whose ranges were found last. */
+static uint64_t steep_reads(const found *q) {
+  const tf_facts *f = q->f;
+  uint64_t steep = 0;
+  for (int j = f->leaf_from[q->scope]; j < f->leaf_end[q->scope]; j++) {
+    const tf_op *op = &f->wl->ops[f->leaf_op[j]];
+    for (int i = 0; i < op->n_reads; i++) {
+      const tf_tensor *z = &f->wl->tensors[op->reads[i].tensor];
+      for (int r = 0; q->marked[op->reads[i].tensor] && r < z->rank; r++)
+        steep |= steep_loops(q, f->leaf_op[j], &op->reads[i].index[r], z->pad[r] > 0);
     }
-    if (stands && moves) return true;
   }
-  return false;
+  return steep;
+}
+
+static void shifts_at(found *q, int node) {
+  tf_ranges r = *q->r;
+  r.inferred = NULL;
+  r.borderless = true;
+  r.shift = q->shift;
+  tf_ranges_reset(&r);
+  tf_ranges_towards(&r, node);
+}
+
+/* Finds which loops above the scope move what its readers need and what is made below its child otherwise than by
+ * steps, and which move the two apart. */
+static void find_moves(found *q, int child) {
+  const int n = q->f->wl->ops[q->o].n_out_dims;
+  const tf_shift *now = &q->shift[q->f->dim_from[q->o]];
+  shifts_at(q, q->scope);
+  memcpy(q->needed, now, (size_t)n * sizeof *now);
+  q->steep = steep_reads(q);
+  shifts_at(q, child);
+  q->steep |= steep_reads(q);
+  q->apart = 0;
+  for (int r = 0; r < n; r++)
+    q->apart |= tf_shifts_part(&q->needed[r], &now[r]);
+}
+
+/* Those of the loops above the scope, by their number on the way down, that are on the dim. */
+static uint64_t loops_on(const found *q, int dim) {
+  const tf_tree *t = q->f->tree;
+  uint64_t loops = 0;
+  for (int n = 0, depth = 0; n != q->scope; n = tf_child_towards(q->f, n, q->scope))
+    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++, depth++)
+      if (t->nodes[n].loops[k].dim == dim) loops |= depth < TF_SHIFT_LOOPS ? UINT64_C(1) << depth : ~UINT64_C(0);
+  return loops;
 }
 
 /* The step of the dim at the scope, if it is the same for all ops that lead there; 0: it is not, or settings differ
@@ -91,11 +130,9 @@ static bool stands_beside(const found *q) {
 static int64_t common_step(const found *q, int dim) {
   const tf_facts *f = q->f;
   int64_t step = 0;
-  if (stands_beside(q)) return 0;
+  if (q->steep & loops_on(q, dim)) return 0;
   for (int j = f->leaf_from[q->scope]; j < f->leaf_end[q->scope]; j++) {
     int o = f->leaf_op[j];
-    for (int i = 0; i < f->wl->ops[o].n_reads; i++)
-      if (moves_unlike(q, &f->wl->ops[o].reads[i], dim)) return 0;
     if (tf_dim_slot(f, o, dim) < 0 || !tf_leads(f, o, q->scope)) continue;
     int64_t one = trips_below(f, q->scope, o, dim);
     if (f->lead[o] != 0 || (step && one != step)) return 0;
@@ -109,6 +146,7 @@ static void turn_dim(found *q, int dim, int64_t step) {
           extent = q->f->wl->dims[dim].extent;
   int64_t full = extent / step, used = (extent - 1) / step + 1;
   wheel w = {.loop = -1, .dim = dim, .n = 1};
+  if (full > 1 && q->apart & loops_on(q, dim)) w.at[w.n++] = full - 1;
   if (full && full < used && full < all) w.at[w.n++] = full;
   if (used < all) w.at[w.n++] = used;
   q->wheels[q->n_wheels++] = w;
@@ -193,13 +231,16 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
   q.wheels = TF_ARRAY(c->arena, wheel, (size_t)(f->n_loops + f->wl->n_dims));
   q.concerned = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_dims);
   q.marked = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_tensors);
-  if (!q.digits || !q.wheels || !q.concerned || !q.marked) return false;
+  q.shift = TF_ARRAY(c->arena, tf_shift, (size_t)f->n_dims);
+  q.needed = TF_ARRAY(c->arena, tf_shift, (size_t)f->wl->n_dims);
+  if (!q.digits || !q.wheels || !q.concerned || !q.marked || !q.shift || !q.needed) return false;
   for (q.o = 0; q.o < f->wl->n_ops; q.o++) {
     int home = f->home_scope[f->wl->ops[q.o].out];
     for (int n = f->tree->nodes[f->lead[q.o]].parent; home >= 0 && n > home; n = f->tree->nodes[n].parent) {
       q.scope = f->tree->nodes[n].parent;
       if (f->tree->nodes[q.scope].kind != TF_SCOPE) continue;
       mark(&q);
+      find_moves(&q, n);
       int64_t settings = count_settings(&q);
       if (settings == 0) unknown(r, q.o);
       walk_settings(&q, settings);

@@ -126,12 +126,6 @@ static void unknown_found(tf_ranges *r, int o) {
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
-/* Whether op o is produced in a scope of its own below its home. */
-static bool is_nested(const tf_facts *f, int o) {
-  int home = f->home_scope[f->wl->ops[o].out];
-  return home >= 0 && f->tree->nodes[f->lead[o]].parent != home;
-}
-
 static void remember_first(tf_ranges *r, int o) {
   range_rules *q = r->user;
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
@@ -149,27 +143,31 @@ static bool overlaps(const tf_ranges *r, const tf_ival *first, int o) {
   return true;
 }
 
-/* Whether the loop is one over which a streamed result accumulates: its steps belong to one production. */
-static bool streamed_over(const tf_facts *f, int o, int node, int dim) {
-  int slot = tf_dim_slot(f, o, dim);
-  return f->stream_scope[o] >= 0 && tf_is_above(f, node, f->stream_scope[o]) && slot >= 0 &&
-         tf_slot_reduced(f, o, slot);
+static void report_twice(const range_rules *q, int o, tf_loc at, const char *which) {
+  const tf_facts *f = q->c->f;
+  const int z = f->wl->ops[o].out;
+  q->made_told[o] = true;
+  tf_fail(
+      q->c->diags, at, TF_E_LOOP,
+      "%s of '%.50s' again, within one run of the scope that holds them: let all readers of '%.50s' share one scope",
+      which, tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
+  tf_note(q->c->diags, f->tree->nodes[f->home_scope[z]].at, "the scope that holds '%.60s'", tf_tensor_name(q->c, z));
+}
+
+static void made_twice(tf_ranges *r, int o, bool unknown) {
+  const range_rules *q = r->user;
+  report_twice(q, o, tf_leaf(q->c, o)->at,
+               unknown ? "steps too many to look at may make elements" : "some steps make elements");
 }
 
 static void compare_first(tf_ranges *r, int o) {
   range_rules *q = r->user;
   const tf_facts *f = r->f;
   int z = f->wl->ops[o].out;
-  if (streamed_over(f, o, q->loop_node, q->loop_dim)) return;
+  if (tf_streamed_over(f, o, q->loop_node, q->loop_dim)) return;
   bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) && !tf_leads(f, o, q->loop_node) &&
                    !q->made_told[o];
-  if (!concerned || !overlaps(r, q->first, o)) return;
-  q->made_told[o] = true;
-  tf_fail(q->c->diags, q->loop_at, TF_E_LOOP,
-          "each step makes elements of '%.50s' again, within one run of the scope that holds them: "
-          "let all readers of '%.50s' share one scope",
-          tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
-  tf_note(q->c->diags, f->tree->nodes[q->home].at, "the scope that holds '%.60s'", tf_tensor_name(q->c, z));
+  if (concerned && overlaps(r, q->first, o)) report_twice(q, o, q->loop_at, "each step makes elements");
 }
 
 /* Saves the state of the ops below the home scope, or restores it. */
@@ -250,7 +248,7 @@ void tf_check_ranges(const tf_checker *c) {
     return;
   }
   for (int o = 0; o < c->f->wl->n_ops; o++)
-    q.nested |= is_nested(c->f, o);
+    q.nested |= tf_made_nested(c->f, o);
   for (int d = 0; d < c->f->wl->n_dims; d++)
     q.nested &= !c->dim_told[d];
   r.user = &q;
@@ -261,6 +259,7 @@ void tf_check_ranges(const tf_checker *c) {
   tf_cover_begin(cover, NULL, NULL);
   for (int k = 0; k < c->f->wl->n_ops; k++)
     check_cover(&q, cover, c->f->leaf_op[k]);
+  if (q.nested && !tf_check_once(c, &r, q.made_told, made_twice)) tf_out_of_memory(c->diags);
   if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_out_of_memory(c->diags);
   if (!c->unheard) warn_spare(&r);
 }

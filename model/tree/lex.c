@@ -1,9 +1,9 @@
-#include "model/tree/lex.h"
-
+/* Lines and tokens of mapping texts. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/utf8.h"
+#include "model/tree/parse.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -60,12 +60,13 @@ static void index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *
   }
 }
 
-static bool same_shift(const tf_shift *a, const tf_shift *b) {
-  for (uint64_t left = a->mask | b->mask; left; left &= left - 1) {
+uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b) {
+  uint64_t apart = a->mixed || b->mixed ? a->mask | b->mask : 0;
+  for (uint64_t left = (a->mask | b->mask) & ~apart; left; left &= left - 1) {
     int k = __builtin_ctzll(left);
-    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0)) return false;
+    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0)) apart |= UINT64_C(1) << k;
   }
-  return true;
+  return apart;
 }
 
 /* The same for all that the ops below node n read of rank k of op o's output. */
@@ -75,7 +76,7 @@ static void demanded_shift(tf_ranges *r, int o, int k, int n) {
   TF_EACH_READ (r->f, o, n, at) {
     index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
     if (!first) {
-      all->mixed |= one.mixed || !same_shift(all, &one);
+      all->mixed |= one.mixed || tf_shifts_part(all, &one);
       all->mask |= one.mask; /* `by` is not used where it is mixed */
     }
     first = false;

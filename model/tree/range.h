@@ -12,6 +12,9 @@ typedef struct {
   int64_t by[TF_SHIFT_LOOPS];
 } tf_shift;
 
+/* The loops that move the two by different amounts, or may do so. */
+uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b);
+
 /* Arrays are over the dims of all ops: entry f->dim_from[op] + i is op's i-th dim. */
 typedef struct tf_ranges {
   const tf_facts *f;
