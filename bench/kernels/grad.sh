@@ -15,7 +15,8 @@ host 1
 words=$*
 : >"$scratch/cases"
 
-# gradient NAME KIND WORKLOAD SEED NAME=VALUE...: a line for grad_peer.py.  SEED: the tensor that is differentiated
+# gradient NAME KIND WORKLOAD SEED NAME=VALUE...: a line for grad_peer.py.  SEED: the tensor that is differentiated; $by: by
+# which tensors (all inputs)
 gradient() {
   name=$1 kind=$2 workload=$3 of=$4
   shift 4
@@ -24,7 +25,7 @@ gradient() {
     set -- "$@" --set "$param"
     shift
   done
-  "$tool" grad "$workload" --of "$of" "$@" -o "$scratch/$name.yaml" --quiet &&
+  "$tool" grad "$workload" --of "$of" ${by:+--by "$by"} "$@" -o "$scratch/$name.yaml" --quiet &&
     emitted "$host" "$scratch/$name.yaml" ${ISA:+--isa "$ISA"} && shared_kernel "$scratch/$name.so" -fopenmp-simd ||
     { echo "$0: no kernel for $name" >&2; failed=1; return; }
   cp "$scratch/k/manifest.json" "$scratch/$name.json"
@@ -45,6 +46,9 @@ gradient depthwise-separable depthwise workloads/depthwise-separable.yaml Y C=4 
 gradient bottleneck bottleneck workloads/resnet-bottleneck.yaml Y H=6 W=6 wide=8 narrow=4
 gradient conv-chain chain workloads/conv-chain-relu/c1.yaml O IC=4 H=12 W=12 OC1=6 OC2=5
 gradient attention attention workloads/attention/g1.yaml O
+gradient attention-causal causal $w/causal.yaml O seq=512 qk_dim=64 v_dim=64
+by=Q,K,V
+gradient attention-mask mask $w/attention-mask.yaml O seq=512 kv_seq=512
 echo "case,tensor,relative_error"
 "$python" bench/kernels/grad_peer.py "$scratch/cases" || failed=1
 exit $failed
