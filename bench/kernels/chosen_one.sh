@@ -1,15 +1,18 @@
 #!/bin/sh
-# One workload of chosen.sh: its row.
-#   bench/kernels/chosen_one.sh TILEFLOW N CLOCK.so WORKLOAD
+# One case of chosen.sh: its row.
+#   bench/kernels/chosen_one.sh TILEFLOW N CLOCK.so CASE
+# ARCH: the computer's description; KERNELS: the folder that keeps rows
 set -u
 . "$(dirname "$0")/../lib.sh"
 begin "$(dirname "$0")/../.." "$1"
-host 1
-most=$2 workload=$4
-unset KERNELS # what was measured another time
+most=$2 workload=${4%:*} dtype=f32
+[ "$workload" = "$4" ] || dtype=${4##*:}
+row=$KERNELS/row-$({ cat "$tool" "$ARCH" "$workload" && echo "$most $dtype"; } | sha256sum | cut -c 1-16)
+if [ -e "$row" ]; then cat "$row" && exit; fi
+unset KERNELS # kernels are planned and timed anew
 export LD_PRELOAD="$3"
-emitted "$host" "$workload" && mv "$scratch/k" "$scratch/first" &&
-  emitted "$host" "$workload" --measure "$most" || { echo "$0: nothing for $workload" >&2; exit 1; }
+emitted "$ARCH" "$workload" --dtype "$dtype" && mv "$scratch/k" "$scratch/first" &&
+  emitted "$ARCH" "$workload" --dtype "$dtype" --measure "$most" || { echo "$0: nothing for $4" >&2; exit 1; }
 figures=$(awk '
   /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
   inside && /"seconds": [0-9]/ {
@@ -33,6 +36,6 @@ else
     echo "$(seconds_of first) $(seconds_of k)"
   done >"$scratch/turns"
   again=$(awk 'NF == 2 && $1 > 0 { print $2 / $1 }' "$scratch/turns" | sort -g | sed -n 6p)
-  [ -n "$again" ] || { echo "$0: nothing for $workload" >&2; exit 1; }
+  [ -n "$again" ] || { echo "$0: nothing for $4" >&2; exit 1; }
 fi
-printf '%s,%s,%.3f\n' "$workload" "$figures" "$again"
+into "$row" printf '%s,%s,%.3f\n' "$4" "$figures" "$again" && cat "$row"
