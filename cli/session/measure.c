@@ -1,5 +1,6 @@
 #include "cli/session/measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 enum { TURNS = 3, COMPILE_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3 };
 static const double turn_seconds = 0.3; /* target duration of a kernel's turn */
+static const double behind = 1.3;       /* times the fastest first turn: a kernel that takes longer has no more turns */
 
 typedef struct {
   const char *dir;
@@ -100,6 +102,14 @@ static cli_ran time_turn(bench *b, int i, bool counts) {
   return how;
 }
 
+/* The longest that a kernel's first turn may take for others to follow. */
+static double most_seconds(const bench *b) {
+  double least = INFINITY;
+  for (int i = 0; i < b->n; i++)
+    if (b->m[i].measured >= 0 && b->m[i].measured < least) least = b->m[i].measured;
+  return behind * least;
+}
+
 /* Times kernels in turn, so that other load on the machine affects all alike. */
 static cli_status time_all(bench *b) {
   for (int i = 0; i < b->n; i++) {
@@ -109,10 +119,12 @@ static cli_status time_all(bench *b) {
     if (how == CLI_NOT_THERE) return CLI_FAILED;
     if (how == CLI_RAN && time_turn(b, i, false) == CLI_STOPPED) return CLI_INTERRUPTED;
   }
+  const double most = most_seconds(b);
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < b->n; i++) {
       cli_meter_line(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
-      if (b->m[i].measured >= 0 && time_turn(b, i, true) == CLI_STOPPED) return CLI_INTERRUPTED;
+      if (b->m[i].measured >= 0 && b->m[i].measured <= most && time_turn(b, i, true) == CLI_STOPPED)
+        return CLI_INTERRUPTED;
     }
   return CLI_DONE;
 }
