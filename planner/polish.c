@@ -12,7 +12,7 @@
 
 /* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
-/* Moves tried when the ops' own loops are settled: of the first setting, and of each after it. */
+/* Moves tried when the own loops of ops that share some are settled: of the first setting, and of each after it. */
 enum { SETTLE_FIRST = 1000, SETTLE_EACH = 30 };
 /* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
 enum { WALKED = 20000 };
@@ -36,6 +36,7 @@ typedef struct {
   int64_t *best, *next, *kept; /* [n] each: kept is what settling returns to */
   int64_t *seen;               /* [COSTED + TWINS][n]: settings whose kernel was estimated */
   int n_seen;
+  bool shares;    /* whether ops share loops that the template leaves open */
   int64_t effort; /* that evaluations may still take */
   double value;
 } polish;
@@ -55,7 +56,9 @@ static void find_places(polish *q) {
   for (int i = 0; i < q->open->n_nodes; i++)
     for (int k = 0; k < q->open->nodes[i].n_loops; k++) {
       const tf_loop l = q->open->nodes[i].loops[k];
-      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max};
+      q->at[n] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max};
+      q->shares |= q->at[n].op < 0 && !q->at[n].is_fixed;
+      n++;
     }
 }
 
@@ -168,9 +171,10 @@ static bool move(polish *q) {
 }
 
 /* Improves the own loops of ops by the model alone, with those that they share as they are: a kernel whose blocks stay
- * close to the core goes by the shared loops, the model's cycles of each op by its own. */
+ * close to the core goes by the shared loops, the model's cycles of each op by its own.  Where ops share none, kernels
+ * go by their own loops. */
 static void settle(polish *q, int tries, tf_result *best) {
-  for (int i = 0; i < tries && q->effort > 0; i++) {
+  for (int i = 0; i < tries && q->shares && q->effort > 0; i++) {
     tf_result r;
     const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
     memcpy(q->kept, q->next, (size_t)q->n * sizeof *q->kept);

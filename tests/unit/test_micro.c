@@ -63,24 +63,35 @@ static void test_panels(void) {
     }
 }
 
-/* Slow twin: tile after tile as the blocks cut them, cycle after cycle of two multiply-adds and two loads. */
+/* One panel, tile after tile as they are cut, cycle after cycle of two multiply-adds and two loads. */
+static double panel_twin(int m, int across, int k) {
+  const int most = tf_micro_rows(32, across), count = (m + most - 1) / most;
+  double all = 0;
+  for (int i = 0; i < count; i++) {
+    const int rows = m / count + (i < m % count), fma = rows * across, loads = rows + across,
+              busy = fma > loads ? fma : loads;
+    for (int p = 0; p < k; p++)
+      all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
+    all += 20;
+  }
+  return all;
+}
+
+/* Slow twins: panels as wide as may be, and as products have them, of nearly equal width. */
 static void test_cost(void) {
-  const tf_micro_isa *isa = tf_micro_isa_find("avx512");
+  enum { DEEP = 10 };
   const tf_core core = tf_core_usual();
-  for (int m = 1; m <= 60; m += 7)
+  for (int m = 1; m <= 60; m++)
     for (int vectors = 1; vectors <= 9; vectors++)
       for (int across = 1; across <= 4; across++) {
-        const int most = tf_micro_rows(32, across), count = (m + most - 1) / most;
-        double all = 0;
-        for (int j = 0; j < vectors; j += across)
-          for (int i = 0; i < count; i++) {
-            int rows = (m + count - 1) / count, fma = rows * across, loads = rows + across,
-                busy = fma > loads ? fma : loads;
-            for (int k = 0; k < 10; k++)
-              all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
-            all += 20;
-          }
-        CHECK(fabs(tf_cost_tiles(&core, isa, m, vectors, 10, across) - all) < 1e-9 * all);
+        const int panels = (vectors + across - 1) / across;
+        double wide = 0, even = 0;
+        for (int j = 0; j < panels; j++) {
+          wide += panel_twin(m, j < vectors / across ? across : vectors % across, DEEP);
+          even += panel_twin(m, vectors / panels + (j < vectors % panels), DEEP);
+        }
+        CHECK_NEAR(tf_cost_tiles(&core, 32, m, vectors, DEEP, across), wide, 1e-9 * wide);
+        CHECK_NEAR(tf_cost_block(&core, 32, m, vectors, DEEP, panels), even, 1e-9 * even);
       }
 }
 
@@ -662,13 +673,13 @@ static void test_torn(void) {
   const tf_core core = {.page = 4096, .stays = 32768, .jump = 60};
   for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
     for (int across = 1; across <= 4; across++) {
-      const tf_transposed t = {.registers = 32, .lanes = 16, .m = 128, .vectors = 12, .apart = apart};
+      const tf_transposed t = {.registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .apart = apart};
       const double tiles = (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
       CHECK_NEAR(tf_cost_torn(&core, &t, across), 30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
     }
-  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 0}, 3) == 0);
-  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 8192}, 3) >
-        tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 12, 8192}, 2));
+  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 0}, 3) == 0);
+  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 3) >
+        tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 2));
 }
 
 int main(void) {

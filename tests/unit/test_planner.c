@@ -487,7 +487,60 @@ static void test_traffic(void) {
   }
 }
 
+/* What boxes of an image wait for that comes from further out: counted element by element, where the next one is a line
+ * or more away a piece ends. */
+static double waits_of(int64_t channels, int64_t side, const int64_t box[2]) {
+  enum { LINE = 16 };
+  double all = 0;
+  int64_t first = 0, last = -1;
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t p = 0; p < box[0]; p++)
+      for (int64_t q = 0; q < box[1]; q++) {
+        const int64_t at = (c * side + p) * side + q;
+        if (last >= 0 && at - last > LINE) all += (double)(last + 1 - first + LINE) / 2 + 60 / 2, first = at;
+        last = at;
+      }
+  return all + (double)(last + 1 - first + LINE) / 2 + 60 / 2;
+}
+
+static double box_cycles(const char *fetches, const char *mapping) {
+  page p = {.len = 0};
+  say(&p,
+      "architecture:\n  name: far\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
+      "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
+      "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n  core: {%s}\n",
+      fetches);
+  test_case e = case_of(p.text, "workload:\n  name: strided\n  dims: {k: 32, p: 16, q: 16, c: 8}\n"
+                                "  tensors:\n    I: {shape: [8, 32, 32]}\n  ops:\n"
+                                "  - \"O[k,p,q] += I[c,2*p,2*q] * W[k,c]\"\n");
+  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  const double cycles = t ? kernel_cycles(&e, t) : -1;
+  if (!CHECK(cycles > 0)) case_complain(e.d);
+  tf_tree_free(t);
+  case_drop(&e);
+  return cycles;
+}
+
+/* Whole rows of an image that are more than a line apart, several rows one behind the other, and parts of rows. */
+static void test_pieces(void) {
+  static const struct {
+    int line;
+    const char *mapping;
+    int64_t boxes, box[2];
+  } rows[] = {
+      {__LINE__, "DRAM for p=16\n  L2 for c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n", 16, {1, 31}},
+      {__LINE__, "DRAM for p=4\n  L2 for p=4 c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n", 4, {7, 31}},
+      {__LINE__, "DRAM for q=2 p=4\n  L2 for p=4 c=8\n    L1 for q=8 spatial k=16@x k=2@y\n      op O\n", 8, {7, 15}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const double waits =
+        box_cycles("jump: 60, stream: 2", rows[i].mapping) - box_cycles("jump: 0, stream: 1e9", rows[i].mapping);
+    CHECK_ROW_NEAR(&rows[i], waits, (double)rows[i].boxes * waits_of(8, 32, rows[i].box), 1e-3);
+  }
+}
+
 int main(void) {
+  test_pieces();
   test_traffic();
   test_found();
   test_given();

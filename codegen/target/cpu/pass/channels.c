@@ -27,19 +27,19 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p)
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const tf_core *core = &w->plan->arch->core;
-  const int64_t n = nest->range[p->n].most, joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
+  const int64_t n = nest->range[p->n].most, row = nest->range[p->m].most,
+                joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
   const bool part = n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
-  const tf_transposed transposed = {t->registers, t->lanes, nest->range[p->m].most * joined, parts(n, t->lanes),
-                                    ir_rows_apart(w->plan->wl, op, p->n)};
+  const tf_transposed transposed = {t->registers, t->lanes,           row,
+                                    row * joined, parts(n, t->lanes), ir_rows_apart(w->plan->wl, op, p->n)};
   const int chosen = tf_micro_across(&t->choices);
-  const double depth = depth_of(w, nest, p);
+  const double all = depth_of(w, nest, p), depth = all / ceil(all / TF_MICRO_PART);
   double least = INFINITY;
   int best = 1;
   if (chosen && (!part || n % (chosen * t->lanes) == 0)) return chosen * t->lanes;
   for (int across = 1; across <= 4; across++) {
     if (across > 1 && part && n % (across * t->lanes)) continue;
-    const double cycles = depth * tf_cost_panels(core, t->registers, transposed.m, transposed.vectors, across) +
-                          tf_cost_torn(core, &transposed, across);
+    const double cycles = tf_cost_channels(core, &transposed, depth, across);
     if (cycles >= least) continue;
     least = cycles;
     best = across;

@@ -37,21 +37,28 @@ static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-/* For each step of k, of tiles that are all `across` vectors wide, the last, too. */
-static double cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
-  const double count = tiles_down(registers, m, across);
-  return parts(vectors, across) * count * (step(core, parts((double)m, count), across) + 0.5);
+/* Of one panel that wide, for each step of k: its rows are shared out evenly among the tiles. */
+static double panel_step(const tf_core *core, int registers, int64_t m, int across) {
+  const double count = tiles_down(registers, m, across), low = floor((double)m / count), more = (double)m - low * count;
+  return more * (step(core, low + 1, across) + 0.5) + (count - more) * (step(core, low, across) + 0.5);
 }
 
-double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across) {
+/* Of one panel, k deep. */
+static double panel(const tf_core *core, int registers, int64_t m, double k, int across) {
+  return k * panel_step(core, registers, m, across) + tiles_down(registers, m, across) * core->tile;
+}
+
+double tf_cost_tiles(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int across) {
   const int rest = (int)(vectors % across);
-  return cost_steps(core, registers, m, (double)(vectors - rest), across) +
-         (rest ? cost_steps(core, registers, m, rest, rest) : 0);
+  return (double)(vectors / across) * panel(core, registers, m, k, across) +
+         (rest ? panel(core, registers, m, k, rest) : 0);
 }
 
-double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
-  return k * cost_steps(core, isa->registers, m, vectors, across) +
-         parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
+double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int64_t panels) {
+  const int narrow = (int)(vectors / panels);
+  const int64_t wider = vectors % panels;
+  return tf_cost_tiles(core, registers, m, wider * (narrow + 1), k, narrow + 1) +
+         tf_cost_tiles(core, registers, m, (panels - wider) * narrow, k, narrow);
 }
 
 /* The share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a line's
@@ -76,6 +83,20 @@ double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
       ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
   const double each = core->jump / 2; /* a core waits for what it stores later than for what it loads */
   return t->apart ? each * crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
+}
+
+/* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows end within it. */
+static double squares(const tf_transposed *t, int across) {
+  const int64_t rest = t->vectors % across;
+  if (t->row < t->m && t->row >= t->lanes)
+    return parts((double)t->row, t->lanes) * (double)(t->m / t->row) * (double)t->vectors;
+  return (double)(t->vectors - rest) * tiles_down(t->registers, t->m, across) +
+         (double)rest * (rest ? tiles_down(t->registers, t->m, (int)rest) : 0);
+}
+
+double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, int across) {
+  return tf_cost_tiles(core, t->registers, t->m, t->vectors, k, across) + squares(t, across) * core->square * t->lanes +
+         tf_cost_torn(core, t, across);
 }
 
 /* How often a statement runs on each of the cores that work at once; `kept`: how often its data change. */
@@ -119,16 +140,35 @@ static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
   return mask;
 }
 
+/* Cycles in which a core waits for the box of an argument that comes from further out, while it copies it: for its
+ * lines, and for the beginning of each piece, half of which passes while the piece before is copied.  A piece: rows
+ * that stand one behind the other, with less than a line between them. */
+static double fetches(const walk *w, const ir_product *p, const tf_tensor *z) {
+  const double line = w->core->line / (double)sizeof(float);
+  double apart = 1, span = 1, pieces = 1;
+  int r = z->rank;
+  do {
+    r--;
+    span += ((double)(p->slab[r].most < z->extent[r] ? p->slab[r].most : z->extent[r]) - 1) * apart;
+    apart *= (double)z->extent[r];
+  } while (r > 0 && apart - span < line);
+  while (r-- > 0)
+    pieces *= (double)p->slab[r].most;
+  return pieces * ((span + line) / w->core->stream + w->core->jump / 2);
+}
+
 static void slab(walk *w, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const int rank = w->p->tree->workload->tensors[op->reads[ir_slab_of(p)].tensor].rank;
+  const tf_tensor *z = &w->p->tree->workload->tensors[op->reads[ir_slab_of(p)].tensor];
   uint64_t mask = 0;
-  for (int r = 0; r < rank; r++)
+  for (int r = 0; r < z->rank; r++)
     mask |= low_range_hangs_on(w->moves, &p->slab[r]);
-  const double rows = words_of(p->slab, rank - 1, NULL);
-  w->cycles += runs(w, mask, p->keep_slab) * rows *
-               (w->core->row * (double)p->stride + (double)p->slab[rank - 1].most / w->core->copy);
+  const double rows = words_of(p->slab, z->rank - 1, NULL);
+  const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
+  w->cycles += runs(w, mask, p->keep_slab) *
+               (rows * (w->core->row * (double)p->stride + (double)p->slab[z->rank - 1].most / w->core->copy) +
+                (far ? fetches(w, p, z) : 0));
 }
 
 /* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
@@ -178,19 +218,12 @@ static void channels(walk *w, const ir_stmt *s) {
     k *= parts((double)s->range[i].most, i == p->channels.groups ? p->kernel->group : 1);
   const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
                calls = outside(w, s) * passes;
-  const int64_t joined = p->channels.joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
-  const bool dense = joined > 1 && s->range[p->m].most < w->isa->lanes; /* rows of images, side by side */
-  const double squares = (dense ? tiles_down(w->isa->registers, rows, across)
-                                : parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined) *
-                         vectors;
+  const int64_t row = s->range[p->m].most, rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
   if (p->slab) slab(w, s);
-  const double rest = (double)((int64_t)vectors % across);
   const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
-  const tf_transposed transposed = {w->isa->registers, w->isa->lanes, rows, (int64_t)vectors,
-                                    ir_rows_apart(w->p->tree->workload, op, p->n)};
-  double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, steps, across) +
-                         squares * w->core->square * w->isa->lanes + tf_cost_torn(w->core, &transposed, across));
-  if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, steps, (int)rest);
+  const tf_transposed transposed = {
+      w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, ir_rows_apart(w->p->tree->workload, op, p->n)};
+  double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
     if (ir_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
@@ -268,7 +301,7 @@ static void streamed(walk *w, const ir_stmt *s, bool *in) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
                vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
-  const double busy = tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, groups,
+  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors, groups,
                                     (int)(p->pairs.wide / w->isa->lanes)) +
                       2 * m * vectors * parts(groups, (double)p->pairs.steps) + vectors * groups * p->kernel->group,
                waits = n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
@@ -292,22 +325,22 @@ static void product(walk *w, const ir_stmt *s) {
     return;
   }
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
-  const double wide = parts(
-      vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices)));
+  const int64_t panels = tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
   const double stays = w->core->stays / (double)sizeof(float);
   /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
   const bool in_tiles = p->kernel->m_round > 1;
-  w->cycles +=
-      once * calls *
-      (in_tiles ? tiles(w, s, n)
-                : tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) +
-                      m * vectors);
+  w->cycles += once * calls *
+               (in_tiles ? tiles(w, s, n)
+                         : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
+                                         k / p->kernel->group, panels) +
+                               m * vectors);
   if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
   if (s->nest.n_fresh > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
   w->cycles += awaited(w, s, in);
   if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
   if (p->pairs.far)
-    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * w->core->far;
+    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)parts(vectors, (double)panels))) *
+                 vectors * k * w->core->far;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
