@@ -16,7 +16,7 @@ w=workloads
   $w/matmul-exp-matmul.yaml $w/conv/yolo-c8.yaml $w/conv/resnet18-c10.yaml $w/models/causal.yaml $w/models/attention-decode.yaml \
   $w/models/depthwise-28.yaml $w/models/gated-mlp.yaml $w/models/norm-product.yaml $w/mlp.yaml
 export OMP_NUM_THREADS=1 KERNELS="${KEPT:-$scratch/kept}"
-host 1
+mkdir -p "$KERNELS" && host 1
 export ARCH="$host"
 gcc -O2 -shared -fPIC bench/kernels/own_time.c -o "$scratch/own_time.so" || exit 1
 echo "case,kernels,first_seconds,best_seconds,best_rank,best_over_first"
