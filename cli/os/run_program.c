@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,10 +16,19 @@
 
 enum { NO_SUCH_PROGRAM = 127 };
 
+/* Where a compiler that is killed leaves its temporary files: beside `said`, with which they are removed. */
+static void temp_files_beside(const char *said) {
+  const char *end = strrchr(said, '/');
+  char *dir = end ? strndup(said, (size_t)(end - said)) : NULL;
+  if (dir) setenv("TMPDIR", dir, 1);
+  free(dir);
+}
+
 static void become(const char *const *args, const char *said) {
   int in = open("/dev/null", O_RDONLY), out = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   setpgid(0, 0);
   cli_default_signals();
+  temp_files_beside(said);
   if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(NO_SUCH_PROGRAM - 1);
   execvp(args[0], (char *const *)(uintptr_t)args);
   _exit(errno == ENOENT ? NO_SUCH_PROGRAM : NO_SUCH_PROGRAM - 1);

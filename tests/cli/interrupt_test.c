@@ -40,7 +40,7 @@ static const command commands[] = {
 static const int moments[] = {5, 60, 300, 1200}; /* ms of all threads */
 enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_MOMENTS = sizeof moments / sizeof moments[0] };
 
-static char dir[] = "/tmp/tileflow-interrupt-XXXXXX", out[64], said[64];
+static char dir[] = "/tmp/tileflow-interrupt-XXXXXX", out[64], said[64], compiler[4096];
 
 static void nap(int ms) {
   const struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
@@ -54,6 +54,7 @@ static void become(const char *tool, const command *c) {
     args[i + 1] = strcmp(c->args[i], "OUT") ? c->args[i] : out;
   signal(SIGINT, SIG_DFL);
   setenv("TMPDIR", dir, 1);
+  setenv("CC", compiler, 1);
   if (fd < 0 || dup2(fd, 1) < 0 || !freopen("/dev/null", "w", stderr)) _exit(99);
   execv(tool, (char *const *)args);
   _exit(99);
@@ -132,6 +133,7 @@ static bool run_one(const char *tool, bool slow, const command *c, int moment) {
 int main(int argc, char **argv) {
   int failed = 0;
   if (argc < 2 || !mkdtemp(dir)) return 2;
+  if (!realpath("tests/cli/leaving_cc.sh", compiler)) return 2;
   snprintf(out, sizeof out, "%s/out", dir);
   snprintf(said, sizeof said, "%s/said", dir);
   for (int i = 0; i < N_COMMANDS; i++)
