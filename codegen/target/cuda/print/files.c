@@ -106,7 +106,7 @@ static void pipes(FILE *out, const ir_program *p) {
     if (p->body.s[i]->kind == IR_LET) continue;
     const cu_pipe q = cu_pipe_of(p, p->body.s[i]);
     n++;
-    if (!q.steps) continue;
+    if (q.steps == 0) continue;
     if (!found++)
       fputs("\n## Pipe\n\nOne warpgroup brings tiles, two others multiply them, and a ring of tiles is between. Cycles "
             "of a "
@@ -162,7 +162,7 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
   for (int i = 0; i < p->body.n; i++) {
     if (p->body.s[i]->kind == IR_LET) continue;
     const cu_pipe q = cu_pipe_of(p, p->body.s[i]);
-    if (!q.steps) continue;
+    if (q.steps == 0) continue;
     fprintf(
         out,
         "%s\n    {\"steps\": %.6g, \"ring\": %.6g, \"brings\": %.6g, \"takes\": %.6g, \"each\": %.6g, \"fill\": %.6g, "
