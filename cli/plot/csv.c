@@ -159,6 +159,7 @@ bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags
     return true;
   }
   *out = strtod(c->text, &end);
-  if (!*end && isfinite(*out)) return true;
+  if (!*end && isfinite(*out))
+    return plot_can_draw(*out) || tf_fail(d, c->at, TF_E_RANGE, "no figure shows numbers like %.40s", c->text);
   return tf_fail(d, c->at, TF_E_TYPE, "column '%.60s' needs numbers, not '%.40s'", t->cells[column].text, c->text);
 }

@@ -153,5 +153,8 @@ json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_
 bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d) {
   json_t *v = plot_member(in, object, key, JSON_REAL, d);
   *out = v ? json_number_value(v) : 0;
+  if (v && !plot_can_draw(*out))
+    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE, "the member '%s' is %g: no figure shows that", key,
+                   *out);
   return v != NULL;
 }

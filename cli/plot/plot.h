@@ -26,7 +26,12 @@ void plot_table_free(plot_table *t);
 const plot_cell *plot_cell_at(const plot_table *t, int row, int column);
 /* Index of a column; -1: there is none, with an error in d unless d is NULL. */
 int plot_column(const plot_table *t, const char *name, tf_diags *d);
-/* The number in a cell; NAN if it is empty.  False with an error in d where it is no number. */
+/* Whether an axis can show the number: ratios of such numbers, and their squares, are finite. */
+static inline bool plot_can_draw(double v) {
+  return v == 0 || (v > -1e140 && v < 1e140 && (v > 1e-140 || v < -1e-140));
+}
+
+/* The number in a cell; NAN if it is empty.  False with an error in d where it is no number that can be drawn. */
 bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags *d);
 
 /* The log of a search as a table: evaluations,best. */

@@ -67,6 +67,8 @@ static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags 
   if (!levels || !plot_member_number(in, in->json, "points", &points, d) ||
       !plot_member_number(in, in->json, "cycles", &cycles, d))
     return false;
+  if (!(points > 0) || !(cycles > 0))
+    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE, "'points' and 'cycles' must be more than 0");
   plot_base_name(in->path, name, sizeof name);
   plot_series *s = plot_add_series(c, name, PLOT_POINTS, 6);
   if (s) s->mark = mark;

@@ -217,15 +217,17 @@ typedef struct {
 } span;
 
 static span span_of(const plot_chart *c, char axis) {
+  const bool log = axis == 'x' ? c->log_x : axis == 'y' && c->log_y;
   span s = {INFINITY, -INFINITY};
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
       const plot_point *p = &c->series[i].at[k];
       double v = axis == 'x' ? p->x : axis == 'y' ? p->y : p->z;
-      if (v > 0 || axis == 'z' || !c->log_y) s.least = fmin(s.least, v);
+      if (v > 0 || !log) s.least = fmin(s.least, v);
       s.most = fmax(s.most, v);
     }
-  return s;
+  if (log && s.least > s.most) s = (span){1, 1}; /* there is nothing to be shown */
+  return log && s.most <= s.least ? (span){s.least / 2, s.most * 2} : s;
 }
 
 /* Rotates the names of groups, unless they fit: 55 letters in a one-column figure, 120 in a two-column one. */

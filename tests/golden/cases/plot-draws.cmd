@@ -5,6 +5,7 @@ tileflow diff tests/golden/in/chain-apart.yaml $OUT/common.yaml -- tests/golden/
 cd $OUT
 printf 'kib,side,cycles\n64,8,100\n64,16,50\n128,8,90\n128,16,45\n' >grid.csv
 printf 'workload,on_chip_words,proved_words,found_words\ng,16,1000,2000\ng,32,800,\n' >slope.csv
+printf 'kind,resource,what,begin,end,words\nhold,DRAM,C,0,3072,4096\n' >one.csv # one value on a logarithmic axis
 printf 'evaluations,best\n48,900\n96,100\n' >log.csv
 draw() {
   command -v gnuplot >/dev/null || { echo "$3 ok" && return; }
@@ -20,6 +21,7 @@ fig=l.svg && draw grid.csv --as lines --x side --y cycles --by kib -o $fig
 fig=n.svg && draw grid.csv --as points --x side --y cycles --by kib -o $fig
 fig=g.svg && draw grid.csv --as bars --x side --y cycles --by kib -o $fig
 fig=m.svg && draw slope.csv kept.json --as slope -o $fig
+fig=o.svg && draw one.csv --as occupancy -o $fig
 fig=d.svg && draw d.json --as diff -o $fig
 tool=$(command -v tileflow)
 PATH=/nowhere "$tool" plot log.csv --as lines --x evaluations --y best -o none.svg
