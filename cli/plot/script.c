@@ -1,6 +1,7 @@
 /* A chart as CSV and as a gnuplot script that draws it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
@@ -69,25 +70,47 @@ static void terms_csv(const plot_chart *c, cli_text *out) {
   }
 }
 
-/* The rank of v among the distinct values of that axis. */
-static int rank_of(const plot_series *s, bool y, double v) {
-  int less = 0;
-  for (int i = 0; i < s->n; i++) {
-    double a = y ? s->at[i].y : s->at[i].x;
-    bool seen = false;
-    for (int k = 0; k < i; k++)
-      seen |= (y ? s->at[k].y : s->at[k].x) == a;
-    less += !seen && a < v;
-  }
-  return less;
+typedef struct {
+  double *at; /* [n] the distinct values along an axis, in order; NULL: memory ran out */
+  int n;
+} values;
+
+static int by_value(const void *a, const void *b) {
+  const double p = *(const double *)a, q = *(const double *)b;
+  return (p > q) - (p < q);
+}
+
+static values values_of(const plot_series *s, bool y) {
+  values v = {malloc(((size_t)s->n + 1) * sizeof *v.at), 0};
+  for (int i = 0; v.at && i < s->n; i++)
+    v.at[i] = y ? s->at[i].y : s->at[i].x;
+  if (v.at) qsort(v.at, (size_t)s->n, sizeof *v.at, by_value);
+  for (int i = 0; v.at && i < s->n; i++)
+    if (!v.n || v.at[v.n - 1] < v.at[i]) v.at[v.n++] = v.at[i];
+  return v;
+}
+
+static int count_values(const plot_series *s, bool y) {
+  const values v = values_of(s, y);
+  free(v.at);
+  return v.n;
+}
+
+static int place_of(const values *v, double x) {
+  const double *found = bsearch(&x, v->at, (size_t)v->n, sizeof x, by_value);
+  return found ? (int)(found - v->at) : 0;
 }
 
 static void heat_csv(const plot_chart *c, cli_text *out) {
   const plot_series *s = &c->series[0];
+  const values x = values_of(s, false), y = values_of(s, true);
   cli_printf(out, "column,row,x,y,z\n");
-  for (int k = 0; k < s->n; k++)
-    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", rank_of(s, false, s->at[k].x), rank_of(s, true, s->at[k].y),
-               s->at[k].x, s->at[k].y, s->at[k].z);
+  for (int k = 0; x.at && y.at && k < s->n; k++)
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", place_of(&x, s->at[k].x), place_of(&y, s->at[k].y), s->at[k].x,
+               s->at[k].y, s->at[k].z);
+  out->bad |= !x.at || !y.at;
+  free(x.at);
+  free(y.at);
 }
 
 static void xy_csv(const plot_chart *c, cli_text *out) {
@@ -371,7 +394,7 @@ static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) 
 static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
   put_title(c, w, 0, out);
   const plot_series *s = &c->series[0];
-  const int columns = rank_of(s, false, INFINITY), rows = rank_of(s, true, INFINITY);
+  const int columns = count_values(s, false), rows = count_values(s, true);
   const span z = span_of(c, 'z');
   const bool log = z.least > 0 && z.most > 30 * z.least;
   const scale by = scale_of(c->z_name, c->unit, z.most);
