@@ -25,8 +25,8 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),   CLI
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
 
-/* Prints the mapping as a section that eval reads, below a comment that says what it is of. */
-static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
+/* Prints the mapping as a section that eval reads, below a comment that says what it is of.  False: as in show. */
+static bool print_mapping(tf_store *s, const results_options *o, bool *failed, tf_diags *d) {
   const tf_sweep_grid *g = tf_store_grid(s);
   cli_text t = {0};
   if (o->point >= g->n_machines * g->n_cases)
@@ -47,7 +47,8 @@ static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
   for (const char *line = text; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     cli_printf(&t, "  %.*s\n", (int)strcspn(line, "\n"), line);
   free(text);
-  return cli_put_text(o->mapping ? o->mapping : "-", &t);
+  *failed = !cli_put_text(o->mapping ? o->mapping : "-", &t);
+  return !*failed;
 }
 
 static bool merge(tf_store *s, const results_options *o, tf_diags *d) {
@@ -124,7 +125,7 @@ static cli_status results(const void *options) {
   if (!d) return CLI_FAILED;
   tf_store *s = tf_store_open(o->in.files[0], d);
   bool failed = false, ok = s && merge(s, o, d);
-  if (ok) ok = o->point >= 0 ? print_mapping(s, o, d) : show(s, o, &failed, d);
+  if (ok) ok = o->point >= 0 ? print_mapping(s, o, &failed, d) : show(s, o, &failed, d);
   if (tf_diags_errors(d)) cli_complain(d);
   tf_store_close(s);
   tf_diags_free(d);

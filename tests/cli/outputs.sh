@@ -68,6 +68,9 @@ if [ -c /dev/full ]; then
   expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" tree "$input" --svg /dev/full
   expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" search $both $few --pareto /dev/full
   expect 1 "cannot write the log '/dev/full': No space left on device" search $both $few --log /dev/full
+  echo "sweep: {name: one, method: closed}" >one.yaml
+  "$tool" sweep $both one.yaml --store one.tfdb --quiet
+  expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" results one.tfdb --point 0 --mapping /dev/full
   "$tool" eval "$input" >/dev/full 2>.said
   [ $? -eq 1 ] && grep -q "cannot write to stdout: No space left on device" .said || { echo "a full stdout is not told"; failed=$((failed + 1)); }
 fi
