@@ -9,13 +9,14 @@
 #include "sweep/point.h"
 
 /* ---- exact sums, rounded once ------------------------------------------------------------------------ */
-/* A value and its rounding error (T. J. Dekker 1971; D. E. Knuth, TAOCP 2, 4.2.2). */
+/* A value and its rounding error; 0 where the value is not finite (T. J. Dekker 1971; D. E. Knuth, TAOCP 2, 4.2.2). */
 typedef struct {
   double high, low;
 } pair;
 
 static pair plus(pair a, double b) {
   double sum = a.high + b, back = sum - a.high;
+  if (!isfinite(sum)) return (pair){sum, 0};
   double lost = (a.high - (sum - back)) + (b - back);
   return (pair){sum, a.low + lost};
 }
@@ -23,7 +24,7 @@ static pair plus(pair a, double b) {
 static pair plus_product(pair a, double x, double y) {
   double product = x * y;
   a = plus(a, product);
-  return plus(a, fma(x, y, -product));
+  return isfinite(product) ? plus(a, fma(x, y, -product)) : a;
 }
 
 /* ---- scores ------------------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static void add(const tf_sweep_grid *g, total *t, const double *v, double weight
 
 static void finish(const tf_sweep_grid *g, const total *t, double *out) {
   for (int k = 0; k < TF_GOAL_AREA; k++) {
-    double sum = isfinite(t->sum[k].high) ? t->sum[k].high + t->sum[k].low : t->sum[k].high;
+    double sum = t->sum[k].high + t->sum[k].low;
     out[k] = g->geometric ? exp(sum / t->weight) : sum;
   }
 }

@@ -54,7 +54,7 @@ static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table
   else if (m->gap[worst] < 5e-4)
     cli_cell(t, "under 0.1 %% less %s not excluded", tf_goal_key((int)worst));
   else
-    cli_cell(t, "%s less %s not excluded", cli_percent(m->gap[worst], 1 + m->gap[worst]).s, tf_goal_key((int)worst));
+    cli_cell(t, "%s less %s not excluded", cli_percent(1 - 1 / (1 + m->gap[worst]), 1).s, tf_goal_key((int)worst));
 }
 
 static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {

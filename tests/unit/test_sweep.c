@@ -157,6 +157,9 @@ static void check_scores(void) {
       CHECK(score[TF_GOAL_ENERGY] == (double)sum);
     for (int k = 0; k < TF_N_GOALS; k++)
       CHECK(bound[k] <= score[k]);
+    s.figures[round % WORKS][TF_GOAL_ENERGY] = s.bounds[round % WORKS][TF_GOAL_ENERGY] = 0;
+    sweep_score(&s.grid, &s.works, score, bound);
+    CHECK(s.grid.geometric ? score[TF_GOAL_ENERGY] == 0 && bound[TF_GOAL_ENERGY] == 0 : score[TF_GOAL_ENERGY] > 0);
     s.state[round % WORKS] = 1 + TF_POINT_NONE;
     sweep_score(&s.grid, &s.works, score, bound);
     CHECK(isnan(score[TF_GOAL_CYCLES]) && bound[TF_GOAL_CYCLES] > 0);
