@@ -228,15 +228,18 @@ static const char *narrow_of(ir_type t) {
 
 static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
-/* Whether it is a mask that is -inf where nothing counts, of a type that has -inf. */
+/* Whether all that read it add it as a mask, which is -inf where nothing counts: its type has -inf. */
 static bool is_mask(const c_package *k, int z) {
   const tf_workload *wl = workload(k);
+  const tf_tensor *t = &wl->tensors[z];
   const ir_type type = c_argument_type(k->p, z);
-  tf_mask m;
-  bool is = false;
-  for (int o = 0; (type == IR_F32 || type == IR_BF16) && o < wl->n_ops && !is; o++)
-    is = tf_mask_added(wl, o, k->p->arena, &m) && wl->ops[o].reads[m.by].tensor == z;
-  return is;
+  bool all = t->n_consumers > 0 && (type == IR_F32 || type == IR_BF16);
+  for (int i = 0; i < t->n_consumers && all; i++) {
+    const int o = t->consumers[i];
+    tf_mask m;
+    all = tf_mask_added(wl, o, k->p->arena, &m) && wl->ops[o].reads[m.by].tensor == z;
+  }
+  return all;
 }
 
 static void declare(FILE *out, const c_package *k) {
