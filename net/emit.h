@@ -21,6 +21,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_emit_options *o;
   tf_diags *d;
+  ir_type data; /* of all that passes between groups, of inputs and outputs: float32 or bfloat16 */
   tf_net_memory memory;
   net_kernel *kernel; /* [plan->n] */
   ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */

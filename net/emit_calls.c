@@ -11,7 +11,7 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
   if (!c_is_argument(inside)) return;
   fputs("  k.", out), c_field(out, inside->name);
   if (e->memory.offset[z] >= 0) {
-    fprintf(out, " = (float *)(void *)(arena + %" PRId64 ");\n", e->memory.offset[z]);
+    fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(e->data), e->memory.offset[z]);
     return;
   }
   fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);

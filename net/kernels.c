@@ -21,13 +21,13 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   const double value = tf_objective_value(c->o->objective, &f);
   *kernel = 0;
   if (!net_has_kernels(c)) return value;
-  *kernel = tf_emit_cycles(p->tree, "cpu", &(tf_emit_options){.isa = c->o->isa}, d);
+  *kernel = tf_emit_cycles(p->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
   return *kernel < 0 ? INFINITY : fmax(value, *kernel);
 }
 
 /* A planner's mapping of the group; touches nothing of the costs but the group's own entry. */
 static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *stopped_by) {
-  tf_planner_opts o = {.kernel = {.isa = c->o->isa},
+  tf_planner_opts o = {.kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
                        .objective = c->o->objective,
                        .budget = net_part_of(c, evals),
                        .rival = x->expected && !x->known ? x->least : 0};

@@ -50,8 +50,8 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
 static bool judge(const net_costs *c, tf_net_group *g) {
   if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
   if (net_has_kernels(c))
-    g->kernel_cycles =
-        tf_emit_cycles(g->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .choices = g->choices}, c->d);
+    g->kernel_cycles = tf_emit_cycles(
+        g->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
   return tf_diags_errors(c->d) == 0;
 }
 

@@ -2,12 +2,12 @@
 """Networks from ONNX to one library, held against onnxruntime and timed beside it.
 
   run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N] [--csv FILE]
-         [--threads N] [--peak] [--reuse] [--lock FILE]
+         [--threads N] [--peak] [--reuse] [--lock FILE] [--dtype f32|bf16]
 
 Each network of models.py is written with random weights, planned (`plan --target cpu --threads 1`: plan_s, of processor time), emitted, compiled, given its weights
 (`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
 time, contestants in turns within one run, one thread each: the median of the rounds; with --threads 2 by the clock.  --peak: what each
-holds at most, too (peak.py).  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
+holds at most, too (peak.py).  --dtype bf16: our library in bfloat16, within 3e-2 of onnxruntime's float32.  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
 --csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
@@ -35,7 +35,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import models
 import peers
 
-LIMIT = 1e-4
+LIMIT = {"f32": 1e-4, "bf16": 3e-2}
+
+
+def narrow(array):
+    """float32 as bfloat16, rounded to nearest, ties to even."""
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    return (bits + 0x7FFF + (bits >> 16 & 1) >> 16).astype(np.uint16)
+
+
+def wide(array):
+    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
 def clean(name):
@@ -86,8 +96,9 @@ class Library:
         header = (folder / "network.h").read_text()
         body = re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1)
         fields, self.shape, self.out = [], {}, []
+        self.type = np.uint16 if "uint16_t *" in body else np.float32
         for line in body.splitlines():
-            if m := re.match(r"\s*(const )?float \*(\w+); /\* ([\dx ]+)", line):
+            if m := re.match(r"\s*(const )?(?:float|uint16_t) \*(\w+); /\* ([\dx ]+)", line):
                 fields.append((m[2], ctypes.c_void_p))
                 self.shape[m[2]] = [int(n) for n in m[3].split("x")]
                 self.out += [] if m[1] else [m[2]]
@@ -110,17 +121,19 @@ class Library:
         return [n for n in self.shape if not getattr(self.args, n)]
 
     def set(self, name, array):
-        array = np.ascontiguousarray(array, np.float32).reshape(self.shape[name])
+        if self.type == np.uint16 and array.dtype != np.uint16:
+            array = narrow(array)
+        array = np.ascontiguousarray(array, self.type).reshape(self.shape[name])
         self.kept.append(array)
         if name not in self.out:
             self.given[name] = array
         setattr(self.args, name, array.ctypes.data)
         for r in range(array.ndim - 1):
-            getattr(self.args, name + "_stride")[r] = array.strides[r] // 4
+            getattr(self.args, name + "_stride")[r] = array.strides[r] // array.itemsize
         return array
 
     def ready(self):
-        self.outputs = {n: self.set(n, np.zeros(self.shape[n], np.float32)) for n in self.out}
+        self.outputs = {n: self.set(n, np.zeros(self.shape[n], self.type)) for n in self.out}
         if hasattr(self.lib, "network_pack"):
             self.lib.network_packed.restype = ctypes.c_size_t
             n = self.lib.network_packed()
@@ -174,7 +187,7 @@ def compare(lib, outputs):
     worst = 0.0
     for name, want in outputs.items():
         n = clean(name)
-        got = lib.outputs[n if n in lib.outputs else n + "_2"].reshape(want.shape)
+        got = wide(lib.outputs[n if n in lib.outputs else n + "_2"]).reshape(want.shape)
         worst = max(worst, float(np.abs(got - want).max() / max(np.abs(want).max(), 1e-30)))
     return worst
 
@@ -184,10 +197,10 @@ def one(name, o, folder):
     log, model = folder / "log", models.build(name, o.size, batch=o.batch)
     path, plan, code, weights = (str(folder / n) for n in ("model.onnx", "plan.yaml", "code", "weights.bin"))
     onnx.save(model, path)
-    row = {"network": name, "size": o.size, "batch": o.batch, "threads": o.threads, "nodes": len(model.graph.node)}
+    row = {"network": name, "size": o.size, "dtype": o.dtype, "batch": o.batch, "threads": o.threads, "nodes": len(model.graph.node)}
     if not (o.reuse and os.path.exists(plan)):
         begun = processor_seconds()
-        command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "1", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log)
+        command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--dtype", o.dtype, "--threads", "1", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log)
         (folder / "plan_s").write_text(f"{processor_seconds() - begun:.1f}")
     row["plan_s"] = float((folder / "plan_s").read_text())
     planned = json.load(open(folder / "plan.json"))
@@ -195,10 +208,10 @@ def one(name, o, folder):
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
     if not (o.reuse and os.path.exists(code + "/libnetwork.so")):
         subprocess.run(["rm", "-rf", code])
-        command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
+        command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "--dtype", o.dtype, "-o", code, "--quiet"], log)
         row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", f"CFLAGS={o.make}"], log), 1)
         command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
-        command([o.tileflow, "pack", path, "-o", weights, "--quiet"], log)
+        command([o.tileflow, "pack", path, "--dtype", o.dtype, "-o", weights, "--quiet"], log)
     feeds, s = feeds_of(model), session(model, o.threads)
     names = [x.name for x in s.get_outputs()]
     want = dict(zip(names, s.run(names, feeds)))
@@ -208,7 +221,7 @@ def one(name, o, folder):
     lib.run()
     row["error"] = compare(lib, want)
     row["bytes"] = {"weights": int(lib.file.size), "panels": int(lib.panels.size) if hasattr(lib, "panels") else 0, "workspace": int(lib.bytes)}
-    row["equal"] = row["error"] <= LIMIT
+    row["equal"] = row["error"] <= LIMIT[o.dtype]
     if o.rounds:
         contestants = peers.calls(lib.run, model, path, s, names, feeds, o.peers, o.threads)
         with locked(o.lock):
@@ -246,8 +259,10 @@ def main():
     p.add_argument("--plan", default="", help="more for `tileflow plan`"), p.add_argument("--make", default="-O3 -fPIC", help="CFLAGS")
     p.add_argument("--csv", help="file to keep the rows in")
     p.add_argument("--reuse", action="store_true", help="take plans and libraries that are there")
-    p.add_argument("--threads", type=int, default=1), p.add_argument("--peak", action="store_true"), p.add_argument("--lock", help="file")
+    p.add_argument("--threads", type=int, default=1), p.add_argument("--peak", action="store_true"), p.add_argument("--lock", help="file"), p.add_argument("--dtype", default="f32")
     o = p.parse_args()
+    if o.csv and o.dtype != "f32":
+        p.error("--csv: its rows are of float32")
     o.peers = [x for x in o.peers.split(",") if x]
     bad = 0
     for name in o.only.split(","):

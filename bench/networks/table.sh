@@ -1,16 +1,17 @@
 #!/bin/sh
 # The table of docs/RESULTS-networks.md from docs/results/networks.csv (bench/networks/run.py --csv), on stdout.
-#   bench/networks/table.sh
+#   bench/networks/table.sh [FILE.csv [THREADS]]     networks measured with so many threads; 1 if not given
 set -u
+rows=$(realpath "${1:-$(dirname "$0")/../../docs/results/networks.csv}") || exit 2
 cd "$(dirname "$0")/../.." || exit 2
-awk -F, '
+awk -F, -v threads="${2:-1}" '
   function of(column) { return $at[column] }
   function digits(x) { return x == "" ? "-" : sprintf("%.3g", x) }
   NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i
     print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO | PyTorch eager | `torch.compile` | Best / ours | Measured / predicted | MiB held: tileflow, onnxruntime, OpenVINO | Load | Commit |"
     print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
     next }
-  of("size") == "small" && of("batch") == 1 && of("threads") == 1 {
+  of("size") == "small" && of("batch") == 1 && of("threads") == threads {
     split("ort openvino eager compile", peers, " ")
     best = ""
     for (i in peers) if ((t = of(peers[i] "_ms")) != "" && (best == "" || t + 0 < best)) best = t + 0
@@ -20,4 +21,4 @@ awk -F, '
       of("load"), of("commit")
     sum += log(best / ours); n++
   }
-  END { printf "| geometric mean of %d | | | | | | | | | %.2f | | | | |\n", n, exp(sum / n) }' docs/results/networks.csv
+  END { if (n) printf "| geometric mean of %d | | | | | | | | | %.2f | | | | |\n", n, exp(sum / n) }' "$rows"

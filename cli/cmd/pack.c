@@ -11,9 +11,11 @@
 
 typedef struct {
   cli_input in;
-  const char *out;
+  const char *out, *dtype;
 } pack_options;
 static const cli_slot slots[] = {
+    CLI_AT_SAYS(pack_options, DTYPE, dtype,
+                "type of the numbers: f32, or bf16 for a network emitted so; f32 if not given"),
     CLI_AT_SAYS(pack_options, OUT, out, "write there (-o, too); weights.bin if not given")};
 
 static const tf_loc nowhere = {0};
@@ -40,7 +42,7 @@ static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
   bool ok = cli_read_texts(&o->in, &texts, d);
   const tf_text *model = ok ? find_model(&o->in, texts, d) : NULL;
   if (model && !(f = open_memstream(&out->text, &out->len))) tf_out_of_memory(d);
-  ok = f && tf_import_onnx_weights(model, o->in.set, o->in.n_set, f, d);
+  ok = f && tf_import_onnx_weights(model, o->in.set, o->in.n_set, o->dtype, f, d);
   if (f && fclose(f) != 0) out->bad = true;
   cli_free_texts(texts, o->in.n_files);
   return ok;
@@ -66,8 +68,9 @@ const cli_command cmd_pack = {
     .arguments = "MODEL.onnx",
     .summary = "write a model's weights as an emitted network reads them",
     .about = "Reads an ONNX model and writes a file (weights.bin, or -o FILE) of what it holds for the tensors of its "
-             "workload: initializers and constants in float32, whatever type and place they have, with external data, "
-             "and scale and shift of each BatchNormalization.  NAME_weights of an emitted network takes them from "
+             "workload: initializers and constants, whatever type and place they have, with external data, "
+             "and scale and shift of each BatchNormalization, in float32 or, with --dtype bf16, rounded to bfloat16.  "
+             "NAME_weights of an emitted network takes them from "
              "there (docs/HOWTO-plan.md).\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/onnx/mob-17.onnx -o /tmp/mob-weights.bin",

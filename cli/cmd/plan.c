@@ -19,7 +19,7 @@ typedef struct {
   cli_figures figures;
   cli_looking look;
   int64_t max_ops;
-  const char *out, *target, *isa, *report, *tuned;
+  const char *out, *target, *isa, *dtype, *report, *tuned;
 } plan_options;
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(plan_options, figures),
@@ -33,6 +33,8 @@ static const cli_slot slots[] = {
     CLI_AT(plan_options, REPORT, report),
     CLI_AT(plan_options, TARGET, target),
     CLI_AT(plan_options, ISA, isa),
+    CLI_AT_SAYS(plan_options, DTYPE, dtype,
+                "type of the kernels' data: f32 or bf16, as emit is told; f32 if not given"),
     CLI_AT_SAYS(plan_options, TUNED, tuned,
                 "give groups the mapping and choices of the fastest kernel that tune has measured on this "
                 "computer, from its store")};
@@ -48,7 +50,7 @@ static void show(void *ctx, const tf_progress *p) {
 
 static const char *isa_of(const plan_options *o) {
   if (!o->target) return NULL;
-  return o->isa ? o->isa : tf_emit_isa(NULL);
+  return o->isa ? o->isa : tf_emit_isa(o->dtype);
 }
 
 /* What measured() needs. */
@@ -62,7 +64,7 @@ static tf_tree *measured(void *ctx, const tf_workload *group, tf_choices *choice
   const store_of *s = ctx;
   const char *isa = NULL;
   tf_tree *t =
-      cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, NULL, &isa, choices, d);
+      cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, s->o->dtype, &isa, choices, d);
   if (!t || (isa && !strcmp(isa, isa_of(s->o)))) return t;
   tf_tree_free(t);
   *choices = (tf_choices){{0}};
@@ -74,6 +76,7 @@ static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
   store_of store = {o, s->arch};
   const tf_net_opts opts = {.objective = o->look.objective,
                             .isa = isa_of(o),
+                            .dtype = o->dtype,
                             .known = o->tuned ? measured : NULL,
                             .known_ctx = &store,
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
@@ -186,6 +189,9 @@ static void check(void *options, tf_diags *d) {
   if (o->target && strcmp(o->target, "cpu") != 0)
     tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
   if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
+  if (o->dtype && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target cpu, too");
+  if (o->dtype && strcmp(o->dtype, "f32") != 0 && strcmp(o->dtype, "bf16") != 0)
+    tf_fail(d, nowhere, TF_E_USAGE, "a network is emitted in f32 or bf16, not in '%.40s'", o->dtype);
 }
 
 static cli_status run(const void *options) {

@@ -26,10 +26,12 @@ char *tf_import_onnx(const tf_text *text, const tf_setting *set, size_t n_set, t
 size_t tf_import_onnx_axes(const tf_text *text, tf_setting *set, size_t n_set);
 
 /* The weights that such a model holds for the tensors of its workload, as a file of weights (docs/FORMATS.md) that the
- * library of `emit` reads: initializers and constants in float32, whatever their type and place in the model; scale
- * and shift of each BatchNormalization.  text's name is the model's path: external data lies beside it.  out: opened
- * for writing; after an error its content is invalid.  False with every error in d. */
-bool tf_import_onnx_weights(const tf_text *text, const tf_setting *set, size_t n_set, FILE *out, tf_diags *d);
+ * library of `emit` reads: initializers and constants, whatever their type and place in the model, and scale and
+ * shift of each BatchNormalization, in float32 (dtype NULL or f32) or rounded to bfloat16 (bf16; others are E_NAME).
+ * text's name is the model's path: external data lies beside it.  out: opened for writing; after an error its content
+ * is invalid.  False with every error in d. */
+bool tf_import_onnx_weights(const tf_text *text, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
+                            tf_diags *d);
 
 /* Whether a text is an ONNX model: it begins with the field of its version, as no YAML can. */
 bool tf_import_is_onnx(const tf_text *text);

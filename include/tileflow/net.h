@@ -33,6 +33,7 @@ typedef struct {
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
   const char *isa; /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
                       is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
+  const char *dtype; /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
    * that has been measured), and the choices that were made for its kernel; the plan owns it.  NULL: none is known, or,
    * with an error in d, the plan fails.  Asked for each distinct group once the network is cut.  NULL: nothing is known
@@ -126,7 +127,8 @@ void tf_net_memory_free(tf_net_memory *m);
 /* The files of one folder: network.h, network.c, a kernel for each distinct group (g1.c, g1.h, g1_parts.h, ...),
  * test.c, bench.c, Makefile, README.md.  The network is called like a kernel (emit.h): its inputs and outputs are
  * arguments, the rest is in the workspace.  Packed weights can be prepared once: NAME_pack.  o: isa, name (NULL:
- * "network"), version, command; float32 only.  NULL with errors in d. */
+ * "network"), version, command; dtype f32 or bf16: of inputs, outputs and all that passes between groups, sums being
+ * float32 (others: E_NAME).  NULL with errors in d. */
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
                             tf_diags *d);
 #endif

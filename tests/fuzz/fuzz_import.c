@@ -32,7 +32,7 @@ static void pack(const tf_text *model) {
   FILE *f = open_memstream(&file, &size);
   tf_diags *d = tf_diags_new();
   if (!f || !d) abort();
-  const bool ok = tf_import_onnx_weights(model, NULL, 0, f, d);
+  const bool ok = tf_import_onnx_weights(model, NULL, 0, model->len % 2 ? "bf16" : NULL, f, d);
   if (fclose(f) != 0 || ok == (tf_diags_errors(d) > 0) || (ok && size < 40)) abort();
   free(file);
   tf_diags_free(d);

@@ -60,7 +60,7 @@ static void one(uint64_t seed) {
   tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)(seed % 4)};
   o.budget = (tf_budget){.max_evals = 40, .seed = seed, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  const tf_emit_options emit = {.isa = "portable", .name = "net"};
+  const tf_emit_options emit = {.isa = "portable", .dtype = seed % 2 ? NULL : "bf16", .name = "net"};
   tf_emitted *files = p ? tf_net_emit_cpu(p, e.spec->arch, e.spec->workload, &emit, e.d) : NULL;
   if (!CHECK(files != NULL)) case_complain(e.d);
   if (files && !CHECK(passes(files)))

@@ -4,9 +4,9 @@
   pack.py TILEFLOW CC MODEL.onnx..
 
 Beside each model stands NAME.json (make.py) with its inputs and the outputs that onnxruntime computed.  Its initializers are
-inputs there too; here they come from the file that `pack` writes, but those that only the caller can give.  The reader of weights
-then gets the same file with bytes changed, 2000 times, in a program that AddressSanitizer watches: it has to say what is wrong or
-to take it, and no more.  Plain Python.
+inputs there too; here they come from the file that `pack` writes, but those that only the caller can give.  The second model runs
+in bfloat16, too.  The reader of the first one's weights then gets the same file with bytes changed, 2000 times, in a program that
+AddressSanitizer watches: it has to say what is wrong or to take it, and no more.  Plain Python.
 """
 import ctypes
 import json
@@ -21,6 +21,7 @@ import tempfile
 from run import clean
 
 ARCH = "arch-specs/xeon-gold-6240.yaml"
+LIMIT = {"f32": 1e-4, "bf16": 3e-2}
 
 SPOIL = r"""
 #include <stdio.h>
@@ -69,12 +70,22 @@ def run(*args):
 def fields(header):
     """(name, shape or None for strides, written) in the order of the struct."""
     for line in re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1).splitlines():
-        if m := re.match(r"\s*(const )?float \*(\w+); /\* ([\dx ]+)", line):
+        if m := re.match(r"\s*(const )?(?:float|uint16_t) \*(\w+); /\* ([\dx ]+)", line):
             yield m[2], [int(n) for n in m[3].split("x")], not m[1]
         elif m := re.match(r"\s*int64_t (\w+)\[(\d+)\]", line):
             yield m[1], int(m[2]), False
         elif "*packed" in line:
             yield "packed", [], False
+
+
+def narrow(x):
+    """A float as bfloat16, rounded to nearest, ties to even."""
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    return bits + 0x7FFF + (bits >> 16 & 1) >> 16
+
+
+def wide(bits):
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
 
 
 def names_of(weights):
@@ -87,7 +98,8 @@ def names_of(weights):
     return names
 
 
-def call(folder, weights, inputs):
+def call(folder, weights, inputs, dtype):
+    element, given_as, taken_as = (ctypes.c_uint16, narrow, wide) if dtype == "bf16" else (ctypes.c_float, float, float)
     rows = list(fields((folder / "network.h").read_text()))
     types = [(n, ctypes.c_int64 * s if isinstance(s, int) else ctypes.c_void_p) for n, s, _ in rows]
     args, lib, kept, out = type("Args", (ctypes.Structure,), {"_fields_": types})(), ctypes.CDLL(str(folder / "libnetwork.so")), [], {}
@@ -102,7 +114,7 @@ def call(folder, weights, inputs):
         for extent in shape:
             n *= extent
         if name not in given:
-            array = (ctypes.c_float * n)(*([] if written else inputs[name]))
+            array = (element * n)(*([] if written else map(given_as, inputs[name])))
             kept.append(array)
             setattr(args, name, ctypes.addressof(array))
             out.update({name: array} if written else {})
@@ -114,24 +126,24 @@ def call(folder, weights, inputs):
             sys.exit(f"{name} stands in the file, and was not taken")
     if status := lib.network(ctypes.byref(args), None, ctypes.c_size_t(0)):
         sys.exit(f"network: {status}")
-    return {k: list(v) for k, v in out.items()}, given
+    return {k: list(map(taken_as, v)) for k, v in out.items()}, given
 
 
-def one(tool, cc, model, work):
+def one(tool, cc, model, work, dtype="f32"):
     case = json.loads(model.with_suffix(".json").read_text())
     code, weights = work / "code", work / "weights.bin"
     run(tool, "plan", ARCH, model, "--evals", "20", "--threads", "1", "-o", work / "plan.yaml", "--quiet")
-    run(tool, "emit", ARCH, model, work / "plan.yaml", "--target", "cpu", "--isa", "portable", "-o", code, "--quiet")
-    run(tool, "pack", model, "-o", weights, "--quiet")
+    run(tool, "emit", ARCH, model, work / "plan.yaml", "--target", "cpu", "--isa", "portable", "--dtype", dtype, "-o", code, "--quiet")
+    run(tool, "pack", model, "--dtype", dtype, "-o", weights, "--quiet")
     sources = [str(f) for f in code.glob("*.c") if f.name not in ("test.c", "bench.c")]
     flags = ["-std=c17", "-O0", "-w", "-I", code]
     run(cc, *flags, "-shared", "-fPIC", "-o", code / "libnetwork.so", *sources, "-lm")
-    got, given = call(code, weights.read_bytes(), {clean(k): v["data"] for k, v in case["inputs"].items()})
+    got, given = call(code, weights.read_bytes(), {clean(k): v["data"] for k, v in case["inputs"].items()}, dtype)
     for (name, mine), want in zip(got.items(), case["outputs"], strict=True):
         size = max(map(abs, want["data"]))
         off = max(abs(a - b) for a, b in zip(mine, want["data"], strict=True))
-        if not off <= 1e-4 * size:
-            sys.exit(f"{model}: {name} is off by {off:g} of {size:g}")
+        if not off <= LIMIT[dtype] * size:
+            sys.exit(f"{model}, {dtype}: {name} is off by {off:g} of {size:g}")
     return code, weights, len(given)
 
 
@@ -150,6 +162,9 @@ def main():
             work = pathlib.Path(folder)
             code, weights, n = one(tool, cc, model, work)
             print(f"{model.name}: {n} weights", "; " + spoil(cc, code, weights, work) if i == 0 else "")
+        if i == 1:
+            with tempfile.TemporaryDirectory() as folder:
+                one(tool, cc, model, pathlib.Path(folder), "bf16")
 
 
 main()

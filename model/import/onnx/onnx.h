@@ -250,8 +250,8 @@ bool ox_name_tensors(ox_net *g); /* after this, names of values are no longer ne
 bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);
 
 /* weights.c: writes the tensors of the workload whose data the model has as a file of weights; false after an error.
- * path: of the model, next to which external data lies. */
-bool ox_write_weights(ox_net *g, const char *path, FILE *out);
+ * path: of the model, next to which external data lies.  dtype: f32 (NULL) or bf16. */
+bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out);
 
 /* depth.c: whether messages are nested no deeper than the reader's stack allows. */
 bool ox_is_shallow(const char *text, size_t len);

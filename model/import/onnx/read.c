@@ -325,15 +325,22 @@ static bool take_graph(ox_net *g) {
 
 bool tf_import_is_onnx(const tf_text *t) { return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32; }
 
-/* Writes the workload as text; or, if `weights` is not NULL, the model's data for it to that file. */
-static void take_model(ox_net *g, const tf_text *t, const Onnx__ModelProto *m, tf_page *page, FILE *weights) {
+/* Where the model's data for the workload go, and their type. */
+typedef struct {
+  const char *dtype;
+  FILE *out;
+} weights_to;
+
+/* Writes the workload as text; or, if `weights` is not NULL, the model's data for it. */
+static void take_model(ox_net *g, const tf_text *t, const Onnx__ModelProto *m, tf_page *page,
+                       const weights_to *weights) {
   g->graph = m->graph;
   g->opset = opset_of(m);
   g->oom = !g->arena;
   if (g->oom || !take_graph(g)) return;
   if (!weights)
     g->oom |= !ox_write(g, m, page);
-  else if (!ox_write_weights(g, t->name, weights))
+  else if (!ox_write_weights(g, t->name, weights->dtype, weights->out))
     g->oom |= tf_diags_errors(g->diags) == 0;
 }
 
@@ -364,7 +371,7 @@ size_t tf_import_onnx_axes(const tf_text *t, tf_setting *set, size_t n_set) {
   return n;
 }
 
-static char *import(const tf_text *t, const tf_setting *set, size_t n_set, FILE *weights, tf_diags *d) {
+static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const weights_to *weights, tf_diags *d) {
   ox_net g = {
       .diags = d, .file = tf_diags_add_file(d, t->name, "", 0), .set = set, .n_set = n_set, .arena = tf_arena_new()};
   tf_page page = {0};
@@ -388,7 +395,11 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
   return import(t, set, n_set, NULL, d);
 }
 
-bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, FILE *out, tf_diags *d) {
-  free(import(t, set, n_set, out, d));
+bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
+                            tf_diags *d) {
+  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32 or bf16, not in '%.40s'", dtype);
+  const weights_to to = {dtype, out};
+  free(import(t, set, n_set, &to, d));
   return tf_diags_errors(d) == 0;
 }

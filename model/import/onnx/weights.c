@@ -12,7 +12,7 @@
 #include "model/import/onnx/onnx.h"
 #include "model/import/onnx/tensor.h"
 
-enum { VERSION = 1, FLOAT32 = 1, HEAD = 40, LINE = 64, CHUNK = 4096, MOST_PATH = 4096 };
+enum { VERSION = 1, FLOAT32 = 1, BFLOAT16 = 2, HEAD = 40, LINE = 64, CHUNK = 4096, MOST_PATH = 4096 };
 
 /* Numbers of a tensor of the file, wherever they stand. */
 typedef struct {
@@ -32,6 +32,7 @@ typedef struct {
   ox_net *g;
   FILE *out;
   const char *path; /* of the model */
+  int type;         /* FLOAT32 or BFLOAT16 */
   int n;
   row *rows;
   uint64_t head, bytes; /* of header and table; of the file */
@@ -150,6 +151,8 @@ static double held_at(const held *h, int64_t i) {
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------- */
+static uint64_t bytes_each(const writing *w) { return w->type == BFLOAT16 ? 2 : 4; }
+
 static bool has_numbers(const ox_tensor *t) {
   return t->op < 0 && t->name && (t->source.data || t->source.number || t->source.fold);
 }
@@ -174,7 +177,7 @@ static bool lay_out(writing *w) {
   w->head = w->bytes;
   for (int i = 0; i < w->n; i++) {
     w->rows[i].offset = (w->bytes + LINE - 1) / LINE * LINE;
-    w->bytes = w->rows[i].offset + 4 * (uint64_t)w->rows[i].elements;
+    w->bytes = w->rows[i].offset + bytes_each(w) * (uint64_t)w->rows[i].elements;
   }
   return true;
 }
@@ -191,7 +194,7 @@ static void put_head(const writing *w) {
   for (int i = 0; i < w->n; i++) {
     const ox_tensor *t = &w->g->tensor[w->rows[i].tensor];
     const size_t n = strlen(t->name);
-    put_number(w->out, n, 4), put_number(w->out, FLOAT32, 4), put_number(w->out, (uint64_t)t->rank, 8);
+    put_number(w->out, n, 4), put_number(w->out, (uint64_t)w->type, 4), put_number(w->out, (uint64_t)t->rank, 8);
     put_number(w->out, w->rows[i].offset, 8);
     for (int r = 0; r < t->rank; r++)
       put_number(w->out, (uint64_t)t->shape[r], 8);
@@ -200,9 +203,19 @@ static void put_head(const writing *w) {
   }
 }
 
+/* The number's bits in the file's type; bfloat16 is rounded to nearest, ties to even. */
+static uint32_t bits_of(const writing *w, double number) {
+  const float x = (float)number;
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  if (w->type == FLOAT32) return bits;
+  return isnan(x) ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 /* Zeros up to its place, then the numbers; `at` moves to their end. */
 static bool put_row(const writing *w, const row *r, uint64_t *at) {
   held h;
+  const size_t each = bytes_each(w);
   const bool ok = open_held(w, &w->g->tensor[r->tensor], r->elements, &h);
   for (; ok && *at < r->offset; ++*at)
     fputc(0, w->out);
@@ -210,21 +223,19 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
     uint8_t bytes[4 * CHUNK];
     const int64_t n = r->elements - i < CHUNK ? r->elements - i : CHUNK;
     for (int64_t k = 0; k < n; k++) {
-      const float x = (float)held_at(&h, i + k);
-      uint32_t bits;
-      memcpy(&bits, &x, sizeof bits);
-      for (int b = 0; b < 4; b++)
-        bytes[4 * k + b] = (uint8_t)(bits >> 8 * b);
+      const uint32_t bits = bits_of(w, held_at(&h, i + k));
+      for (size_t b = 0; b < each; b++)
+        bytes[each * (size_t)k + b] = (uint8_t)(bits >> 8 * b);
     }
-    fwrite(bytes, 4, (size_t)n, w->out);
-    *at += 4 * (uint64_t)n;
+    fwrite(bytes, each, (size_t)n, w->out);
+    *at += each * (uint64_t)n;
   }
   close_held(&h);
   return ok;
 }
 
-bool ox_write_weights(ox_net *g, const char *path, FILE *out) {
-  writing w = {.g = g, .out = out, .path = path};
+bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out) {
+  writing w = {.g = g, .out = out, .path = path, .type = dtype && !strcmp(dtype, "bf16") ? BFLOAT16 : FLOAT32};
   if (!ox_name_tensors(g) || !lay_out(&w)) return false;
   uint64_t at = w.head;
   bool ok = true;

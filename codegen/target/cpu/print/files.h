@@ -15,7 +15,7 @@ typedef struct {
   const char *parts; /* its header */
   int n_isas;        /* several, best first, selected at run time; 0: isa only */
   const tf_micro_isa *const *isas;
-  const char *within;   /* relative to the norm: tolerance for float32 outputs; NULL: 1e-5 */
+  const char *within;   /* relative to the norm: tolerance for outputs; NULL: 1e-5, or what their type has */
   const char *absent;   /* of a test that cannot run: statements of C that say why; NULL: the instruction set */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
   bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
@@ -62,11 +62,11 @@ static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa-
 /* The function `leaf7`, used by the conditions of instruction sets, and its includes. */
 void c_leaf7(FILE *out);
 
-/* The type of an argument's elements. */
+/* The type of an argument's elements; of a network, whose program has no buffers, that of all. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role == IR_ARGUMENT && p->buffers[i].tensor == tensor) return p->buffers[i].type;
-  return IR_F32;
+  return p->n_buffers ? IR_F32 : p->machine.data;
 }
 /* Its name for people. */
 const char *c_type_name(ir_type t);

@@ -283,11 +283,11 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
           tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
           behind(type), t->name,
-          type == IR_BF16  ? "1e-2"
-          : type == IR_F16 ? "2e-3"
-          : type == IR_I32 ? "0"
-          : k->within      ? k->within
-                           : "1e-5");
+          type == IR_I32    ? "0"
+          : k->within       ? k->within
+          : type == IR_BF16 ? "1e-2"
+          : type == IR_F16  ? "2e-3"
+                            : "1e-5");
 }
 
 /* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
