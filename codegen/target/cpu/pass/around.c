@@ -90,9 +90,11 @@ static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
                                                                                              : IR_NEXT_SAME;
 }
 
+bool low_panels_pass(const tf_arch *a, int64_t words) { return words > low_close_words(a) / SHARE; }
+
 static void prefetch(low_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
-  ir_product *p = words > low_close_words(w->w->plan->arch) / SHARE ? TF_NEW(w->w->p->arena, ir_product) : NULL;
+  ir_product *p = low_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
   *p = *s->nest.product;
   p->channels.next = next_of(w, s);

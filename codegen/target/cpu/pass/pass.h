@@ -62,6 +62,8 @@ void low_block_channels(lowering *w);
 /* around.c: for products with lanes along channels: widens slabs that are filled repeatedly, so that they are filled
  * once; prefetches panels from memory.  Before unused values are dropped. */
 void low_around_channels(lowering *w);
+/* Whether so many words of panels do not stay close for a whole run: then products prefetch them unless told not to. */
+bool low_panels_pass(const tf_arch *a, int64_t words);
 /* apart.c: an odd number of cache lines as row pitch of sums to which tiles of several rows are stored; after buffers
  * are shared and rounding is known. */
 void low_space_rows(lowering *w);
