@@ -152,7 +152,7 @@ static bool is_near(const planner *p, const tf_bounds *bounds) {
     return best->cycles <= NEAR_OF_ONE * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
            best->traffic <= NEAR_WORDS_OF_ONE * tf_bounds_value(TF_TRAFFIC, bounds, p->arch);
   return best->cycles <= NEAR * tf_bounds_value(TF_LATENCY, bounds, p->arch) &&
-         (tf_emit_cycles_whole(p->o->target) || best->value - best->cycles >= ALIKE * best->cycles);
+         (tf_emit_cycles_whole(p->o->target) || best->kernel >= ALIKE * best->cycles);
 }
 
 /* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */

@@ -6,7 +6,8 @@
 /* A mapping that the plan may choose. */
 typedef struct {
   double value;   /* the ranking value; the list is ascending */
-  bool is_scored; /* value was computed by plan_score */
+  double kernel;  /* cycles by its target, of which the value is made */
+  bool is_scored; /* value and kernel were computed by plan_score */
   bool apart;     /* of plan_apart: ranked however many others are */
   int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */
@@ -41,8 +42,9 @@ bool plan_whole_ops(planner *p, tf_tree **made);
 bool plan_polish(planner *p, const tf_tree *open, int from);
 /* halo.c: adds the first candidates once more, with what windows read of products kept from step to step. */
 bool plan_halos(planner *p);
-/* rank.c: the ranking value of a candidate in cycles, lower is better; infinite: it cannot be emitted. */
-double plan_score(const planner *p, const plan_candidate *c);
+/* rank.c: fills in the candidate's kernel.  Returns its ranking value in cycles, lower is better; infinite: it cannot
+ * be emitted. */
+double plan_score(const planner *p, plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is known: they are a
  * lower bound on its own value, or kernels are dear to make. */
 bool plan_is_behind(const planner *p, double cycles, double value);

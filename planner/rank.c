@@ -13,18 +13,18 @@ enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
  * of ShuffleNetV2 none that is worth its fusing began above this. */
 static const double LOST = 3;
 
-/* The model's cycles plus those of a core in micro-kernels and packing; both include the multiply-adds, which makes no
- * difference in a ranking; or the target's alone, if they are all.  Infinite: it cannot be emitted. */
-double plan_score(const planner *p, const plan_candidate *c) {
+double plan_score(const planner *p, plan_candidate *c) {
   tf_diags *d = tf_diags_new();
-  const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
+  c->kernel = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
-  return cycles < 0 ? INFINITY : tf_emit_cycles_whole(p->o->target) ? cycles : c->cycles + cycles;
+  return c->kernel < 0 ? INFINITY
+                       : tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles, c->traffic, c->kernel);
 }
 
 bool plan_is_behind(const planner *p, double cycles, double value) {
   const char *target = p->o->target;
-  return cycles > value && (!tf_emit_cycles_whole(target) || tf_emit_cycles_expected(target));
+  if (tf_emit_cycles_whole(target)) return cycles > value && tf_emit_cycles_expected(target);
+  return tf_emit_share(p->kernel.dtype, p->arch, p->wl) * cycles > value;
 }
 
 bool plan_is_lost(const planner *p, double value) { return p->o->rival > 0 && value > LOST * p->o->rival; }
@@ -32,6 +32,7 @@ bool plan_is_lost(const planner *p, double value) { return p->o->rival > 0 && va
 static int better(const void *a, const void *b) {
   const plan_candidate *x = a, *y = b;
   if (x->value != y->value) return (x->value > y->value) - (x->value < y->value);
+  if (x->cycles != y->cycles) return (x->cycles > y->cycles) - (x->cycles < y->cycles);
   return strcmp(x->text, y->text);
 }
 
@@ -85,8 +86,7 @@ static void settle_ties(planner *p) {
   const double close = 1.005, same = 1e-9;
   int least = 0;
   for (int i = 1; i < p->n; i++) {
-    const double kernel = p->at[i].value - p->at[i].cycles, first = p->at[0].value - p->at[0].cycles;
-    if (p->at[i].value <= close * p->at[0].value && fabs(kernel - first) <= same * first &&
+    if (p->at[i].value <= close * p->at[0].value && fabs(p->at[i].kernel - p->at[0].kernel) <= same * p->at[0].kernel &&
         p->at[i].traffic < p->at[least].traffic)
       least = i;
   }

@@ -48,6 +48,7 @@ enum { TF_MICRO_MOST_ISAS = 16 };
 int tf_micro_isas(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags *d);
 /* The type for a key of TF_DTYPES; NULL: f32. */
 bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d);
+bool tf_micro_type_of(const char *dtype, ir_type *type); /* the same without a reason */
 
 /* One row of the table of product kernels: c += a b over groups of elements along k. */
 struct tf_micro_kernel {

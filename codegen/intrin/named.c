@@ -14,14 +14,19 @@ static const struct {
   ir_type type;
 } types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"int8", IR_I8}};
 
-bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d) {
+bool tf_micro_type_of(const char *dtype, ir_type *type) {
   const char *name = dtype ? dtype : "f32";
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (!strcmp(types[i].name, name)) {
       *type = types[i].type;
       return true;
     }
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
+  return false;
+}
+
+bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d) {
+  return tf_micro_type_of(dtype, type) ||
+         tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", dtype);
 }
 
 /* Those of the table. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/intrin/micro.h"
 #include "codegen/target/target.h"
+#include "tileflow/tree.h"
 
 #define X(name) &tf_target_##name,
 static const tf_target *const targets[] = {TF_TARGET_ROWS(X)};
@@ -70,6 +72,41 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   const tf_target *t = find_target(target, d);
   if (!t) return -1;
   return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
+}
+
+/* Whether some index of what the op reads moves with several dims. */
+static bool reads_windows(const tf_workload *wl, const tf_op *op) {
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
+      if (op->reads[i].index[r].n_terms > 1) return true;
+  return false;
+}
+
+double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl) {
+  enum { BYTE = 8 };
+  ir_type data;
+  if (wl->n_ops != 1 || !reads_windows(wl, &wl->ops[0]) || !tf_micro_type_of(dtype, &data)) return 1;
+  const double share = (double)(ir_bytes(data) * BYTE) / arch->memories[0].word_bits;
+  return share < 1 ? share : 1;
+}
+
+/* Of words through the outermost memory, those that pass it: all tensors once, if they stay in the next, which is taken
+ * for a cache: it keeps them however often a mapping goes round them. */
+static double passing(const tf_tree *t, double traffic, double share) {
+  const tf_workload *wl = t->workload;
+  double all = 0;
+  for (int i = 0; i < wl->n_tensors; i++)
+    all += (double)tf_tensor_words(&wl->tensors[i]);
+  const int64_t room = t->arch->n_memories > 1 ? t->arch->memories[1].capacity_words : 0;
+  const bool stay = room < 0 || all * share <= (double)room;
+  return share * (stay && all < traffic ? all : traffic);
+}
+
+double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
+                     double kernel) {
+  const double share = tf_emit_share(dtype, tree->arch, tree->workload);
+  if (tf_emit_cycles_whole(target)) return kernel;
+  return kernel + (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
 }
 
 bool tf_emit_cycles_whole(const char *target) {

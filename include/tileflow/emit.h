@@ -122,6 +122,18 @@ void tf_emitted_free(tf_emitted *e);
  * (target NULL: cpu): tiles as the micro-kernels cut them, packing of operands, calls (docs/HOWTO-emit.md); without
  * memory traffic.  Negative where tf_emit would return NULL. */
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+/* The part of the model's cycles, of the architecture's words, that data of a narrower type take by bytes (TF_DTYPES;
+ * NULL: f32), where mappings of the workload are ranked by their kernels: if it is one convolution, whose kernels take
+ * windows and sums whole, however the mapping divides them.  Else 1: of products of matrices the kernel alone chooses
+ * worse (512 x 1000 x 2048 of int8, 1.14 times as long), and what passes between ops the model alone counts. */
+double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl);
+/* The value by which mappings are ranked, lower is better: of the model's cycles, the words through its outermost
+ * memory, and the kernel's cycles.  The kernel's alone, if they are all; the model's and the kernel's, of which both
+ * include the multiply-adds, which makes no difference; where that share is less than 1, the kernel's and the time in
+ * which those words arrive, by bytes, each once if the next memory holds all: the model's cycles would hide the
+ * kernel's (docs/RESULTS-instructions.md). */
+double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
+                     double kernel);
 /* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the program's queues
  * will have ended; cuda).  They may be expected of mappings whose program has not been made: then tf_emit_fits tells
  * whether it can be, the reason in d. */

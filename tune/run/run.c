@@ -54,11 +54,13 @@ const char *tf_tune_strategy(int k, const char **about) {
 }
 
 /* ---- the model's figures -------------------------------------------------------------------------- */
-static double cycles_of(const tf_tree *t) {
+/* traffic: words through the outermost memory; NULL: not asked for. */
+static double cycles_of(const tf_tree *t, double *traffic) {
   tf_diags *d = tf_diags_new();
   tf_model *m = t && d ? tf_model_new(t, d) : NULL;
   tf_result r;
   const double cycles = m && tf_model_eval(m, NULL, &r) && r.feasible ? r.cycles : INFINITY;
+  if (traffic) *traffic = isfinite(cycles) ? tf_result_traffic(t->workload, &r) : 0;
   tf_model_free(m);
   tf_diags_free(d);
   return cycles;
@@ -67,7 +69,7 @@ static double cycles_of(const tf_tree *t) {
 static double model(void *ctx, const int32_t *row) {
   const tuner *t = ctx;
   tf_tree *tree = tune_decode(t->space, row);
-  const double cycles = cycles_of(tree);
+  const double cycles = cycles_of(tree, NULL);
   tf_tree_free(tree);
   return cycles;
 }
@@ -85,10 +87,12 @@ static double kernel(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tune_decode(t->space, row);
   const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]], row);
-  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1;
+  double traffic;
+  const double cycles = cycles_of(tree, &traffic), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1,
+               value = inner < 0 ? INFINITY : tf_emit_value(NULL, e.dtype, tree, cycles, traffic, inner);
   tf_tree_free(tree);
   tf_diags_free(d);
-  return inner < 0 ? INFINITY : cycles + inner;
+  return value;
 }
 
 /* ---- candidates -------------------------------------------------------------------------------- */
@@ -106,7 +110,7 @@ static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   const tf_emit_options e = options_of(t, isa, c->row);
   c->trial.mapping = keep(t, tree ? tf_tree_text(tree) : NULL);
   c->trial.isa = isa;
-  c->trial.cycles = cycles_of(tree);
+  c->trial.cycles = cycles_of(tree, NULL);
   c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
   c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
   if (c->files) tf_sha256_text(tune_kernel_text(c->files), strlen(tune_kernel_text(c->files)), c->kernel);
