@@ -12,6 +12,7 @@
 #include "tileflow/tileflow.h"
 
 enum { MOST = 64, RANDOM_EVALS = 200, SEEDS = 60, LAST = 1, CHANNELS = 2 };
+static const char ANY_NAME[] = "way"; /* under which kernels are compared */
 
 typedef struct {
   const tf_spec *spec;
@@ -72,24 +73,32 @@ static const char *source_of(const tf_emitted *e) {
   return "";
 }
 
+/* Writes the tree's kernel as the next candidate. */
+static void write_kernel(ways *w, const tf_tree *t) {
+  char dir[2048], name[32];
+  snprintf(name, sizeof name, "w%d", w->n);
+  snprintf(dir, sizeof dir, "%s/%s", w->dir, name);
+  w->kernel.name = name;
+  tf_emitted *e = tf_emit(t, "cpu", &w->kernel, w->d);
+  w->kernel.name = ANY_NAME;
+  if (mkdir(dir, 0777)) perror(dir);
+  for (int i = 0; e && i < e->n; i++)
+    if (!write_file(dir, &e->file[i])) perror(dir);
+  tf_emitted_free(e);
+}
+
 /* Adds the tree's kernel, if there is none like it. */
 static bool add(ways *w, const tf_tree *t, const char *how) {
-  char dir[2048], name[32];
   tf_model *m = tf_model_new(t, w->d);
   tf_result r;
-  bool added = false;
-  snprintf(name, sizeof name, "w%d", w->n);
-  w->kernel.name = name;
   const double cycles = tf_emit_cycles(t, "cpu", &w->kernel, w->d);
   tf_emitted *e =
       m && cycles >= 0 && tf_model_eval(m, NULL, &r) && r.feasible ? tf_emit(t, "cpu", &w->kernel, w->d) : NULL;
-  if (e && w->n < MOST) added = is_new(w, source_of(e));
-  snprintf(dir, sizeof dir, "%s/w%d", w->dir, w->n);
-  if (added && mkdir(dir, 0777) == 0)
-    for (int i = 0; i < e->n; i++)
-      if (!write_file(dir, &e->file[i])) perror(dir);
+  const bool added = e && w->n < MOST && is_new(w, source_of(e));
+  if (added) write_kernel(w, t);
   if (added)
-    printf("%d,%s,%s,%.9g,%.9g,%.9g,%.9g\n", w->n++, w->lanes == CHANNELS ? "channels" : "last", how, r.cycles + cycles,
+    printf("%d,%s,%s,%.9g,%.9g,%.9g,%.9g\n", w->n++, w->lanes == CHANNELS ? "channels" : "last", how,
+           tf_emit_value("cpu", w->kernel.dtype, t, r.cycles, tf_result_traffic(w->spec->workload, &r), cycles),
            r.cycles, cycles, thesis_of(w, &r));
   tf_emitted_free(e);
   tf_model_free(m);
@@ -103,13 +112,24 @@ static void planned(ways *w) {
   tf_planned_free(p);
 }
 
-/* Choices of the generator, but for the mapping, in turn. */
+/* A number below n, from the seed's i-th draw on (splitmix64). */
+static int draw(uint64_t seed, int i, int n) {
+  uint64_t x = (seed << 8 | (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (int)((x ^ x >> 31) % (uint64_t)n);
+}
+
+/* Choices of the generator, but for the mapping, at random. */
 static void choose(ways *w, uint64_t seed) {
   static const tf_choice what[] = {TF_CHOICE_TILE, TF_CHOICE_UNROLL, TF_CHOICE_ROWS, TF_CHOICE_PREFETCH,
                                    TF_CHOICE_CLOSE};
-  static const int values[] = {6, 3, 3, 2, 6}, step[] = {1, 5, 7, 3, 11};
-  for (int i = 0; i < (int)(sizeof what / sizeof *what); i++)
-    w->kernel.choices.at[what[i]] = (signed char)(seed * (uint64_t)step[i] / (i % 2 + 1) % (uint64_t)values[i]);
+  for (int i = 0; i < (int)(sizeof what / sizeof *what); i++) {
+    int n = 0;
+    while (n < TF_CHOICE_VALUES && tf_choice_at(what[i])->value[n])
+      n++;
+    w->kernel.choices.at[what[i]] = (signed char)draw(seed, i + 1, n);
+  }
 }
 
 /* Random completions of the template, whatever they cost. */
@@ -122,7 +142,7 @@ static void drawn(ways *w, int most) {
                               .variants = RANDOM_EVALS};
     tf_search_result *r = tf_search_run(w->spec->arch, w->spec->workload, open, &o, w->d);
     choose(w, seed);
-    if (r && r->n_variants) most -= add(w, r->variants[seed * 37 % (uint64_t)r->n_variants].tree, "drawn");
+    if (r && r->n_variants) most -= add(w, r->variants[draw(seed, 0, r->n_variants)].tree, "drawn");
     tf_search_free(r);
   }
   w->kernel.choices = before;
@@ -134,14 +154,10 @@ static void first(ways *w) {
   w->kernel.choices = (tf_choices){{0}};
   const tf_planner_opts o = {.kernel = w->kernel, .budget = {.seed = 1, .threads = 1}};
   tf_planned *p = tf_planner_run(w->spec->arch, w->spec->workload, NULL, &o, w->d);
-  for (int i = 0; p && p->tree && i < w->n; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "w%d", i);
-    w->kernel.name = name;
-    tf_emitted *e = tf_emit(p->tree, "cpu", &w->kernel, w->d);
-    if (e && !strcmp(source_of(e), w->seen[i])) printf("%d,,first,,,,\n", i);
-    tf_emitted_free(e);
-  }
+  tf_emitted *e = p && p->tree ? tf_emit(p->tree, "cpu", &w->kernel, w->d) : NULL;
+  for (int i = 0; e && i < w->n; i++)
+    if (!strcmp(source_of(e), w->seen[i])) printf("%d,,first,,,,\n", i);
+  tf_emitted_free(e);
   tf_planned_free(p);
 }
 
@@ -149,7 +165,7 @@ int main(int argc, char **argv) {
   tf_diags *d = tf_diags_new();
   if (argc < 6 || !d) return 2;
   tf_spec *spec = tf_spec_read((const char *const *)argv + 5, (size_t)argc - 5, NULL, 0, d);
-  ways w = {.spec = spec, .dir = argv[1], .kernel = {.dtype = argv[3], .isa = argv[4]}, .d = d};
+  ways w = {.spec = spec, .dir = argv[1], .kernel = {.dtype = argv[3], .isa = argv[4], .name = ANY_NAME}, .d = d};
   const bool ok = spec && spec->arch && spec->workload;
   if (ok) puts("way,lanes,how,predicted,model,kernel,thesis");
   for (w.lanes = LAST; ok && w.lanes <= CHANNELS; w.lanes++) {

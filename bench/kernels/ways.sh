@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 dnnl="-I $DNNL_ROOT/include -L $DNNL_ROOT/lib -Wl,-rpath,$DNNL_ROOT/lib"
 gcc -std=gnu17 -O1 -I "$root/include" -I "$build/include" "$root/bench/kernels/ways.c" -L "$build" -Wl,-rpath,"$(cd "$build" && pwd)" -ltileflow -o "$scratch/ways" || exit 1
-echo "layer,type,way,lanes,how,predicted,model,kernel,thesis,seconds,least"
+echo "layer,type,way,lanes,how,predicted,model,kernel,thesis,seconds,least,early,late"
 for case in "$@"; do
   type=${case%-*} layer=${case#*-c}
   if grep -q "^C$layer,$type," "$old"; then
@@ -45,10 +45,10 @@ for case in "$@"; do
   rm -rf "$at"/w*/*.c "$at"/w*/kernel.o
 done
 export OMP_NUM_THREADS=1
-flock /tmp/bench.lock sh -c 'for run in "$0"/*/run; do [ -x "$run" ] && timeout 60 "$run" >"${run%run}took"; done' "$scratch"
+flock /tmp/bench.lock sh -c 'for run in "$0"/*/run; do [ -x "$run" ] && timeout 120 "$run" >"${run%run}took"; done' "$scratch"
 for case in "$@"; do
   type=${case%-*} layer=${case#*-c} at=$scratch/$case
   [ -s "$at/took" ] || continue
-  awk -F, -v of="C$layer,$type" 'NR == FNR { took[$1] = $2 "," $3; next } FNR > 1 { print of "," $0 "," took[$1] }
+  awk -F, -v of="C$layer,$type" 'NR == FNR { took[$1] = $2 "," $3 "," $4 "," $5; next } FNR > 1 { print of "," $0 "," took[$1] }
     END { print of ",,,oneDNN,,,,," took["oneDNN"] }' "$at/took" "$at/said"
 done
