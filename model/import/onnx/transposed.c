@@ -27,7 +27,7 @@ static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel
     const double reach = (double)stride[i] * (double)in + (double)dilation[i] * (double)kernel[i] + (double)more[i];
     if (reach > OX_MOST_EXTENT) return ox_fail(g, TF_E_OVERFLOW, "windows over more than 2^30 elements");
     const int64_t all = stride[i] * (in - 1) + more[i] + dilation[i] * (kernel[i] - 1) + 1;
-    if (same && !shape[i]) shape[i] = in * stride[i];
+    if (same && !shape[i]) shape[i] = in * stride[i] < all ? in * stride[i] : all; /* pads are not below 0 */
     if (shape[i]) {
       const int64_t gone = all > shape[i] ? all - shape[i] : 0;
       pad[i] = upper ? gone / 2 : gone - gone / 2;
