@@ -89,6 +89,8 @@ typedef struct {
 tf_diags *cli_diags(void);
 /* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran out. */
 void cli_complain(const tf_diags *d);
+/* The status after these errors: a file that cannot be read or written is a failure of the machine. */
+cli_status cli_status_of(const tf_diags *d);
 /* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about is not shown. */
 void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif

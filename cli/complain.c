@@ -17,6 +17,12 @@ void cli_complain(const tf_diags *d) {
   free(text);
 }
 
+cli_status cli_status_of(const tf_diags *d) {
+  for (size_t i = 0; i < tf_diags_count(d); i++)
+    if (tf_diags_at(d, i)->code == TF_E_IO) return CLI_FAILED;
+  return CLI_BAD_INPUT;
+}
+
 void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) {
   char said[128];
   va_list ap;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
@@ -51,12 +52,14 @@ static bool print_mapping(tf_store *s, const results_options *o, bool *failed, t
   return !*failed;
 }
 
-static bool merge(tf_store *s, const results_options *o, tf_diags *d) {
+/* *failed: the first store cannot be written; that one of the others cannot be read is a fault of the input. */
+static bool merge(tf_store *s, const results_options *o, bool *failed, tf_diags *d) {
   bool ok = true;
   for (size_t i = 1; o->merge && i < o->in.n_files; i++) {
     int64_t taken = 0;
     bool here = tf_store_merge(s, o->in.files[i], &taken, d);
     if (here && !o->in.quiet) fprintf(stderr, "%s: %" PRId64 " rows taken\n", o->in.files[i], taken);
+    *failed |= !here && access(o->in.files[i], R_OK) == 0 && cli_status_of(d) == CLI_FAILED;
     ok = here && ok;
   }
   return ok;
@@ -124,7 +127,7 @@ static cli_status results(const void *options) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   tf_store *s = tf_store_open(o->in.files[0], d);
-  bool failed = false, ok = s && merge(s, o, d);
+  bool failed = false, ok = s && merge(s, o, &failed, d);
   if (ok) ok = o->point >= 0 ? print_mapping(s, o, &failed, d) : show(s, o, &failed, d);
   if (tf_diags_errors(d)) cli_complain(d);
   tf_store_close(s);

@@ -60,13 +60,9 @@ static bool name_store(const sweep_options *o, const tf_sweep_grid *g, char **ou
   return true;
 }
 
-/* Files that cannot be read or written count as failures of the machine. */
 static cli_status complain(const tf_diags *d) {
-  bool io = false;
-  for (size_t i = 0; i < tf_diags_count(d); i++)
-    io |= tf_diags_at(d, i)->code == TF_E_IO;
   cli_complain(d);
-  return io ? CLI_FAILED : CLI_BAD_INPUT;
+  return cli_status_of(d);
 }
 
 static cli_status report(tf_store *store, const sweep_options *o, tf_diags *d) {

@@ -61,6 +61,10 @@ if [ "$(id -u)" -ne 0 ]; then
   expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" import "$root/tests/data/timeloop/case004.yaml" -o shut/x
 fi
 # a full disk
+echo "sweep: {name: one, method: closed, over: {l1_kib: [64, 128]}}" >one.yaml
+for half in 1 2; do
+  "$tool" sweep "$root/examples/edge-family.yaml" "$root/workloads/gemm.yaml" one.yaml --store $half.tfdb --shard $half/2 --quiet
+done
 if [ -c /dev/full ]; then
   for option in --json --csv; do
     expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" eval "$input" $option /dev/full
@@ -68,9 +72,7 @@ if [ -c /dev/full ]; then
   expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" tree "$input" --svg /dev/full
   expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" search $both $few --pareto /dev/full
   expect 1 "cannot write the log '/dev/full': No space left on device" search $both $few --log /dev/full
-  echo "sweep: {name: one, method: closed}" >one.yaml
-  "$tool" sweep $both one.yaml --store one.tfdb --quiet
-  expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" results one.tfdb --point 0 --mapping /dev/full
+  expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" results 1.tfdb --point 0 --mapping /dev/full
   "$tool" eval "$input" >/dev/full 2>.said
   [ $? -eq 1 ] && grep -q "cannot write to stdout: No space left on device" .said || { echo "a full stdout is not told"; failed=$((failed + 1)); }
 fi
@@ -84,6 +86,7 @@ big="$root/arch-specs/edge.yaml $root/workloads/attention/g1.yaml $root/workload
 expect 1 "x: error[E_IO]: cannot write: File too large" eval $big --quiet --json x
 expect 1 "x: error[E_IO]: cannot write: File too large" tree $big --quiet --svg x
 expect 1 "out: error[E_IO]: cannot write: File too large" emit "$input" --isa portable -o out
+expect 1 "1.tfdb: error[E_IO]: cannot " results 1.tfdb --merge 2.tfdb
 "$tool" search $both --evals 20000 --quiet --log x 2>.said # the log stays: --resume takes what is in it
 [ $? -eq 1 ] && grep -qF "cannot write the log 'x': File too large" .said || { echo "a log past the limit is not told"; failed=$((failed + 1)); }
 
