@@ -55,6 +55,17 @@ static bool read_whole(const char *path, cli_text *out) {
   return !out->bad && out->len > 0;
 }
 
+/* Whether the picture ends as pictures of its format do: on a full disk gnuplot writes half of it, and exits 0. */
+static bool is_whole(const cli_text *picture, const char *format) {
+  static const char *const ends[][2] = {{"svg", "</svg>"}, {"png", "IEND"}, {"pdf", "%%EOF"}};
+  enum { NEAR = 16 };
+  size_t from = picture->len > NEAR ? picture->len - NEAR : 0;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t at = from, n = strlen(ends[i][1]); !strcmp(format, ends[i][0]) && at + n <= picture->len; at++)
+      if (!memcmp(picture->text + at, ends[i][1], n)) return true;
+  return false;
+}
+
 static void complain(const place *p, cli_ran how) {
   cli_text said = {0};
   if (how == CLI_NOT_THERE) {
@@ -74,7 +85,10 @@ cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *fi
     const char *const args[] = {"gnuplot", p.path[SCRIPT], NULL};
     cli_ran how = cli_run_program(args, p.path[SAID], SECONDS);
     cli_text picture = {0};
-    if (how == CLI_RAN && read_whole(p.path[FIGURE], &picture))
+    const bool drawn = how == CLI_RAN && read_whole(p.path[FIGURE], &picture);
+    if (drawn && !is_whole(&picture, plot_format(figure)))
+      cli_complain_of(figure, TF_E_IO, "gnuplot's picture is not whole: there may be no space left in %.60s", p.dir);
+    else if (drawn)
       status = cli_safe_write(figure, &picture) ? CLI_DONE : CLI_FAILED;
     else if (how != CLI_STOPPED)
       complain(&p, how);

@@ -58,7 +58,7 @@ front=$("$tool" results whole.tfdb | sed -n 's/^\([0-9]*\) of 14 machines are on
 [ "$(cut -d, -f12 machines.csv | grep -c 1)" -eq "${front:-0}" ] || fail "machines of the front: $front"
 sum=$(awk -F, '$2 == 0 && $4 == "small" { a = $9 } $2 == 0 && $4 == "wide" { b = $9 } END { printf "%.6g", a + 3 * b }' whole.tfdb.csv)
 [ "$(awk -F, '$1 == 0 { printf "%.6g", $6 }' machines.csv)" = "$sum" ] || fail "machine 0 does not score $sum"
-mkdir bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho drawn >"$f"\n' >bin/gnuplot && chmod +x bin/gnuplot
+mkdir bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho "drawn</svg>" >"$f"\n' >bin/gnuplot && chmod +x bin/gnuplot
 (PATH=$dir/bin:$PATH && "$tool" plot whole.tfdb --as pareto -o front.svg --script) || fail "a figure of a store"
 [ "$(grep -c 'on the front' front.csv)" -eq "${front:-0}" ] || fail "marks on the front: not $front"
 (PATH=$dir/bin:$PATH && cat machines.csv | "$tool" plot /dev/stdin --as pareto -o piped.svg) || fail "a figure of what a pipe gives"

@@ -1,5 +1,5 @@
 # The script and the data of each figure, as --script leaves them; gnuplot is not needed for them to be right.
-mkdir $OUT/bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho drawn >"$f"\n' >$OUT/bin/gnuplot
+mkdir $OUT/bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho "drawn</svg>" >"$f"\n' >$OUT/bin/gnuplot
 chmod +x $OUT/bin/gnuplot && PATH=$OUT/bin:$PATH
 tileflow eval tests/golden/in/chain.yaml --quiet --json $OUT/kept.json
 sed '/^mapping/,$d' tests/golden/in/chain.yaml >$OUT/common.yaml
