@@ -122,7 +122,7 @@ static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel
            k->a != IR_U8 && k->a != IR_F32 && (!bf16 || isa->words->leave);
   default:
     return s->of[ROWS] == s->of[COLUMNS] && is_length(s->of[ROWS] * WORD * 8) && bytes == WORD &&
-           s->of[STEPS] == k->group && (k->a == IR_F32 || k->a == IR_I8);
+           s->of[STEPS] == k->group && (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
   }
 }
 
@@ -203,6 +203,6 @@ bool tf_micro_describe(const tf_instr *in, tf_micro_kernel *out, tf_diags *d) {
   k->n_round = (int)s.of[COLUMNS];
   k->k_round = (int)s.of[STEPS];
   if (k->c == IR_I32 && !tiles) k->leaves = IR_F32;
-  if (k->a == IR_BF16) k->leaves = IR_BF16;
+  if (k->a == IR_BF16 && out->form != TF_MICRO_OUTER) k->leaves = IR_BF16;
   return true;
 }

@@ -229,8 +229,8 @@ static const tf_micro_isa isas[] = {
     {"neon_i8mm", 4, 32, "-march=armv8.2-a+dotprod+i8mm -ffp-contract=fast",
      "defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)", "int8", NULL, NULL, neon, NULL, &tf_words_neon,
      TF_MICRO_VECTORS, false, NULL},
-    {"sme", 4, 32, "-ffp-contract=fast", "defined(__aarch64__) && defined(__GNUC__) && defined(__linux__)", "f32 int8",
-     NULL, NULL, neon, NULL, &tf_words_neon, TF_MICRO_OUTER, false, NULL},
+    {"sme", 4, 32, "-ffp-contract=fast", "defined(__aarch64__) && defined(__GNUC__) && defined(__linux__)",
+     "f32 bf16 int8", NULL, NULL, neon, NULL, &tf_words_neon, TF_MICRO_OUTER, false, NULL},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) { return i >= 0 && i < (int)(sizeof isas / sizeof *isas) ? &isas[i] : NULL; }

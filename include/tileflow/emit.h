@@ -18,7 +18,7 @@
   X("neon", "AArch64, 128 bits")                                                \
   X("neon_dot", "with dot products: int8")                                      \
   X("neon_i8mm", "and products of matrices: int8")                              \
-  X("sme", "NEON, and SME's tiles of vectors of 512 bits: f32, int8.  Linux")
+  X("sme", "NEON, and SME's tiles of vectors of 512 bits: f32, bf16, int8.  Linux")
 /* clang-format on */
 
 /* A kernel that was timed on a computer: the model's prediction and the measurement, in seconds. */

@@ -62,6 +62,8 @@ if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/
   try neon_dot vdotq_s32 "aarch64-linux-gnu-gcc -static" qemu-aarch64
   try neon_i8mm vmmlaq_s32 "aarch64-linux-gnu-gcc -static" qemu-aarch64
   try sme smopa "aarch64-linux-gnu-gcc -static -include $PWD/tests/kernels/sme_emulation.h" "qemu-aarch64 -cpu max,sme512=on"
+  type=bf16
+  try sme bfmopa "aarch64-linux-gnu-gcc -static" "qemu-aarch64 -cpu max,sme512=on"
   type=f32
   try sme fmopa "aarch64-linux-gnu-gcc -static" "qemu-aarch64 -cpu max,sme512=on"
   qemu-aarch64 -cpu max,sme256=on "$dir/sme-fmopa-chain/test" >"$dir/said"

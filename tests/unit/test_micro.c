@@ -648,6 +648,7 @@ static void try_sme(const char *runner) {
   char with[80], emulated[300], dir[200];
   snprintf(with, sizeof with, "%s -cpu max,sme512=on", runner ? runner : "");
   try_isa("sme", "f32", "aarch64-linux-gnu-gcc -static", runner ? with : NULL, all_shapes);
+  try_isa("sme", "bf16", "aarch64-linux-gnu-gcc -static", runner ? with : NULL, all_shapes);
   if (!getcwd(dir, sizeof dir)) return;
   snprintf(emulated, sizeof emulated, "aarch64-linux-gnu-gcc -static -include %s/tests/kernels/sme_emulation.h", dir);
   try_isa("sme", "int8", emulated, runner ? with : NULL, all_shapes);
