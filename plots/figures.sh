@@ -74,30 +74,24 @@ awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { p
 figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles over what is proved" --by bound \
   --title "The best machine of 16 mm²: each workload's cycles over its bound, by what is busiest"
 
-awk -F, 'NR == 1 { print "strategy,evaluations,best"; next } $1 == "c1d-3" { print $2 "," $3 "," $4 }' $results/tune-ways.csv >"$part/ways.csv"
-figure tune/convergence-c1d-3 "$part/ways.csv" --as convergence --by strategy --title "tune of c1d-3 on a computed time: the best found over the best of all"
-# over BY FROM: the mean over seeds of the best found over the best of all, at multiples of the finest step
-over() {
-  awk -F, -v by="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    { s = $at["strategy"] SUBSEP $at["seed"]; x = $at[by] + 0; b = $at["best"] + 0; n[s]++; when[s, n[s]] = x; best[s, n[s]] = b
-      if (!least || b < least) least = b
-      if (x > most) most = x }
+# tables WHAT: of the recorded tables, over their cases: the geometric mean of the best found over the best of all, after k kernels (kernels), or after as
+# many processor seconds: the strategy's own, and 0.7 for each kernel, to compile, test and measure it (seconds)
+tables() {
+  awk -F, -v what="$1" 'NR == 1 { print "strategy,x,best"; next }
+    { w = $2; c = $1 SUBSEP w; if (!(w in of)) names[++n] = w; if (!(c in own)) { own[c] = $7; of[w]++; sum[w] += $7 } at[c, $3] = $4 }
     END {
-      print "strategy,x,best"
-      for (p = 1; p <= 60; p++) {
-        split("", sum); split("", of)
-        for (s in n) {
-          split(s, k, SUBSEP)
-          for (i = n[s]; i > 1 && when[s, i] > p * most / 60; i--) {}
-          if (when[s, n[s]] < p * most / 60 && p * most / 60 - when[s, n[s]] > most / 4) continue
-          sum[k[1]] += log(best[s, i] / least); of[k[1]]++
+      for (i = 1; i <= n; i++) {
+        w = names[i]
+        for (k = 1; k <= 100; k++) {
+          all = 0
+          for (c in own) { split(c, part, SUBSEP); if (part[2] == w) { if ((c, k) in at) now[c] = at[c, k]; all += log(now[c]) } }
+          printf "%s,%.4g,%.4f\n", w, what == "kernels" ? k : k * (0.7 + sum[w] / of[w]), exp(all / of[w])
         }
-        for (w in of) printf "%s,%.4g,%.4f\n", w, p * most / 60, exp(sum[w] / of[w])
       }
-    }' $results/tune-strategies.csv | { read -r head; echo "$head"; sort -t, -k1,1 -k2,2g; }
+    }' $results/tune-tables-runs.csv
 }
-over measured >"$part/measured.csv"
-figure tune/convergence-gmm-4 "$part/measured.csv" --as lines --x x --y best --by strategy --title "gmm-4: the best found over the best of all, by kernels measured"
-over clock >"$part/clock.csv"
-figure tune/clock-gmm-4 "$part/clock.csv" --as lines --x x --y best --by strategy --title "gmm-4: the best found over the best of all, by processor seconds"
+tables kernels >"$part/tables.csv"
+figure tune/convergence-tables "$part/tables.csv" --as lines --x x --y best --by strategy --title "Recorded tables: the best found over the best of all, by kernels measured"
+tables seconds >"$part/clock.csv"
+figure tune/clock-tables "$part/clock.csv" --as lines --x x --y best --by strategy --title "Recorded tables: the best found over the best of all, by processor seconds"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"

@@ -42,8 +42,8 @@ from peer import Ours, library, turns
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LIMIT = 1e-5
 TOGETHER = 8  # cases measured while a lock is held
-FIELDS = ["kind", "case", "operations", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "torch_us",
-          "channels_last_us", "onednn_us", "other_us", "compiled_us", "date", "load", "commit"]
+FIELDS = ["kind", "case", "operations", "products", "error", "first_us", "first_packed_us", "trials", "tuned_us", "tuned_packed_us", "torch_us",
+          "channels_last_us", "onednn_us", "other_us", "compiled_us", "least_us", "date", "load", "commit"]
 BY = ["case", "strategy", "trials", "kernels", "first_us", "best_us", "drawn", "unfit", "date", "commit"]
 COLUMN = {"torch": "torch_us", "torch channels_last": "channels_last_us", "oneDNN laid out": "onednn_us", "torch compiled": "compiled_us"}
 
@@ -136,7 +136,7 @@ def error_of(got, want):
 
 
 def contestants_of(case, first, tuned):
-    """Who takes turns, each held against PyTorch in float64; and the largest error of ours."""
+    """Who takes turns, each held against PyTorch in float64; the largest error of ours; and multiply-adds."""
     t = case.tensors()
     want = operators.forward(case.kind, case.params)({n: v.double() for n, v in t.items()}).reshape(t["O"].shape)
     contestants = ours(case, first, "first", t) + (ours(case, tuned, "tuned", t) if tuned else [])
@@ -149,7 +149,15 @@ def contestants_of(case, first, tuned):
         if not off < LIMIT:
             raise Failed(f"{who} is wrong by {off:g}")
         error = max(error, off) if k < mine else error
-    return contestants, f"{error:.2g}"
+    return contestants, f"{error:.2g}", products_of(case, t)
+
+
+def products_of(case, t):
+    """Multiply-adds of a kind of table 4.2 that no border cuts off; None of other kinds."""
+    if case.kind[:3] not in ("gmv", "gmm", "bil", "c1d", "c2d", "c3d", "t1d", "t2d", "t3d", "grp", "dep", "dil"):
+        return None
+    ones = {n: torch.ones_like(v) for n, v in t.items()}
+    return round(operators.forward(case.kind, case.params)(ones).double().sum().item())
 
 
 def race(contestants):
@@ -173,13 +181,15 @@ def prepared(case):
         if any(float(r["best_us"]) < float(r["first_us"]) for r in by):
             tuned = case.library("tuned", "--tuned", case.o.folder / "tuned.db")
     row["operations"] = case.manifest["predicted"]["points"]
-    contestants, row["error"] = contestants_of(case, first, tuned)
+    contestants, row["error"], row["products"] = contestants_of(case, first, tuned)
     return row, contestants
 
 
 def measured(row, contestants):
     row.update(date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[0])
     row.update(race(contestants))
+    if row["products"]:  # where nothing but multiply-adds takes time
+        row["least_us"] = f"{min(contestants[0][1].ideal(0, 2 * row['products']) for _ in range(3)) * 1e6:.5g}"
     if row.get("trials") and "tuned_us" not in row:  # nothing that was tried is faster
         row.update({to: row[of] for of, to in (("first_us", "tuned_us"), ("first_packed_us", "tuned_packed_us")) if of in row})
 

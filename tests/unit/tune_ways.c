@@ -1,22 +1,54 @@
-/* The strategies of `tune` where a time is computed: the longer of the model's cycles and those of the kernel's inner
- * parts. So nothing is noise, and twenty seeds cost nothing; what a strategy knows of real times it cannot show here.
- * CSV on stdout: for each number of schedules, the geometric mean over the seeds of the best found over the best of
- * all, and how many seeds are within 5 % of that.
+/* The strategies of `tune` on a whole space of schedules whose kernels were timed beforehand.
  *
- *     tune_ways CASE FILE... [--set NAME=VALUE]...     files and settings as tune has them; CASE: the first column
- */
+ *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --list FOLDER
+ *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE [--strategy NAME] [--seeds N]
+ *
+ * FILE, --set and --constraints as tune has them; CASE: the first column of what is written to stdout as CSV.
+ *
+ * --list FOLDER: every schedule of the space that fits: case, digest of its text, number of its kernel.  Schedules of
+ * the same kernel have one number; its files are put into FOLDER/NUMBER.
+ * --table FILE: the same rows with microseconds as fourth column (bench/operators/tables.py measures them).  Rows are
+ * case, strategy, k, best, near, seeds: after k different kernels the geometric mean over the seeds of the best found
+ * over the table's best, and how many seeds are within 5 % of that, where their runs end.  Of a schedule that the table
+ * lacks nothing is known, and the run ends with status 1. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/sha256.h"
+#include "search/strategy/strategy.h"
 #include "tileflow/tileflow.h"
+#include "tune/run/confirm.h"
 #include "tune/way/way.h"
 
-enum { WAYS = 4, SEEDS = 20, ASKED = 100, BATCH = 4, FILES = 8, SETTINGS = 16 };
-static const char *const names[WAYS] = {"sa-q", "sa", "cga", "random"};
+enum { WAYS = 5, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
+static const char *const names[WAYS] = {"sa-q", "sa", "cga", "random", "model"};
 static const char *const isas[] = {"avx512"};
+static const double NEAR = 1.05; /* of the best */
 
+typedef struct {
+  char schedule[DIGEST + 1];
+  int kernel;
+  double us;
+} entry;
+
+/* What is asked for, and what is known of it. */
+typedef struct {
+  const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
+  tf_text constraints;
+  tf_spec *spec;
+  tf_diags *d;
+  int seeds;
+  int n;
+  entry *at;    /* [n] of the table, or of the list */
+  double least; /* of the table */
+  bool lacking;
+} job;
+
+/* ---- the model's predictions ------------------------------------------------------------------- */
 static double model(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(ctx, row);
@@ -29,87 +61,293 @@ static double model(void *ctx, const int32_t *row) {
   return cycles;
 }
 
-static double cost(void *ctx, const int32_t *row) {
+static double kernel(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(ctx, row);
   const tf_emit_options o = {.isa = isas[0], .choices = tune_choices(ctx, row)};
   const double inner = t ? tf_emit_cycles(t, NULL, &o, d) : -1;
   tf_tree_free(t);
   tf_diags_free(d);
-  return inner < 0 ? INFINITY : fmax(model(ctx, row), inner);
+  return inner < 0 ? INFINITY : model(ctx, row) + inner;
 }
 
-/* The best after each schedule; infinite where the strategy has no more. */
-static void walk(const tf_spec *spec, const tune_way *way, int seed, double best[ASKED]) {
-  tf_diags *d = tf_diags_new();
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, d);
+static void digest_of(const tune_space *s, const int32_t *row, char out[DIGEST + 1]) {
+  char whole[TF_SHA256_TEXT] = "";
+  char *text = tune_trace(s, row);
+  if (text) tf_sha256_text(text, strlen(text), whole);
+  memcpy(out, whole, DIGEST);
+  out[DIGEST] = 0;
+  free(text);
+}
+
+static int by_schedule(const void *a, const void *b) {
+  return strcmp(((const entry *)a)->schedule, ((const entry *)b)->schedule);
+}
+
+/* The schedule's row of the table; NULL: it has none. */
+static const entry *look_up(const job *j, const tune_space *s, const int32_t *row) {
+  entry key;
+  digest_of(s, row, key.schedule);
+  return bsearch(&key, j->at, (size_t)j->n, sizeof key, by_schedule);
+}
+
+/* ---- a run of one strategy ----------------------------------------------------------------------- */
+typedef struct {
+  job *j;
+  tune_space *s;
+  int n; /* different kernels so far */
+  bool *seen;
+  double least, *best;
+} run;
+
+/* What the schedule takes; notes the best so far if its kernel is a new one. */
+static double try(run *r, const int32_t *row) {
+  const entry *e = look_up(r->j, r->s, row);
+  r->j->lacking |= !e;
+  if (!e) return INFINITY;
+  if (r->seen[e->kernel] || r->n == KERNELS) return e->us;
+  r->seen[e->kernel] = true;
+  r->least = fmin(r->least, e->us);
+  r->best[r->n++] = r->least;
+  return e->us;
+}
+
+static bool goes_on(const run *r, int asked) {
+  return r->n < KERNELS && asked < 4 * KERNELS && r->least > NEAR * r->j->least && !r->j->lacking;
+}
+
+/* The best after each kernel; when the run has ended, the last. */
+static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
+  tune_space *s =
+      tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
+  run r = {.j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
   tune_world w = {.s = s,
                   .arena = tf_arena_new(),
                   .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
                   .model = model,
-                  .kernel = cost,
+                  .kernel = kernel,
                   .ctx = s};
-  void *state = s ? way->make(&w) : NULL;
+  void *state = s && r.seen ? way->make(&w) : NULL;
   const size_t width = s ? (size_t)s->space.n : 0;
   int32_t *rows = calloc(BATCH * width + 1, sizeof *rows);
-  double least = INFINITY;
-  for (int k = 0, n = state != NULL; k < ASKED; k += BATCH) {
-    for (int i = 0; n && i < BATCH; i++)
-      n = way->ask(state, &rows[(size_t)i * width]) ? n + 1 : 0;
-    for (int i = 0; i < BATCH; i++) {
-      const double c = n ? cost(s, &rows[(size_t)i * width]) : INFINITY;
-      least = fmin(least, c);
-      best[k + i] = least;
-      if (n) way->tell(state, &rows[(size_t)i * width], c);
-    }
+  int n = state && rows ? BATCH : 0;
+  for (int asked = 0; n == BATCH && goes_on(&r, asked); asked += n) {
+    for (n = 0; n < BATCH && way->ask(state, &rows[(size_t)n * width]); n++)
+      ;
+    for (int i = 0; i < n; i++)
+      way->tell(state, &rows[(size_t)i * width], try(&r, &rows[(size_t)i * width]));
   }
+  for (int k = r.n; k < KERNELS; k++)
+    best[k] = r.least;
   free(rows);
+  free(r.seen);
   tf_arena_free(w.arena);
   tune_space_free(s);
-  tf_diags_free(d);
 }
 
-static void print(const char *what, const char *way, double best[SEEDS][ASKED], double least) {
-  for (int k = 0; k < ASKED; k++) {
+/* Rows in which something is new. */
+static void print(const job *j, const char *way, double (*best)[KERNELS]) {
+  int last = -1;
+  double said = INFINITY;
+  for (int k = 0; k < KERNELS; k++) {
     double sum = 0;
     int near = 0;
-    for (int s = 0; s < SEEDS; s++) {
-      sum += log(best[s][k] / least);
-      near += best[s][k] <= 1.05 * least;
+    for (int s = 0; s < j->seeds; s++) {
+      sum += log(best[s][k] / j->least);
+      near += best[s][k] <= NEAR * j->least;
     }
-    printf("%s,%s,%d,%.4f,%d\n", what, way, k + 1, exp(sum / SEEDS), near);
+    const double mean = exp(sum / j->seeds);
+    if (near == last && mean > 0.99 * said && k < KERNELS - 1) continue;
+    printf("%s,%s,%d,%.4f,%d,%d\n", j->what, way, k + 1, mean, near, j->seeds);
+    last = near;
+    said = mean;
   }
 }
 
-int main(int argc, char **argv) {
-  static double best[WAYS][SEEDS][ASKED];
-  const char *files[FILES];
+static void compare(job *j) {
+  static double best[SEEDS_MOST][KERNELS];
+  for (int w = 0; w < WAYS && !j->lacking; w++) {
+    if (j->strategy && strcmp(j->strategy, names[w]) != 0) continue;
+    for (int s = 0; s < j->seeds; s++)
+      walk(j, tune_way_named(names[w]), s + 1, best[s]);
+    if (!j->lacking) print(j, names[w], best);
+  }
+}
+
+/* ---- the list of all schedules ------------------------------------------------------------------- */
+typedef struct {
+  job *j;
+  tune_space *s;
+  int kernels;
+  char (*digest)[TF_SHA256_TEXT]; /* [kernels] */
+  bool failed;
+} lister;
+
+static bool write_files(const tf_emitted *e, const char *folder, int number) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%d", folder, number);
+  bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+  for (int f = 0; ok && f < e->n; f++) {
+    snprintf(path, sizeof path, "%s/%d/%s", folder, number, e->file[f].name);
+    FILE *to = fopen(path, "w");
+    ok = to && fputs(e->file[f].text, to) >= 0;
+    if (to) ok = fclose(to) == 0 && ok;
+  }
+  return ok;
+}
+
+/* The number of the row's kernel, whose files are written if it is a new one.  -1: it has none. */
+static int kernel_of(lister *l, const int32_t *row) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = tune_decode(l->s, row);
+  const tf_emit_options o = {.isa = isas[0], .choices = tune_choices(l->s, row)};
+  tf_emitted *e = t ? tf_emit(t, "cpu", &o, d) : NULL;
+  int k = -1;
+  if (e) {
+    char digest[TF_SHA256_TEXT];
+    tf_sha256_text(tune_kernel_text(e), strlen(tune_kernel_text(e)), digest);
+    for (k = 0; k < l->kernels && strcmp(l->digest[k], digest) != 0; k++)
+      ;
+    if (k == l->kernels) {
+      memcpy(l->digest[l->kernels++], digest, sizeof digest);
+      l->failed |= !write_files(e, l->j->folder, k);
+    }
+  }
+  tf_emitted_free(e);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return k;
+}
+
+static double note(void *ctx) {
+  lister *l = ctx;
+  const int32_t *row = l->s->space.chosen;
+  const int k = isfinite(model(l->s, row)) ? kernel_of(l, row) : -1;
+  if (k < 0) return 1;
+  entry *e = &l->j->at[l->j->n++];
+  digest_of(l->s, row, e->schedule);
+  e->kernel = k;
+  return 1;
+}
+
+static bool more(void *ctx) {
+  const lister *l = ctx;
+  return !l->failed && l->j->n < SCHEDULES;
+}
+
+static bool list(job *j) {
+  lister l = {.j = j, .digest = malloc(SCHEDULES * sizeof *l.digest)};
+  tf_arena *a = tf_arena_new();
+  j->at = malloc((SCHEDULES + 1) * sizeof *j->at);
+  l.s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
+  bool ok = l.s && l.digest && j->at;
+  if (ok) {
+    l.s->space.cost = note;
+    l.s->space.ctx = &l;
+    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &l.s->space, NULL, 0, tf_rng_new(1, 1)), &l.s->space,
+                    more) &&
+         !l.failed && j->n < SCHEDULES;
+    qsort(j->at, (size_t)j->n, sizeof *j->at, by_schedule);
+  }
+  for (int i = 0; ok && i < j->n; i++) {
+    ok = i == 0 || strcmp(j->at[i - 1].schedule, j->at[i].schedule) != 0; /* digests tell them from each other */
+    printf("%s,%s,%d\n", j->what, j->at[i].schedule, j->at[i].kernel);
+  }
+  tune_space_free(l.s);
+  tf_arena_free(a);
+  free(l.digest);
+  return ok;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------- */
+static char *text_of(const char *path) {
+  FILE *f = fopen(path, "r");
+  char *text = NULL;
+  long n = -1;
+  if (f && fseek(f, 0, SEEK_END) == 0) n = ftell(f);
+  if (n >= 0 && (text = calloc((size_t)n + 1, 1)) != NULL) {
+    rewind(f);
+    text[fread(text, 1, (size_t)n, f)] = 0;
+  }
+  if (f) fclose(f);
+  return text;
+}
+
+/* The rows of the case in the table. */
+static bool read_table(job *j) {
+  char *text = text_of(j->table), *next = NULL, *line = text ? strtok_r(text, "\n", &next) : NULL;
+  const size_t len = strlen(j->what);
+  int room = 0;
+  for (; line; line = strtok_r(NULL, "\n", &next)) {
+    entry e;
+    if (strncmp(line, j->what, len) != 0 || line[len] != ',') continue;
+    if (sscanf(line + len, ",%8[0-9a-f],%d,%lf", e.schedule, &e.kernel, &e.us) != 3 || e.kernel < 0) break;
+    if (j->n == room) {
+      entry *to = realloc(j->at, (size_t)(room = 2 * room + 64) * sizeof *to);
+      if (!to) break;
+      j->at = to;
+    }
+    j->at[j->n++] = e;
+    j->least = j->n == 1 ? e.us : fmin(j->least, e.us);
+  }
+  free(text);
+  for (int i = 0; i < j->n; i++)
+    if (j->at[i].kernel >= j->n) return false;
+  if (j->n) qsort(j->at, (size_t)j->n, sizeof *j->at, by_schedule);
+  return !line && j->n > 0;
+}
+
+static bool read_arguments(job *j, int argc, char **argv) {
+  const char *files[FILES], *seeds = "20", *constraints = NULL;
+  const struct {
+    const char *name, **value;
+  } option[] = {{"--list", &j->folder},
+                {"--table", &j->table},
+                {"--strategy", &j->strategy},
+                {"--seeds", &seeds},
+                {"--constraints", &constraints}};
+  enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
-  double least = INFINITY;
   for (int i = 2; i < argc; i++) {
+    int o = 0;
+    while (o < OPTIONS && strcmp(argv[i], option[o].name) != 0)
+      o++;
     char *is = strchr(argv[i], '=');
-    if (is && n_set < SETTINGS) {
+    if (o < OPTIONS && i + 1 < argc) {
+      *option[o].value = argv[++i];
+    } else if (is && n_set < SETTINGS) {
       *is = 0;
       set[n_set++] = (tf_setting){.name = argv[i], .value = is + 1};
     } else if (strcmp(argv[i], "--set") != 0 && n_files < FILES) {
       files[n_files++] = argv[i];
     }
   }
-  tf_diags *d = tf_diags_new();
-  tf_spec *spec = n_files ? tf_spec_read(files, n_files, set, n_set, d) : NULL;
-  for (int w = 0; spec && w < WAYS; w++)
-    for (int s = 0; s < SEEDS; s++) {
-      walk(spec, tune_way_named(names[w]), s + 1, best[w][s]);
-      least = fmin(least, best[w][s][ASKED - 1]);
-    }
-  for (int w = 0; spec && w < WAYS; w++)
-    print(argv[1], names[w], best[w], least);
-  char *said = tf_diags_text(d);
-  if (!spec) fprintf(stderr, "usage: tune_ways CASE FILE... [--set NAME=VALUE]...\n%s", said ? said : "");
+  j->what = argc > 1 ? argv[1] : "";
+  j->seeds = atoi(seeds);
+  j->constraints = (tf_text){.name = constraints, .text = constraints ? text_of(constraints) : NULL};
+  j->constraints.len = j->constraints.text ? strlen(j->constraints.text) : 0;
+  if (j->seeds < 1 || j->seeds > SEEDS_MOST || (constraints && !j->constraints.text)) return false;
+  if (j->strategy && !tune_way_named(j->strategy)) return false;
+  j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
+  return j->spec && (j->folder || (j->table && read_table(j)));
+}
+
+int main(int argc, char **argv) {
+  job j = {.d = tf_diags_new()};
+  bool ok = read_arguments(&j, argc, argv);
+  if (!ok) fprintf(stderr, "usage: tune_ways CASE FILE... [options]: the head of tests/unit/tune_ways.c says which\n");
+  if (ok && j.folder)
+    ok = list(&j);
+  else if (ok)
+    compare(&j);
+  if (j.lacking) fprintf(stderr, "%s: a schedule is not in %s: measure it anew\n", j.what, j.table);
+  char *said = tf_diags_text(j.d);
+  if (!ok) fprintf(stderr, "%s", said ? said : "");
   free(said);
-  const int failed = !spec;
-  tf_spec_free(spec);
-  tf_diags_free(d);
-  return failed;
+  free(j.at);
+  free((char *)j.constraints.text);
+  tf_spec_free(j.spec);
+  tf_diags_free(j.d);
+  return !ok || j.lacking;
 }

@@ -1,5 +1,6 @@
 /* Simulated annealing over measured points (thesis 4.4.1): a walk begins at one of them, faster ones being more
- * likely, and takes one step, in a random direction or one that a network has learnt to be promising. */
+ * likely, and takes one step, in a random direction or the most promising one: by the model, and by a network that
+ * learns how much the model is off. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,11 @@
 #include "tune/learn/net.h"
 #include "tune/way/way.h"
 
-/* TAUGHT: steps of the memory at a training. */
-enum { WARM = 4, TRIES = 384, TRAIN_EVERY = 5, TAUGHT = 20 * 32, MEMORY = 1000 };
+/* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for; TAUGHT: steps of
+ * the memory at a training, for each that it has up to BATCH. */
+enum { WARM = 4, POOL = 64, TRIES = 384, TRAIN_EVERY = 5, TAUGHT = 20, BATCH = 32, MEMORY = 1000, KNOWN = 4096 };
 static const double gamma_start = 10; /* a row with 9/10 of the best speed is chosen a third as often */
-static double chance(int t) { return fmax(0.8 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
+static double chance(int t) { return fmax(0.3 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 
 /* A step that was taken, its reward, and that of the step back. */
 typedef struct {
@@ -18,6 +20,12 @@ typedef struct {
   double reward, back;
   bool told;
 } step;
+
+/* The model's cycles of a row. */
+typedef struct {
+  int32_t *row; /* NULL: of none yet */
+  double cycles;
+} predicted;
 
 typedef struct {
   tune_world *w;
@@ -27,8 +35,9 @@ typedef struct {
   int n_steps;
   step *steps; /* [MEMORY] the latest ones, in a ring buffer */
   int32_t *row;
-  double *in;    /* [2 * n_features] */
-  double *value; /* [n_directions] what the network says of them; -INFINITY: there is no step, or it was tried */
+  double *in;       /* [2 * n_features + 1] */
+  double *value;    /* [n_directions] what steps are said to bring; -INFINITY: there is no step, or it was tried */
+  predicted *known; /* [KNOWN] the latest rows of each hash */
 } annealer;
 
 static void *make(tune_world *w, bool learns) {
@@ -38,11 +47,12 @@ static void *make(tune_world *w, bool learns) {
   *a = (annealer){.w = w,
                   .n_directions = tune_directions(w->s),
                   .row = TF_ARRAY(w->arena, int32_t, n),
-                  .in = TF_ARRAY(w->arena, double, 2 * (size_t)w->s->n_features),
+                  .in = TF_ARRAY(w->arena, double, 2 * (size_t)w->s->n_features + 1),
                   .value = TF_ARRAY(w->arena, double, (size_t)tune_directions(w->s)),
+                  .known = TF_ARRAY(w->arena, predicted, KNOWN),
                   .steps = TF_ARRAY(w->arena, step, MEMORY)};
-  if (learns && !(a->learnt = net_new(w->arena, 2 * w->s->n_features, &w->rng))) return NULL;
-  return a->row && a->in && a->value && a->steps ? a : NULL;
+  if (learns && !(a->learnt = net_new(w->arena, 2 * w->s->n_features + 1, &w->rng))) return NULL;
+  return a->row && a->in && a->value && a->known && a->steps ? a : NULL;
 }
 
 static void *make_plain(tune_world *w) { return make(w, false); }
@@ -63,20 +73,53 @@ static void remember(annealer *a, const int32_t *from, const int32_t *to) {
   s->told = false;
 }
 
-/* What the network is asked: the state, and what the step changes of it. */
+/* ---- what a step brings -------------------------------------------------------------------------- */
+static double cycles_of(annealer *a, const int32_t *row) {
+  const size_t n = (size_t)a->w->s->space.n;
+  uint64_t h = 14695981039346656037u; /* FNV-1a, by numbers */
+  for (size_t k = 0; k < n; k++)
+    h = (h ^ (uint32_t)row[k]) * 1099511628211u;
+  predicted *p = &a->known[(h ^ h >> 32) % KNOWN];
+  if (p->row && !memcmp(p->row, row, n * sizeof *row)) return p->cycles;
+  if (!p->row) p->row = TF_ARRAY(a->w->arena, int32_t, n);
+  const double cycles = a->w->model(a->w->ctx, row);
+  if (!p->row) return cycles;
+  memcpy(p->row, row, n * sizeof *row);
+  return p->cycles = cycles;
+}
+
+/* The relative gain in speed, at most one; where there is nothing after, minus one. */
+static double gain(double before, double after) { return isfinite(after) ? tanh(before / after - 1) : -1; }
+
+/* What the network is asked: the state, what the step changes of it, and what it brings by the model. */
 static const double *question(annealer *a, const int32_t *from, const int32_t *to) {
   const int n = a->w->s->n_features;
   tune_features(a->w->s, from, a->in);
   tune_features(a->w->s, to, a->in + n);
   for (int k = 0; k < n; k++)
     a->in[n + k] -= a->in[k];
+  a->in[2 * n] = gain(cycles_of(a, from), cycles_of(a, to));
   return a->in;
 }
 
-/* Fills in what the network says of each direction from here; to: room for a row. */
+/* By the model, and what the network adds to it. */
+static double value_of(annealer *a, const int32_t *from, const int32_t *to) {
+  const double *q = question(a, from, to);
+  return q[2 * a->w->s->n_features] + net_ask(a->learnt, q);
+}
+
+static void teach(annealer *a, const int32_t *from, const int32_t *to, double reward) {
+  const double *q = question(a, from, to);
+  net_teach(a->learnt, q, reward - q[2 * a->w->s->n_features]);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+/* Fills in what each direction from here is said to bring; to: room for a row. */
 static void judge(annealer *a, const int32_t *from, int32_t *to) {
-  for (int d = 0; d < a->n_directions; d++)
-    a->value[d] = tune_step(a->w->s, from, d, to) ? net_ask(a->learnt, question(a, from, to)) : -INFINITY;
+  for (int d = 0; d < a->n_directions; d++) {
+    const bool fits = tune_step(a->w->s, from, d, to) && isfinite(cycles_of(a, to));
+    a->value[d] = fits ? value_of(a, from, to) : -INFINITY;
+  }
 }
 
 /* The best direction; at random among equals.  -1: none is left. */
@@ -90,7 +133,7 @@ static int next_direction(annealer *a) {
   return best;
 }
 
-/* The best direction, by the network, that leads to a new row that fits. */
+/* The best direction that leads to a new row that fits. */
 static bool learned_step(annealer *a, const int32_t *from, int32_t *to) {
   judge(a, from, to);
   for (int best = next_direction(a); best >= 0; best = next_direction(a)) {
@@ -112,11 +155,24 @@ static bool random_step(annealer *a, const int32_t *from, int32_t *to) {
   return false;
 }
 
+/* The best of new rows by the model's cycles. */
+static bool likely_draw(annealer *a, int32_t *row) {
+  double least = INFINITY;
+  for (int k = 0; k < POOL && tf_space_random(&a->w->s->space, &a->w->rng); k++) {
+    const int32_t *drawn = a->w->s->space.chosen;
+    const double cycles = tune_new(a->w, drawn) ? cycles_of(a, drawn) : INFINITY;
+    if (cycles >= least) continue;
+    least = cycles;
+    memcpy(row, drawn, (size_t)a->w->s->space.n * sizeof *row);
+  }
+  return isfinite(least) && tune_take(a->w, row);
+}
+
 static bool ask(void *state, int32_t *row) {
   enum { STARTS = 4 };
   annealer *a = state;
   const size_t n = (size_t)a->w->s->space.n;
-  if (a->w->n_asked < WARM || a->points.n == 0) return tune_draw(a->w, row);
+  if (a->w->n_asked < WARM || a->points.n == 0) return (a->learnt && likely_draw(a, row)) || tune_draw(a->w, row);
   for (int k = 0; k < STARTS; k++) {
     memcpy(a->row, tune_point(&a->points, tune_points_start(&a->points, &a->w->rng, gamma_start)), n * sizeof *row);
     const bool by_lot = !a->learnt || tf_rng_unit(&a->w->rng) < chance(a->n_told);
@@ -131,9 +187,6 @@ static double seconds_of(const annealer *a, const int32_t *row) {
     if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row)) return a->points.seconds[k];
   return INFINITY;
 }
-
-/* The relative gain in speed, at most one; without a kernel, minus one. */
-static double gain(double before, double after) { return isfinite(after) ? tanh(before / after - 1) : -1; }
 
 static void reward(annealer *a, const int32_t *row, double seconds) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
@@ -151,11 +204,11 @@ static void reward(annealer *a, const int32_t *row, double seconds) {
  * be gained from there on is no part of a reward (thesis 4.4.1 adds 0.9 of it, by a copy of the network). */
 static void train(annealer *a) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
-  for (int k = 0; k < TAUGHT && n > 0; k++) {
+  for (int k = 0; k < TAUGHT * (n < BATCH ? n : BATCH); k++) {
     const step *s = &a->steps[tf_rng_below(&a->w->rng, (uint32_t)n)];
     if (!s->told) continue;
-    net_teach(a->learnt, question(a, s->from, s->to), s->reward);
-    net_teach(a->learnt, question(a, s->to, s->from), s->back);
+    teach(a, s->from, s->to, s->reward);
+    teach(a, s->to, s->from, s->back);
   }
 }
 
@@ -169,5 +222,6 @@ static void tell(void *state, const int32_t *row, double seconds) {
 
 const tune_way tune_way_anneal = {"sa", "simulated annealing over what was measured, random directions", make_plain,
                                   ask, tell};
-const tune_way tune_way_q = {"sa-q", "simulated annealing, directions by a network that learns what they bring",
+const tune_way tune_way_q = {"sa-q",
+                             "simulated annealing, directions by the model and a network that learns what they bring",
                              make_learning, ask, tell};

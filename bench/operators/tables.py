@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Whole spaces of schedules, measured once; and what each strategy of `tune` finds of them after so many measurements.
+
+    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--lock FILE] [--jobs N] [CASE...]
+    bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--seeds N] [--strategy NAME,...] [--jobs N] [CASE...]
+
+TUNE_WAYS: build/tests/tune_ways.  CASE: constraints in bench/operators/tables, the part of their name before a point being one of workloads/operators/cases.csv (all of them).
+record: every schedule that the constraints leave is emitted; kernels are compiled (those of the same text once), held against PyTorch in float64, and
+timed on one core in turns: the median of ROUNDS, of those that take more than twice the least of 2.  TABLE.csv: case, schedule (digest of its text),
+kernel (number), microseconds.  A case that is there is left out, so a run that was ended goes on.  --lock: held while kernels are timed (flock).
+replay: OUT.csv is case, strategy, k, best, near, seeds (tests/unit/tune_ways.c says what) and own: the strategy's processor seconds for each kernel measured.
+Nothing is measured but this, so the same command writes the same file but for its last column.
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import fcntl
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "kernels"))
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
+LIMIT = 1e-5
+
+
+def cases():
+    """Table: kind and params of its case."""
+    for kind, case, params in operators_csv():
+        for path in sorted((HERE / "tables").glob("*.csp")):
+            if path.stem.split(".")[0] == case:
+                yield path.stem, (kind, params)
+
+
+def operators_csv():
+    with open(ROOT / "workloads/operators/cases.csv", encoding="utf-8") as f:
+        for line in f:
+            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
+            if not line.startswith("#") and name != "small":
+                yield kind, name, dict((k, int(v)) for k, v in (p.split("=") for p in params.split()))
+
+
+def command(tool, name, of, scratch):
+    """tune_ways of a case, on the template of a computer with one core."""
+    arch = scratch / "one-core.yaml"
+    text = (ROOT / "arch-specs/host-template.yaml").read_text(encoding="utf-8")
+    arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", text, count=1), encoding="utf-8")
+    kind, params = of
+    settings = [x for k, v in params.items() for x in ("--set", f"{k}={v}")]
+    return [tool, name, arch, ROOT / f"workloads/operators/{kind}.yaml", *settings, "--constraints", HERE / "tables" / f"{name}.csp"]
+
+
+# ---- record -----------------------------------------------------------------------------------------------------
+def compiled(folder):
+    from peer import library
+
+    os.nice(0 if os.getpriority(os.PRIO_PROCESS, 0) else 15)
+    return library(folder)
+
+
+def built(scratch, n, jobs):
+    """Of each kernel its shared library and the names of its arguments."""
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(compiled, [scratch / str(k) for k in range(n)]))
+
+
+def contestants(scratch, of, libraries):
+    """The kernels on tensors, each held against PyTorch."""
+    import json
+
+    import operators
+    import torch
+    from peer import Ours
+
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    manifest = json.loads((scratch / "0/manifest.json").read_text(encoding="utf-8"))
+    shapes = {x["name"]: x["shape"] for x in manifest["tensors"]}
+    names = [n if n in shapes else n.removeprefix("tensor_") for n in libraries[0][1]]
+    t = {n: torch.randn(*shapes[n]) for n in names}
+    want = operators.forward(*of)({n: v.double() for n, v in t.items()}).reshape(t["O"].shape)
+    for k, (path, _) in enumerate(libraries):
+        t["O"].zero_()
+        kernel = Ours(path, list(t.values()))
+        off = ((kernel().double() - want).norm() / want.norm()).item()
+        if not off < LIMIT:
+            sys.exit(f"kernel {k} is wrong by {off:g}")
+        yield kernel
+
+
+@contextlib.contextmanager
+def alone(lock):
+    if not lock:
+        yield
+        return
+    with open(lock, "w", encoding="ascii") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def times(kernels):
+    """Microseconds of each."""
+    from peer import time_of
+
+    calls, took = [], []
+    for run in kernels:
+        once = time_of(run, 1)
+        calls.append(max(1, math.ceil(2e-3 / once)))
+        took.append([time_of(run, calls[-1])])
+    for r in range(1, ROUNDS):
+        least = min(statistics.median(t) for t in took)
+        for k in range(len(kernels)):
+            if r < 2 or statistics.median(took[k]) <= 2 * least:
+                took[k].append(time_of(kernels[k], calls[k]))
+    return [statistics.median(t) * 1e6 for t in took]
+
+
+def record(o, name, of):
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        said = subprocess.run(["nice", "-n", "15", *command(o.tool, name, of, scratch), "--list", folder], check=True, capture_output=True, text=True)
+        rows = [line.split(",") for line in said.stdout.split()]
+        libraries = built(scratch, 1 + max(int(k) for _, _, k in rows), o.jobs)
+        kernels = list(contestants(scratch, of, libraries))
+        with alone(o.lock):
+            us = times(kernels)
+        new = not o.table.exists()
+        with open(o.table, "a", encoding="utf-8") as f:
+            f.write("case,schedule,kernel,us\n" * new)
+            f.write("".join(f"{name},{schedule},{k},{us[int(k)]:.5g}\n" for _, schedule, k in rows))
+    near = sum(u <= 1.05 * min(us) for u in us)
+    print(f"{name}: {len(rows)} schedules, {len(us)} kernels, {near} within 5 % of {min(us):.4g} us, the slowest {max(us) / min(us):.1f} times", flush=True)
+
+
+# ---- replay -----------------------------------------------------------------------------------------------------
+STRATEGIES = ["sa-q", "sa", "cga", "random", "model"]
+
+
+def replayed(o, name, of, strategy):
+    """Rows of OUT.csv."""
+    with tempfile.TemporaryDirectory() as folder:
+        args = [*command(o.tool, name, of, pathlib.Path(folder)), "--table", o.table, "--strategy", strategy, "--seeds", str(o.seeds)]
+        with subprocess.Popen(["nice", "-n", "15", *args], stdout=subprocess.PIPE, text=True) as run:
+            rows = run.stdout.read().split()
+            _, status, used = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+    if run.returncode:
+        sys.exit(f"{name}, {strategy}: exit status {run.returncode}")
+    own = (used.ru_utime + used.ru_stime) / sum(kernels_of(rows))
+    return "".join(f"{row},{own:.2g}\n" for row in rows)
+
+
+def kernels_of(rows):
+    """How many kernels each run measured."""
+    before = 0
+    for row in rows:
+        k, _, near, seeds = row.split(",")[2:]
+        yield from [int(k)] * (int(near) - before)
+        before = int(near)
+    yield from [int(k)] * (int(seeds) - before)
+
+
+# ---- the whole --------------------------------------------------------------------------------------------------
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=["record", "replay"]), p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path)
+    p.add_argument("cases", nargs="*"), p.add_argument("--lock"), p.add_argument("--jobs", type=int, default=2), p.add_argument("--seeds", type=int, default=10)
+    p.add_argument("--strategy", default=",".join(STRATEGIES))
+    o = p.parse_intermixed_args()
+    o.tool, o.table = o.tool.resolve(), o.table.resolve()
+    out = pathlib.Path(o.cases.pop(0)) if o.what == "replay" else None
+    there = {line.split(",")[0] for line in o.table.read_text(encoding="utf-8").splitlines()} if o.table.exists() else set()
+    chosen = {n: of for n, of in cases() if not o.cases or n in o.cases}
+    if o.what == "record":
+        for name, of in chosen.items():
+            if name not in there:
+                record(o, name, of)
+        return
+    todo = [(o, name, of, strategy) for name, of in chosen.items() if name in there for strategy in o.strategy.split(",")]
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        rows = list(pool.map(lambda x: replayed(*x), todo))
+    out.write_text("case,strategy,k,best,near,seeds,own\n" + "".join(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
