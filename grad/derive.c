@@ -121,10 +121,53 @@ static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce r
   return t;
 }
 
-/* All elements equal to the maximum (or minimum) get an equal share. */
+static void count_read(void *ctx, const gr_expr *read) {
+  (void)read;
+  ++*(int *)ctx;
+}
+
+static bool reads(const gr_expr *e) {
+  int n = 0;
+  gr_each_read(e, count_read, &n);
+  return n > 0;
+}
+
+/* Whether ops that compute the value get the same number: rounding, fused multiply-adds and the functions of vectors
+ * may make two of it, so it is read, chosen, or of places alone. */
+static bool is_exact(const gr_expr *e) {
+  static const uint32_t kinds = 1u << TF_K_SELECT | 1u << TF_K_NEG | 1u << TF_K_ABS | 1u << TF_K_RELU | 1u << TF_K_MAX |
+                                1u << TF_K_MIN | 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE;
+  static const uint32_t of_places = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL;
+  if (e->node.what != TF_X_CALL) return true;
+  bool exact = kinds >> e->node.call & 1 || (of_places >> e->node.call & 1 && !reads(e));
+  for (int k = 0; exact && k < e->node.n_args; k++)
+    exact = is_exact(e->arg[k]);
+  return exact;
+}
+
+/* The op's value, of which it matters whether it equals another: stored, where it is not exact. */
+static const gr_expr *stored(gr_draft *d, const tf_op *op, const gr_expr *v) {
+  if (!v || op->n_dims > TF_MAX_RANK || is_exact(v)) return v;
+  char name[300];
+  int64_t extent[TF_MAX_RANK];
+  int slots[TF_MAX_RANK];
+  tf_index map[TF_MAX_DIMS];
+  for (int s = 0; s < op->n_dims; s++) {
+    extent[s] = d->dims[op->dims[s]].extent;
+    slots[s] = GR_SLOT + s;
+    map[s] = gr_form(d, op->dims[s]);
+  }
+  snprintf(name, sizeof name, "value_%.250s", d->tensors[op->out].name);
+  const int t = gr_add_tensor(d, name, op->n_dims, extent, d->tensors[op->out].word_bits);
+  gr_add_op(d, t, op->dims, TF_ASSIGN, gr_map_expr(d, v, map));
+  return gr_read_at(d, t, slots);
+}
+
+/* All elements equal to the maximum (or minimum) get an equal share.  Of stored values it is found anew. */
 static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
-  const gr_expr *zero = gr_number(d, 0);
-  const gr_expr *off = two_of(d, TF_K_SUB, v, out_at(d, op, op->out));
+  const gr_expr *zero = gr_number(d, 0), *u = stored(d, op, v);
+  const int extreme = u == v ? op->out : reduced(d, op, "best", op->reduce, u);
+  const gr_expr *off = two_of(d, TF_K_SUB, u, out_at(d, op, extreme));
   int count = reduced(d, op, "n", TF_REDUCE_ADD, select_of(d, off, zero, gr_number(d, 1)));
   const gr_expr *whole = two_of(d, TF_K_DIV, out_at(d, op, d_out), out_at(d, op, count));
   int share = reduced(d, op, "share", TF_ASSIGN, whole);
@@ -132,8 +175,8 @@ static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_ex
 }
 
 /* The product of the other factors; if one factor is 0 it cannot be found by division. */
-static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
-  const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1);
+static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *value, int d_out) {
+  const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1), *v = stored(d, op, value);
   int zeros = reduced(d, op, "zeros", TF_REDUCE_ADD, select_of(d, v, zero, one));
   int rest = reduced(d, op, "rest", TF_REDUCE_MUL, select_of(d, v, v, one));
   const gr_expr *n = out_at(d, op, zeros);

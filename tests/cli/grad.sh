@@ -8,12 +8,12 @@ cc=$2
 arch=$(realpath arch-specs/edge.yaml) || exit 2
 cd "$dir" || exit 2
 
-# through NAME: the workload on stdin
+# through NAME [ISA]: the workload on stdin
 through() {
   cat >"$1.yaml"
   "$tool" grad "$1.yaml" -o "$1-back.yaml" && "$tool" check "$arch" "$1-back.yaml" &&
     "$tool" search "$arch" "$1-back.yaml" --evals 200 --threads 1 --quiet --mapping "$1-map.yaml" &&
-    "$tool" emit "$arch" "$1-back.yaml" "$1-map.yaml" --isa portable --quiet -o "$1" && make -s -C "$1" CC="$cc" test &&
+    "$tool" emit "$arch" "$1-back.yaml" "$1-map.yaml" --isa "${2:-portable}" --quiet -o "$1" && make -s -C "$1" CC="$cc" test &&
     return
   echo "$1: failed"
   failed=$((failed + 1))
@@ -38,5 +38,14 @@ workload:
   ops:
   - {name: act, expr: "A[c,x,y] = relu(X[c,x,y])"}
   - Y[k,p,q] += A[c,2*p + r,2*q + 2*s - 1] * W[k,c,r,s]
+WORKLOAD
+# which element is the extreme: that a value is computed twice, with and without fused multiply-adds, decides nothing
+through extremes multi <<'WORKLOAD'
+workload:
+  dims: {m: 7, l: 19}
+  ops:
+  - X[m] max= S[m,l] * 0.3
+  - Y[m] min= sigmoid(S[m,l] - C[l])
+  - Z[m] += relu(X[m] - Y[m]) * D[m,l]
 WORKLOAD
 exit $failed

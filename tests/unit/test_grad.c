@@ -253,6 +253,14 @@ static void test_asked(void) {
   if (p.back) fill(&p, true);
   if (p.back) CHECK(right_by(&p, find(p.fore->workload, "B"), 1e-5));
   close_pair(&p);
+  o = (tf_grad_options){0}; /* what is compared is stored, unless it is the same number wherever it is computed */
+  CHECK(open_pair(&p,
+                  "workload:\n  dims: {m: 2, l: 3}\n  ops:\n  - X[m] max= A[m,l] * 0.3\n  - Y[m] *= A[m,l] - 1\n"
+                  "  - Z[m] max= select(l <= m + 1, -B[m,l], -inf)\n",
+                  &o));
+  CHECK(has(p.yaml, "best_X[m] max= value_X[m,l]") && has(p.yaml, "value_Y[m,l] = A[m,l] - 1") &&
+        !has(p.yaml, "value_Z"));
+  close_pair(&p);
   o = (tf_grad_options){.of = "R,Y", .by = "A"}; /* a seed that more adds to */
   CHECK(open_pair(&p, chain, &o) && has(p.yaml, "total_R[m,n] = d_R[m,n] + d_Y[m] * T[m,n]"));
   close_pair(&p);
