@@ -97,12 +97,27 @@ static bool is_wider(const lowering *w, int o, int k, int than) {
   return a != b ? a > b : w->plan->wl->dims[op->dims[k]].extent > w->plan->wl->dims[op->dims[than]].extent;
 }
 
+static int64_t extent_of(const lowering *w, const tf_op *op, int k) { return w->plan->wl->dims[op->dims[k]].extent; }
+
 /* Whether a row fills at most half of a vector, and channels, though few, about as much of it: they need no parts of
  * rows (measured on depthwise convolutions of 6 channels each, one core of a Zen 5: rows of 7 took 1.6 and 1.8 times
  * as long as channels, rows of 14 0.97 and 1.05, rows of 28 0.78). */
 static bool is_short(const lowering *w, const tf_op *op, const ir_product *p) {
-  const int64_t row = w->plan->wl->dims[op->dims[p->m]].extent, channels = w->plan->wl->dims[op->dims[p->n]].extent;
+  const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n);
   return 2 * row <= w->p->machine.lanes && 4 * channels >= 3 * row;
+}
+
+/* Whether the kernel multiplies groups, which along rows would be laid out anew for each place of a window: of integers
+ * they are (measured on Zen 5 with 1 to 13 channels: 5 to 9 times as long), bfloat16 is widened and multiplied word by
+ * word (product.c); so channels are taken where that makes fewer vectors, though they fill theirs less.  (17
+ * convolutions of 2 to 13 channels of bfloat16: rows took 0.64 to 1.1 times as long where they make fewer, else 1.7 to
+ * 2 times.) */
+static bool groups_gain(const lowering *w, const tf_op *op, const ir_product *p) {
+  const tf_ref *a = &op->reads[p->a];
+  const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
+  if (p->kernel->group == 1 || !low_has_windows(w->plan->wl, a)) return false;
+  return p->kernel->c == IR_I32 ||
+         (double)parts(n, lanes) * (double)m < (double)p->kernel->group * (double)n * (double)parts(m, lanes);
 }
 
 /* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
@@ -117,7 +132,8 @@ static bool channels_of(const lowering *w, int o, ir_product *p) {
   }
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_LANES];
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
-  return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) || is_short(w, op, p);
+  return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) || is_short(w, op, p) ||
+         groups_gain(w, op, p);
 }
 
 /* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are whole, and n begins

@@ -28,6 +28,8 @@ void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_produc
 int64_t low_slab_words(const ir_product *p, const ir_range *slab, int rank);
 bool low_padded(const tf_tensor *z);
 bool low_reads_dim(const tf_ref *ref, int rank, int dim);
+/* Whether several dims of more than one element move a rank. */
+bool low_has_windows(const tf_workload *wl, const tf_ref *ref);
 
 /* few.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
 bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);

@@ -245,9 +245,13 @@ static int sums_of(const finder *f, const ir_product *p) {
   return best;
 }
 
-static bool windows(const tf_ref *ref, int rank) {
-  for (int r = 0; r < rank; r++)
-    if (ref->index[r].n_terms > 1) return true;
+bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
+    int moves = 0;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      moves += wl->dims[ref->index[r].terms[t].dim].extent > 1;
+    if (moves > 1) return true;
+  }
   return false;
 }
 
@@ -300,7 +304,7 @@ static bool widens(const finder *f, const ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1) return false;
-  if (!p->stride || !(low_padded(from) || windows(b, from->rank))) return false;
+  if (!p->stride || !(low_padded(from) || low_has_windows(f->w->plan->wl, b))) return false;
   const double gains = (1 - 1.0 / p->kernel->group) / (core->ports * t->lanes);
   return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->element;
 }
@@ -312,7 +316,8 @@ static void panels(const finder *f, ir_product *p) {
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
   p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
-  if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
+  if (p->kernel->group == 1 && p->stride &&
+      (low_padded(from) || p->stride > 1 || (!same && low_has_windows(f->w->plan->wl, b)))) {
     low_add_slab(f->w, f->nest, b, p);
   } else if (low_streams(f->w, f->nest->op, p->b, f->nest->range)) {
     low_stream(f->w, f->nest, p);
