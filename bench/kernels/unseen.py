@@ -295,14 +295,14 @@ def measured(name, kind, p, dtype, folder):
     """The row of one case; raises where its result is wrong."""
     path, fields = library(folder)
     with open(f"{folder}/manifest.json", encoding="utf-8") as f:
-        shapes = {z["name"]: z["shape"] for z in json.load(f)["tensors"]}
+        manifest = {z["name"]: z for z in json.load(f)["tensors"]}
+    shapes = {n: z["shape"] for n, z in manifest.items()}
     generator = torch.Generator().manual_seed(1)
     names = [f if f in shapes else f.removeprefix("tensor_") for f in fields]
     t = {n: drawn(n, shapes[n], kind, TYPE[dtype], generator) for n in names}
     want = kind.want({n: v.double() for n, v in t.items()}, p)
     if dtype == "int8":  # what comes out of int8 is wider
-        whole = list(kind.text(p)[1])[-1].count("+=") == 1 and len(kind.text(p)[1]) == 1
-        t[names[-1]] = torch.zeros(shapes[names[-1]], dtype=torch.int32 if whole else torch.float32)
+        t[names[-1]] = torch.zeros(shapes[names[-1]], dtype=getattr(torch, manifest[names[-1]]["type"]))
     tensors = [t[n] for n in names]
     ours = Ours(path, tensors)
     contestants = {"tileflow": ours}
