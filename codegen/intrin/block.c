@@ -126,12 +126,23 @@ static void cut_rows(const tf_micro *u, const block *b, int across, int64_t *siz
   share(b->m, *count, size, more);
 }
 
+static tf_tile tile_of(const tf_micro *u, const block *b, int rows, int across, int part) {
+  return (tf_tile){.kernel = b->kernel,
+                   .lanes = b->lanes,
+                   .rows = rows,
+                   .across = across,
+                   .part = part,
+                   .rounds = b->rounds,
+                   .unroll = u->unroll,
+                   .prefetches = b->prefetches};
+}
+
 static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
   int64_t size, more, count;
   bool ok = true;
   cut_rows(u, b, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
-    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, u->unroll, b->prefetches, false};
+    const tf_tile t = tile_of(u, b, (int)size + high, across, part);
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
     ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || tf_micro_tile(out, u, t));
   }
@@ -187,9 +198,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   int64_t size, more, count;
   if (from == to) return;
   cut_rows(u, b, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, u->unroll, b->prefetches, false},
-          low = high;
-  low.rows--;
+  const tf_tile high = tile_of(u, b, (int)size + 1, across, part), low = tile_of(u, b, (int)size, across, part);
   const int64_t border = more * (size + 1);
   if (b->ahead && from == 0) {
     fprintf(out, "  %s_rows(of, 0, %d);\n", b->ahead->name, more ? high.rows : low.rows);
@@ -211,9 +220,9 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2,
            right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right &&
-          !tf_micro_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, 1, 0, false}))
-        return false;
+      const tf_tile t = {
+          .kernel = b->kernel, .lanes = b->lanes, .rows = rows, .across = across, .rounds = b->rounds, .unroll = 1};
+      if (down && right && !tf_micro_tile(out, u, t)) return false;
     }
   tf_amx_block(out, b->kernel, b->name, b->m, b->n, b->rounds);
   return true;

@@ -200,7 +200,7 @@ int tf_micro_few_rows(int registers);
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);
 
 /* stream.c: a product whose b, with neighbours along n, passes by in panels.  How many vectors wide these are; and
- * whether the kernel has such products of so many rows: enough for the tiles after the first to prefetch a panel. */
+ * whether the kernel has such products of so many rows: more than few, in several tiles. */
 typedef struct {
   const ir_kernel *kernel;
   int64_t m, n;
@@ -212,7 +212,7 @@ bool tf_micro_streams(const ir_machine *t, const ir_kernel *k, int64_t m);
 /* Prints the function, unless it is there already, and returns its name (owned by u; NULL: out of memory): static void
  * NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, const B *panels, int64_t rows, B
  * *room, float *c, int64_t c_m, int add), a and c as of tf_micro_block.  b's row of k is b_k from the next, in groups
- * or not; panels: all of b, panel by panel, each with `rows` groups of k, or NULL; room: for a panel. */
+ * or not; panels: all of b, panel by panel, each with `rows` groups of k, or NULL; room: for two panels. */
 const char *tf_micro_stream(FILE *out, tf_micro *u, const tf_micro_streamed *s);
 
 /* Length of a panel's rows that are used at once: they stay in a core's second-level cache for all rows of the

@@ -133,8 +133,11 @@ bool tf_sme_block(FILE *out, tf_micro *u, const tf_micro_kernel *k, const char *
   const int side = k->lanes, bytes = ir_bytes(i->a);
   const int64_t m = size[0], n = size[1], wide = n / (MOST_TILES * side) * (MOST_TILES * side);
   const int rest = (int)((n - wide + side - 1) / side);
-  if (wide && !tf_micro_tile(out, u, (tf_tile){k, side, side, MOST_TILES, 0, false, 1, 0, false})) return false;
-  if (rest && !tf_micro_tile(out, u, (tf_tile){k, side, side, rest, 0, false, 1, 0, false})) return false;
+  if (wide &&
+      !tf_micro_tile(out, u, (tf_tile){.kernel = k, .lanes = side, .rows = side, .across = MOST_TILES, .unroll = 1}))
+    return false;
+  if (rest && !tf_micro_tile(out, u, (tf_tile){.kernel = k, .lanes = side, .rows = side, .across = rest, .unroll = 1}))
+    return false;
   fprintf(
       out,
       "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"

@@ -48,10 +48,11 @@ int tf_tile_step(const tf_tile *t) { return t->kernel->form == TF_MICRO_SQUARES 
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
+  const char *beside = t->lays ? "_lays" : t->prefetches ? "_prefetches" : "";
   char every[16] = "";
-  if (t->prefetches > 1) snprintf(every, sizeof every, "%d", t->prefetches);
-  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
-           t->rounds ? "_rounds" : "", t->prefetches ? "_prefetches" : "", every, t->lays ? "_lays" : "");
+  if (t->lays || t->prefetches > 1) snprintf(every, sizeof every, "%d", t->lays ? t->lays : t->prefetches);
+  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
+           t->rounds ? "_rounds" : "", beside, every);
 }
 
 /* Declares the sums, and where the correction for the 128 added to a is, which is stored after b. */
@@ -103,8 +104,6 @@ static void step(FILE *out, const tf_tile *t, bool prefetches) {
   const char *prefix = t->kernel->prefix;
   for (int j = 0; j < t->across; j++)
     load_b(out, t, j);
-  for (int j = 0; t->lays && j < t->across; j++)
-    fprintf(out, "    vec_store(to + %d, b%d);\n", j * t->lanes, j);
   for (int i = 0; i < t->rows; i += tf_tile_step(t)) {
     take_a(out, t, i);
     for (int j = 0; j < t->across; j++)
@@ -112,10 +111,36 @@ static void step(FILE *out, const tf_tile *t, bool prefetches) {
               j, i, j);
   }
   if (prefetches) fputs("    PREFETCH(prefetch);\n    prefetch += each;\n", out);
-  if (t->lays) fprintf(out, "    to += %d;\n", t->across * t->lanes);
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "    a%d += a_k;\n", i);
+}
+
+/* Lays one row of the next panel side by side, or the rows of a group, and prefetches one that far behind it. */
+static void lay_row(FILE *out, const tf_tile *t, const char *open) {
+  enum { LINE_BYTES = 64, AHEAD = 48 }; /* steps of k, in which a line arrives from memory */
+  const ir_kernel *k = &t->kernel->kernel;
+  const int wide = t->across * t->lanes, bytes = ir_bytes(k->b), ahead = AHEAD / t->lays > 1 ? AHEAD / t->lays : 2;
+  fputs(open, out);
+  if (k->group == 1)
+    for (int j = 0; j < t->across; j++)
+      fprintf(out, "    vec_store(to + %d, vec_load(from + %d));\n", j * t->lanes, j * t->lanes);
+  else
+    fprintf(out, "    bf16_pairs_of_bf16(to, from, from + from_k, %d);\n", wide);
+  for (int g = 0; g < k->group; g++)
+    for (int at = 0; at <= wide * bytes; at += LINE_BYTES) /* rows need not begin with a line */
+      fprintf(out, "    PREFETCH((uintptr_t)from + (uintptr_t)(%d * from_k) + %d);\n", (k->group * ahead + g) * bytes,
+              at < wide * bytes ? at : wide * bytes - 1);
+  fprintf(out, "    from += %d * from_k, to += %d;\n  }\n", k->group, k->group * wide);
+}
+
+/* Steps of k with one row laid beside each `lays` of them. */
+static void steps_beside(FILE *out, const tf_tile *t) {
+  fprintf(out, "  for (; rows > 0 && k >= %d; rows--, k -= %d) {\n", t->lays, t->lays);
+  lay_row(out, t, "  {\n");
+  fprintf(out, "  for (int i = 0; i < %d; i++) {\n", t->lays);
+  step(out, t, false);
+  fputs("  }\n  }\n", out);
 }
 
 /* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile is at most
@@ -191,11 +216,13 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
           "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
           ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
           tf_micro_type(t->rounds ? k->leaves : k->c), t->prefetches ? ", uintptr_t prefetch, uintptr_t each" : "");
-  if (t->lays) fprintf(out, ", %s *to", tf_micro_type(k->b));
+  if (t->lays)
+    fprintf(out, ", const %s *from, int64_t from_k, %s *to, int64_t rows", tf_micro_type(k->b), tf_micro_type(k->b));
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
   if (ahead) rows_beside(out, t, ahead);
+  if (t->lays) steps_beside(out, t);
   const int unroll = t->prefetches > t->unroll ? t->prefetches : t->unroll;
   if (unroll > 1) {
     fprintf(out, "  for (; k >= %d; k -= %d) {\n", unroll, unroll);
@@ -209,6 +236,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   fputs("  for (; k > 0; k--) {\n", out);
   step(out, t, t->prefetches == 1);
   fputs("  }\n", out);
+  if (t->lays) lay_row(out, t, "  for (; rows > 0; rows--) {\n");
   finish(out, t);
   fputs("}\n", out);
 }

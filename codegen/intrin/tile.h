@@ -15,8 +15,8 @@ typedef struct {
   int unroll;       /* steps of k written out in the loop; 1: one */
   int prefetches; /* above 0: it prefetches a line in every so many steps: two more arguments, the address and the bytes
                to advance each time */
-  bool lays; /* its rows of b, whole vectors, are laid side by side for the tiles after it: one more argument, where to
-              */
+  int lays; /* above 0: in every so many steps it lays a row (or group of rows) of the next panel, whole vectors, side
+             * by side: four more arguments, where it stands, from row to row, where to, and how many */
 } tf_tile;
 
 /* Rows of c in a register. */

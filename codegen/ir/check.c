@@ -238,7 +238,7 @@ static void product(checker *c, const ir_stmt *s) {
   if (p->slab)
     slab(c, s, ir_slab_of(p));
   else if (p->way == IR_PAIRS && p->pack >= 0)
-    scratch(c, p->pack, "panel", p->pairs.steps ? p->pairs.steps * p->kernel->group * p->pairs.wide : n * k);
+    scratch(c, p->pack, "panel", p->pairs.steps ? 2 * p->pairs.steps * p->kernel->group * p->pairs.wide : n * k);
   if (c->ok && p->way == IR_PAIRS && p->pack >= 0 && p->pairs.places) places(c, s);
   if (!c->ok) return;
   switch (p->way) {

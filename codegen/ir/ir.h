@@ -73,10 +73,10 @@ typedef struct {
   ir_way way;
   union {
     struct {
-      int64_t wide; /* without a slab: row pitch of `pack`, in elements (or groups, where the kernel has them) */
-      int64_t
-          steps; /* above 0: b passes by in panels of `wide` columns and so many groups of k, one after the other in
-                    `pack`; those of `strip` columns, a multiple, before the next steps.  0: its whole box is there */
+      int64_t wide;  /* without a slab: row pitch of `pack`, in elements (or groups, where the kernel has them) */
+      int64_t steps; /* above 0: b passes by in panels of `wide` columns and so many groups of k, of which `pack` holds
+                        the one at hand and the next; those of `strip` columns, a multiple, before the next steps.  0:
+                        its whole box is there */
       int64_t strip;
       bool far;        /* elements of b adjacent along k are a page or more apart, and b is not packed */
       bool keep;       /* b is an argument: the packed copy stays valid until the box changes */

@@ -24,7 +24,7 @@ static void linear(page *p, tf_rng *g) {
   const bool tall = tf_rng_below(g, 4) == 0;
   /* so many rows that the matrix passes by in panels, of whose columns some are left */
   const bool passes = !tall && tf_rng_below(g, 2);
-  const int m = passes ? rng_between(g, 25, 70) : rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8),
+  const int m = passes ? rng_between(g, 9, 70) : rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8),
             n = passes ? rng_between(g, 60, 200) : rng_between(g, 1, 90),
             k = tall ? rng_between(g, 128, 560) : rng_between(g, passes ? 20 : 1, 90);
   const int n_trip = parts(n, rng_between(g, 1, n)), k_trip = parts(k, rng_between(g, 1, k)),

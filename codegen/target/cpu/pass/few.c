@@ -108,13 +108,15 @@ bool low_streams(const lowering *w, int o, int b, const ir_range *range) {
          range[0].most <= ROWS && tf_micro_streams(&w->p->machine, kernel, range[0].most);
 }
 
+/* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
+ * 2304: twice as long ones took 1.12 times as long). */
 void low_stream(const lowering *w, const ir_stmt *nest, ir_product *p) {
   enum { EACH = 8 }; /* of steps, which are rounded up to it */
   const int64_t close = low_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
   p->pairs.wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * w->p->machine.lanes;
-  const int64_t most = smaller(close / 8 / p->pairs.wide, close / 4 / m),
-                parts = most > EACH ? (k + most - 1) / most : 1;
+  const int64_t first = (int64_t)(w->plan->arch->core.stays / (double)sizeof(float)),
+                most = smaller(first / p->pairs.wide, close / 4 / m), parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
   const int64_t panels = m * k > close ? close / 4 / m / p->pairs.wide : 1;
   p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;

@@ -321,7 +321,7 @@ static void panels(const finder *f, ir_product *p) {
     low_add_slab(f->w, f->nest, b, p);
   } else if (low_streams(f->w, f->nest->op, p->b, f->nest->range)) {
     low_stream(f->w, f->nest, p);
-    p->pack = low_scratch(f->w, p->kernel->b, p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
+    p->pack = low_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
                           f->w->p->op_id[f->nest->op]);
     p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
