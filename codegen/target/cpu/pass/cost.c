@@ -292,12 +292,16 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
 }
 
 /* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with more pages than TLB
- * entries each access misses. */
+ * entries each access misses; parts shorter than a cache line bring the rest of it for nothing (one row of int8 by
+ * 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as long as 48, 5.5 times as long as 192). */
 static double jumps(const walk *w, const ir_stmt *s) {
-  const double k = (double)s->range[s->nest.product->k].most, row = row_bytes(w, s), page = w->core->page;
+  const double k = (double)s->range[s->nest.product->k].most, n = (double)s->range[s->nest.product->n].most,
+               row = row_bytes(w, s), page = w->core->page;
+  const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[s->nest.product->b];
+  const double part = n * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
   const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
-               jumped = row >= page / 2 ? w->core->jump : 0;
-  return k * (looked > jumped ? looked : jumped);
+               jumped = row >= page / 2 ? w->core->jump : 0, begun = row > 0 && part < w->core->line ? w->core->row : 0;
+  return k * fmax(fmax(looked, jumped), begun);
 }
 
 /* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
