@@ -52,6 +52,7 @@ typedef struct {
   bool proved;                    /* nothing better exists among these */
   bool space; /* whether the bound is for the solver's space (docs/HOWTO-solve.md), not for every mapping */
   int64_t evaluations;
+  int64_t measurements, invalid; /* of tune: kernels, those of them that did not run; 0 and 0 elsewhere */
   double seconds;
   int threads;
   uint64_t seed;

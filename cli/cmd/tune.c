@@ -21,7 +21,7 @@ enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: 
 
 typedef struct {
   cli_input in;
-  const char *strategy, *store, *isa, *dtype, *csv, *schedule, *constraints;
+  const char *strategy, *store, *isa, *dtype, *json, *csv, *schedule, *constraints;
   int64_t trials;
   uint64_t seed;
   int threads;
@@ -36,6 +36,7 @@ static const cli_slot slots[] = {
     CLI_AT(tune_options, THREADS, threads),
     CLI_AT(tune_options, ISA, isa),
     CLI_AT(tune_options, DTYPE, dtype),
+    CLI_AT_SAYS(tune_options, JSON, json, "write what the model counts of the fastest, as search does"),
     CLI_AT_SAYS(tune_options, CSV, csv, "write the trials as comma-separated values"),
     CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
     CLI_AT(tune_options, CONSTRAINTS, constraints)};
@@ -44,6 +45,7 @@ typedef struct {
   const tune_options *o;
   cli_trials trials;
   cli_meter meter;
+  double began;        /* as of `now` */
   tf_text constraints; /* text NULL: none */
 } job;
 
@@ -210,21 +212,56 @@ static void say_kept(const job *j, cli_status status) {
     fprintf(stderr, "tileflow: interrupted; what was measured is in %s, and the same command goes on\n", j->o->store);
 }
 
-static cli_status write_all(const tf_tuned *t, const job *j) {
+/* How the fastest was found; value: its seconds, which nothing bounds. */
+static cli_found found_of(const tf_tuned *t, const job *j) {
+  const tune_options *o = j->o;
+  const tf_trial *best = &t->trials[t->best];
+  cli_found f = {.method = o->strategy ? o->strategy : tf_tune_strategy(0, NULL),
+                 .objective = "seconds",
+                 .value = best->confirmed > 0 ? best->confirmed : best->timing.seconds,
+                 .bound = NAN,
+                 .evaluations = t->drawn,
+                 .measurements = t->n,
+                 .seconds = now(NULL) - j->began,
+                 .threads = o->threads,
+                 .seed = o->seed};
+  for (int k = 0; k < t->n; k++)
+    f.invalid += t->trials[k].timing.verdict != TF_TUNE_RAN;
+  const bool late = o->time_limit > 0 && (!o->trials || t->n <= o->trials);
+  f.stopped_by = cli_interrupted(NULL) ? "interrupt" : late ? "time" : "budget";
+  return f;
+}
+
+/* The object that search prints, of the fastest mapping. */
+static cli_status write_json(const tf_tuned *t, cli_session *s, const job *j) {
+  tf_tree *tree = cli_measured_tree("(mapping found)", t->trials[t->best].mapping, s->spec, s->diags);
+  cli_text out = {0};
+  if (!tree) cli_complain(s->diags);
+  cli_status status = tree ? cli_adopt(s, tree, "tune") : CLI_FAILED;
+  s->found = found_of(t, j);
+  if (status == CLI_DONE) status = cli_count_words(s);
+  if (status != CLI_DONE) return status;
+  cli_report_json(s, false, &out);
+  return cli_put_text(j->o->json, &out) ? CLI_DONE : CLI_FAILED;
+}
+
+static cli_status write_all(const tf_tuned *t, cli_session *s, const job *j) {
   if (!j->o->in.quiet && !j->o->in.stdout_taken) report(t, j);
   bool ok = !j->o->csv || write_csv(t, j->o->csv);
   ok = ok && (!j->o->schedule || write_schedule(t, j->o->schedule));
-  return ok && has_ran(t->best >= 0) ? CLI_DONE : CLI_FAILED;
+  if (!ok || !has_ran(t->best >= 0)) return CLI_FAILED;
+  return j->o->json ? write_json(t, s, j) : CLI_DONE;
 }
 
 static cli_status tune(cli_session *s, job *j) {
+  j->began = now(NULL);
   if (j->o->constraints) j->constraints = tf_text_read(j->o->constraints, s->diags);
   const tf_tune_opts o = options_of(j);
   const bool ready = !j->o->constraints || j->constraints.text;
   tf_tuned *t = ready ? tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags) : NULL;
   free((void *)(uintptr_t)j->constraints.text);
   cli_meter_end(&j->meter);
-  cli_status status = t ? write_all(t, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+  cli_status status = t ? write_all(t, s, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
   if (!t && tf_diags_errors(s->diags)) {
     cli_complain(s->diags);
     status = CLI_BAD_INPUT;
@@ -295,9 +332,9 @@ static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j) {
 static cli_status run_network(const tune_options *o) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
-  if (!o->store || o->csv || o->schedule || o->constraints)
+  if (!o->store || o->json || o->csv || o->schedule || o->constraints)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "the groups of a plan are tuned into a --store, without --csv, --schedule and --constraints");
+            "the groups of a plan are tuned into a --store, without --json, --csv, --schedule and --constraints");
   tf_text *texts = NULL;
   tf_spec *s = tf_diags_errors(d) == 0 && cli_read_texts(&o->in, &texts, d) ? cli_spec_of(&o->in, texts, d) : NULL;
   if (s) cli_has_sections(s, d);

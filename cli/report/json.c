@@ -203,6 +203,10 @@ static json_t *found(const cli_session *s) {
                         (json_int_t)f->seed, "stopped_by", f->stopped_by);
   json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
+  if (f->measurements) {
+    json_object_set_new(o, "measurements", json_integer(f->measurements));
+    json_object_set_new(o, "invalid", json_integer(f->invalid));
+  }
   return o;
 }
 

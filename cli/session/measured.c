@@ -14,17 +14,19 @@ static const char *isa_named(const char *name) {
   return NULL;
 }
 
+tf_tree *cli_measured_tree(const char *from, const char *mapping, const tf_spec *what, tf_diags *d) {
+  const tf_loc at = {tf_diags_add_file(d, from, mapping, strlen(mapping)), 1, 1, 1};
+  return tf_tree_parse(mapping, at, what->arch, what->workload, d);
+}
+
 tf_tree *cli_measured_mapping(const char *store, const tf_spec *what, const char *dtype, const char **isa,
                               tf_choices *choices, tf_diags *d) {
-  const tf_arch *arch = what->arch;
-  const tf_workload *wl = what->workload;
   tf_tune_best best = {0};
   tf_tree *t = NULL;
   char *here = cli_machine();
   if (!here) tf_out_of_memory(d);
-  if (here && tf_tune_find(store, &(tf_tune_asked){here, dtype}, arch, wl, &best, d)) {
-    const tf_loc at = {tf_diags_add_file(d, store, best.mapping, strlen(best.mapping)), 1, 1, 1};
-    t = tf_tree_parse(best.mapping, at, arch, wl, d);
+  if (here && tf_tune_find(store, &(tf_tune_asked){here, dtype}, what->arch, what->workload, &best, d)) {
+    t = cli_measured_tree(store, best.mapping, what, d);
     *isa = isa_named(best.isa);
     *choices = best.choices;
   }

@@ -28,7 +28,10 @@ trials() { tail -n +2 "$1" | wc -l; }
   done
   kill -KILL $process 2>/dev/null
   wait $process 2>/dev/null
-  "$tool" tune $what --strategy random --trials 4 --store a.db --csv a.csv --schedule best.txt >said 2>&1 || fail "going on"
+  "$tool" tune $what --strategy random --trials 4 --store a.db --csv a.csv --json a.json --schedule best.txt >said 2>&1 || fail "going on"
+  for part in '"origin": "tune"' '"objective": "seconds"' '"measurements": 5' '"invalid": 0' '"stopped_by": "budget"' '"levels": \['; do
+    grep -q "$part" a.json || fail "no $part in tune --json"
+  done
   [ "$(trials a.csv)" -eq 5 ] || fail "$(trials a.csv) trials, not 5"
   "$tool" tune $what --strategy random --trials 4 --store a.db --csv b.csv >said 2>&1 || fail "again"
   cmp -s a.csv b.csv || fail "what was measured is measured again"
