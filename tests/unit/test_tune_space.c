@@ -24,47 +24,45 @@ static tf_spec *spec_of(const char *workload, int cores, int l2, int l1, tf_diag
 
 #define GEMM "  dims: {m: 16, n: 8, k: 12}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
 static const struct {
-  int line;
   const char *workload;
-  int l2, l1, cores;
+  int line, l2, l1, cores;
 } cases[] = {
-    {__LINE__, GEMM, 300, 40, 1},
-    {__LINE__, GEMM, 300, 40, 4},
-    {__LINE__,
-     "  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
+    {GEMM, __LINE__, 300, 40, 1},
+    {GEMM, __LINE__, 300, 40, 4},
+    {"  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
      "  - O[n,k,p,q] += I[n, c, p + r - 1, q + s - 1] * W[k,c,r,s]\n",
-     900, 200, 1},
-    {__LINE__,
-     "  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
+     __LINE__, 900, 200, 1},
+    {"  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
      "  - E[b,m,n] += C[b,m,l] * D[b,l,n]\n",
-     400, 100, 1},
-    {__LINE__,
-     "  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
+     __LINE__, 400, 100, 1},
+    {"  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
      "  - O[m] = V[m] / 16\n",
-     400, 100, 1},
-    {__LINE__,
-     "  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
+     __LINE__, 400, 100, 1},
+    {"  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
      "  ops:\n  - T[q] += I[q + r - 1] * W[r]\n  - O[p] += T[p + s - 1] * V[s]\n",
-     400, 100, 1},
+     __LINE__, 400, 100, 1},
     /* a row too long for the templates: the plain form */
-    {__LINE__,
-     "  dims: {k: 64, p: 64, c: 4, r: 3}\n  tensors: {I: {pad: [0, 1]}}\n  ops:\n"
+    {"  dims: {k: 64, p: 64, c: 4, r: 3}\n  tensors: {I: {pad: [0, 1]}}\n  ops:\n"
      "  - O[k,p] += I[c, p + r - 1] * W[k,c,r]\n",
-     400, 60, 1},
+     __LINE__, 400, 60, 1},
     /* kept intermediates and boxes of several ops fill the memories; two cores read what they share */
-    {__LINE__,
-     "  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n"
+    {"  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n"
      "  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - O[h,m,n] += E[h,m,l] * V[h,l,n]\n",
-     700, 100, 2},
-    {__LINE__,
-     "  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n"
+     __LINE__, 700, 100, 2},
+    {"  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n"
      "  - M[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n  - A[k,p,q] = relu(M[k,p,q])\n"
      "  - O[f,p,q] += A[k,p,q] * U[f,k]\n",
-     600, 120, 2},
+     __LINE__, 600, 120, 2},
     /* ops that share no loop: the plain form, one after the other */
-    {__LINE__,
-     "  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n  - U[c] max= T[0,0] + Z[c]\n", 400, 60,
-     1},
+    {"  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n  - U[c] max= T[0,0] + Z[c]\n",
+     __LINE__, 400, 60, 1},
+    /* reads apart from each other: what lies between is held, too, but no more than the whole row */
+    {"  dims: {a: 16, i: 16, d: 16}\n  tensors: {A: {pad: [0, 0, 16], shape: [16, 16, 16]}}\n  ops:\n"
+     "  - S[a,d] += A[a, i, i + d] + A[a, i, i + d - 16]\n",
+     __LINE__, 300, 40, 1},
+    {"  dims: {a: 16, j: 32}\n  tensors: {B: {pad: [0, 12]}}\n  ops:\n  - T[a,j] = B[a, j - 12] * B[a,j] + B[a, j - "
+     "5]\n",
+     __LINE__, 300, 40, 1},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

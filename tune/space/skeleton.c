@@ -298,15 +298,58 @@ static int extent_of(maker *m, span of, int o, const tf_index *x, int at) {
   return extent;
 }
 
+/* Whether two reads of an op are alike but for constants: one box is the hull of both. */
+static bool alike(const tf_op *op, int a, int b, int rank) {
+  bool same = op->reads[a].tensor == op->reads[b].tensor;
+  for (int r = 0; same && r < rank; r++) {
+    const tf_index *x = &op->reads[a].index[r], *y = &op->reads[b].index[r];
+    same = x->n_terms == y->n_terms;
+    for (int k = 0; same && k < x->n_terms; k++)
+      same = x->terms[k].dim == y->terms[k].dim && x->terms[k].coef == y->terms[k].coef;
+  }
+  return same;
+}
+
+static bool seen_before(const tf_op *op, int ref, int rank) {
+  for (int k = 0; k < ref; k++)
+    if (alike(op, k, ref, rank)) return true;
+  return false;
+}
+
+/* How far the references that are alike lie apart along a rank. */
+static int64_t apart(const tf_op *op, int ref, int rank, int r) {
+  int64_t lo = op->reads[ref].index[r].c, hi = lo;
+  for (int k = 0; k < op->n_reads; k++) {
+    if (!alike(op, ref, k, rank)) continue;
+    const int64_t c = op->reads[k].index[r].c;
+    lo = c < lo ? c : lo;
+    hi = c > hi ? c : hi;
+  }
+  return hi - lo;
+}
+
+/* The length along rank r of what an op touches by this reference and those alike: the whole tensor's where they lie as
+ * far apart as that. */
+static int length_of(maker *m, span of, int o, int ref, int r) {
+  const tf_op *op = &m->wl->ops[o];
+  const tf_tensor *t = &m->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
+  const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
+  const int64_t more = ref < 0 ? 0 : apart(op, ref, t->rank, r);
+  if (more >= t->extent[r]) return ok(m, csp_number(m->s, t->extent[r]));
+  const int at = (o * 64 + ref + 1) * 16 + r, one = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], at);
+  if (more == 0) return one;
+  const int all = derived(m, "hull", of.node, at, 0);
+  rule(m, CSP_SUM, all, 2, (int[]){one, ok(m, csp_number(m->s, more))});
+  return all;
+}
+
 /* Bits of the box of a tensor that an op touches in a span; borders are ignored. */
 static int box_of(maker *m, span of, int o, int ref, int64_t bits) {
   const tf_op *op = &m->wl->ops[o];
-  const int z = ref < 0 ? op->out : op->reads[ref].tensor;
+  const int rank = m->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor].rank;
   int list[CSP_LIST_MAX], n = 0;
-  for (int r = 0; r < m->wl->tensors[z].rank; r++) {
-    const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
-    list[n++] = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], (o * 64 + ref + 1) * 16 + r);
-  }
+  for (int r = 0; r < rank; r++)
+    list[n++] = length_of(m, of, o, ref, r);
   list[n++] = ok(m, csp_number(m->s, bits));
   const int box = derived(m, "bits", of.node, o, ref + 1);
   rule(m, CSP_PROD, box, n, list);
@@ -346,7 +389,7 @@ static void hold_boxes(maker *m, held *h, int node) {
     const tf_op *op = m->t->nodes[i].kind == TF_OP ? &m->wl->ops[m->t->nodes[i].op] : NULL;
     for (int ref = -1; op && ref < op->n_reads; ref++) {
       const int z = ref < 0 ? op->out : op->reads[ref].tensor;
-      if (tf_tree_home(m->t, z) < h->level)
+      if (tf_tree_home(m->t, z) < h->level && !seen_before(op, ref, m->wl->tensors[z].rank))
         hold(
             m, h,
             box_of(m, (span){node, m->arch->n_memories}, m->t->nodes[i].op, ref, m->wl->tensors[z].word_bits * copies));
