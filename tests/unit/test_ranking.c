@@ -1,7 +1,8 @@
 /* The value by which mappings are ranked (tf_emit_value), and what of short types and of prefetching a kernel's cost
- * knows. */
+ * knows; along what integers have their lanes. */
 #include "tests/unit/case.h"
 #include "tileflow/emit.h"
+#include "tileflow/planner.h"
 
 static const char machine[] = "architecture:\n"
                               "  name: core\n"
@@ -110,9 +111,36 @@ static void test_prefetched(void) {
   CHECK_NEAR(kernel_of("int8", 256, false) - kernel_of("int8", 256, true), 256 * 256 * 9 / 4 / 2, 1e-3);
 }
 
+/* Lanes of a layer of 1 x 1 in integers: along rows that fill them where channels are few, or sums lie pages apart. */
+static bool along_channels(int c, int pixels) {
+  char one[512];
+  snprintf(one, sizeof one,
+           "workload:\n  name: one\n  dims: {k: 64, p: %d, q: %d, c: %d}\n  ops:\n"
+           "  - \"O[k,p,q] += I[c,p,q] * F[k,c]\"\n",
+           pixels, pixels, c);
+  test_case e = on(32, 16384, one);
+  const tf_planner_opts o = {.kernel = {.isa = "avx512_vnni", .dtype = "int8"}, .budget = {.seed = 1, .threads = 1}};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
+  bool found = false;
+  if (!CHECK(k)) case_complain(e.d);
+  for (int i = 0; k && i < k->n; i++)
+    found |= strstr(k->file[i].text, "channels_int8") != NULL;
+  tf_emitted_free(k);
+  tf_planned_free(p);
+  case_drop(&e);
+  return found;
+}
+
+static void test_lanes(void) {
+  CHECK(!along_channels(48, 20) && !along_channels(64, 28) && along_channels(80, 20) && along_channels(192, 28));
+  CHECK(!along_channels(96, 32) && along_channels(96, 30));
+}
+
 int main(void) {
   test_share();
   test_value();
   test_prefetched();
+  test_lanes();
   return check_report();
 }
