@@ -12,9 +12,10 @@ typedef struct {
   int var;
 } low_let;
 
-/* Bounds of a value: first <= value <= last.  Unknown from LOW_FAR on. */
+/* Bounds of a value: first <= value <= last, unknown from LOW_FAR on; and a number of which it is a multiple, 0 if it
+ * is always 0. */
 typedef struct {
-  int64_t first, last;
+  int64_t first, last, of;
 } low_span;
 #define LOW_FAR (INT64_MAX / 8)
 

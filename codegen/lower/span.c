@@ -1,7 +1,7 @@
 /* Intervals of variables: loops run from 0 to their trip count, expressions are bounded by their arguments. */
 #include "codegen/lower/lower.h"
 
-static const low_span anywhere = {-LOW_FAR, LOW_FAR};
+static const low_span anywhere = {-LOW_FAR, LOW_FAR, 1};
 
 static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? LOW_FAR : x; }
 
@@ -14,10 +14,19 @@ static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   return near(near(c) + a);
 }
 
+/* The greatest common divisor; 0 is a multiple of all. */
+static int64_t common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
 low_span low_span_of(const lowering *w, ir_atom a) {
-  if (a.var < 0) return (low_span){near(a.off), near(a.off)};
+  if (a.var < 0) return (low_span){near(a.off), near(a.off), common_divisor(a.off, 0)};
   const low_span v = w->span ? w->span[a.var] : anywhere;
-  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off)};
+  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), common_divisor(v.of, a.off)};
 }
 
 static void know(lowering *w, int var, low_span s) {
@@ -26,15 +35,17 @@ static void know(lowering *w, int var, low_span s) {
 
 void low_span_any(lowering *w, int var) { know(w, var, anywhere); }
 
-void low_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (low_span){0, near(trip - 1)}); }
+void low_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (low_span){0, near(trip - 1), trip > 1}); }
 
 static low_span sum_of(const lowering *w, const ir_expr *e) {
-  low_span all = {0, 0};
+  low_span all = {0, 0, 0};
   for (int i = 0; i < e->n; i++) {
     const low_span v = low_span_of(w, e->arg[i]);
     const int64_t c = e->coef[i];
     all.first = plus(all.first, c, c < 0 ? v.last : v.first);
     all.last = plus(all.last, c, c < 0 ? v.first : v.last);
+    int64_t of;
+    all.of = common_divisor(all.of, __builtin_mul_overflow(c, v.of, &of) ? 1 : of);
   }
   return all;
 }
@@ -46,6 +57,7 @@ static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int 
     const low_span v = low_span_of(w, arg[i]);
     if (fn == IR_MAX ? v.first > all.first : v.first < all.first) all.first = v.first;
     if (fn == IR_MIN ? v.last < all.last : v.last > all.last) all.last = v.last;
+    all.of = common_divisor(all.of, v.of);
   }
   return all;
 }
@@ -53,8 +65,8 @@ static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int 
 static low_span by(const lowering *w, const ir_expr *e) {
   const low_span v = low_span_of(w, e->arg[0]);
   const int64_t n = e->arg[1].off;
-  if (e->fn == IR_MOD) return (low_span){0, v.last < n - 1 ? v.last : n - 1};
-  return (low_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n};
+  if (e->fn == IR_MOD) return (low_span){0, v.last < n - 1 ? v.last : n - 1, 1};
+  return (low_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n, 1};
 }
 
 void low_span_let(lowering *w, int var, const ir_expr *e) {
@@ -66,7 +78,7 @@ void low_span_let(lowering *w, int var, const ir_expr *e) {
   case IR_MOD:
   case IR_DIV: know(w, var, by(w, e)); break;
   case IR_SEEN:
-    know(w, var, (low_span){low_span_of(w, e->arg[e->n - 2]).first, low_span_of(w, e->arg[e->n - 1]).last});
+    know(w, var, (low_span){low_span_of(w, e->arg[e->n - 2]).first, low_span_of(w, e->arg[e->n - 1]).last, 1});
     break;
   }
 }

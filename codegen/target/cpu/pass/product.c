@@ -334,6 +334,11 @@ static void panels(const finder *f, ir_product *p) {
   }
 }
 
+/* Whether the range begins at a multiple of the step: one that follows from readers may begin anywhere. */
+static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
+  return low_span_of(w, r->lo).of % step == 0;
+}
+
 /* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them
  * and that only n and k move, in blocks of as many columns as nests have. */
 static void offer_panels(const finder *f, ir_product *p) {
@@ -348,8 +353,8 @@ static void offer_panels(const finder *f, ir_product *p) {
   if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
     alone = low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k]);
-  if (!alone || !(one_n || (n->exact && all_n % n->most == 0)) ||
-      !(one_k || (k->exact && k->most % p->kernel->k_round == 0)))
+  if (!alone || !(one_n || (n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) ||
+      !(one_k || (k->exact && k->most % p->kernel->k_round == 0 && begins_at(f->w, k, p->kernel->k_round))))
     return;
   if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return;
   const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, n->most),
