@@ -66,6 +66,27 @@ END
 "$tileflow" emit arch-specs/host-template.yaml "$dir/deep.yaml" --target cpu --evals 200 --seed 1 --quiet -o "$dir/deep" || fail "deep: not emitted"
 make -s -C "$dir/deep" CFLAGS=-O2 test >"$dir/said" 2>&1 || fail "deep: $(tail -n 1 "$dir/said")"
 
+# A window of neighbours, whose sum could be a row's, has the map behind it.
+cat >"$dir/pairs.yaml" <<END
+workload:
+  name: pairs
+  dims: {a: 17, b: 2, c: 2}
+  ops:
+  - S[a,b] += X[a,2 * b + c]
+  - M[a,b] = S[a,b] * 0.5
+mapping: |
+  DRAM
+    Seq
+      DRAM for a=17 b=2 c=2
+        REG
+          op S
+      DRAM for a=17 b=2
+        REG
+          op M
+END
+"$tileflow" emit arch-specs/host-template.yaml "$dir/pairs.yaml" --target cpu --quiet -o "$dir/pairs" || fail "pairs: not emitted"
+make -s -C "$dir/pairs" CFLAGS=-O1 test >"$dir/said" 2>&1 || fail "pairs: $(tail -n 1 "$dir/said")"
+
 # A computer that has not the instructions: as the macro says, and as an emulator of an old one has it.
 if [ "$(uname -m)" = x86_64 ]; then
   echo '#define MACHINE_HAS() 0' >"$dir/none.h"

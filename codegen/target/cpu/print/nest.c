@@ -233,7 +233,8 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   c->depth++;
   if (sum) c_fresh_flag(c, s);
   c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
-  if (sum && c_is_row_sum(c, op)) {
+  const bool maps = s->nest.window && s->nest.window->n_maps > 0; /* which nothing else prints */
+  if (sum && !maps && c_is_row_sum(c, op)) {
     c_row_sum(c, op, s, open);
     c_close(c, 1);
     return;
