@@ -6,6 +6,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+REST = 0.05  # seconds: onnxruntime's threads spin for some ms after a call, on the cores of the next
+
 
 def calls(ours, model, path, session, names, feeds, peers, threads):
     """What to call for one evaluation by each of the contestants; each has been called once."""
@@ -27,11 +29,15 @@ def calls(ours, model, path, session, names, feeds, peers, threads):
 
 def race(contestants, rounds, threads):
     """Milliseconds of one call of each, of processor time with one thread, else by the clock: the median over rounds in which each
-    is called in turn, the first round left out."""
+    is called in turn, the first round left out.  With several threads each waits until those of the one before no longer spin, and is called
+    once before it is timed."""
     now = time.process_time if threads == 1 else time.perf_counter
     times = {k: [] for k in contestants}
     for r in range(rounds + 1):
         for k, call in contestants.items():
+            if threads > 1:
+                time.sleep(REST)
+                call()
             begun = now()
             call()
             if r:
