@@ -441,6 +441,17 @@ static void test_polished(void) {
   CHECK(less > 0);
 }
 
+/* Of the kernel that this mapping is. */
+static double mapped_cycles(const char *machine, const char *work, const char *mapping) {
+  test_case e = case_of(machine, work);
+  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  const double cycles = t ? kernel_cycles(&e, t) : -1;
+  if (!CHECK(cycles > 0)) case_complain(e.d);
+  tf_tree_free(t);
+  case_drop(&e);
+  return cycles;
+}
+
 /* Maps of 16 x 1024 words that a core's second memory holds, of which the first keeps 4096. */
 static const char maps[] = "workload:\n"
                            "  name: maps\n"
@@ -459,13 +470,7 @@ static double cycles_at(const char *mapping, int bandwidth) {
       "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [16, 1]}\n"
       "  core: {stays: 16 KiB}\n",
       bandwidth);
-  test_case e = case_of(p.text, maps);
-  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
-  const double cycles = t ? kernel_cycles(&e, t) : -1;
-  if (!CHECK(cycles > 0)) case_complain(e.d);
-  tf_tree_free(t);
-  case_drop(&e);
-  return cycles;
+  return mapped_cycles(p.text, maps, mapping);
 }
 
 /* Words that come and go, where a map is made as a whole before the next: B comes to be written, goes, comes for X and
@@ -510,15 +515,11 @@ static double box_cycles(const char *fetches, const char *mapping) {
       "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
       "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n  core: {%s}\n",
       fetches);
-  test_case e = case_of(p.text, "workload:\n  name: strided\n  dims: {k: 32, p: 16, q: 16, c: 8}\n"
-                                "  tensors:\n    I: {shape: [8, 32, 32]}\n  ops:\n"
-                                "  - \"O[k,p,q] += I[c,2*p,2*q] * W[k,c]\"\n");
-  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
-  const double cycles = t ? kernel_cycles(&e, t) : -1;
-  if (!CHECK(cycles > 0)) case_complain(e.d);
-  tf_tree_free(t);
-  case_drop(&e);
-  return cycles;
+  return mapped_cycles(p.text,
+                       "workload:\n  name: strided\n  dims: {k: 32, p: 16, q: 16, c: 8}\n"
+                       "  tensors:\n    I: {shape: [8, 32, 32]}\n  ops:\n"
+                       "  - \"O[k,p,q] += I[c,2*p,2*q] * W[k,c]\"\n",
+                       mapping);
 }
 
 /* Whole rows of an image that are more than a line apart, several rows one behind the other, and parts of rows. */
