@@ -176,7 +176,7 @@ static bool read_seconds(reader *r, const row *o, const char *value) {
   double s = strtod(value, &end);
   *(double *)place(r, o) = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
-  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'", o->name, value);
+  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0 and below 1e9, not '%.60s'", o->name, value);
 }
 
 /* The index of a word in the list that name(k) gives; -1 with an error. */
