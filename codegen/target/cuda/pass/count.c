@@ -4,8 +4,7 @@
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* Whether ldmatrix brings an operand: the sum along neighbours, or what can be turned. */
-static bool is_loaded(const ir_program *p, const ir_stmt *s, int read) {
+bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const cu_mma *mma = cu_mma_of(p);
   const ir_fragments *f = s->nest.fragments;
   const tf_op *op = &p->tree->workload->ops[s->op];
@@ -21,10 +20,10 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
   const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
                 columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
-                steps = up(s->range[f->k].most, mma->kernel.k_round);
-  n->multiplied += steps * rows * up(s->range[f->n].most, 8); /* of 16 rows and 8 columns each */
-  if (is_loaded(p, s, f->a)) n->loaded += steps * rows;
-  if (is_loaded(p, s, f->b)) n->loaded += steps * columns;
+                steps = cu_is_widened(p) ? 1 : up(s->range[f->k].most, mma->kernel.k_round);
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1); /* 16 rows, 8 columns */
+  if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
+  if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
 
 /* A tile's pieces of 16 bytes, one a thread at a time; other copies go by elements, in loops. */

@@ -54,6 +54,9 @@ bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
  * behind the point on Ada and Hopper): what they make of a part of the sum is then added to the sums by the plain
  * units. */
 bool cu_has_short_sums(const ir_program *p);
+/* Whether machine code has products of halves where mma.sync says float8, two for each: Hopper's tensor cores multiply
+ * bytes by wgmma alone, and ptxas widens the operands. */
+bool cu_is_widened(const ir_program *p);
 /* Rows and columns of a warp by wmma at most: two by two fragments. */
 enum { CU_WMMA_SIDE = 32, CU_WMMA_ROOM = CU_WARPS * 16 * 16 * 4 };
 /* Whether the program multiplies so. */
@@ -201,6 +204,8 @@ typedef struct {
   int64_t multiplied, loaded, copied;
 } cu_counts;
 cu_counts cu_count(const ir_program *p, const ir_stmt *part);
+/* Whether ldmatrix brings an operand of a product: the sum along neighbours, or what can be turned. */
+bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read);
 /* Blocks, of so many registers a thread and bytes of shared memory, that a multiprocessor has at a time; at least 1. */
 double cu_resident(const tf_multiprocessor *m, double registers, double shared);
 

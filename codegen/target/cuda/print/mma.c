@@ -312,7 +312,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  c_line(c, "#pragma unroll\n");
+  c_line(c, cu_is_widened(c->p) ? "#pragma unroll 1\n" : "#pragma unroll\n"); /* all widened at a time: spills */
   c_indent(c);
   fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
           (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t));
