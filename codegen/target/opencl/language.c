@@ -8,6 +8,7 @@ static const char operations[] =
     "typedef long int64_t;\ntypedef int int32_t;\ntypedef ushort uint16_t;\n"
     "#define INT64_C(x) x##L\n#define DEVICE static inline\n#define POINTER(T) T *\n"
     "#define LANE ((int)get_local_id(0))\n"
+    "#define lane_here() LANE\n#define row_here() ((int)get_local_id(1))\n#define thread_here() THREAD\n"
     "#define expf(x) exp(x)\n#define logf(x) log(x)\n#define tanhf(x) tanh(x)\n#define erff(x) erf(x)\n"
     "#define sqrtf(x) sqrt(x)\n#define fabsf(x) fabs(x)\n#define fmaxf(x, y) fmax(x, y)\n#define fminf(x, y) fmin(x, "
     "y)\n"

@@ -50,7 +50,7 @@ fault product 'sums that do not start' "$main {/zero_fragments/d;}"
 fault product 'sums that start in each piece' 's/if (fresh) {/if (1) {/'
 fault product 'two warps do the same columns' 's/\(columns_[0-9]* = (\)i_m_1)/\1i_m_1 \& 6)/'
 fault product 'slots that overlap' 's/\* 1024 + spot/* 512 + spot/'
-fault product 'half of the threads copy rows' 's/const int row = THREAD \/ 16,/const int row = THREAD \/ 32,/'
+fault product 'half of the threads copy rows' 's/row = thread \/ 16,/row = thread \/ 32,/'
 fault product 'every row is the first' 's/at += 16 \* stride;//'
 fault product 'a barrier that one warp leaves out' "$main s/^        __syncthreads();/        if (threadIdx.y) __syncthreads();/"
 fault product 'half of a warp does not load' "$main s/^\( *\)load_matrices(fa/\1if (LANE < 16) load_matrices(fa/"

@@ -514,6 +514,8 @@ static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000)
 static inline float exp_near(float x) { return expf(x); }
 
 static inline int lane_here(void) { return (int)threadIdx.x; }
+static inline int row_here(void) { return (int)threadIdx.y; }
+static inline int thread_here(void) { return (int)(threadIdx.y * 32 + threadIdx.x); }
 static inline float of_lane(float x, int lane) {
   struct operands {
     float x, got;

@@ -1,88 +1,234 @@
-/* Registers that ptxas will give a thread of a part, before it says so. */
+/* Registers that ptxas will give a thread of a part, before it says so: at each statement the fragments that are live
+ * there, what of it is in flight, and addresses; the most of all. */
 #include "codegen/target/cuda/pass/pass.h"
 
-/* What a part of the program has in a lane's registers. */
+#include <math.h>
+
+/* Registers of a thread, fitted to what ptxas of nvcc 13.0 says for sm_80 of 205 kernels: the thesis's chains and
+ * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/HOWTO-emit.md says
+ * how near it comes to others).  Figures that the fit took to be nothing are left out. */
+static const double PRODUCT = 11.2, /* a product, besides fragments and what is in flight: */
+    MOST_LOADED = 40.6,             /* operands that ptxas loads ahead at most */
+    EACH_SIDE = 0.7,                /* sixteen rows of a warp beyond the first */
+    EACH_FAR = 19.3,                /* sixteen rows that are in no tile */
+    GATHERED_A = 39, GATHERED_B = 5.3 /* an operand of bytes that is put together from single elements */;
+static const double MAP = 11.7, EACH_READ = 16.2,
+                    EACH_COUNTED = 2.8; /* a region's map: tensors in memory, coordinates */
+static const double SUM = 23, EACH_OPERAND = 1.2, EACH_RANK = 2, EACH_UNEVEN = 7.8; /* a sum: reads of each of its
+  points, ranks of what is read, ranges that may end early */
+static const double COPY = 37.4;                                                    /* an element at a time */
+static const double POINTS = 13.6, EACH_POINT = 1.05, MOST_POINTS = 16, EACH_UNEVEN_POINT = 10.2; /* other statements */
+static const double MERGE = 15.4, EACH_PART = 0.43, MOST_PARTS = 8; /* of results in parts */
+static const double EACH_PIECE = 0.21, EACH_LET = 0.35,
+                    MOST_LETS = 60; /* beside all: copies of tiles, values of loops */
+static const double LEAST = 12;
+
+/* The statements of a part that compute or copy, in order, and its loops as runs of them. */
+typedef struct {
+  int first, last;
+} run;
 typedef struct {
   const ir_program *p;
-  bool *seen;                  /* [buffers] counted */
-  bool products;               /* there are products in fragments */
-  double sums;                 /* of these */
-  double sides;                /* fragments of sixteen rows that one of them has */
-  double exponentials;         /* that a lane has of a region */
-  int read, counted;           /* what maps of a region read from memory; coordinates that they compute with */
-  int points;                  /* sums that threads have by themselves */
-  int copies, lets;            /* copies to shared memory; values of the loops */
-  double arguments, distances; /* arrays of the caller that it touches, and steps of their ranks */
-} held;
+  int n, n_loops;
+  const ir_stmt **leaf; /* [n] */
+  bool *region;         /* [n] it stands in a region */
+  double *live;         /* [n] numbers of fragments in a lane */
+  run *loop;            /* [n_loops] */
+} lane;
 
-/* Numbers of a lane; of fragments whose lower halves no row has, half of these. */
-static double numbers(const ir_stmt *s, const ir_buffer *b) {
-  const int m = s->nest.fragments->m;
-  const double all = (double)(b->extent[b->rows] * b->extent[b->columns]) / CU_LANES;
-  return s->range[m].most <= CU_FRAGMENT_SIDE / 2 ? all * 0.75 : all;
+static bool is_leaf(const ir_stmt *s) { return ir_facts_of(s)->points || s->kind == IR_COPY; }
+
+static void count(const ir_body *b, int *leaves, int *loops) {
+  for (int i = 0; i < b->n; i++) {
+    *leaves += is_leaf(b->s[i]);
+    *loops += b->s[i]->kind == IR_FOR;
+    count(&b->s[i]->body, leaves, loops);
+  }
 }
 
-static void hold_product(held *h, const ir_stmt *s) {
-  const int z = h->p->buffer_of[h->p->tree->workload->ops[s->op].out];
-  const ir_buffer *out = &h->p->buffers[z];
-  const double sides = (double)out->extent[out->rows] / CU_FRAGMENT_SIDE;
-  if (!h->seen[z]) h->sums += numbers(s, out);
-  if (sides > h->sides) h->sides = sides;
-  h->seen[z] = h->products = true;
+static void collect(lane *t, const ir_body *b, bool region) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    const int first = t->n;
+    if (is_leaf(s)) t->region[t->n] = region, t->leaf[t->n++] = s;
+    collect(t, &s->body, region || (s->kind == IR_FOR && cu_is_region(t->p, s)));
+    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) t->loop[t->n_loops++] = (run){first, t->n - 1};
+  }
 }
 
-/* What a map of a region takes besides fragments: each of its points has its own. */
-static void hold_map(held *h, const ir_stmt *s) {
-  const tf_op *op = &h->p->tree->workload->ops[s->op];
-  const ir_buffer *out = &h->p->buffers[h->p->buffer_of[op->out]];
-  if (op->kinds >> TF_K_EXP & 1 && out->space == CU_FRAGMENT && out->columns >= 0)
-    h->exponentials += (double)(out->extent[out->rows] * out->extent[out->columns]) / CU_LANES;
+static bool open_lane(lane *t, const ir_program *p, const ir_stmt *part) {
+  const ir_body whole = {.n = 1, .s = (ir_stmt *[]){(ir_stmt *)part}};
+  int leaves = 0, loops = 0;
+  count(&whole, &leaves, &loops);
+  *t = (lane){.p = p};
+  t->leaf = TF_ARRAY(p->arena, const ir_stmt *, (size_t)leaves + 1);
+  t->region = TF_ARRAY(p->arena, bool, (size_t)leaves + 1);
+  t->live = TF_ARRAY(p->arena, double, (size_t)leaves + 1);
+  t->loop = TF_ARRAY(p->arena, run, (size_t)loops + 1);
+  if (!t->leaf || !t->region || !t->live || !t->loop) return false;
+  collect(t, &whole, false);
+  return true;
+}
+
+/* The first and the last statement that touch each buffer; {-1, -1}: none. */
+static run *find_touches(const lane *t) {
+  run *is = TF_ARRAY(t->p->arena, run, (size_t)t->p->n_buffers + 1);
+  for (int b = 0; is && b < t->p->n_buffers; b++)
+    is[b] = (run){-1, -1};
+  for (int i = 0; is && i < t->n; i++) {
+    cu_access a[CU_MOST_ACCESSES];
+    const int n = t->leaf[i]->kind == IR_COPY ? 0 : cu_accesses(t->p, t->leaf[i], a);
+    for (int k = 0; k < n; k++) {
+      run *at = &is[a[k].buffer];
+      *at = (run){at->first < 0 ? i : at->first, i};
+    }
+  }
+  return is;
+}
+
+/* A fragment is live from the first statement that touches it to the last; in all of a loop that it outlives. */
+static bool find_live(lane *t) {
+  const run *touches = find_touches(t);
+  for (int b = 0; touches && b < t->p->n_buffers; b++) {
+    const ir_buffer *at = &t->p->buffers[b];
+    run is = touches[b];
+    if (at->space != CU_FRAGMENT || is.first < 0) continue;
+    for (int k = 0; k < t->n_loops; k++) {
+      const run l = t->loop[k];
+      const bool within = is.first >= l.first && is.last <= l.last, apart = is.last < l.first || is.first > l.last;
+      if (within || apart) continue;
+      if (l.first < is.first) is.first = l.first;
+      if (l.last > is.last) is.last = l.last;
+    }
+    for (int i = is.first; i <= is.last; i++)
+      t->live[i] += (double)(at->extent[at->rows] * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
+  }
+  return touches;
+}
+
+/* ---- one statement --------------------------------------------------------------------------------------- */
+
+static const tf_op *op_of(const lane *t, const ir_stmt *s) { return &t->p->tree->workload->ops[s->op]; }
+
+static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
+  return &t->p->buffers[s->nest.from ? s->nest.from[read] : t->p->buffer_of[op_of(t, s)->reads[read].tensor]];
+}
+
+/* Operands that are loaded ahead, until so many are in flight; where they are no matrices in shared memory, an element
+ * at a time, with addresses of rows. */
+static double of_product(const lane *t, const ir_stmt *s) {
+  const ir_fragments *f = s->nest.fragments;
+  const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]], *a = from(t, s, f->a);
+  const cu_mma *mma = cu_mma_of(t->p);
+  const bool made = a->space == CU_FRAGMENT; /* its rows are: nothing is loaded of them */
+  const int64_t k_round = mma->kernel.k_round;
+  const double rows = (double)out->extent[out->rows] / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
+               steps = (double)((s->range[f->k].most + k_round - 1) / k_round);
+  const double loaded = steps * ((made ? 0 : 4 * rows) + 2 * eights);
+  const bool bytes = mma->kernel.group == 4, far = !made && !(a->matrix && a->role == IR_COPIED);
+  const double gathered =
+      (!made && !cu_is_loaded(t->p, s, f->a) ? GATHERED_A : 0) + (!cu_is_loaded(t->p, s, f->b) ? GATHERED_B : 0);
+  return PRODUCT + (loaded < MOST_LOADED ? loaded : MOST_LOADED) + EACH_SIDE * (rows - 1) + (bytes ? gathered : 0) +
+         (far ? EACH_FAR * rows : 0);
+}
+
+/* Operands that are in global memory; ranks of those that are not in registers. */
+typedef struct {
+  int global, ranks;
+} operands;
+
+static operands operands_of(const lane *t, const ir_stmt *s) {
+  operands n = {0, 0};
+  for (int i = 0; s->kind == IR_NEST && i < op_of(t, s)->n_reads; i++) {
+    const ir_buffer *b = from(t, s, i);
+    if (b->space == CU_FRAGMENT) continue;
+    n.global += b->space != CU_SHARED, n.ranks += b->rank;
+  }
+  return n;
+}
+
+/* A region's map, or save. */
+static double of_map(const lane *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s);
+  int counted = 0;
   for (int i = 0; i < op->n_expr; i++)
-    h->counted += op->expr[i].what == TF_X_DIM;
-  for (int i = 0; i < op->n_reads; i++)
-    h->read +=
-        h->p->buffers[s->nest.from ? s->nest.from[i] : h->p->buffer_of[op->reads[i].tensor]].space != CU_FRAGMENT;
+    counted += op->expr[i].what == TF_X_DIM;
+  return MAP + EACH_READ * operands_of(t, s).global + EACH_COUNTED * counted;
 }
 
-static void hold(held *h, const ir_body *body, bool region) {
-  for (int i = 0; i < body->n; i++) {
-    const ir_stmt *s = body->s[i];
-    const bool nest = s->kind == IR_NEST, product = nest && s->nest.fragments;
-    if (product) hold_product(h, s);
-    if (region && nest && !product) hold_map(h, s);
-    h->points += !region && nest && !product && h->p->tree->workload->ops[s->op].reduce != TF_ASSIGN;
-    h->copies += s->kind == IR_COPY;
-    h->lets += s->kind == IR_LET;
-    hold(h, &s->body, region || (s->kind == IR_FOR && cu_is_region(h->p, s)));
+static int uneven(const lane *t, const ir_stmt *s) {
+  int n = 0;
+  for (int k = 0; k < ir_n_ranges(t->p, s); k++)
+    n += !s->range[k].exact;
+  return n;
+}
+
+/* Points of a thread that nvcc unrolls loops over: of two short dims. */
+static double unrolled(const lane *t, const ir_stmt *s) {
+  enum { LONGEST = 8, MOST = 32 };
+  int64_t all = 1;
+  for (int k = op_of(t, s)->n_out_dims - 1, n = 0; k >= 0 && n < 2; k--) {
+    const int64_t most = s->range[k].most;
+    if (most > 1 && most <= LONGEST && all * most <= MOST) all *= most, n++;
   }
+  return (double)all;
 }
 
-static void hold_arguments(held *h, const ir_stmt *part) {
-  for (int i = 0; i < h->p->n_buffers; i++) {
-    const ir_buffer *b = &h->p->buffers[i];
-    if (b->role != IR_ARGUMENT || !cu_touches(h->p, &(ir_stmt *){(ir_stmt *)part}, 1, i)) continue;
-    h->arguments++, h->distances += b->rank - 1;
-  }
+/* A sum of a thread's own. */
+static double of_sum(const lane *t, const ir_stmt *s) {
+  return SUM + EACH_OPERAND * unrolled(t, s) * op_of(t, s)->n_reads + EACH_RANK * operands_of(t, s).ranks +
+         EACH_UNEVEN * uneven(t, s);
 }
 
-/* Fitted to what ptxas 13.0 says for sm_80 of the thesis's chains and attention, the layers of workloads/models and
- * random workloads, in five types (docs/HOWTO-emit.md says how near it comes).  Sums stand beside the columns that they
- * are multiplied by; tf32's are rounded where they are multiplied, and so are exponentials. */
+/* What neither sums nor is in a region. */
+static double of_points(const lane *t, const ir_stmt *s) {
+  const double here = POINTS + EACH_UNEVEN_POINT * uneven(t, s);
+  if (s->kind != IR_MERGE) return here + EACH_POINT * fmin(unrolled(t, s), MOST_POINTS);
+  return here + MERGE + EACH_PART * fmin((double)s->merge.parts, MOST_PARTS) * (s->merge.before >= 0 ? 2 : 1);
+}
+
+/* ---- a part ---------------------------------------------------------------------------------------------- */
+
+/* Pieces of 16 bytes that a thread copies to tiles. */
+static double pieces(const ir_buffer *to) {
+  const cu_tile tile = cu_tile_of(to);
+  return (double)((tile.rows * tile.pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
+}
+
+static int lets_of(const ir_body *b) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += (b->s[i]->kind == IR_LET) + lets_of(&b->s[i]->body);
+  return n;
+}
+
+/* The most of all statements, and what is kept beside any of them.  Points of threads' own and copies an element at a
+ * time matter only where there is nothing, and where there is something, that sums. */
 double cu_registers(const ir_program *p, const ir_stmt *part) {
-  static const double few = 5.5, each_argument = 14, some_lets = 0.45, own = 42, each_copy = 10, each_distance = 4,
-                      fragments = 19.5, each_sum = 1.43, each_rounded = 0.45, each_exponential = 1, each_side = 12,
-                      each_let = 1.1, each_read = 16, each_counted = 12;
-  held h = {.p = p, .seen = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1)};
-  const cu_mma *mma = cu_mma_of(p);
-  if (!h.seen) return own;
-  hold(&h, &(ir_body){.n = 1, .s = (ir_stmt *[]){(ir_stmt *)part}}, false);
-  hold_arguments(&h, part);
-  if (h.products) {
-    const double rounded =
-        mma && mma->kernel.a == IR_F32 ? each_rounded * h.sums + each_exponential * h.exponentials : 0;
-    const double maps = each_read * h.read + each_counted * (h.counted > 2 ? h.counted - 2 : 0);
-    return fragments + each_sum * h.sums + each_side * h.sides + each_let * h.lets + rounded + maps;
+  double most = 0, points = 0, copies = 0, copied = 0;
+  bool sums = false;
+  lane t;
+  if (!open_lane(&t, p, part) || !find_live(&t)) return p->tree->arch->multiprocessor.most;
+  for (int i = 0; i < t.n; i++) {
+    const ir_stmt *s = t.leaf[i];
+    if (s->kind == IR_COPY) {
+      const ir_buffer *to = &p->buffers[s->copy.to];
+      if (to->matrix)
+        copied += pieces(to);
+      else
+        copies = COPY;
+    } else if (s->kind == IR_NEST && s->nest.fragments) {
+      most = fmax(most, t.live[i] + of_product(&t, s)), sums = true;
+    } else if (t.region[i]) {
+      most = fmax(most, t.live[i] + of_map(&t, s));
+    } else if (s->kind == IR_NEST && op_of(&t, s)->reduce != TF_ASSIGN) {
+      most = fmax(most, of_sum(&t, s)), sums = true;
+    } else {
+      points = fmax(points, of_points(&t, s));
+    }
   }
-  if (h.points && h.copies) return own + each_copy * h.copies + each_distance * h.distances;
-  return few + some_lets * h.lets + each_argument * h.arguments;
+  if (sums) most = fmax(most, copies);
+  if (most > 0) most += EACH_PIECE * copied;
+  if (!sums) most = fmax(most, points);
+  return fmax(LEAST, most + EACH_LET * fmin(lets_of(&part->body), MOST_LETS));
 }

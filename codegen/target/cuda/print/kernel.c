@@ -111,7 +111,7 @@ static void copy(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "all *= n%d;\n", r);
   }
   if (c->flag) c_indent(c), fprintf(c->out, "if (!on%d) all = 0;\n", c->flag);
-  c_line(c, "for (int i = THREAD; i < all; i += THREADS) {\n");
+  c_line(c, "for (int i = thread_here(); i < all; i += THREADS) {\n");
   c->depth++;
   c_line(c, "int rest = i;\n");
   for (int r = to->rank - 1; r >= 0; r--) {
@@ -159,7 +159,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
     if (s->loop.trip != all) fprintf(c->out, "(int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
     c->depth++;
     c_indent(c);
-    fprintf(c->out, "const int64_t %s = %s;\n", var, thread);
+    fprintf(c->out, "const int64_t %s = %s;\n", var, s->loop.map == IR_WARP ? "row_here()" : "lane_here()");
     c_indent(c);
     fprintf(c->out, "(void)%s;\n", var);
     cu_fragments(c, s);

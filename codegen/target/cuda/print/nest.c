@@ -62,6 +62,7 @@ static int open_loops(c_printer *c, const sums *t, int from, int to) {
   int opened = 0;
   for (int k = from; k < to; k++) {
     if (is_unrolled(t, k)) continue;
+    if (k == t->op->n_dims - 1 && t->op->reduce != TF_ASSIGN) c_line(c, "#pragma unroll 4\n"); /* not all steps */
     c_loop(c, t->op, t->s, k);
     opened++;
   }

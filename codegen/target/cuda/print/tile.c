@@ -59,14 +59,15 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   const int per = per_piece(to);
   c_indent(c);
   fprintf(c->out,
-          "const int row = THREAD / %" PRId64 ", left = (int)least(columns - THREAD %% %" PRId64 " * %d, %d);\n",
+          "const int thread = thread_here(), row = thread / %" PRId64 ", left = (int)least(columns - thread %% %" PRId64
+          " * %d, %d);\n",
           t->pieces, t->pieces, per, per);
   c_indent(c);
-  fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * %d;\n", c_type(to->type), t->pieces,
+  fprintf(c->out, "const %s *at = from + row * stride + thread %% %" PRId64 " * %d;\n", c_type(to->type), t->pieces,
           per);
   c_indent(c);
   fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * %d];\n",
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, thread %% %" PRId64 ")) * %d];\n",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces, per);
   open_turns(c, t->rows / at_once);
   c_indent(c);
@@ -80,8 +81,9 @@ static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   const int64_t pieces = t->rows * t->pieces;
   const int per = per_piece(to);
+  c_line(c, "const int thread = thread_here();\n");
   open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
-  c_line(c, "const int i = THREAD + j * THREADS;\n");
+  c_line(c, "const int i = thread + j * THREADS;\n");
   if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
   c_indent(c);
   fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
