@@ -66,7 +66,7 @@ if has chosen; then
   when chosen
   text chosen
   printf '| Workload | kernels | the model'"'"'s first, ms | best, ms | its rank | best / first |\n|---|--:|--:|--:|--:|--:|\n'
-  sort $results/cpu-chosen.csv | awk -F, '$1 != "workload" && NF == 6 {
+  sort $results/cpu-chosen.csv | awk -F, '$1 != "case" && NF == 6 {
     sub(/workloads\//, "", $1); sub(/\.yaml/, "", $1)
     printf "| %s | %d | %.3g | %.3g | %d | %.2f |\n", $1, $2, 1e3 * $3, 1e3 * $4, $5, $6
     n++; s += log($6) } END { if (n) printf "| geometric mean | | | | | %.2f |\n", exp(s / n) }'
