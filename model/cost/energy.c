@@ -11,8 +11,8 @@ static double level_energy(const struct tf_model *m, int level) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
     double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
-    pj += k * ((double)(c->read + c->drain) * mem->read_pj + (double)(c->fill + c->update) * mem->write_pj +
-               (double)(c->fill + c->drain) * hops);
+    const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update, drain = (double)c->drain;
+    pj += k * ((read + drain) * mem->read_pj + (fill + update) * mem->write_pj + (fill + drain) * hops);
   }
   return pj;
 }

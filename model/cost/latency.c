@@ -299,7 +299,7 @@ static void unit_times(struct tf_model *m, limit *top) {
     tf_unit_result *r = &m->res.units[u];
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
-      r->points += points_on(m, o, u);
+      (void)__builtin_add_overflow(r->points, points_on(m, o, u), &r->points); /* model.c says where all are too many */
     if (r->cycles > top->most) *top = (limit){r->cycles, m->views->unit_name[u]};
   }
 }
