@@ -23,7 +23,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from common import ROOT, cases, what_of
+
 MODES = ["static", "compiled", "overlapped"]
 
 
@@ -107,17 +108,15 @@ def seconds_of(args):
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def what_of(case, arch):
-    with open(ROOT / "workloads/operators/cases.csv", encoding="utf-8") as f:
-        for line in f:
-            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
-            if name == case:
-                return [arch, f"workloads/operators/{kind}.yaml", *(x for p in params.split() for x in ("--set", p))]
+def arguments_of(case, arch):
+    for kind, name, params in cases():
+        if name == case:
+            return what_of(arch, kind, params)
     sys.exit(f"no case {case} in workloads/operators/cases.csv")
 
 
 def measured(o, case):
-    what, store, table, folder = what_of(case, o.arch), o.folder / f"{case}.db", o.folder / "trials.csv", o.folder / f"{case}-kernel"
+    what, store, table, folder = arguments_of(case, o.arch), o.folder / f"{case}.db", o.folder / "trials.csv", o.folder / f"{case}-kernel"
     out = []
     for k in range(o.stages):
         all_of_it = seconds_of([o.tileflow, "tune", *what, "--trials", (k + 1) * o.trials, "--store", store, "--csv", table, "--quiet"])

@@ -13,9 +13,7 @@ as it is measured, in the place of its old one; a case that has one is left out,
 Exit status 1 where a case cannot be emitted or compiled, or is wrong.  Needs PyTorch; without it, status 3.
 """
 import argparse
-import contextlib
 import csv
-import fcntl
 import json
 import math
 import os
@@ -27,10 +25,10 @@ import sys
 import tempfile
 import time
 
+from common import HERE, ROOT, alone, cases, what_of
+
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "kernels"))
 try:
     import torch
@@ -52,36 +50,11 @@ class Failed(Exception):
     """Why a case has no row."""
 
 
-@contextlib.contextmanager
-def alone(lock):
-    """While the computer is this run's; lock None: of itself.  A run that was begun with nice, by one who may, is nice no more."""
-    if not lock:
-        yield
-        return
-    nice = os.getpriority(os.PRIO_PROCESS, 0)
-    with open(lock, "w", encoding="ascii") as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
-        with contextlib.suppress(PermissionError):
-            os.setpriority(os.PRIO_PROCESS, 0, 0)
-        try:
-            yield
-        finally:
-            os.setpriority(os.PRIO_PROCESS, 0, nice)
-
-
 def command(args, what):
     done = subprocess.run(["nice", "-n", "15", *(str(a) for a in args)], capture_output=True, text=True, timeout=900, cwd=ROOT)
     if done.returncode:
         raise Failed(f"{what}: {(done.stderr or done.stdout or 'ended by a signal').strip()[:300]}")
     return done.stdout
-
-
-def cases():
-    with open(ROOT / "workloads/operators/cases.csv", encoding="utf-8") as f:
-        for line in f:
-            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
-            if not line.startswith("#") and name != "small":
-                yield kind, name, dict((k, int(v)) for k, v in (p.split("=") for p in params.split()))
 
 
 def built(tileflow, what, folder):
@@ -94,7 +67,7 @@ def built(tileflow, what, folder):
 class Case:
     def __init__(self, o, kind, name, params):
         self.o, self.kind, self.name, self.params = o, kind, name, params
-        self.what = [o.arch, f"workloads/operators/{kind}.yaml", *(x for k, v in params.items() for x in ("--set", f"{k}={v}"))]
+        self.what = what_of(o.arch, kind, params)
 
     def library(self, label, *more):
         path, self.fields, self.manifest = built(self.o.tileflow, [*self.what, *more], self.o.folder / f"{self.name}-{label}")

@@ -13,8 +13,6 @@ Nothing is measured but this, so the same command writes the same file but for i
 """
 import argparse
 import concurrent.futures
-import contextlib
-import fcntl
 import math
 import os
 import pathlib
@@ -24,27 +22,19 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from common import HERE, ROOT, alone, cases, what_of
+
 sys.path.insert(0, str(HERE.parent / "kernels"))
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LIMIT = 1e-5
 
 
-def cases():
+def tables():
     """Table: kind and params of its case."""
-    for kind, case, params in operators_csv():
+    for kind, case, params in cases():
         for path in sorted((HERE / "tables").glob("*.csp")):
             if path.stem.split(".")[0] == case:
                 yield path.stem, (kind, params)
-
-
-def operators_csv():
-    with open(ROOT / "workloads/operators/cases.csv", encoding="utf-8") as f:
-        for line in f:
-            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
-            if not line.startswith("#") and name != "small":
-                yield kind, name, dict((k, int(v)) for k, v in (p.split("=") for p in params.split()))
 
 
 def command(tool, name, of, scratch):
@@ -53,8 +43,7 @@ def command(tool, name, of, scratch):
     text = (ROOT / "arch-specs/host-template.yaml").read_text(encoding="utf-8")
     arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", text, count=1), encoding="utf-8")
     kind, params = of
-    settings = [x for k, v in params.items() for x in ("--set", f"{k}={v}")]
-    return [tool, name, arch, ROOT / f"workloads/operators/{kind}.yaml", *settings, "--constraints", HERE / "tables" / f"{name}.csp"]
+    return [tool, name, *what_of(arch, kind, params), "--constraints", HERE / "tables" / f"{name}.csp"]
 
 
 # ---- record -----------------------------------------------------------------------------------------------------
@@ -93,16 +82,6 @@ def contestants(scratch, of, libraries):
         if not off < LIMIT:
             sys.exit(f"kernel {k} is wrong by {off:g}")
         yield kernel
-
-
-@contextlib.contextmanager
-def alone(lock):
-    if not lock:
-        yield
-        return
-    with open(lock, "w", encoding="ascii") as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
-        yield
 
 
 def times(kernels):
@@ -177,7 +156,7 @@ def main():
     o.tool, o.table = o.tool.resolve(), o.table.resolve()
     out = pathlib.Path(o.cases.pop(0)) if o.what == "replay" else None
     there = {line.split(",")[0] for line in o.table.read_text(encoding="utf-8").splitlines()} if o.table.exists() else set()
-    chosen = {n: of for n, of in cases() if not o.cases or n in o.cases}
+    chosen = {n: of for n, of in tables() if not o.cases or n in o.cases}
     if o.what == "record":
         for name, of in chosen.items():
             if name not in there:
