@@ -86,13 +86,13 @@ static int64_t factor(polish *q, int64_t n) {
   return f;
 }
 
-/* A random loop over the dim that op o has for itself, other than `not`, whose trip count f divides, or the outermost
- * of them; -1: none. */
-static int own_loop(polish *q, int o, int dim, int64_t f, int not, bool outmost) {
+/* A random loop over the dim that op o has for itself, other than `except`, whose trip count f divides, or the
+ * outermost of them; -1: none. */
+static int own_loop(polish *q, int o, int dim, int64_t f, int except, bool outmost) {
   int found = -1;
   uint32_t n = 0;
   for (int i = 0; i < q->n && !(outmost && found >= 0); i++)
-    if (i != not &&!q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
+    if (i != except && !q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
         (outmost || !tf_rng_below(&q->rng, ++n)))
       found = i;
   return found;
