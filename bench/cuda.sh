@@ -16,7 +16,7 @@
 #   PYTHON=python3 with PyTorch for the figures beside ours; without it, ours alone are checked (small ones) and timed
 #   JOBS=N         compilers side by side (as many as cores)
 #   CUOBJDUMP=FILE to count what stands in the machine code
-# docs/HOWTO-emit.md says which question each step answers.
+# docs/CUDA.md says which question each step answers.
 set -u
 usage() { sed -n 's/^#   bench/usage: bench/p' "$0" >&2; exit 2; }
 whole() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Registers of a thread, fitted to what ptxas of nvcc 13.0 says for sm_80 of 205 kernels: the thesis's chains and
- * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/HOWTO-emit.md says
+ * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/CUDA.md says
  * how near it comes to others).  Figures that the fit took to be nothing are left out. */
 static const double PRODUCT = 11.2, /* a product, besides fragments and what is in flight: */
     MOST_LOADED = 40.6,             /* operands that ptxas loads ahead at most */
