@@ -93,7 +93,7 @@ def torch_node(t, kind, x, shape, at):
         return single[kind](x[0])
     if kind == "Conv":
         pads = at.get("pads", [0, 0, 0, 0])
-        return f.conv2d(x[0], x[1], x[2] if len(x) > 2 else None, at["strides"], pads[:2], at["dilations"], at["group"])
+        return f.conv2d(x[0], x[1], x[2] if len(x) > 2 else None, at.get("strides", [1, 1]), pads[:2], at.get("dilations", [1, 1]), at.get("group", 1))
     if kind == "ConvTranspose":
         return f.conv_transpose2d(x[0], x[1], x[2], at["strides"])
     if kind == "BatchNormalization":
