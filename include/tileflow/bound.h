@@ -3,6 +3,10 @@
 #define TILEFLOW_BOUND_H
 #include "tileflow/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
   double capacity; /* words of `word_bits`, summed over all memories but the outermost */
   double words; /* below the next step's capacity every mapping moves at least so many through the outermost memory */
@@ -22,4 +26,8 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
 void tf_bound_slope_free(tf_bound_slope *s);
 /* The bound in words at a capacity. */
 double tf_bound_at(const tf_bound_slope *s, double capacity);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

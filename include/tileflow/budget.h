@@ -4,6 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Why a run ended; the key is JSON's stopped_by. */
 /* clang-format off */
 #define TF_STOPS(X)                                                                           \
@@ -41,4 +45,8 @@ typedef struct {
   void (*progress)(void *ctx, const tf_progress *p); /* called now and then, from the caller's thread; may be NULL */
   void *ctx;                                         /* for both callbacks */
 } tf_budget;
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A place in an input file.  line and col are 1-based, len is how many columns the
  * caret underlines (at least 1).  line 0: no place (command line, tool failure). */
 typedef struct {
@@ -102,4 +106,8 @@ const char *tf_code_key(tf_code code);
 /* The whole list as text (file:line:col: error[E_X]: ..., source line, caret), sorted by place, notes after their
  * error; warnings only if there is no error.  Malloc'd, the caller frees; NULL if memory ran out. */
 char *tf_diags_text(const tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

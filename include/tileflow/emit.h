@@ -3,6 +3,10 @@
 #define TILEFLOW_EMIT_H
 #include "tileflow/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Instruction sets of the CPU target: key, meaning.  Those with longer keys add instructions for bf16 and int8;
  * float32 is the same with and without, but with SME's. */
 /* clang-format off */
@@ -194,4 +198,8 @@ bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
 const char *tf_emit_isa(const char *dtype);
 /* Whether this computer can run that isa (a key of TF_ISAS; any other: no). */
 bool tf_emit_runs(const char *isa);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -3,6 +3,10 @@
 #define TILEFLOW_EXPORT_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A mapping: tree.h, for who looks inside it. */
 typedef struct tf_tree tf_tree;
 
@@ -28,4 +32,8 @@ const char *tf_export_format(int i);
  * be freed by tf_export_free.  NULL after an error. */
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
                            tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

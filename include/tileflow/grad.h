@@ -3,6 +3,10 @@
 #define TILEFLOW_GRAD_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Names of tensors, separated by commas. */
 typedef struct {
   const char *of;    /* what is differentiated; NULL: all outputs */
@@ -17,4 +21,8 @@ typedef struct {
  * Malloc'd, the caller frees.  NULL with every error in d: an unknown name, or one on which nothing depends (E_NAME),
  * the same tensor in `of` and `by`, or an existing d_T (E_DUP), a limit of workloads exceeded (E_LIMIT). */
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,10 @@
 
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads Timeloop's architecture (version 0.2 to 0.4), problem (`shape`, `instance`) and mapping (temporal, spatial and
  * bypass directives) from n named texts, divided in any way, and writes the equivalent sections `architecture`,
  * `workload` and `mapping` of docs/FORMATS.md; sections that the texts lack are left out.  What is read but has no
@@ -43,4 +47,7 @@ bool tf_import_foreign(const tf_text *text);
  * be alone. */
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

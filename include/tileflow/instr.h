@@ -4,6 +4,10 @@
 #define TILEFLOW_INSTR_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The virtual mapping: which of the op's loops, fused in the op's order, each loop of the instruction covers.  The
  * op's other loops remain around the calls. */
 typedef struct {
@@ -57,4 +61,8 @@ typedef struct {
 } tf_instr_timing;
 bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
                        tf_instr_place *out, tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -3,6 +3,10 @@
 #define TILEFLOW_MODEL_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A mapping: tree.h, for who looks inside it. */
 typedef struct tf_tree tf_tree;
 
@@ -146,4 +150,8 @@ bool tf_bounds_may_wait(const tf_workload *wl, int o);
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
 /* The same, with the reason in d. */
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,10 @@
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- groups ----------------------------------------------------------------------- */
 /* Some ops of a workload as a workload of their own.  Tensors that other ops produce are its inputs, and so are views
  * of these; tensors that only other ops read are its outputs; extents, pads and widths are kept.  Ops are in
@@ -131,4 +135,8 @@ void tf_net_memory_free(tf_net_memory *m);
  * float32 (others: E_NAME).  NULL with errors in d. */
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
                             tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,10 @@
 #define TILEFLOW_NPU_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct tf_npu tf_npu;
 
 /* Reads a program with its machine from text.  NULL with every error in d, at its place.  The text is registered in d,
@@ -66,4 +70,8 @@ typedef struct {
  * result's names belong to the program.  Free the result in either case. */
 bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out, tf_diags *d);
 void tf_npu_result_free(tf_npu_result *r);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

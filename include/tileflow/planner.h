@@ -5,6 +5,10 @@
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Default evaluations, if the budget limits neither number nor time, for each of the searches that a plan makes: fewer
  * for a workload of many ops, so that the plan of a chain, of attention, or of a layer takes less than half a second.
  * These limits count work, not time: the same options give the same kernel on a busy machine. */
@@ -50,4 +54,8 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
 /* The kernel of a plan that has a mapping, with the options of the plan; as tf_emit. */
 tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d);
 void tf_planned_free(tf_planned *p);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

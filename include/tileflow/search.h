@@ -5,6 +5,10 @@
 #include "tileflow/budget.h"
 #include "tileflow/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The objective, to be minimised.  Latency in cycles, energy in pJ, EDP in pJ * seconds, traffic in words through the
  * outermost memory. */
 #define TF_OBJECTIVES(X) X(LATENCY, "latency") X(ENERGY, "energy") X(EDP, "edp") X(TRAFFIC, "traffic")
@@ -92,4 +96,8 @@ void tf_search_free(tf_search_result *r);
 
 /* Name and description of the k-th strategy; NULL past the last. */
 const char *tf_search_strategy(int k, const char **about);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,10 @@
 #include "tileflow/budget.h"
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload, the bound counts each tensor once only */
 
 /* A lower bound on the words that any mapping of the workload reads from and writes to the outermost memory, if at
@@ -53,4 +57,8 @@ typedef struct {
  * tensors.  NULL with an error in d. */
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d);
 void tf_slope_free(tf_slope *s);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

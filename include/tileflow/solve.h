@@ -4,6 +4,10 @@
 #define TILEFLOW_SOLVE_H
 #include "tileflow/search.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The closed form's figures of the mapping that it chose (thesis 3.4); orders 0: another method. */
 typedef struct {
   int orders;           /* loop orders, scopes, spatial loops and homes for which tiles were solved */
@@ -56,4 +60,8 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
  * 3.4.1, 3.4.3); of these the best by the model.  bound: for every mapping (tf_bounds_of).  NULL with errors in d. */
 tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d);
 void tf_solve_free(tf_solve_result *r);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,10 @@
 #define TILEFLOW_SPEC_H
 #include "tileflow/diag.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
@@ -314,4 +318,8 @@ void tf_spec_free(tf_spec *s);
 /* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole
  * workload: only networks (tileflow/net.h), which are cut into groups at them, may have views. */
 bool tf_no_views(const tf_workload *wl, tf_diags *d);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

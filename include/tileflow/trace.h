@@ -4,6 +4,10 @@
 #define TILEFLOW_TRACE_H
 #include "tileflow/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* id, as files name it */
 #define TF_TRACES(X)                                                                                                   \
   X(LOAD, "load")                                                                                                      \
@@ -45,4 +49,8 @@ typedef struct {
 tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d);
 void tf_trace_free(tf_trace *t);
 const char *tf_trace_key(tf_trace_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

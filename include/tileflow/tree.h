@@ -3,6 +3,10 @@
 #define TILEFLOW_TREE_H
 #include "tileflow/spec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Scope kinds, one table: id, key, how words held combine, how time combines, whether children share a memory's
  * content (SAME), own it in turn (OWN), or split it (SPLIT).  Thesis Eq. 3.12, 3.13, 3.22. */
 /* clang-format off */
@@ -98,4 +102,8 @@ int tf_tree_home(const tf_tree *t, int tensor);
 /* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and outputs of the
  * workload. */
 int tf_tree_home_scope(const tf_tree *t, int tensor);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

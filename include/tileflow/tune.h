@@ -5,6 +5,10 @@
 #include "tileflow/emit.h"
 #include "tileflow/planner.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The outcome of a candidate: id, its name in the store, meaning. */
 /* clang-format off */
 #define TF_VERDICTS(X)                                          \
@@ -138,4 +142,8 @@ typedef struct {
 bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                     const tf_planner_opts *plan, tf_ladder *out, tf_diags *d);
 void tf_ladder_free(tf_ladder *l);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

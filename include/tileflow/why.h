@@ -3,6 +3,10 @@
 #define TILEFLOW_WHY_H
 #include "tileflow/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* id, key (JSON, CSV).  "It" is the tensor; words are those beyond one pass unless said otherwise. */
 /* clang-format off */
 #define TF_CAUSES(X)                                                                                        \
@@ -52,4 +56,8 @@ enum { TF_WHY_WALK = 1000000 };
 bool tf_why_of(tf_model *m, tf_why *out);
 void tf_why_free(tf_why *w);
 const char *tf_cause_key(tf_cause c);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
