@@ -39,6 +39,7 @@ static void finish_machine(gatherer *t) {
   tf_sweep_machine *m = &t->out->machines[t->out->n];
   *m = (tf_sweep_machine){.machine = t->machine};
   sweep_score(t->g, &t->works, m->score, m->bound);
+  t->out->n_whole += t->known == t->g->n_works;
   t->solved[t->out->n++] = !t->skipped;
 }
 
@@ -102,12 +103,14 @@ static void find_gaps(const tf_sweep_grid *g, tf_sweep_summary *s) {
   for (int64_t i = 0; i < s->n; i++) {
     tf_sweep_machine *f = &s->machines[i];
     if (!f->front) continue;
-    bool proved = true;
+    bool closed = true;
     for (int64_t k = 0; k < s->n; k++)
       raise_gaps(g, f, &s->machines[k]);
     for (int k = 0; k < g->n_goals; k++)
-      proved = proved && f->gap[g->goals[k]] == 0;
-    s->proved += proved;
+      closed &= f->gap[g->goals[k]] == 0;
+    f->proved = closed && s->n_whole == g->n_passing;
+    s->closed += closed;
+    s->proved += f->proved;
   }
 }
 

@@ -36,9 +36,6 @@ static json_t *of_goals(const tf_sweep_grid *g, const double *v) {
 
 static json_t *machine(const tf_sweep_grid *g, const tf_sweep_machine *m) {
   json_t *o = json_object();
-  bool proved = true;
-  for (int i = 0; i < g->n_goals; i++)
-    proved = proved && m->gap[g->goals[i]] == 0;
   json_object_set_new(o, "machine", json_integer(m->machine));
   json_object_set_new(o, "architecture",
                       json_string(g->archs[tf_sweep_place_of(g, m->machine * g->n_cases).arch].name));
@@ -46,7 +43,7 @@ static json_t *machine(const tf_sweep_grid *g, const tf_sweep_machine *m) {
   json_object_set_new(o, "score", of_goals(g, m->score));
   json_object_set_new(o, "bound", of_goals(g, m->bound));
   json_object_set_new(o, "gap", of_goals(g, m->gap));
-  json_object_set_new(o, "proved", json_boolean(proved));
+  json_object_set_new(o, "proved", json_boolean(m->proved));
   return o;
 }
 
@@ -95,8 +92,9 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   json_object_set_new(o, "total", json_integer(g->n_machines * g->n_works));
   json_object_set_new(o, "points", points(s));
   json_object_set_new(o, "machines",
-                      json_pack("{sI sI sI sI sI sI}", "all", (json_int_t)s->n, "front", (json_int_t)s->n_front,
-                                "proved", (json_int_t)s->proved, "skipped", (json_int_t)s->skipped, "beaten",
+                      json_pack("{sI sI sI sI sI sI sI sI}", "all", (json_int_t)s->n, "whole", (json_int_t)s->n_whole,
+                                "grid", (json_int_t)g->n_passing, "front", (json_int_t)s->n_front, "proved",
+                                (json_int_t)s->proved, "skipped", (json_int_t)s->skipped, "beaten",
                                 (json_int_t)s->beaten, "open", (json_int_t)s->open));
   json_object_set_new(o, "front", front);
   json_object_set_new(o, "rows", rows);

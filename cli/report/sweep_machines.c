@@ -40,7 +40,7 @@ static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_t
     cli_csv_real(out, m->bound[g->goals[k]]);
     gap = fmax(gap, m->gap[g->goals[k]]);
   }
-  cli_printf(out, ",%d,%d", m->front, m->front && gap == 0);
+  cli_printf(out, ",%d,%d", m->front, m->proved);
   cli_csv_real(out, m->front ? gap : NAN);
   cli_printf(out, "\n");
 }

@@ -44,13 +44,14 @@ void cli_goal_cell(cli_table *t, tf_goal goal, double v) {
     cli_cell(t, "%s", cli_real(v).s);
 }
 
-/* "proved", or its largest gap and the bound that it is measured by. */
+/* "proved", or its largest gap and the bound that it is measured by; "proved of these" where the store lacks machines.
+ */
 static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {
   tf_goal worst = g->goals[0];
   for (int i = 1; i < g->n_goals; i++)
     if (m->gap[g->goals[i]] > m->gap[worst]) worst = g->goals[i];
   if (m->gap[worst] == 0)
-    cli_cell(t, "proved");
+    cli_cell(t, m->proved ? "proved" : "proved of these");
   else if (m->gap[worst] < 5e-4)
     cli_cell(t, "under 0.1 %% less %s not excluded", tf_goal_key((int)worst));
   else
@@ -121,14 +122,17 @@ static void print_front(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_t
 static void print_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
   bool found = g->method != TF_SWEEP_BOUND;
   cli_printf(out, "\n%s of %s machines are on the front", cli_count(s->n_front).s, cli_count(s->n).s);
-  if (found) cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
+  if (found && s->n_whole == g->n_passing) cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
   if (s->skipped + s->beaten)
     cli_printf(out, "; %s can never be%s, as a result beats their bounds%s (%s were not solved for that)",
                cli_count(s->skipped + s->beaten).s, g->within > 0 ? " by more than that" : "",
                g->within > 0 ? " or comes so near to them" : "", cli_count(s->skipped).s);
   if (s->open) cli_printf(out, "; %s could be, with a better mapping than was found", cli_count(s->open).s);
   cli_printf(out, ".\n");
-  if (found && s->proved < s->n_front)
+  if (s->n_whole < g->n_passing)
+    cli_printf(out, "the store has all points of %s of %s machines: nothing is proved of the others.\n",
+               cli_count(s->n_whole).s, cli_count(g->n_passing).s);
+  if (found && s->closed < s->n_front)
     cli_printf(out,
                "not excluded: a machine of the grid with so much less of it, and no more of the other objectives.\n");
 }

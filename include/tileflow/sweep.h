@@ -3,6 +3,10 @@
 #define TILEFLOW_SWEEP_H
 #include "tileflow/search.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* How the figures of a point are found; key in the section. */
 #define TF_SWEEP_METHODS(X) X(BOUND, "bound") X(EVAL, "eval") X(CLOSED, "closed") X(SOLVE, "solve") X(SEARCH, "search")
 typedef enum {
@@ -59,6 +63,7 @@ typedef struct {
   int n_axes;
   tf_sweep_axis *axes;
   int64_t n_machines, n_cases;
+  int64_t n_passing;       /* machines that meet the conditions */
   int64_t n_works, *works; /* cases that meet the conditions, ascending; a machine has a row for each of them */
 } tf_sweep_grid;
 
@@ -183,16 +188,18 @@ typedef struct {
   int64_t machine;
   double score[TF_N_GOALS]; /* by goal; area: its own.  NAN: not all its points have a mapping */
   double bound[TF_N_GOALS]; /* lower bounds on the score for any mappings on this machine; NAN: not known */
-  double gap[TF_N_GOALS]; /* of a machine on the front: how much less (0.2: a sixth) another machine could still have in
-                             one objective while no worse in the others; 0: proved */
+  double gap[TF_N_GOALS]; /* of a machine on the front: how much less (0.2: a sixth) another machine of the store could
+                             still have in one objective while no worse in the others; 0: nothing */
   bool front;             /* no machine is better in one objective and no worse in the others */
+  bool proved;            /* on the front, without a gap, and no machine of the grid is missing */
 } tf_sweep_machine;
 
 typedef struct {
-  int64_t n;                                   /* machines with a row in the store */
-  tf_sweep_machine *machines;                  /* by ascending number */
+  int64_t n;                  /* machines with a row in the store */
+  int64_t n_whole;            /* those with a row for each workload; n_passing of them: no machine is missing */
+  tf_sweep_machine *machines; /* by ascending number */
   int64_t points, by_state[TF_N_POINT_STATES]; /* rows */
-  int64_t n_front, proved;                     /* proved: those with gap 0 */
+  int64_t n_front, closed, proved;             /* machines on the front; those without a gap; those proved */
   int64_t skipped, beaten, open; /* machines not on the front: never solved; solved although bounds alone exclude them;
                                     could still join the front with a better mapping */
 } tf_sweep_summary;
@@ -208,4 +215,8 @@ typedef struct tf_condition tf_condition;
 tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d);
 bool tf_condition_holds(const tf_condition *c, const tf_sweep_grid *g, const tf_sweep_row *r);
 void tf_condition_free(tf_condition *c);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

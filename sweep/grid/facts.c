@@ -58,6 +58,7 @@ bool sweep_facts(tf_sweep *s) {
   }
   for (int i = 0; ok && i < c->n_where; i++)
     ok = add(s, text_of(a, "where.%d", i + 1), c->where[i].text);
+  if (ok && c->n_where) ok = add(s, SWEEP_PASSING, text_of(a, "%" PRId64, s->grid.n_passing));
   for (size_t i = 0; ok && i < s->n_set; i++)
     ok = add(s, text_of(a, "set.%s", s->set[i].name), s->set[i].value);
   return ok;

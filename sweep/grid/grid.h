@@ -53,6 +53,7 @@ double sweep_case_weight(const tf_sweep_grid *g, int64_t case_no);
 bool sweep_load(tf_sweep *s, const char *folder, tf_diags *d);
 /* The facts of a loaded sweep. */
 bool sweep_facts(tf_sweep *s);
+#define SWEEP_PASSING "machines" /* how many meet the conditions; stores of before 2026-11-24 lack it */
 
 /* Reads a file of the sweep; its text lives as long as the arena.  False with the errors in d. */
 bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_input *out, tf_diags *d);

@@ -312,6 +312,14 @@ static bool count_points(tf_sweep *s, tf_diags *d) {
   return true;
 }
 
+/* Called with the conditions placed and the points counted. */
+static void count_passing(tf_sweep *s) {
+  tf_sweep_grid *g = &s->grid;
+  if (s->section.n_where == 0) g->n_passing = g->n_machines;
+  for (int64_t i = 0; s->section.n_where && i < g->n_machines; i++)
+    g->n_passing += sweep_machine_holds(s, i);
+}
+
 static bool list_works(tf_sweep *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   if (g->n_cases > MOST_CASES)
@@ -335,8 +343,9 @@ static bool fill_grid(tf_sweep *s, tf_diags *d) {
   bool ok = name_files(s, &s->archs, "architecture", &g->n_archs, &g->archs) &&
             name_files(s, &s->workloads, "workload", &g->n_workloads, &g->workloads) &&
             (!s->mappings.n || name_files(s, &s->mappings, "mapping", &g->n_mappings, &g->mappings));
-  return (ok || tf_out_of_memory(d)) && make_axes(s, d) && place_conditions(s, d) && count_points(s, d) &&
-         list_works(s, d);
+  ok = (ok || tf_out_of_memory(d)) && make_axes(s, d) && place_conditions(s, d) && count_points(s, d);
+  if (ok) count_passing(s);
+  return ok && list_works(s, d);
 }
 
 static bool check_settings(const tf_sweep *s, tf_diags *d) {

@@ -139,7 +139,9 @@ static const char merge_sql[] =
 /* Rows that the two stores do not share: 0 if both are of one sweep. */
 static const char differ_sql[] =
     "SELECT count(*) FROM (SELECT * FROM (SELECT key, value FROM main.facts EXCEPT SELECT key, value FROM other.facts)"
+    " WHERE key <> '" SWEEP_PASSING "'"
     " UNION ALL SELECT * FROM (SELECT key, value FROM other.facts EXCEPT SELECT key, value FROM main.facts)"
+    " WHERE key <> '" SWEEP_PASSING "'"
     " UNION ALL SELECT * FROM (SELECT role || number, sha256 || file || weight FROM main.files EXCEPT"
     "  SELECT role || number, sha256 || file || weight FROM other.files)"
     " UNION ALL SELECT * FROM (SELECT role || number, sha256 || file || weight FROM other.files EXCEPT"

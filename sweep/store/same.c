@@ -52,6 +52,7 @@ static void compare_facts(teller *t, const tf_sweep *w) {
   sqlite3_finalize(q);
   if (same == w->n_facts || t->failed) return;
   for (int i = 0; i < w->n_facts; i++) {
+    if (!strcmp(w->facts[i].key, SWEEP_PASSING)) continue;
     q = tf_db_prepare(&t->s->db, "SELECT 1 FROM facts WHERE key = ?", t->d);
     tf_db_bind(q, "t", w->facts[i].key);
     if (!tf_db_step(&t->s->db, q, &t->failed, t->d)) {
@@ -173,10 +174,12 @@ static bool read_facts(tf_store *s, tf_diags *d) {
   bool failed = false, ok = true;
   sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT key, value FROM facts", d);
   int method = -1;
+  g->n_passing = -1;
   while (tf_db_step(&s->db, q, &failed, d)) {
     const char *key = text_at(q, 0), *value = text_at(q, 1);
     if (!strcmp(key, "name")) g->name = keep(s, value);
     if (!strcmp(key, "method")) method = index_of(value, tf_sweep_method_key);
+    if (!strcmp(key, SWEEP_PASSING)) g->n_passing = strtoll(value, NULL, 10);
     if (!strcmp(key, "within")) ok = read_within(g, value) && ok;
     if (!strcmp(key, "score")) g->geometric = strcmp(value, "sum") != 0;
     if (!strcmp(key, "objectives")) ok = read_goals(g, value) && ok;
@@ -287,6 +290,7 @@ bool sweep_schema_grid(tf_store *s, tf_diags *d) {
   if (!(machines >= 1 && cases >= 1 && machines * cases <= SWEEP_MAX_POINTS))
     return tf_db_refuse(&s->db, d, "is damaged: its grid");
   g->n_machines = (int64_t)machines;
+  if (g->n_passing < 0) g->n_passing = g->n_machines;
   g->n_cases = (int64_t)cases;
   return read_works(s, d);
 }

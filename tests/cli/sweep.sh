@@ -43,6 +43,9 @@ wait $! || fail "the first of two at once"
 same two.tfdb
 # shards, merged: every point once
 for i in 1 2 3; do "$tool" sweep sweep.yaml -o part$i.tfdb --shard $i/3 --quiet || fail "shard $i"; done
+expect 0 "the store has all points of 5 of 14 machines" results part1.tfdb
+"$tool" results part1.tfdb --machines --csv part.csv --quiet || fail "a part"
+[ "$(cut -d, -f13 part.csv | grep -c 1)" -eq 0 ] || fail "a part proves something of the grid"
 "$tool" results part1.tfdb --merge part2.tfdb part3.tfdb --csv merged.csv --quiet || fail "merge"
 [ "$(cut -d, -f1 merged.csv)" = "$(cut -d, -f1 whole.tfdb.csv)" ] || fail "shards do not make the whole"
 expect 0 "part2.tfdb: 0 rows taken" results part1.tfdb --merge part2.tfdb
