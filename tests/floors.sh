@@ -89,7 +89,7 @@ BEGIN {
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
             "string strings tgmath threads time uchar wchar wctype " \
             "dirent fcntl ftw glob poll pthread sched unistd " \
-            "sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
+            "sys/file sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
   for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }
 

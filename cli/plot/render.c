@@ -14,16 +14,16 @@ static const char *const names[] = {"figure.gp", "data.csv", "said", "figure"};
 enum { SCRIPT, DATA, SAID, FIGURE, N_NAMES };
 
 typedef struct {
-  char *dir;
+  cli_temp dir;
   char path[N_NAMES][300]; /* a longer name is truncated, and hence not found */
 } place;
 
 static bool make_place(place *p, const char *format) {
   p->dir = cli_temp_dir();
-  for (int i = 0; i < N_NAMES && p->dir; i++)
-    snprintf(p->path[i], sizeof p->path[i], "%.256s/%s%s%s", p->dir, names[i], i == FIGURE ? "." : "",
+  for (int i = 0; i < N_NAMES && p->dir.path; i++)
+    snprintf(p->path[i], sizeof p->path[i], "%.256s/%s%s%s", p->dir.path, names[i], i == FIGURE ? "." : "",
              i == FIGURE ? format : "");
-  return p->dir != NULL;
+  return p->dir.path != NULL;
 }
 
 static bool put_inputs(const place *p, const plot_chart *c, const plot_choice *w) {
@@ -87,13 +87,14 @@ cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *fi
     cli_text picture = {0};
     const bool drawn = how == CLI_RAN && read_whole(p.path[FIGURE], &picture);
     if (drawn && !is_whole(&picture, plot_format(figure)))
-      cli_complain_of(figure, TF_E_IO, "gnuplot's picture is not whole: there may be no space left in %.60s", p.dir);
+      cli_complain_of(figure, TF_E_IO, "gnuplot's picture is not whole: there may be no space left in %.60s",
+                      p.dir.path);
     else if (drawn)
       status = cli_safe_write(figure, &picture) ? CLI_DONE : CLI_FAILED;
     else if (how != CLI_STOPPED)
       complain(&p, how);
     cli_text_free(&picture);
   }
-  cli_temp_dir_drop(p.dir);
+  cli_temp_dir_drop(&p.dir);
   return status;
 }

@@ -134,16 +134,16 @@ static cli_status time_all(bench *b) {
 /* In a temporary folder, removed also on Ctrl-C. */
 static cli_status time_in_folder(bench *b) {
   cli_hold_interrupt(0);
-  char *dir = cli_temp_dir();
-  cli_status status = dir ? CLI_DONE : CLI_FAILED;
-  b->dir = dir;
+  cli_temp dir = cli_temp_dir();
+  cli_status status = dir.path ? CLI_DONE : CLI_FAILED;
+  b->dir = dir.path;
   for (int i = 0; status == CLI_DONE && i < b->n; i++) {
     b->rounds[i] = ROUNDS_FIRST;
     status = cli_interrupted(NULL) ? CLI_INTERRUPTED : write_kernel(b, i) ? CLI_DONE : CLI_FAILED;
   }
   if (status == CLI_DONE) status = time_all(b);
   cli_meter_end(&b->meter);
-  cli_temp_dir_drop(dir);
+  cli_temp_dir_drop(&dir);
   cli_release_interrupt();
   return status == CLI_DONE && cli_interrupted(NULL) ? CLI_INTERRUPTED : status;
 }

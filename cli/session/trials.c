@@ -66,13 +66,14 @@ static char *first_line(const char *path) {
 static char *compiler_of(void) {
   const char *cc = getenv("CC");
   const char *const args[] = {cc && *cc ? cc : "cc", "--version", NULL};
-  char *dir = cli_temp_dir(), *line = NULL;
+  cli_temp dir = cli_temp_dir();
+  char *line = NULL;
   cli_text said = {0};
-  if (!dir) return NULL;
-  cli_printf(&said, "%s/said", dir);
+  if (!dir.path) return NULL;
+  cli_printf(&said, "%s/said", dir.path);
   if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN) line = first_line(said.text);
   cli_text_free(&said);
-  cli_temp_dir_drop(dir);
+  cli_temp_dir_drop(&dir);
   return line ? line : strdup("cc");
 }
 
@@ -244,16 +245,17 @@ typedef cli_ran how_to_time(const cli_trials *t, const char *dir, int n, tf_timi
 
 static bool measure(const cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed, tf_timing *out) {
   cli_hold_interrupt(0);
-  char *dir = cli_temp_dir();
-  cli_ran how = dir && write_all(dir, kernels, n) ? compile_all(t, dir, n) : CLI_STOPPED;
+  cli_temp dir = cli_temp_dir();
+  const bool there = dir.path != NULL;
+  cli_ran how = there && write_all(dir.path, kernels, n) ? compile_all(t, dir.path, n) : CLI_STOPPED;
   if (how == CLI_NOT_THERE)
     fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
   for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)
-    out[k] = (tf_timing){.verdict = tested(dir, k)};
-  if (how != CLI_STOPPED && how != CLI_NOT_THERE) how = timed(t, dir, n, out);
-  cli_temp_dir_drop(dir);
+    out[k] = (tf_timing){.verdict = tested(dir.path, k)};
+  if (how != CLI_STOPPED && how != CLI_NOT_THERE) how = timed(t, dir.path, n, out);
+  cli_temp_dir_drop(&dir);
   cli_release_interrupt();
-  return dir && how != CLI_STOPPED && how != CLI_NOT_THERE && !cli_interrupted(NULL);
+  return there && how != CLI_STOPPED && how != CLI_NOT_THERE && !cli_interrupted(NULL);
 }
 
 bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out) {

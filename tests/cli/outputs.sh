@@ -60,6 +60,16 @@ if [ "$(id -u)" -ne 0 ]; then
   expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" export "$input" --to timeloop -o shut/x
   expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" import "$root/tests/data/timeloop/case004.yaml" -o shut/x
 fi
+# folders that killed processes left are removed by the next one; those in use stay, and others' of such a name
+mkdir -p bin tmp/tileflow-killed tmp/tileflow-living tmp/tileflow-others
+for folder in killed living; do : >tmp/tileflow-$folder/in-use; done
+printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho "drawn</svg>" >"$f"\n' >bin/gnuplot && chmod +x bin/gnuplot
+"$tool" eval "$input" --json drawn.json --quiet
+(flock 9 && TMPDIR=$dir/tmp PATH=$dir/bin:$PATH "$tool" plot drawn.json --as roofline -o drawn.svg) 9<tmp/tileflow-living/in-use
+if [ ! -s drawn.svg ] || [ "$(ls tmp)" != "$(printf 'tileflow-living\ntileflow-others')" ]; then
+  echo "temporary folders: $(ls tmp)"
+  failed=$((failed + 1))
+fi
 # a full disk
 echo "sweep: {name: one, method: closed, over: {l1_kib: [64, 128]}}" >one.yaml
 for half in 1 2; do
