@@ -215,7 +215,7 @@ static void prefetch_rows(FILE *out, const shape *s) {
 /* More arguments: what the 128 that are too much in each element of a come to; what to prefetch; the window's rows. */
 static const char excess[] = ", const int32_t *excess", prefetched[] = ", uintptr_t ahead, int64_t by",
                   window_rows[] = ", int64_t from, int64_t to";
-static const char *more_of(const shape *s) { return s->kernel->a == IR_U8 ? excess : ""; }
+static const char *more_of(const shape *s) { return s->kernel->lifts ? excess : ""; }
 
 /* One step of k: of position r, c of the window. */
 static void print_step(FILE *out, const shape *s, int r, int c) {
@@ -305,7 +305,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
-      if (s->kernel->a == IR_U8)
+      if (s->kernel->lifts)
         fprintf(out, "  ivec c%d_%d = ivec_load(excess + %d);\n", i, j, j * s->lanes);
       else
         fprintf(out, "  %s c%d_%d = %s_zero();\n", sums(s), i, j, sums(s));
@@ -338,7 +338,7 @@ static int64_t same_tiles(shape s, int64_t count) {
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
   const char *more = s.prefetches ? ", ahead, by" : "", *after = s.prefetches ? ", ahead += (uintptr_t)(k * by)" : "",
-             *start = s.kernel->a == IR_U8 ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
+             *start = s.kernel->lifts ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
   char name[NAME];
   bool anew;
   int64_t count;
@@ -390,25 +390,6 @@ static int unrolled(const tf_micro *u, const ir_kernel *k) {
   return k->c == IR_I32 && steps < 2 ? 2 : steps;
 }
 
-/* Sums of a panel's columns times -128, of n columns, a multiple of the lanes: steps take turns on some registers, so
- * that they do not wait for each other. */
-static void print_excess(FILE *out, const shape *s) {
-  enum { TURNS = 4 };
-  const char *of = tf_micro_kernel_of(s->kernel)->prefix;
-  fprintf(out,
-          "\nstatic APART void channels_excess(int64_t k, const %s *b, int64_t n, int32_t *to) {\n"
-          "  static const uint8_t each[4] = {128, 128, 128, 128};\n  const %ss x = %s_splat(each);\n"
-          "  for (int64_t j = 0; j < n; j += LANES) {\n    ivec s[%d];\n"
-          "    for (int t = 0; t < %d; t++) s[t] = ivec_zero();\n    int64_t p = 0;\n"
-          "    for (; p + %d <= k; p += %d)\n      for (int t = 0; t < %d; t++)\n"
-          "        s[t] = %s_add(x, %s_load(b + ((p + t) * n + j) * %d), s[t]);\n"
-          "    for (; p < k; p++) s[0] = %s_add(x, %s_load(b + (p * n + j) * %d), s[0]);\n"
-          "    ivec_store(to + j, ivec_add(ivec_add(s[0], s[1]), ivec_add(s[2], s[3])));\n  }\n"
-          "  for (int64_t j = 0; j < n; j++) to[j] = -to[j];\n}\n",
-          tf_micro_type(s->kernel->b), of, of, TURNS, TURNS, TURNS, TURNS, TURNS, of, of, s->kernel->group, of, of,
-          s->kernel->group);
-}
-
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
   const int lanes = tf_micro_of(u)->lanes;
   const shape s = {.across = panel / lanes,
@@ -438,10 +419,6 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   if (s.of && s.row.size) border_name(&s.row, name, sizeof name);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
-  if (s.kernel->a == IR_U8) {
-    if (!tf_micro_name(u, "channels_excess", &anew)) return NULL;
-    if (anew) print_excess(out, &s);
-  }
   FILE *body = open_memstream(&text, &bytes);
   bool ok = body && print_rows(out, u, body, name, s.of ? r->m * r->joined : r->m, s);
   ok = body && fclose(body) == 0 && ok;

@@ -58,15 +58,19 @@ static bool find_loops(description *s) {
 
 /* ---- types ---------------------------------------------------------------------------------------------------- */
 
-static bool type_of(const description *s, int m, ir_type *type) {
+/* lifts: elements have no sign. */
+static bool type_of(const description *s, int m, ir_type *type, bool *lifts) {
   static const struct {
     const char *name;
     ir_type type;
-  } types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"s8", IR_I8}, {"u8", IR_U8}, {"s16", IR_I16}, {"s32", IR_I32}};
+    bool lifts;
+  } types[] = {{"f32", IR_F32, false}, {"bf16", IR_BF16, false}, {"s8", IR_I8, false},
+               {"u8", IR_I8, true},    {"s16", IR_I16, false},   {"s32", IR_I32, false}};
   const tf_operand *o = &s->in->operand[m];
   for (size_t i = 0; i < sizeof types / sizeof *types && o->type; i++)
     if (!strcmp(o->type, types[i].name)) {
       *type = types[i].type;
+      *lifts = types[i].lifts;
       return true;
     }
   return tf_fail(s->d, o->at, TF_E_TYPE, "kernels have no operands of '%s' here; known: f32, bf16, s8, u8, s16, s32",
@@ -74,10 +78,10 @@ static bool type_of(const description *s, int m, ir_type *type) {
 }
 
 static bool find_types(const description *s, ir_kernel *k) {
-  bool ok = type_of(s, 0, &k->a);
-  ok = type_of(s, 1, &k->b) && ok;
-  if (!type_of(s, 2, &k->c) || !ok) return false;
-  const bool bytes = (k->a == IR_I8 || k->a == IR_U8) && k->b == IR_I8, words = k->a == IR_I16 && k->b == IR_I16;
+  bool lifts_b, lifts_c, ok = type_of(s, 0, &k->a, &k->lifts);
+  ok = type_of(s, 1, &k->b, &lifts_b) && ok;
+  if (!type_of(s, 2, &k->c, &lifts_c) || !ok) return false;
+  const bool bytes = k->a == IR_I8 && k->b == IR_I8 && !lifts_b, words = k->a == IR_I16 && k->b == IR_I16;
   k->leaves = k->c;
   if (k->c == IR_I32 ? bytes || words : k->c == IR_F32 && k->a == k->b && (k->a == IR_BF16 || k->a == IR_F32))
     return true;
@@ -116,13 +120,13 @@ static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel
            k->a != IR_F32 && (!bf16 || isa->words->beside);
   case TF_MICRO_SQUARES:
     return isa->words->square && s->of[COLUMNS] == 2 && bytes == 2 * WORD && s->of[STEPS] == k->group && !bf16 &&
-           k->a != IR_U8;
+           !k->lifts;
   case TF_MICRO_TILES:
-    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD && s->of[STEPS] == 16 * k->group &&
-           k->a != IR_U8 && k->a != IR_F32 && (!bf16 || isa->words->leave);
+    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD && s->of[STEPS] == 16 * k->group && !k->lifts &&
+           k->a != IR_F32 && (!bf16 || isa->words->leave);
   default:
     return s->of[ROWS] == s->of[COLUMNS] && is_length(s->of[ROWS] * WORD * 8) && bytes == WORD &&
-           s->of[STEPS] == k->group && (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
+           s->of[STEPS] == k->group && !k->lifts && (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
   }
 }
 

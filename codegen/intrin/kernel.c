@@ -6,8 +6,8 @@
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t", [IR_I8] = "int8_t",
-      [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
+      [IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t",
+      [IR_I8] = "int8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
   return name[t];
 }
 
@@ -24,8 +24,12 @@ static const char portable_int8[] = "typedef int32_t int8s;\n"
 
 /* Of any computer; those with instructions of their own are described in arch-specs/instructions. */
 static const tf_micro_kernel plain[] = {
-    {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32}, .sums = "vec", .text = ""},
-    {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1, IR_F32}, 1, .prefix = "int8", .sums = "ivec", .text = portable_int8},
+    {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false}, .sums = "vec", .text = ""},
+    {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1, IR_F32, false},
+     1,
+     .prefix = "int8",
+     .sums = "ivec",
+     .text = portable_int8},
 };
 enum { N_PLAIN = sizeof plain / sizeof *plain };
 
@@ -91,6 +95,7 @@ static void take_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words 
   if (squares) fprintf(out, ", const %s *q", a);
   fprintf(out, ") { return %s; }\nstatic inline %ss %s_load(const %s *p) { return %s; }\n",
           squares ? w->pair : w->splat, x, x, tf_micro_type(k->kernel.b), w->load);
+  if (k->kernel.lifts) fprintf(out, "static inline %ss %s_lift(const %s *p) { return %s; }\n", x, x, a, w->lifted);
 }
 
 static void add_text(FILE *out, const tf_micro_kernel *k) {
@@ -105,17 +110,16 @@ static void add_text(FILE *out, const tf_micro_kernel *k) {
 /* Rows of bytes side by side as groups: element by element, unless the instruction set has a way of its own. */
 static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
   const int group = k->kernel.group;
-  if (w->fours && k->kernel.a == IR_U8 && group == 4) {
+  if (w->fours && k->kernel.a == IR_I8 && group == 4) {
     fputs(w->fours, out);
     return;
   }
   fprintf(out, "static inline void int8_beside(%s *to", tf_micro_type(k->kernel.a));
   for (int e = 0; e < group; e++)
     fprintf(out, ", const int8_t *x%d", e);
-  fputs(", int64_t n) {\n  for (int64_t i = 0; i < n; i++) {\n", out);
+  fputs(", int64_t n, int8_t lift) {\n  for (int64_t i = 0; i < n; i++) {\n", out);
   for (int e = 0; e < group; e++)
-    fprintf(out, "    to[%d * i + %d] = (%s)(x%d[i] + %d);\n", group, e, tf_micro_type(k->kernel.a), e,
-            k->kernel.a == IR_U8 ? 128 : 0);
+    fprintf(out, "    to[%d * i + %d] = (%s)(x%d[i] ^ lift);\n", group, e, tf_micro_type(k->kernel.a), e);
   fputs("  }\n}\n", out);
 }
 
@@ -143,4 +147,29 @@ void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *
   if (in_tiles) in_tiles->form == TF_MICRO_OUTER ? tf_sme_text(out, in_tiles) : tf_amx_text(out);
   for (int i = 0; i < 2; i++)
     if (both[i]) kernel_text(out, tf_micro_kernel_of(both[i]), isa->words);
+}
+
+/* Steps take turns on some registers, so that they do not wait for each other. */
+const char *tf_micro_excess(FILE *out, tf_micro *u, const ir_kernel *kernel) {
+  enum { TURNS = 4 };
+  const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
+  const char *of = k->prefix, *b = tf_micro_type(kernel->b);
+  char name[64];
+  bool anew;
+  snprintf(name, sizeof name, "%.40s_excess", of);
+  const char *kept = tf_micro_name(u, name, &anew);
+  if (!kept || !anew) return kept;
+  fprintf(out,
+          "\nstatic APART void %s(int64_t k, const %s *b, int64_t n, int32_t *to) {\n"
+          "  static const %s none[%d] = {0};\n  const %ss x = %s_lift(none);\n"
+          "  for (int64_t j = 0; j < n; j += %d) {\n    const %s *at = b + %d * j;\n    ivec s[%d];\n"
+          "    for (int t = 0; t < %d; t++) s[t] = ivec_zero();\n    int64_t p = k;\n"
+          "    for (; p >= %d; p -= %d)\n"
+          "      for (int t = 0; t < %d; t++, at += %d * n) s[t] = %s_add(x, %s_load(at), s[t]);\n"
+          "    for (; p > 0; p--, at += %d * n) s[0] = %s_add(x, %s_load(at), s[0]);\n"
+          "    ivec_store(to + j, ivec_add(ivec_add(s[0], s[1]), ivec_add(s[2], s[3])));\n  }\n"
+          "  for (int64_t j = 0; j < n; j++) to[j] = -to[j];\n}\n",
+          kept, b, tf_micro_type(kernel->a), kernel->group, of, of, k->lanes, b, kernel->group, TURNS, TURNS, TURNS,
+          TURNS, TURNS, kernel->group, of, of, kernel->group, of, of);
+  return kept;
 }

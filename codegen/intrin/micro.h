@@ -56,8 +56,8 @@ struct tf_micro_kernel {
   int lanes;        /* columns of c in a register; 0: those of the instruction set */
   tf_micro_form form;
   const char *prefix; /* NULL: f32.  Prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and
-                         PREFIX_start where a is IR_U8; where groups of bfloat16 are broadcast, PREFIX_pairs_of_f32 and
-                         _of_bf16 put two rows side by side (zeros where the second is NULL) */
+                         PREFIX_lift, as splat, of a kernel that lifts; where groups of bfloat16 are broadcast,
+                         PREFIX_pairs_of_f32 and _of_bf16 put two rows side by side (zeros where the second is NULL) */
   const char *sums;   /* prefix of the operations on c, in registers of type SUMS; those of b have type PREFIX */
   const char *text;   /* of all this; NULL: made from what follows, which is the instruction's description */
   const char *call;   /* C over the names of its operands: a, b, c; of OUTER the assembler's words */
@@ -161,6 +161,11 @@ void tf_micro_transpose_text(FILE *out);
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool prefetches,
                            bool rounds);
 
+/* Prints the function, unless it is there already, and returns its name (owned by u; NULL: out of memory): static void
+ * NAME(int64_t k, const B *b, int64_t n, int32_t *excess), of a kernel that lifts, for k groups in rows of n columns, a
+ * multiple of a register's. */
+const char *tf_micro_excess(FILE *out, tf_micro *u, const ir_kernel *kernel);
+
 /* Rows of a that are computed while the product multiplies, as C over `const NAME *of`, which says where they are, and
  * row `i`; TYPE is NAME.  `void NAME_rows(const NAME *of, int64_t from, int64_t to)` computes rows from ... to - 1,
  * and has been printed. */
@@ -244,9 +249,9 @@ typedef struct {
  * panel: a multiple of the lanes.  For kernels with groups, whose elements stand side by side, k and `step` count
  * groups, at and `apart` elements, and b[(p * panel + j) * group] begins one.  add & FAR_C: as above.  Accesses no
  * other elements of c; reads whole rows of b.  Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  Where
- * A is IR_U8: (.., int add, const int32_t *excess), begins with these sums, which `void channels_excess(int64_t k,
- * const B *b, int64_t panel, int32_t *excess)` finds.  If it prefetches: (.., uintptr_t ahead, int64_t by): each tile
- * prefetches the k * by bytes from `ahead` on, the next tile those after them.  With a window: (.., int64_t from,
- * int64_t to), and k is a multiple of its positions; those left out are taken to be zeros of a. */
+ * the kernel lifts: (.., int add, const int32_t *excess), begins with these sums.  If it prefetches: (.., uintptr_t
+ * ahead, int64_t by): each tile prefetches the k * by bytes from `ahead` on, the next tile those after them.  With a
+ * window: (.., int64_t from, int64_t to), and k is a multiple of its positions; those left out are taken to be zeros of
+ * a. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

@@ -58,7 +58,7 @@ void tf_tile_name(const tf_tile *t, char *name) {
 /* Declares the sums, and where the correction for the 128 added to a is, which is stored after b. */
 static void declare(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
-  const bool excess = t->kernel->kernel.a == IR_U8;
+  const bool excess = t->kernel->kernel.lifts;
   if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
   for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++)
@@ -91,7 +91,7 @@ static void row_of_a(FILE *out, int i) {
 static void take_a(FILE *out, const tf_tile *t, int i) {
   const char *prefix = t->kernel->prefix;
   if (prefix)
-    fprintf(out, "    const %ss x%d = %s_splat(&", prefix, i, prefix);
+    fprintf(out, "    const %ss x%d = %s_%s(&", prefix, i, prefix, t->kernel->kernel.lifts ? "lift" : "splat");
   else
     fprintf(out, "    const vec x%d = vec_splat(", i);
   row_of_a(out, i);
@@ -195,7 +195,7 @@ static void add_excess(FILE *out, const tf_tile *t) {
 
 static void finish(FILE *out, const tf_tile *t) {
   char sum[32];
-  if (t->kernel->kernel.a == IR_U8) add_excess(out, t);
+  if (t->kernel->kernel.lifts) add_excess(out, t);
   if (t->rounds)
     fputs("  (void)add;\n", out);
   else

@@ -55,7 +55,7 @@
 
 #define X86(TYPE, P, N, INTS)                                                                                          \
   .group = GROUP("v"), .type = TYPE, .splat = P "_set1_epi32(group(p))", .load = P "_loadu_" N "((const void *)p)",    \
-  .ints = (INTS)
+  .lifted = P "_xor_" N "(" P "_set1_epi32(group(p)), " P "_set1_epi8((char)0x80))", .ints = (INTS)
 
 static const char round_avx512[] =
     "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"
@@ -101,15 +101,34 @@ static const char beside_avx512[] =
 static const char fours_avx512[] =
     "static inline __m512i int8_part(const int8_t *x, __mmask16 m) { return "
     "_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, x)); }\n"
-    "static inline void int8_beside(uint8_t *to, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t "
-    "*x3, "
-    "int64_t n) {\n"
-    "  for (int64_t i = 0; i < n; i += 16) {\n"
+    "static inline __m512i lifted_int8(const int8_t *x, __m512i by) { return "
+    "_mm512_xor_si512(_mm512_loadu_si512((const "
+    "void *)x), by); }\n"
+    "static inline void int8_beside(int8_t *to, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t "
+    "*x3, int64_t n, int8_t lift) {\n"
+    "  const __m512i by = _mm512_set1_epi8(lift);\n"
+    "  int64_t i = 0;\n"
+    "  for (; i + 64 <= n; i += 64) {\n"
+    "    const __m512i a = lifted_int8(x0 + i, by), b = lifted_int8(x1 + i, by), c = lifted_int8(x2 + i, by), d = "
+    "lifted_int8(x3 + i, by);\n"
+    "    const __m512i low = _mm512_unpacklo_epi8(a, b), more = _mm512_unpacklo_epi8(c, d), high = "
+    "_mm512_unpackhi_epi8(a, b), most = _mm512_unpackhi_epi8(c, d);\n"
+    "    /* columns 4 q .. 4 q + 3 of each 16 */\n"
+    "    const __m512i q0 = _mm512_unpacklo_epi16(low, more), q1 = _mm512_unpackhi_epi16(low, more), q2 = "
+    "_mm512_unpacklo_epi16(high, most), q3 = _mm512_unpackhi_epi16(high, most);\n"
+    "    const __m512i r0 = _mm512_shuffle_i32x4(q0, q1, 0x44), r1 = _mm512_shuffle_i32x4(q2, q3, 0x44), r2 = "
+    "_mm512_shuffle_i32x4(q0, q1, 0xee), r3 = _mm512_shuffle_i32x4(q2, q3, 0xee);\n"
+    "    _mm512_storeu_si512((void *)(to + 4 * i), _mm512_shuffle_i32x4(r0, r1, 0x88));\n"
+    "    _mm512_storeu_si512((void *)(to + 4 * i + 64), _mm512_shuffle_i32x4(r0, r1, 0xdd));\n"
+    "    _mm512_storeu_si512((void *)(to + 4 * i + 128), _mm512_shuffle_i32x4(r2, r3, 0x88));\n"
+    "    _mm512_storeu_si512((void *)(to + 4 * i + 192), _mm512_shuffle_i32x4(r2, r3, 0xdd));\n"
+    "  }\n"
+    "  for (; i < n; i += 16) {\n"
     "    const __mmask16 m = vec_first(n - i < 16 ? (int)(n - i) : 16);\n"
     "    const __m512i low = _mm512_or_si512(int8_part(x0 + i, m), _mm512_slli_epi32(int8_part(x1 + i, m), 8)),\n"
     "        high = _mm512_or_si512(int8_part(x2 + i, m), _mm512_slli_epi32(int8_part(x3 + i, m), 8));\n"
-    "    _mm512_mask_storeu_epi32(to + 4 * i, m,\n"
-    "        _mm512_xor_si512(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)), _mm512_set1_epi8((char)0x80)));\n"
+    "    _mm512_mask_storeu_epi32(to + 4 * i, m, _mm512_xor_si512(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)), "
+    "by));\n"
     "  }\n"
     "}\n";
 
@@ -169,6 +188,7 @@ const tf_micro_words tf_words_neon = {
     .group = GROUP("w"),
     .type = "int32x4_t",
     .splat = "vdupq_n_s32(group(p))",
+    .lifted = "vreinterpretq_s32_u8(veorq_u8(vreinterpretq_u8_s32(vdupq_n_s32(group(p))), vdupq_n_u8(128)))",
     .load = "vreinterpretq_s32_s8(vld1q_s8((const void *)p))",
     .ints = ints_neon,
     .pair = "vreinterpretq_s32_s8(vcombine_s8(vld1_s8((const void *)p), vld1_s8((const void *)q)))",

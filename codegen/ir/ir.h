@@ -87,8 +87,10 @@ typedef struct {
       bool keep_copy; /* a is an argument */
       const struct ir_stmt *copy_in; /* a loop whose steps do not write a: the copy stays valid until it starts over;
                                         NULL: for one setting of the outer dims only */
-      int panels; /* buffer with all of b in panels, one block of n after the other.  The caller may fill it beforehand,
-                     else it is not used (b is an argument indexed by n and k alone); -1: not offered */
+      int panels; /* buffer with all of b in panels of `columns` along n and `deep` along k, those of k innermost, then
+                     those of n, then b's other dims.  The caller may fill it beforehand, else it is not used (b is an
+                     argument, each rank of which one dim moves alone); -1: not offered */
+      int64_t columns, deep;
       bool merged; /* rows of the output's dim before n, and of b, are contiguous (of arguments: if their strides say
                       so), and can be treated as one row */
     } pairs;
@@ -140,6 +142,13 @@ typedef struct {
 /* The buffer of b's panels, packed before the body or offered to the caller; -1: none. */
 static inline int ir_panels_of(const ir_product *p) {
   return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
+}
+
+/* Elements of a panel of `pack` or `panels`, k deep: filled up; and behind it, as int32_t for each column, what a
+ * kernel that lifts adds to its sums. */
+static inline int64_t ir_panel_words(const ir_product *p, int64_t k) {
+  const ir_kernel *of = p->kernel;
+  return ((k + of->k_round - 1) / of->k_round * of->k_round + (of->lifts ? of->group : 0)) * p->pairs.wide;
 }
 
 /* The read whose box the slab holds; its rank of which groups of elements stand side by side, -1: none. */

@@ -13,7 +13,6 @@ typedef enum {
   IR_F16,  /* IEEE's binary16 */
   IR_F8,   /* e4m3: four bits of exponent, three behind the point; no infinity */
   IR_I8,
-  IR_U8, /* an IR_I8 plus 128 */
   IR_I16,
   IR_I32,
   IR_I64 /* offsets */
@@ -37,6 +36,8 @@ typedef struct {
   int group; /* 1: b is rows along n, and rows of a may be strided */
   int m_round, n_round, k_round;
   ir_type leaves; /* type to which its sums can be rounded as they are stored; c: no other */
+  bool lifts; /* it multiplies elements of a plus 128, without sign (their top bit inverted: as it reads them, or, of
+                 a slab, where they stand): `excess`, -128 times the sums of b's columns, is added to its sums */
 } ir_kernel;
 
 /* Where windows meet the borders of a rank: position w of the i-th window is element at + i * step + w * apart, and

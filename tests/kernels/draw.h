@@ -10,8 +10,8 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, or of few rows, below
- * instead. */
+/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, of few rows, or of
+ * panels, below instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
@@ -19,6 +19,7 @@ typedef struct {
 #define DRAW_WINDOW (UINT64_C(1) << 59)
 #define DRAW_STREAM (UINT64_C(1) << 58)
 #define DRAW_FEW (UINT64_C(1) << 57)
+#define DRAW_PANELS (UINT64_C(1) << 56)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
@@ -35,9 +36,10 @@ void draw_wild(page *p, uint64_t seed);
 void draw_forks(page *p, uint64_t seed);
 /* draw_stream.c: attention whose keys are streamed below loops that come back to them. */
 void draw_stream(page *p, uint64_t seed);
-
 /* draw_few.c: few rows and a large operand, and rows that are copied once. */
 void draw_few(page *p, uint64_t seed);
+/* draw_panels.c: products of two inputs, of which the second may be laid out once for many calls. */
+void draw_panels(page *p, uint64_t seed);
 
 /* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
 typedef struct {

@@ -1,11 +1,12 @@
 /* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
  * a product, one in eight a sum over a small window: emitted, compiled with warnings as errors, run, and held against
  * double.  Compilers, instruction sets and sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text] [--avx512]
+ * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text] [--avx512] [--panels]
  * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
  * C++, too.
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
+ * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
  * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them; else skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -20,8 +21,8 @@
 #include "tileflow/tree.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once;
-  bool keep, clang, cpp, xsmm, shown, text, plain;
+  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
+  bool keep, clang, cpp, xsmm, shown, text, plain, panels;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -100,7 +101,7 @@ static bool holds(const tf_emitted *e, const char *text) {
 
 /* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what stands between two
  * has channels in blocks. */
-static bool packs(const tf_emitted *e) { return holds(e, "float *packed)"); }
+static bool packs(const tf_emitted *e) { return holds(e, "static void pack("); }
 static bool blocks(const tf_emitted *e) { return holds(e, "in_block("); }
 /* Whether panels are prefetched. */
 static bool prefetches(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
@@ -135,6 +136,7 @@ static void count_text(session *s, const tf_emitted *e) {
   s->places += holds(e, "const int64_t place = ");
   s->few += holds(e, ": few rows */");
   s->streams += holds(e, ", which streams past */");
+  s->offered += holds(e, "static void offer(");
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
@@ -210,8 +212,10 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
-/* One in seven a stream, one of few rows: of all instruction sets and types, whose turns are of other lengths. */
-static uint64_t kind_of_turn(uint64_t turn) {
+/* One in seven a stream, one of few rows, one of panels: of all instruction sets and types, whose turns are of other
+ * lengths. */
+static uint64_t kind_of_turn(const session *s, uint64_t turn) {
+  if (s->panels || turn % 7 == 5) return DRAW_PANELS;
   if (turn % 7 == 1) return DRAW_STREAM;
   if (turn % 7 == 3) return DRAW_FEW;
   return turn % 4 == 2 ? DRAW_CONV : turn % 4 == 0 ? DRAW_ROWS : turn % 8 == 1 ? DRAW_WINDOW : 0;
@@ -228,6 +232,7 @@ int main(int argc, char **argv) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--text")) s.text = true;
+    if (!strcmp(argv[i], "--panels")) s.panels = true;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;
@@ -240,12 +245,12 @@ int main(int argc, char **argv) {
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
+    turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(&s, turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
          "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
-         "in %ld, b in passing in %ld, rows copied once in %ld\n",
+         "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged, s.places, s.few,
-         s.streams, s.once);
+         s.streams, s.once, s.offered);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

@@ -335,7 +335,7 @@ static void print_values(FILE *f, const ir_kernel *k) {
   fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a), tf_micro_type(k->b),
           tf_micro_type(k->c));
   fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group, k->k_round, k->n_round,
-          k->a == IR_U8);
+          k->lifts);
   fputs("typedef void kernel(int64_t, const A *, int64_t, int64_t, const B *, int64_t, C *, int64_t, int);\n", f);
   /* int8: both ends of the range, too */
   fprintf(f, "static int number_a(int i, int p) { int v = (i * 37 + p * 11) %% 101 - 50; return %s; }\n",
@@ -348,7 +348,9 @@ static void print_values(FILE *f, const ir_kernel *k) {
           "#define b_of a_of\n",
           f);
   else
-    fprintf(f, "#define a_of(v) ((A)((v) + %d))\n#define b_of(v) ((B)(v))\n", k->a == IR_U8 ? 128 : 0);
+    fputs("#define a_of(v) ((A)(v))\n#define b_of(v) ((B)(v))\n", f);
+  fprintf(f, "enum { LIFT = %d }; /* of what stands in a slab */\n#define slab_of(v) ((A)(a_of(v) ^ LIFT))\n",
+          k->lifts ? -128 : 0);
 }
 
 /* Whether what a block rounds may be filled up with zeros. */
@@ -399,7 +401,7 @@ static const char paired[] =
     "  static C c[64 * 100];\n"
     "  static int64_t at[50];\n"
     "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
-    "  for (int i = 0; i < 1024 * GROUP; i++) a[i] = a_of(number_a(i, 0));\n"
+    "  for (int i = 0; i < 1024 * GROUP; i++) a[i] = slab_of(number_a(i, 0));\n"
     "  for (int i = 0; i < k * panel * GROUP; i++) b[i] = b_of(number_b(i, 0));\n"
     "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500 * GROUP;\n"
     "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
@@ -437,19 +439,19 @@ static const char pairs_of_rows[] =
 /* Rows of bytes laid out as groups of integers for them. */
 static const char groups_of_rows[] =
     "static int bad_beside(int n) {\n"
-    "  enum { MOST = 40 };\n"
+    "  enum { MOST = 150 };\n"
     "  int8_t x[GROUP][MOST];\n"
     "  A to[GROUP * MOST + 1];\n"
     "  int wrong = 0;\n"
     "  for (int i = 0; i < GROUP * MOST; i++) x[i / MOST][i % MOST] = (int8_t)(i * 37);\n"
     "  for (int i = 0; i <= GROUP * MOST; i++) to[i] = 7;\n"
     "#if defined(FOURS)\n"
-    "  int8_beside(to, x[0], x[1], x[2], x[3], n);\n"
+    "  int8_beside(to, x[0], x[1], x[2], x[3], n, LIFT);\n"
     "#else\n"
-    "  int8_beside(to, x[0], x[1], n);\n"
+    "  int8_beside(to, x[0], x[1], n, LIFT);\n"
     "#endif\n"
     "  for (int i = 0; i <= GROUP * MOST; i++)\n"
-    "    wrong += to[i] != (i < GROUP * n ? a_of(x[i % GROUP][i / GROUP]) : 7);\n"
+    "    wrong += to[i] != (i < GROUP * n ? slab_of(x[i % GROUP][i / GROUP]) : 7);\n"
     "  if (wrong) printf(\"rows of %d side by side: %d wrong\\n\", n, wrong);\n"
     "  return wrong;\n}\n";
 
@@ -457,7 +459,7 @@ static const char groups_of_rows[] =
 static void with_excess(FILE *f, const char *name, int panel) {
   fprintf(f,
           "static void all_of_%s(int64_t k, const A *a, const int64_t *at, const B *b, C *c, int64_t c_n, int64_t c_p, "
-          "int64_t n, int add) {\n  int32_t excess[%d];\n  channels_excess(k, b, %d, excess);\n"
+          "int64_t n, int add) {\n  int32_t excess[%d];\n  int8_excess(k, b, %d, excess);\n"
           "  %s(k, a, at, b, c, c_n, c_p, n, add, excess);\n}\n",
           name, panel, panel, name);
 }
@@ -465,23 +467,24 @@ static void with_excess(FILE *f, const char *name, int panel) {
 /* Every third shape: compilers take long over tiles. */
 static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir_kernel *kernel) {
   const char *name[N_CHANNELS];
+  CHECK(!kernel->lifts || tf_micro_excess(f, u, kernel) != NULL);
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
     const tf_micro_rows_of of = rows_of(i, kernel);
     CHECK((name[i] = tf_micro_channels(f, u, &of, s[1] * isa->lanes)) != NULL);
-    if (kernel->a == IR_U8) with_excess(f, name[i], s[1] * isa->lanes);
+    if (kernel->lifts) with_excess(f, name[i], s[1] * isa->lanes);
   }
   const bool pairs = kernel->a == IR_BF16;
   fputs(paired, f);
   if (kernel->group == 4) fputs("#define FOURS\n", f);
   fputs(pairs ? pairs_of_rows : groups_of_rows, f);
   fputs("static int all_paired(void) {\n  int w = 0;\n", f);
-  fprintf(f, "  for (int n = 0; n <= 40; n++) w += %s;\n",
+  fprintf(f, "  for (int n = 0; n <= %d; n++) w += %s;\n", pairs ? 40 : 150,
           pairs ? "bad_pairs(n, 0) + bad_pairs(n, 1)" : "bad_beside(n)");
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_paired(%s%s, %d, %d, %d, %d, %d, %d, %d);\n", kernel->a == IR_U8 ? "all_of_" : "", name[i],
+      fprintf(f, "  w += bad_paired(%s%s, %d, %d, %d, %d, %d, %d, %d);\n", kernel->lifts ? "all_of_" : "", name[i],
               s[0], s[3], n, panel, s[2], k, n % 2);
   }
   fputs("  return w;\n}\n", f);

@@ -12,10 +12,10 @@ static void text(FILE *out, const char *t) { t ? fprintf(out, "\"%s\"", t) : fpu
 static void row(FILE *out, const tf_micro_kernel *k) {
   const ir_kernel *i = &k->kernel;
   fprintf(out,
-          "    {{\"%s\", (ir_type)%d, (ir_type)%d, (ir_type)%d, %d, %d, %d, %d, (ir_type)%d},\n"
+          "    {{\"%s\", (ir_type)%d, (ir_type)%d, (ir_type)%d, %d, %d, %d, %d, (ir_type)%d, %d},\n"
           "     %d, (tf_micro_form)%d, ",
           i->name, (int)i->a, (int)i->b, (int)i->c, i->group, i->m_round, i->n_round, i->k_round, (int)i->leaves,
-          k->lanes, (int)k->form);
+          (int)i->lifts, k->lanes, (int)k->form);
   text(out, k->prefix);
   fprintf(out, ", \"%s\", NULL, \"%s\",\n     {", k->sums, k->call);
   for (int m = 0; m < 3; m++)

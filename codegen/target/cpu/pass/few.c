@@ -167,7 +167,7 @@ bool low_few_streams(const lowering *w, int o, int b, bool *tiles) {
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
 bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p) {
-  static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
+  static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   int k;
   const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
   if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;

@@ -73,7 +73,7 @@ static int64_t written(const lowering *w, const ir_stmt *nest, const ir_product 
 void low_inside(const lowering *w, const ir_stmt *nest, ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int last = op->n_dims - 1, above = p->m - 1;
-  if (!p->slab || p->kernel->a == IR_U8 || op->n_dims == op->n_out_dims) return; /* sums of bytes begin with all of b */
+  if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims) return; /* sums of bytes begin with all of b */
   const int along = is_whole(w, op, nest, p->m) ? rank_of(w, nest, p, p->m, last) : -1;
   if (along >= 0) p->channels.column = border_of(w, op, p, along, p->m, last);
   int down = -1, by = last - 1;

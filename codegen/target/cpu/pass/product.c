@@ -326,9 +326,7 @@ static void panels(const finder *f, ir_product *p) {
     p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
-    int64_t words =
-        rounded(k->most, p->kernel->k_round) * p->pairs.wide + (p->kernel->a == IR_U8 ? 4 * p->pairs.wide : 0);
-    p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name, f->w->p->op_id[f->nest->op]);
+    p->pack = low_scratch(f->w, p->kernel->b, ir_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
     p->pairs.keep = from->producer < 0 && !low_padded(from);
     p->pairs.far = false;
   }
@@ -339,30 +337,58 @@ static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
   return low_span_of(w, r->lo).of % step == 0;
 }
 
-/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them
- * and that only n and k move, in blocks of as many columns as nests have. */
+/* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have panels of their own.
+ * These are offered where b has to be laid out in any case. */
+static bool one_dim(const finder *f, const ir_product *p, int r) {
+  const tf_ref *b = &f->op->reads[p->b];
+  if (low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k])) return true;
+  if (p->kernel->group == 1 || b->index[r].n_terms != 1 || !low_is_dim(&b->index[r], b->index[r].terms[0].dim))
+    return false;
+  int ranks = 0;
+  for (int i = 0; i < f->w->plan->wl->tensors[b->tensor].rank; i++)
+    ranks += reads_dim_at(b, i, b->index[r].terms[0].dim);
+  return ranks == 1;
+}
+
+static bool known_panels(const finder *f, const ir_product *p) {
+  const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
+  const tf_workload *wl = f->w->plan->wl;
+  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent, all_k = wl->dims[f->op->dims[p->k]].extent;
+  const int64_t round = p->kernel->k_round;
+  const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n, one_k = k->lo.var < 0 && k->lo.off == 0;
+  if (!one_n && !(n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) return false;
+  if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return false;
+  if (!p->kernel->lifts) return one_k || (k->exact && k->most % round == 0 && begins_at(f->w, k, round));
+  return k->exact && all_k % k->most == 0 && begins_at(f->w, k, k->most) && (k->most == all_k || k->most % round == 0);
+}
+
+/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them,
+ * in blocks of as many columns as nests have, and as deep as these where something stands behind each. */
 static void offer_panels(const finder *f, ir_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];
-  const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
-  const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
-  const int64_t all_n = f->w->plan->wl->dims[f->op->dims[p->n]].extent,
-                all_k = f->w->plan->wl->dims[f->op->dims[p->k]].extent;
-  const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n, one_k = k->lo.var < 0 && k->lo.off == 0;
-  bool alone = z->producer < 0 && z->rank == 2 && !low_padded(z) && !p->slab && p->kernel->a != IR_U8;
+  const tf_workload *wl = f->w->plan->wl;
+  const tf_tensor *z = &wl->tensors[b->tensor];
+  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent, all_k = wl->dims[f->op->dims[p->k]].extent,
+                most_n = f->nest->range[p->n].most, most_k = f->nest->range[p->k].most,
+                wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, most_n),
+                columns = p->pairs.steps ? wide : most_n, deep = p->kernel->lifts ? most_k : all_k;
+  bool alone = z->producer < 0 && !low_padded(z) && !p->slab;
   if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
-    alone = low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k]);
-  if (!alone || !(one_n || (n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) ||
-      !(one_k || (k->exact && k->most % p->kernel->k_round == 0 && begins_at(f->w, k, p->kernel->k_round))))
-    return;
-  if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return;
-  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, n->most),
-                blocks = p->pairs.steps ? (all_n + wide - 1) / wide : all_n / n->most;
-  if (all_k > WORDS_MOST / wide || rounded(all_k, p->kernel->k_round) * wide > WORDS_MOST / blocks) return;
+    alone = one_dim(f, p, r);
+  if (!alone || !known_panels(f, p) || deep > WORDS_MOST / wide) return;
+  int64_t panels = (all_n + columns - 1) / columns * (all_k / deep);
+  for (int k = 0; k < f->op->n_dims; k++)
+    if (!ir_is_matrix(p, k) && read_has(f, p->b, k) &&
+        __builtin_mul_overflow(panels, wl->dims[f->op->dims[k]].extent, &panels))
+      return;
   p->pairs.wide = wide;
-  p->pairs.panels = low_scratch(f->w, p->kernel->b, rounded(all_k, p->kernel->k_round) * wide * blocks, z->name,
-                                f->w->p->tensor_id[b->tensor]);
+  p->pairs.columns = columns;
+  p->pairs.deep = deep;
+  const int64_t words = ir_panel_words(p, deep);
+  if (panels > WORDS_MOST / words) return;
+  p->pairs.panels = low_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
   f->w->p->buffers[p->pairs.panels].space = 0;
   f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
 }
@@ -378,7 +404,7 @@ static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
-  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
+  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
   ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};

@@ -275,8 +275,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   else
     fputc('0', c->out);
   fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
-          p->kernel->a == IR_U8 ? ", excess" : "", rows.prefetches ? ", ahead, by" : "",
-          says_rows(p) ? ", from, to" : "");
+          p->kernel->lifts ? ", excess" : "", rows.prefetches ? ", ahead, by" : "", says_rows(p) ? ", from, to" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -362,11 +361,11 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
   c_line(c, "const int64_t n_k = least(n_part, n_at - part);\n");
-  if (p->kernel->a == IR_U8) {
+  if (p->kernel->lifts) {
     c_indent(c);
     fprintf(c->out, "int32_t excess[%d];\n", p->channels.panel);
     c_indent(c);
-    fprintf(c->out, "channels_excess(n_k, panel + part * columns * %d, columns, excess);\n", p->kernel->group);
+    fprintf(c->out, "%s(n_k, panel + part * columns * %d, columns, excess);\n", c_excess(c, p), p->kernel->group);
   }
   if (p->channels.next != IR_NEXT_NONE) prefetch(c, op, s);
 }

@@ -139,7 +139,6 @@ static void read_place(c_printer *c, const tf_ref *ref) {
 /* What stands around a value of type `from` to make it one of `to`. */
 static const char *opened(ir_type from, ir_type to) {
   if (from == to || to == IR_I16) return "";
-  if (to == IR_U8) return "(uint8_t)(128 + ";
   if (to == IR_F32) return ir_is_coded(from) ? "wide(" : "(float)(";
   return ir_is_half(to) ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
 }

@@ -93,18 +93,51 @@ static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool w
   c_close(c, 1);
 }
 
+/* Whether rows of b stand as the kernel's functions put them side by side: its own type, neighbours along n. */
+static bool rows_beside(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  const ir_buffer *b = c_buffer(c, op, p->b);
+  const ir_type type = p->kernel->c == IR_I32 ? IR_I8 : IR_BF16;
+  if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || b->type != type || p->stride != 1) return false;
+  bool plain = b->block.by == 0;
+  for (int r = 0; r < b->rank; r++)
+    plain &= c->wl->tensors[ref->tensor].pad[r] == 0;
+  return plain;
+}
+
+static void group_row_beside(c_printer *c, const tf_op *op, const ir_product *p) {
+  const bool ints = p->kernel->c == IR_I32;
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = o_%s, d_%s = o_%s + p;\n", n, n, k, k);
+  c_line(c, "const "), fprintf(c->out, "%s *const from = &", c_type(ints ? IR_I8 : IR_BF16)), c_place(c, op, p->b);
+  fputs(";\n", c->out);
+  c_line(c, ints ? "int8_beside(row" : "bf16_pairs_of_bf16(row");
+  for (int e = 0; e < p->kernel->group; e++)
+    fprintf(c->out, ", from + %d * (", e), c_step(c, op, p->b, op->dims[p->k]), fputc(')', c->out);
+  fputs(ints ? ", n_n, 0);\n" : ", n_n);\n", c->out);
+}
+
 /* fills: the groups themselves are still to come, not only the zeros behind them. */
 static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole, bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
   fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
-  if (fills) group_row(c, op, p, whole);
+  if (fills && whole && rows_beside(c, op, p))
+    group_row_beside(c, op, p);
+  else if (fills)
+    group_row(c, op, p, whole);
   c_indent(c);
   fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
 }
 
+const char *c_excess(c_printer *c, const ir_product *p) {
+  const char *name = tf_micro_excess(c->blocks, c->micro, p->kernel);
+  c->failed |= !name;
+  return name ? name : "";
+}
+
 static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
-  const char *type = c_type(p->kernel->b);
   c_line(c, "int64_t p = 0;\n");
   const bool transposed = transposes(c, op, p);
   if (transposed) transpose_panel(c, op, p, "n_wide");
@@ -120,22 +153,11 @@ static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   c_close(c, 1);
   c_line(c, "for (int64_t q = p * n_wide; q < k_wide * n_wide; q++) ");
   c_pack_name(c, p->pack), fputs("[q] = 0;\n", c->out);
-  if (p->kernel->a != IR_U8) return;
-  /* behind the panel: what the 128 too much in a come to */
+  if (!p->kernel->lifts) return;
   c_indent(c);
-  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), c_pack_name(c, p->pack),
-      fputs(" + k_wide * n_wide);\n", c->out);
-  c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] = 0;\n");
-  c_indent(c);
-  fprintf(c->out, "for (p = 0; p < k_wide; p += %d) {\n", p->kernel->group);
-  c->depth++;
-  c_indent(c);
-  fprintf(c->out, "const %s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
-  c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] -= 128 * (");
-  for (int e = 0; e < p->kernel->group; e++)
-    fprintf(c->out, "%srow[q * %d + %d]", e ? " + " : "", p->kernel->group, e);
-  fputs(");\n", c->out);
-  c_close(c, 1);
+  fprintf(c->out, "%s(k_wide / %d, ", c_excess(c, p), p->kernel->group);
+  c_pack_name(c, p->pack), fputs(", n_wide, (int32_t *)(void *)(", c->out);
+  c_pack_name(c, p->pack), fputs(" + k_wide * n_wide));\n", c->out);
 }
 
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -152,50 +174,97 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* ---- panels that a caller may have ------------------------------------------------------------------------- */
 
-static int64_t offered_rows(const c_printer *c, const tf_op *op, const ir_product *p) {
-  const int64_t k = c->wl->dims[op->dims[p->k]].extent, round = p->kernel->k_round;
-  return (k + round - 1) / round * round;
-}
-
 bool c_offers(const c_printer *c, const ir_product *p) {
   return c->offers && p->way == IR_PAIRS && p->pairs.panels >= 0;
 }
 
-void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
-  c_pack_name(c, p->pairs.panels);
-  fprintf(c->out, " + d_%s / %" PRId64 " * %" PRId64 " + d_%s * %" PRId64, c_dim_name(c, op, p->n),
-          p->pairs.steps ? p->pairs.wide : s->range[p->n].most, offered_rows(c, op, p) * p->pairs.wide,
-          c_dim_name(c, op, p->k), p->pairs.wide);
+/* How many panels there are along n and k. */
+static int64_t across(const c_printer *c, const tf_op *op, const ir_product *p) {
+  return (c->wl->dims[op->dims[p->n]].extent + p->pairs.columns - 1) / p->pairs.columns;
+}
+static int64_t down(const c_printer *c, const tf_op *op, const ir_product *p) {
+  return c->wl->dims[op->dims[p->k]].extent / p->pairs.deep;
 }
 
-/* Block after block of n, as the nest would pack each. */
+/* The position among the op's dims of the one that moves rank r of b. */
+static int dim_of(const tf_op *op, const ir_product *p, int r) {
+  int k = 0;
+  while (op->dims[k] != op->reads[p->b].index[r].terms[0].dim)
+    k++;
+  return k;
+}
+
+static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
+  const char *dim = c_dim_name(c, op, k);
+  if (shift && shift[k])
+    fprintf(c->out, " + (d_%s + %" PRId64 ")", dim, shift[k]);
+  else
+    fprintf(c->out, " + d_%s", dim);
+}
+
+void c_offered_at(c_printer *c, const tf_op *op, const ir_product *p, const int64_t *shift) {
+  const int64_t words = ir_panel_words(p, p->pairs.deep), parts = down(c, op, p);
+  int64_t step = words * parts * across(c, op, p);
+  c_pack_name(c, p->pairs.panels);
+  for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
+    const int k = dim_of(op, p, r);
+    if (ir_is_matrix(p, k)) continue;
+    moved(c, op, k, shift);
+    fprintf(c->out, " * %" PRId64, step);
+    step *= c->wl->dims[op->dims[k]].extent;
+  }
+  moved(c, op, p->n, shift);
+  fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.columns, words * parts);
+  moved(c, op, p->k, shift);
+  if (parts > 1)
+    fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.deep, words);
+  else
+    fprintf(c->out, " * %" PRId64, p->pairs.wide);
+}
+
+/* Where the panel number `block` stands in b. */
+static void place_of_block(c_printer *c, const tf_op *op, const ir_product *p) {
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
+  int64_t blocks = down(c, op, p);
+  c_indent(c);
+  fprintf(c->out, "const int64_t o_%s = block %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", k, blocks, p->pairs.deep, k,
+          k);
+  fprintf(c->out, ", o_%s = block / %" PRId64 " %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", n, blocks, across(c, op, p),
+          p->pairs.columns, n, n);
+  blocks *= across(c, op, p);
+  for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
+    const int64_t extent = c->wl->dims[op->dims[dim_of(op, p, r)]].extent;
+    if (ir_is_matrix(p, dim_of(op, p, r))) continue;
+    fprintf(c->out, ", d_%s = block / %" PRId64 " %% %" PRId64, c_dim_name(c, op, dim_of(op, p, r)), blocks, extent);
+    blocks *= extent;
+  }
+  fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "(void)d_%s, (void)d_%s, (void)o_%s, (void)o_%s;\n", n, k, n, k);
+}
+
+/* Panel after panel, as the nest would pack each. */
 void c_pack_offered(c_printer *c, const ir_pack *pack) {
   const tf_op *op = &c->wl->ops[pack->op];
   ir_product p = *pack->product;
   p.pack = p.pairs.panels;
   const char *n = c_dim_name(c, op, p.n), *k = c_dim_name(c, op, p.k), *type = c_type(p.kernel->b);
-  const int64_t all_n = c->wl->dims[op->dims[p.n]].extent, all_k = c->wl->dims[op->dims[p.k]].extent,
-                rows = offered_rows(c, op, &p);
-  const int64_t blocks = c->p->buffers[p.pack].words / (rows * p.pairs.wide),
-                each = p.pairs.steps ? p.pairs.wide : all_n / blocks;
+  const int64_t words = ir_panel_words(&p, p.pairs.deep), round = p.kernel->k_round;
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", blocks);
+  fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", c->p->buffers[p.pack].words / words);
   c->depth++;
-  c_indent(c);
-  fprintf(c->out, "const int64_t o_%s = block * %" PRId64 ", d_%s = o_%s, o_%s = 0, d_%s = 0;\n", n, each, n, n, k, k);
+  place_of_block(c, op, &p);
   c_indent(c);
   fprintf(c->out,
-          "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = %" PRId64 ", n_wide = %" PRId64
-          ", k_wide = %" PRId64 ";\n",
-          each, all_n, n, all_k, p.pairs.wide, rows);
+          "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = least(%" PRId64 ", %" PRId64
+          " - o_%s), n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
+          p.pairs.columns, c->wl->dims[op->dims[p.n]].extent, n, p.pairs.deep, c->wl->dims[op->dims[p.k]].extent, k,
+          p.pairs.wide, (p.pairs.deep + round - 1) / round * round);
   c_indent(c);
   fprintf(c->out, "%s *const ", type), c_pack_name(c, p.pack);
-  fprintf(c->out, " = (%s *)(void *)(packed + %" PRId64 ") + block * %" PRId64 ";\n", type, c->offset[p.pack],
-          rows * p.pairs.wide);
-  c_indent(c);
-  fprintf(c->out, "(void)d_%s, (void)d_%s, (void)o_%s, (void)o_%s, (void)k_wide, (void)n_wide;\n", n, k, n, k);
+  fprintf(c->out, " = (%s *)(void *)(packed + %" PRId64 ") + block * %" PRId64 ";\n", type, c->offset[p.pack], words);
+  c_line(c, "(void)k_wide, (void)n_wide;\n");
   if (p.kernel->group == 1)
     plain_panel(c, op, &p);
   else
@@ -325,10 +394,11 @@ static void fill_pairs(c_printer *c, const ir_buffer *b, const ir_product *p, in
   c_close(c, 1);
 }
 
-/* A row of groups of integers: zeros, what is there of some rows along the groups' rank, zeros.  Rows behind the last
+/* A row of groups of integers, lifted where the kernel wants it: zeros, what is there of some rows along the groups'
+ * rank, zeros.  Rows behind the last
  * are multiplied by zeros, and may hold anything: the first one again. */
 static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
-  const int r = p->channels.groups_rank, group = p->kernel->group, zero = p->kernel->a == IR_U8 ? 128 : 0;
+  const int r = p->channels.groups_rank, group = p->kernel->group, zero = p->kernel->lifts ? -128 : 0;
   c_indent(c);
   fprintf(c->out, "for (int64_t i = 0; i < %d * (from - first); i++) row[i] = %d;\n", group, zero);
   c_indent(c);
@@ -352,7 +422,7 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, i
   fprintf(c->out, "int8_beside(row + %d * (from - first)", group);
   for (int e = 0; e < group; e++)
     fprintf(c->out, ", x_%d", e);
-  fputs(", to - from);\n", c->out);
+  fprintf(c->out, ", to - from, %d);\n", zero);
   c_close(c, 1);
 }
 

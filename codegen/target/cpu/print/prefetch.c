@@ -37,6 +37,17 @@ static void further(c_printer *c, const tf_op *op, const ir_prefetch *a) {
   }
 }
 
+/* far[i] is the panel that the caller has laid out, if there is one, or what follows. */
+static void offered(c_printer *c, int i, const ir_prefetch *a) {
+  const ir_product *p = a->nest->nest.product;
+  c_indent(c);
+  fprintf(c->out, "far[%d] = ", i);
+  if (a->read != p->b || !c_offers(c, p)) return;
+  c_pack_name(c, p->pairs.panels), fputs(" ? far_box((uintptr_t)(", c->out);
+  c_offered_at(c, &c->wl->ops[a->nest->op], p, a->shift);
+  fprintf(c->out, "), 1, %" PRId64 ", 0) : ", ir_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
+}
+
 /* For what is packed by then, and kept. */
 static void packed(c_printer *c, int i, const ir_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
@@ -44,8 +55,8 @@ static void packed(c_printer *c, int i, const ir_prefetch *a) {
   c_line(c, "{\n");
   c->depth++;
   origin(c, op, a);
-  c_indent(c);
-  fprintf(c->out, "far[%d] = far_box((uintptr_t)(", i), c_pack_name(c, a->nest->nest.product->pack);
+  offered(c, i, a);
+  fputs("far_box((uintptr_t)(", c->out), c_pack_name(c, a->nest->nest.product->pack);
   fputs("_all + (", c->out), c_place_of_panel(c, a->nest, a->shift);
   fprintf(c->out, ") %% %" PRId64 " * %" PRId64 "), 1, %" PRId64 ", 0);\n", b->slots, b->words,
           b->words * ir_bytes(b->type));
@@ -62,8 +73,8 @@ static void box(c_printer *c, int i, const ir_prefetch *a) {
   c_line(c, "{\n");
   c->depth++;
   origin(c, op, a);
-  c_indent(c);
-  fprintf(c->out, "far[%d] = far_box((uintptr_t)&", i), c_place(c, op, a->read);
+  offered(c, i, a);
+  fputs("far_box((uintptr_t)&", c->out), c_place(c, op, a->read);
   further(c, op, a);
   fputs(", ", c->out), c_length(c, &range[rows]);
   fprintf(c->out, ", %d * (", ir_bytes(b->type)),

@@ -144,10 +144,13 @@ void c_window_nest(c_printer *c, const ir_stmt *s);
 
 /* pack.c: packs what a product reads, in the layout that its kernel wants; and the address of the result. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
-/* All of b in panels, as a caller may provide them; whether it may, and "PANELS + offset" of the nest. */
+/* The function of a kernel that lifts for what it adds to sums of a panel. */
+const char *c_excess(c_printer *c, const ir_product *p);
+/* All of b in panels, as a caller may provide them; whether it may, and "PANELS + offset" of the nest, moved by
+ * shift[dim of the op] (NULL: not moved). */
 void c_pack_offered(c_printer *c, const ir_pack *pack);
 bool c_offers(const c_printer *c, const ir_product *p);
-void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_offered_at(c_printer *c, const tf_op *op, const ir_product *p, const int64_t *shift);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
 void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* Whether the copied rows of a stay valid for the next call. */

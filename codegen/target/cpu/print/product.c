@@ -64,20 +64,9 @@ static void b_as_it_is(c_printer *c, const tf_op *op, const ir_product *p) {
 static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool offered) {
   const ir_product *p = s->nest.product;
   if (offered)
-    c_offered_at(c, op, s), fprintf(c->out, ", %" PRId64, p->pairs.wide * p->kernel->group);
+    c_offered_at(c, op, p, NULL), fprintf(c->out, ", %" PRId64, p->pairs.wide * p->kernel->group);
   else
     b_as_it_is(c, op, p);
-}
-
-/* What is prefetched is not read where a caller has laid it out. */
-static void put_prefetches(c_printer *c, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_prefetches; i++) {
-    const ir_product *p = s->nest.prefetches[i].nest->nest.product;
-    if (s->nest.prefetches[i].read != p->b || !c_offers(c, p)) continue;
-    c_pack_name(c, p->pairs.panels), fputs(" ? 0 : ", c->out);
-    break;
-  }
-  fprintf(c->out, "%d", s->nest.n_prefetches);
 }
 
 /* Whether rows of a come from an argument as they stand there, neighbours along k. */
@@ -136,7 +125,7 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
       !(s->nest.prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
-  if (prefetches) fputs(", far, ", c->out), put_prefetches(c, s);
+  if (prefetches) fprintf(c->out, ", far, %d", s->nest.n_prefetches);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
@@ -158,7 +147,7 @@ static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
   fputs(", ", c->out);
   if (c_offers(c, p))
-    c_pack_name(c, p->pairs.panels), fputs(" ? ", c->out), c_offered_at(c, op, s), fputs(" : ", c->out);
+    c_pack_name(c, p->pairs.panels), fputs(" ? ", c->out), c_offered_at(c, op, p, NULL), fputs(" : ", c->out);
   fprintf(c->out, "NULL, %" PRId64 ", ", c->wl->dims[op->dims[p->k]].extent / p->kernel->group);
   c_pack_name(c, p->pack);
   fputs(", &", c->out), c_place(c, op, -1);
