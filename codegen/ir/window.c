@@ -55,6 +55,52 @@ ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) 
   return at;
 }
 
+/* Equal for equal places of read i, and else as good as never. */
+static uint64_t place_of(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) {
+  uint64_t place = 0;
+  for (int r = 0; r < wl->tensors[op_of(wl, s)->reads[i].tensor].rank; r++)
+    place = place * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ir_window_offset(wl, s, i, r, at);
+  return place;
+}
+
+int ir_window_loads(const tf_workload *wl, const ir_stmt *s, int i, int rows) {
+  const int taps = s->nest.window->taps;
+  uint64_t seen[IR_WINDOW_ROWS * IR_WINDOW_TAPS];
+  int n = 0;
+  for (int place = 0; place < rows * taps; place++) {
+    const uint64_t at = place_of(wl, s, i, (ir_at){place / taps, place % taps});
+    bool before = false;
+    for (int k = 0; k < n && !before; k++)
+      before = seen[k] == at;
+    if (!before) seen[n++] = at;
+  }
+  return n;
+}
+
+int ir_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r) {
+  int n = 0;
+  for (int j = 0; j < s->nest.window->taps; j++) {
+    bool before = false;
+    for (int k = 0; k < j; k++)
+      before |= ir_window_offset(wl, s, i, r, (ir_at){0, k}) == ir_window_offset(wl, s, i, r, (ir_at){0, j});
+    n += !before;
+  }
+  return n;
+}
+
+int ir_window_rows(const tf_workload *wl, const ir_stmt *s, int registers) {
+  const tf_op *op = op_of(wl, s);
+  int rows = IR_WINDOW_ROWS, one = 0, all = 0;
+  for (int i = 0; i < op->n_reads; i++) {
+    if (!ir_read_moves(wl, op, i, op->n_out_dims - 2)) continue;
+    one += ir_window_loads(wl, s, i, 1);
+    all += ir_window_loads(wl, s, i, IR_WINDOW_ROWS);
+  }
+  while (rows > 1 && all == IR_WINDOW_ROWS * one && rows * one > registers)
+    rows--;
+  return rows;
+}
+
 /* Whether the op's k-th dim leads into the padding of a read. */
 static bool reads_padding(const tf_workload *wl, const tf_op *op, int k) {
   bool any = false;

@@ -10,6 +10,7 @@ typedef struct {
   const ir_stmt *s;
   const tf_core *core;
   double lanes;
+  int registers;
 } points;
 
 static double vectors(const points *p, int k) {
@@ -54,12 +55,31 @@ static int scattered(const points *p, int k) {
   return n;
 }
 
-/* Tiles of four rows by one vector.  Elements that windows of a tile share are loaded once: about half of all. */
-static double window(const points *p) {
-  enum { ROWS = 4 };
+/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a nest, and anew
+ * wherever what is taken before them moves. */
+static double asks(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1;
-  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < ROWS ? rows : ROWS,
+  double places = 0, anew = 1;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int last = p->wl->tensors[op->reads[i].tensor].rank - 1;
+    if (ir_window_kind(p->wl, p->s, i) == IR_LANES && p->wl->tensors[op->reads[i].tensor].pad[last])
+      places += ir_window_places(p->wl, p->s, i, last);
+  }
+  for (int k = 0; k < lane - 1; k++) {
+    bool moves = false;
+    for (int i = 0; i < op->n_reads; i++)
+      moves |= !ir_read_moves(p->wl, op, i, lane - 1) && ir_read_moves(p->wl, op, i, k);
+    if (moves) anew *= (double)p->s->range[k].most;
+  }
+  return places * anew * vectors(p, lane) * p->core->element;
+}
+
+/* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
+static double window(const points *p) {
+  const tf_op *op = p->op;
+  const int lane = op->n_out_dims - 1, most = ir_window_rows(p->wl, p->s, p->registers);
+  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < most ? rows : most,
                taps = p->s->nest.window->taps;
   const double tiles =
       (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) * settings(p, 0, lane > 0 ? lane - 1 : 0);
@@ -67,10 +87,9 @@ static double window(const points *p) {
   for (int i = 0; i < op->n_reads; i++)
     loads += ir_window_kind(p->wl, p->s, i) == IR_STEADY   ? taps
              : ir_window_kind(p->wl, p->s, i) == IR_ACROSS ? taps * p->lanes
-             : ir_window_step(p->wl, p->s, i) == 1         ? taps * tall / 2
-                                                           : taps * tall;
+                                                           : ir_window_loads(p->wl, p->s, i, (int)tall);
   const double sums = op->n_expr > 1 && op->reduce == TF_REDUCE_ADD ? calls(op) : calls(op) + (op->n_expr > 1);
-  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile);
+  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p);
 }
 
 /* A map whose innermost loop is not that of its output's last dim: element by element. */
@@ -102,7 +121,7 @@ static bool padded(const points *p) {
 
 double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s) {
   const tf_workload *wl = of->tree->workload;
-  const points p = {wl, &wl->ops[s->op], s, core, isa->lanes};
+  const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
   const int out = p.op->n_out_dims, all = p.op->n_dims;
   if (s->nest.window) return window(&p);
   if (s->nest.done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);

@@ -3,8 +3,7 @@
 #include "codegen/ir/window.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-/* limits: window elements, as each is printed; fused maps */
-enum { TAPS_MOST = 81, MAPS_MOST = 4 };
+enum { MAPS_MOST = 4 }; /* fused */
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buffers[w->p->buffer_of[z]]; }
@@ -46,9 +45,9 @@ static bool is_sum_of_products(const tf_op *op) {
 static int taps_of(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    if (!s->range[k].exact || s->range[k].most > TAPS_MOST) return 0;
+    if (!s->range[k].exact || s->range[k].most > IR_WINDOW_TAPS) return 0;
     n *= s->range[k].most;
-    if (n > TAPS_MOST) return 0;
+    if (n > IR_WINDOW_TAPS) return 0;
   }
   return (int)n;
 }

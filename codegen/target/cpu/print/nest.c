@@ -179,23 +179,11 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
     c_loop(c, op, s, k);
-  if (c_is_vector_row(c, s, last)) {
+  if (c_is_vector_row(c, s, last))
     c_row_vectors(c, &s, 1, last);
-    c_close(c, opened);
-    return;
-  }
-  int divisor = c_steady_divisor(c, op, s, op->dims[last]);
-  if (divisor >= 0) {
-    c_line(c, "{\n");
-    c->depth++, opened++;
-    c_take_divisor(c, op, divisor, false);
-  }
-  c->inverse = divisor, c->inverse_of = op;
-  c_line(c, "#pragma omp simd\n");
-  c_loop(c, op, s, last);
-  c_accumulate(c, op, NULL, s->nest.divides);
-  c->inverse = -1;
-  c_close(c, opened + 1);
+  else
+    c_row_maps(c, &s, 1, last);
+  c_close(c, opened);
 }
 
 /* Each element of the output in a scalar, point by point. */

@@ -185,7 +185,11 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
 }
 
 void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
-  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "";
+  const char *name = c->p->tensor_id[op->out],
+             *type = vectors    ? "vec"
+                     : c->whole ? "int32_t"
+                                : "float",
+             *open = vectors ? "vec_splat(" : "";
   int divisor = c_steady_divisor(c, op, s, dim);
   uint64_t steady = steady_reads(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++) {
@@ -228,7 +232,7 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     char where[80];
     snprintf(where, sizeof where, "const float v_%s", c->p->tensor_id[op->out]);
-    bool local = stays_in_row(c, all, n, op);
+    bool local = op->reduce == TF_ASSIGN && stays_in_row(c, all, n, op);
     with_steady(c, all[i], dim);
     c_accumulate(c, op, local ? where : NULL, all[i]->nest.divides);
     without_steady(c);

@@ -7,7 +7,8 @@
 void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim);
 void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part);
 void c_rows_close(c_printer *c, const ir_stmt *const *all, int n);
-/* n maps of one row, element by element; what the row does not move is taken before it. */
+/* n ops of one row, maps or one sum down columns, element by element; what the row does not move is taken before it:
+ * where it is chosen by a condition, compilers would leave the row scalar. */
 void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open);
 /* What the row does not move, before its loop; the value at a vector; and the sum in `all` taken into the output. */
 void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);

@@ -5,8 +5,6 @@
 
 #include "codegen/target/cpu/print/window.h"
 
-enum { ROWS = 4 }; /* of a tile */
-
 static ir_window_read kind_of(const c_printer *c, const c_window *w, int i) { return ir_window_kind(c->wl, w->s, i); }
 
 bool c_window_before(const c_printer *c, const c_window *w, int i) { return !ir_read_moves(c->wl, w->op, i, w->row); }
@@ -127,11 +125,11 @@ static void tiles(c_printer *c, c_window *w, int n) {
   c_close(c, 1);
 }
 
-/* Tiles of nearly equal height where the number of rows is known. */
+/* Tiles of nearly equal height, at most w->rows, where the number of rows is known. */
 static void all_rows(c_printer *c, c_window *w) {
   const ir_range *r = &w->s->range[w->row];
-  const int64_t count = (r->most + ROWS - 1) / ROWS, higher = r->exact ? r->most % count : 0;
-  const int high = r->exact ? (int)((r->most + count - 1) / count) : ROWS;
+  const int64_t count = (r->most + w->rows - 1) / w->rows, higher = r->exact ? r->most % count : 0;
+  const int high = r->exact ? (int)((r->most + count - 1) / count) : w->rows;
   c_indent(c);
   fprintf(c->out, "int64_t o_%s = ", c_dim_name(c, w->op, w->row)), c_atom(c->out, c->p, r->lo);
   fputs(";\n", c->out);
@@ -144,7 +142,7 @@ static void all_rows(c_printer *c, c_window *w) {
   } else {
     c_line(c, "const int64_t end = "), c_atom(c->out, c->p, r->hi), fputs(";\n", c->out);
     tiles(c, w, high);
-    if (!r->exact) tiles(c, w, 1);
+    if (!r->exact && high > 1) tiles(c, w, 1);
   }
 }
 
@@ -168,6 +166,7 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
   opened += open_others(c, &w, false);
   c_line(c, "{\n");
   c->depth++;
+  if (w.row >= 0) w.rows = ir_window_rows(c->wl, s, c->p->machine.registers);
   if (w.row < 0)
     tile(c, &w);
   else

@@ -1,0 +1,114 @@
+/* Nests of the CPU that are no products: rows of a window's tile and what they cost, against slow twins; and what sums
+ * down columns take before their rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/case.h"
+#include "tests/unit/page.h"
+#include "tileflow/emit.h"
+
+static const char machine[] =
+    "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
+    "  - {name: L1, capacity: 1 MiB, bandwidth: 32}\n  compute:\n"
+    "  - {name: u, ops: [mac, add, select], below: L1, mesh: [16, 1]}\n"
+    "  core: {tile: 20, ports: 2, element: 2}\n";
+
+/* Sums over windows: 16 rows of 16 sums each over r x s elements, at columns s + r * slope of row + r, or of a row that
+ * no other row of sums reads. */
+typedef struct {
+  int line, r, s;
+  int own;    /* whether rows share nothing */
+  int slope;  /* of columns with r */
+  int reads;  /* alike but for where they begin */
+  int places; /* along columns, of one read; 0: without borders */
+  int tall;   /* rows of a tile */
+  const char *op, *tensor;
+} window;
+
+static const window windows[] = {
+    {__LINE__, 3, 3, 0, 0, 1, 0, 4, "I[p + r, q + s]", ""},
+    {__LINE__, 3, 3, 0, 0, 1, 3, 4, "I[p + r, q + s - 1]", "I: {shape: [20, 16], pad: [0, 1]}"},
+    {__LINE__, 16, 1, 1, 1, 1, 0, 2, "I[r, p, q + r + s]", ""},
+    {__LINE__, 8, 1, 1, 1, 2, 8, 2, "I[r, p, q + r + s] + I[r, p, q + r + s - 8]",
+     "I: {shape: [8, 16, 16], pad: [0, 0, 16]}"},
+    {__LINE__, 16, 1, 1, 1, 2, 16, 1, "I[r, p, q + r + s] + I[r, p, q + r + s - 16]",
+     "I: {shape: [16, 16, 16], pad: [0, 0, 16]}"},
+    {__LINE__, 4, 2, 1, 0, 1, 0, 4, "I[r, p, q + s]", ""},
+};
+
+/* Elements that the tile's rows read, each once. */
+static int loads_of(const window *w) {
+  int seen[4 * 64][3], n = 0;
+  for (int t = 0; t < w->tall; t++)
+    for (int r = 0; r < w->r; r++)
+      for (int s = 0; s < w->s; s++) {
+        const int at[3] = {w->own ? r : t + r, w->own ? t : 0, s + r * w->slope};
+        bool before = false;
+        for (int i = 0; i < n; i++)
+          before |= !memcmp(seen[i], at, sizeof at);
+        if (!before) memcpy(seen[n++], at, sizeof at);
+      }
+  return n * w->reads;
+}
+
+static double cycles_of(const window *w) {
+  const double tiles = 16.0 / w->tall, sums = w->r * w->s * w->tall;
+  return tiles * ((sums + loads_of(w)) / 2 + 20) + 2.0 * w->places * w->reads;
+}
+
+/* Sums that a tile has, by the text. */
+static int tall_of(const char *text) {
+  int n = 0;
+  char name[32];
+  do
+    snprintf(name, sizeof name, "vec sum%d = ", n++);
+  while (strstr(text, name));
+  return n - 1;
+}
+
+static void test_windows(void) {
+  for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+    const window *w = &windows[i];
+    page p = {.len = 0};
+    say(&p, "workload:\n  name: w\n  dims: {p: 16, q: 16, r: %d, s: %d}\n", w->r, w->s);
+    if (*w->tensor) say(&p, "  tensors:\n    %s\n", w->tensor);
+    say(&p, "  ops:\n  - \"O[p,q] += %s\"\n", w->op);
+    test_case e = case_of(machine, p.text);
+    page map = {.len = 0};
+    say(&map, "DRAM\n  L1 for p=16 r=%d s=%d spatial q=16@x\n    op O\n", w->r, w->s);
+    tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+    const tf_emit_options o = {.isa = "avx512"};
+    tf_emitted *k = t ? tf_emit(t, "cpu", &o, e.d) : NULL;
+    if (!CHECK(k)) case_complain(e.d);
+    for (int f = 0; k && f < k->n; f++)
+      if (!strcmp(k->file[f].name, "kernel.c")) CHECK_ROW_I64(w, tall_of(k->file[f].text), w->tall);
+    if (t) CHECK_ROW_NEAR(w, tf_emit_cycles(t, "cpu", &o, e.d), cycles_of(w), 1e-9);
+    tf_emitted_free(k);
+    tf_tree_free(t);
+    case_drop(&e);
+  }
+}
+
+/* Prefix sums by a mask: what is masked is read before the row, and not under the condition. */
+static void test_steady(void) {
+  test_case e = case_of(machine, "workload:\n  name: scan\n  dims: {m: 4, a: 64, e: 64}\n  ops:\n"
+                                 "  - S[m,a] += select(e < a, P[m,e], 0)\n");
+  tf_tree *t = tf_tree_parse("DRAM\n  L1 for m=4 e=64 a=4 spatial a=16@x\n    op S\n", (tf_loc){0}, e.spec->arch,
+                             e.spec->workload, e.d);
+  tf_emitted *k = t ? tf_emit(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : NULL;
+  if (!CHECK(k)) case_complain(e.d);
+  for (int f = 0; k && f < k->n; f++) {
+    if (strcmp(k->file[f].name, "kernel.c") != 0) continue;
+    const char *taken = strstr(k->file[f].text, "const float s_S_0 = P["), *row = strstr(k->file[f].text, "? s_S_0 :");
+    CHECK(taken && row && taken < row);
+  }
+  tf_emitted_free(k);
+  tf_tree_free(t);
+  case_drop(&e);
+}
+
+int main(void) {
+  test_windows();
+  test_steady();
+  return check_report();
+}
