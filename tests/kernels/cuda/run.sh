@@ -118,3 +118,26 @@ mapping: |
     SMEM for k=9 h=7 w=15 c=10 r=3 s=3
       op O
 Y
+
+# What is too small for its type may be lost, in intermediates, too; by more an output is wrong.
+for type in f16 f32; do
+  case $type in f16) power=8 small=0x1p-20 ;; *) power=80 small=0x1p-100 ;; esac
+  check "tiny-$type" "" --dtype $type <<Y
+workload:
+  name: tiny
+  dims: {i: 32, k: 48, n: 24, p: $power}
+  ops:
+  - "P[i,k] *= A[i,k,p]"
+  - "C[i,n] += P[i,k] * B[k,n]"
+mapping: |
+  HBM for i=1
+    Seq keep P@SMEM
+      SMEM for i=32 k=48 p=$power
+        op P
+      SMEM for i=32 n=24 k=48
+        op C
+Y
+  grep -q 'too small for its type' "$work/said" || { echo "FAIL: tiny-$type: not below its type's numbers"; cat "$work/said"; exit 1; }
+  sed -i "s/, got = /&$small + /" "$work/tiny-$type/test.c"
+  ! make -s -C "$work/tiny-$type" emulate CXX=g++ >"$work/said" 2>&1 || { echo "FAIL: tiny-$type: $small off is right"; exit 1; }
+done

@@ -35,9 +35,11 @@ bool c_chooser_c(FILE *out, c_package *k);
 void c_chooser_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
 /* For tests of other targets: includes and functions, among them number(i, tensor) and room(n, size); then, inside a
- * function, statements that fill r_TENSOR, arrays of doubles, for each op. */
-void c_reference_head(FILE *out, const tf_workload *wl);
-void c_reference_ops(FILE *out, const tf_workload *wl);
+ * function, statements that fill r_TENSOR, arrays of doubles, for each op; and, if the kernel may keep what ops make in
+ * float16 (words: that has 16 bits), l_TENSOR of outputs, with what that type loses below its normal numbers. */
+typedef enum { C_NONE_IN_HALF, C_WORDS_IN_HALF, C_ALL_IN_HALF } c_halves;
+void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves);
+void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);

@@ -77,7 +77,7 @@ static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
   fputc(')', out);
 }
 
-static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
+static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op, bool half) {
   static const char *const identity[] = {[TF_ASSIGN] = "0",
                                          [TF_REDUCE_ADD] = "0",
                                          [TF_REDUCE_MUL] = "1",
@@ -104,6 +104,9 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
                        [TF_REDUCE_MAX] = "fmax(*at, v)",
                        [TF_REDUCE_MIN] = "fmin(*at, v)"};
   fprintf(out, ";\n    *at = %s;\n  }\n", how[op->reduce]);
+  if (half)
+    fprintf(out, "  for (long long i = 0; low && i < %" PRId64 "; i++) r_%s[i] = in_half(r_%s[i]);\n",
+            tf_tensor_words(z), z->name, z->name);
 }
 
 static const char includes[] = "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
@@ -147,6 +150,10 @@ static const char f16_text[] =
     "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
     "  return (uint16_t)((v < 0) << 15 | (((e + 14) << 10) + (int)(part * 2048) - 1024));\n}\n\n";
 
+static const char half_text[] = "/* As float16 has it: in steps of 2^-24 below its normal numbers. */\n"
+                                "static double in_half(double v) {\n"
+                                "  return fabs(v) < 0x1p-14 ? rint(v * 0x1p24) * 0x1p-24 : v;\n}\n\n";
+
 /* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
 static const char f8_text[] =
     "static float of_f8(uint8_t h) {\n"
@@ -171,7 +178,7 @@ static const char *numbers(uint32_t kinds, ir_type data) {
                          : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
 }
 
-static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header) {
+static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half) {
   uint32_t kinds = 0;
   bool borders = false;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -192,6 +199,7 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   if (data == IR_BF16) fputs(bf16_text, out);
   if (data == IR_F16) fputs(f16_text, out);
   if (data == IR_F8) fputs(f8_text, out);
+  if (half) fputs(half_text, out);
   fputs(common, out);
 }
 
@@ -272,22 +280,34 @@ static void declare(FILE *out, const c_package *k) {
       fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name, wl->tensors[wl->tensors[z].view_of - 1].name);
 }
 
+static c_halves halves_of(const c_package *k) { return k->p->machine.data == IR_F16 ? C_ALL_IN_HALF : C_NONE_IN_HALF; }
+
+/* What an element may be off however small it is: float16, what it loses below its normal numbers, and half a step of
+ * the result; others may be 0 below theirs. */
+static const char *spare_of(ir_type type) { return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126"; }
+
+static const char *share_of(const c_package *k, ir_type type) {
+  if (type == IR_I32) return "0";
+  return k->within ? k->within : type == IR_BF16 ? "1e-2" : type == IR_F16 ? "2e-3" : "1e-5";
+}
+
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
-  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
+  const int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
+  const bool half = halves_of(k) != C_NONE_IN_HALF;
   fprintf(out,
-          "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
+          "  {\n    double off = 0, norm = 0, spare = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
           "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
-          "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
+          "      const double least = %s%s%s%s;\n"
+          "      off += (got - want) * (got - want);\n      norm += want * want;\n"
+          "      if (isfinite(least)) spare += least * least;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
-          "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
+          "    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + sqrt(spare);\n"
+          "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its type\" : \"\");\n"
+          "    if (!alike && !small) bad = 1;\n  }\n",
           tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          behind(type), t->name,
-          type == IR_I32    ? "0"
-          : k->within       ? k->within
-          : type == IR_BF16 ? "1e-2"
-          : type == IR_F16  ? "2e-3"
-                            : "1e-5");
+          behind(type), half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
+          share_of(k, type), share_of(k, type), t->name);
 }
 
 /* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
@@ -365,11 +385,34 @@ static void threads_again(FILE *out, const c_package *k) {
   fputs("  }\n", out);
 }
 
-void c_reference_head(FILE *out, const tf_workload *wl) { head(out, wl, IR_F32, ""); }
+void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves) {
+  head(out, wl, IR_F32, "", halves != C_NONE_IN_HALF);
+}
 
-void c_reference_ops(FILE *out, const tf_workload *wl) {
+static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_input(z); }
+
+static bool is_half(c_halves h, const tf_tensor *z) {
+  return h == C_ALL_IN_HALF || (h == C_WORDS_IN_HALF && z->word_bits == 16);
+}
+
+/* Twice, if a kernel may keep what ops make in float16: as it does below that type's normal numbers, where it loses not
+ * some share of a value but up to 2^-25; then exactly. */
+void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
+  if (halves) {
+    for (int z = 0; z < wl->n_tensors; z++)
+      if (is_output(&wl->tensors[z]))
+        fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
+                tf_tensor_words(&wl->tensors[z]));
+    fputs("  for (int low = 1; low >= 0; low--) { /* what float16 loses below its normal numbers; exactly */\n", out);
+  }
   for (int i = 0; i < wl->n_ops; i++)
-    reference_op(out, wl, &wl->ops[wl->topo[i]]);
+    reference_op(out, wl, &wl->ops[wl->topo[i]], is_half(halves, &wl->tensors[wl->ops[wl->topo[i]].out]));
+  if (!halves) return;
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (is_output(&wl->tensors[z]))
+      fprintf(out, "  if (low) memcpy(l_%s, r_%s, %" PRId64 " * sizeof(double));\n", wl->tensors[z].name,
+              wl->tensors[z].name, tf_tensor_words(&wl->tensors[z]));
+  fputs("  }\n", out);
 }
 
 static const char no_isa[] =
@@ -380,10 +423,11 @@ void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->machine.data, k->absent ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n");
+  head(out, wl, k->p->machine.data, k->absent ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
+       halves_of(k) != C_NONE_IN_HALF);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
-  c_reference_ops(out, wl);
+  c_reference_ops(out, wl, halves_of(k));
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
@@ -401,6 +445,7 @@ void c_test_c(FILE *out, const c_package *k) {
       compare(out, k, &wl->tensors[z], c_argument_type(k->p, z));
   if (k->n_isas) fputs("  }\n", out);
   for (int z = 0; z < wl->n_tensors; z++) {
+    if (halves_of(k) && is_output(&wl->tensors[z])) fprintf(out, "  free(l_%s);\n", wl->tensors[z].name);
     if (wl->tensors[z].view_of) continue;
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
