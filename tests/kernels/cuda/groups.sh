@@ -96,6 +96,22 @@ in_pairs() {
     { echo "FAIL: $1: not '$2' clusters, tiles for both"; exit 1; }
 }
 attention "h: 3, m: 256, l: 320, a: 72, n: 64" "for h=3 m=2 l=5" "stream X Z O" 128 64 72 64 | in_pairs pair-attention '1 3'
+# README.md has it as the tree that runs: who brings which tiles, and what is done with them.
+sed -n '/^      Pipe/,/^$/p' "$work/pair-attention/README.md" | sed 's/ takes [0-9.]* cycles.*//; s/, [0-9.]* cycles a step//' >"$work/tree"
+cat >"$work/wanted" <<'Y'
+      Pipe: a step
+        bring: a warpgroup
+          Q, 128 x 128
+          for l=5
+            K, 64 x 128, into a ring of 6, half of it for both of a cluster
+            V, 64 x 64, into a ring of 6, half of it for both of a cluster
+        take: two warpgroups
+          for l=5
+            S multiplied, X kept, X, Z corrected, O corrected, E, Z, P, O multiplied, O divided
+          O stored
+
+Y
+diff "$work/wanted" "$work/tree" || { echo "FAIL: pair-attention: another tree"; exit 1; }
 attention "h: 2, m: 256, l: 256, a: 64, n: 64" "for h=2 m=2 l=4" "T@SMEM stream X Z O" 128 64 64 64 | causal 128 64 | in_pairs pair-causal '0 0'
 in_pairs pair-chain '1 3' <<'Y'
 workload:

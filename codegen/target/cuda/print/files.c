@@ -5,6 +5,7 @@
 #include "codegen/ir/page.h"
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
+#include "codegen/target/cuda/print/group.h"
 
 void cu_device_h(FILE *out, const c_package *k) {
   const char *n = k->name;
@@ -93,35 +94,6 @@ static void prediction(FILE *out, const c_package *k) {
               times[u].what);
 }
 
-/* What bounds the steps of a pipe. */
-static const char *bound_of(const cu_pipe *q) {
-  const double each = cu_pipe_each(q);
-  return each <= q->takes ? "products" : each <= q->brings ? "copies" : "the ring's depth";
-}
-
-/* Parts of warpgroups, as the pipes that they are. */
-static void pipes(FILE *out, const ir_program *p) {
-  int n = 0, found = 0;
-  for (int i = 0; i < p->body.n; i++) {
-    if (p->body.s[i]->kind == IR_LET) continue;
-    const cu_pipe q = cu_pipe_of(p, p->body.s[i]);
-    n++;
-    if (q.steps == 0) continue;
-    if (!found++)
-      fputs("\n## Pipe\n\nOne warpgroup brings tiles, two others multiply them, and a ring of tiles is between. Cycles "
-            "of a "
-            "multiprocessor: of a\nstep (a tile of the ring), of who brings it and who takes it; until the first step "
-            "can "
-            "begin (fill), and behind the last (drain).\n\n"
-            "| Kernel | Blocks | Steps a block | Ring | Brings | Takes | A step | Bound by | Fill | Drain | All |\n"
-            "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n",
-            out);
-    fprintf(out, "| part%d%s | %.6g | %.6g | %.6g | %.6g | %.6g | %.6g | %s | %.6g | %.6g | %.6g |\n", n - 1,
-            q.in_turns ? ", blocks in turn" : "", q.blocks, q.steps, q.depth, q.brings, q.takes, cu_pipe_each(&q),
-            bound_of(&q), q.latency + q.brings, q.takes + q.behind, cu_pipe_all(&q));
-  }
-}
-
 void cu_readme_of(FILE *out, const cu_package *p, const char *language, const char *about) {
   const c_package *k = &p->k;
   const cu_room *room = &p->room;
@@ -132,7 +104,7 @@ void cu_readme_of(FILE *out, const cu_package *p, const char *language, const ch
   fprintf(out, "\n\n%s\n\n## Mapping\n\n", about);
   c_mapping_block(out, k->p->tree);
   prediction(out, k);
-  pipes(out, k->p);
+  cu_groups_page(out, k->p);
   fprintf(out,
           "\n## Memory\n\n%" PRId64 " words in common and %" PRId64 " for each of up to %" PRId64
           " blocks on the device; %" PRId64 " words of shared memory for each block.\n",

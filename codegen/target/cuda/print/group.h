@@ -101,6 +101,8 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s);
 /* group_maps.c: the struct of tensor maps that a part takes; how its start makes them and how many blocks there are. */
 void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g);
 void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name);
+/* group_page.c: what README.md says of such parts; nothing if there are none. */
+void cu_groups_page(FILE *out, const ir_program *p);
 /* group_device.c: operations that such kernels have besides, for nvcc. */
 void cu_groups_device(FILE *out, const ir_program *p);
 #endif
