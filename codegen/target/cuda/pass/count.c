@@ -14,13 +14,23 @@ bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
 }
 
+/* An operand that is neither in fragments nor brought by ldmatrix. */
+static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
+  return p->buffers[s->nest.from[read]].space != CU_FRAGMENT && !cu_is_loaded(p, s, read);
+}
+
+bool cu_goes_by_steps(const ir_program *p, const ir_stmt *s) {
+  const ir_fragments *f = s->nest.fragments;
+  return cu_is_widened(p) || (cu_mma_of(p)->kernel.group == 4 && (is_gathered(p, s, f->a) || is_gathered(p, s, f->b)));
+}
+
 static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
   const ir_fragments *f = s->nest.fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
   const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
                 columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
-                steps = cu_is_widened(p) ? 1 : up(s->range[f->k].most, mma->kernel.k_round);
+                steps = cu_goes_by_steps(p, s) ? 1 : up(s->range[f->k].most, mma->kernel.k_round);
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1); /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;

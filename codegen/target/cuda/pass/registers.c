@@ -5,23 +5,33 @@
 #include <math.h>
 
 /* Registers of a thread, fitted to what ptxas of nvcc 13.0 says for sm_80 of 205 kernels: the thesis's chains and
- * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/CUDA.md says
- * how near it comes to others).  Figures that the fit took to be nothing are left out. */
-static const double PRODUCT = 11.2, /* a product, besides fragments and what is in flight: */
-    MOST_LOADED = 40.6,             /* operands that ptxas loads ahead at most */
-    EACH_SIDE = 0.7,                /* sixteen rows of a warp beyond the first */
-    EACH_FAR = 19.3,                /* sixteen rows that are in no tile */
-    GATHERED_A = 39, GATHERED_B = 5.3 /* an operand of bytes that is put together from single elements */;
-static const double MAP = 11.7, EACH_READ = 16.2,
-                    EACH_COUNTED = 2.8; /* a region's map: tensors in memory, coordinates */
-static const double SUM = 23, EACH_OPERAND = 1.2, EACH_RANK = 2, EACH_UNEVEN = 7.8; /* a sum: reads of each of its
-  points, ranks of what is read, ranges that may end early */
-static const double COPY = 37.4;                                                    /* an element at a time */
-static const double POINTS = 13.6, EACH_POINT = 1.05, MOST_POINTS = 16, EACH_UNEVEN_POINT = 10.2; /* other statements */
-static const double MERGE = 15.4, EACH_PART = 0.43, MOST_PARTS = 8; /* of results in parts */
-static const double EACH_PIECE = 0.21, EACH_LET = 0.35,
-                    MOST_LETS = 60; /* beside all: copies of tiles, values of loops */
-static const double LEAST = 12;
+ * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/CUDA.md says how
+ * near it comes to others).  Figures that the fit took to be nothing are left out. */
+static const double
+    /* A product, besides fragments and what is in flight; */
+    PRODUCT = 11.2,
+    /* operands that ptxas loads ahead at most; */
+    MOST_LOADED = 40.6,
+    /* sixteen rows of a warp beyond the first; */
+    EACH_SIDE = 0.7,
+    /* sixteen rows that are in no tile; */
+    EACH_FAR = 19.3,
+    /* an operand of bytes, rows or columns, that is put together from single elements. */
+    GATHERED_A = 39, GATHERED_B = 5.3,
+    /* A region's map; a tensor of it in memory, a coordinate. */
+    MAP = 11.7, EACH_READ = 16.2, EACH_COUNTED = 2.8,
+    /* A sum of a thread's own; a read of each of its points, a rank of what is read, a range that may end early. */
+    SUM = 23, EACH_OPERAND = 1.2, EACH_RANK = 2, EACH_UNEVEN = 7.8,
+    /* A copy of an element at a time. */
+    COPY = 37.4,
+    /* Other statements; each of their points up to so many, a range that may end early. */
+    POINTS = 13.6, EACH_POINT = 1.05, MOST_POINTS = 16, EACH_UNEVEN_POINT = 10.2,
+    /* Where results in parts are put together; each part up to so many. */
+    MERGE = 15.4, EACH_PART = 0.43, MOST_PARTS = 8,
+    /* Beside all: a piece that is copied to a tile, a value of a loop up to so many. */
+    EACH_PIECE = 0.21, EACH_LET = 0.35, MOST_LETS = 60,
+    /* What every kernel has. */
+    LEAST = 12;
 
 /* The statements of a part that compute or copy, in order, and its loops as runs of them. */
 typedef struct {

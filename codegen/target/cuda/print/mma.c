@@ -165,13 +165,6 @@ static void place_of_k(const product *t, const char *half, char *text, size_t si
   snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t), 4 * group, half, group);
 }
 
-/* Whether ldmatrix brings the operand: the sum along neighbours, or what can be turned. */
-static bool is_loaded(const c_printer *c, const product *t, int read) {
-  const ir_buffer *b = from(c, t, read);
-  if (!is_tile(b)) return false;
-  return along_k(t, read, b) ? read == t->f->a || !is_even_first(c, t) : t->mma->turns;
-}
-
 /* What came as it stands in memory, as the instruction takes it. */
 static void settle(c_printer *c, const product *t, const char *to) {
   if (t->mma->kernel.group == 1) c_indent(c), fprintf(c->out, "settle(%s);\n", to);
@@ -187,7 +180,7 @@ static void load_a(c_printer *c, const product *t) {
   c->depth++;
   char of_k[80];
   place_of_k(t, "i / 2", of_k, sizeof of_k);
-  if (is_loaded(c, t, t->f->a))
+  if (cu_is_loaded(c->p, t->s, t->f->a))
     a_of_tile(c, t, b), settle(c, t, "fa[tm]");
   else if (b->space == CU_FRAGMENT)
     a_of_fragment(c, t, b);
@@ -203,7 +196,7 @@ static void load_b(c_printer *c, const product *t) {
   place_of_k(t, "i % 2", of_k, sizeof of_k);
   if (is_even_first(c, t))
     snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (lane %% 4) + i %% 2 + te", step_of(t));
-  if (is_loaded(c, t, t->f->b))
+  if (cu_is_loaded(c->p, t->s, t->f->b))
     b_of_tile(c, t, b), settle(c, t, "fb");
   else
     direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + lane / 4", of_k, "fb");
@@ -312,7 +305,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  c_line(c, cu_is_widened(c->p) ? "#pragma unroll 1\n" : "#pragma unroll\n"); /* all widened at a time: spills */
+  c_line(c, cu_goes_by_steps(c->p, s) ? "#pragma unroll 1\n" : "#pragma unroll\n");
   c_indent(c);
   fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
           (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t));
