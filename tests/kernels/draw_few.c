@@ -25,9 +25,12 @@ static void linear(page *p, tf_rng *g) {
   /* so many rows that the matrix passes by in panels, of whose columns some are left */
   const bool passes = !tall && tf_rng_below(g, 2);
   const int m = passes ? rng_between(g, 9, 70) : rng_between(g, 1, tall || tf_rng_below(g, 3) == 0 ? 40 : 8),
-            n = passes ? rng_between(g, 60, 200) : rng_between(g, 1, 90),
+            any = passes ? rng_between(g, 60, 200) : rng_between(g, 1, 90),
             k = tall ? rng_between(g, 128, 560) : rng_between(g, passes ? 20 : 1, 90);
-  const int n_trip = parts(n, rng_between(g, 1, n)), k_trip = parts(k, rng_between(g, 1, k)),
+  /* blocks of 32 to 96 columns, for which panels may have to be narrower */
+  const bool blocks = passes && m % 3 != 0;
+  const int n_any = parts(any, rng_between(g, 1, any)), n_trip = blocks ? 2 + k % 2 : n_any,
+            n = blocks ? 16 * (2 + k % 5) * n_trip : any, k_trip = parts(k, rng_between(g, 1, k)),
             m_trip = passes ? 1 : parts(m, rng_between(g, 1, m));
   const bool turned = !passes && tf_rng_below(g, 2), inside = tf_rng_below(g, 2),
              threads = tf_rng_below(g, passes ? 8 : 4) == 0;
