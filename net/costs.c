@@ -186,6 +186,12 @@ bool net_cost_of(void *costs, int id, double *cost) {
   return !net_stopped(c);
 }
 
+bool net_cost_known(void *costs, int id, double *cost) {
+  const net_costs *c = costs;
+  *cost = c->at[id].value;
+  return c->at[id].known;
+}
+
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);

@@ -79,17 +79,28 @@ int net_at_once(const net_costs *c) {
 void net_plan_ahead(void *costs, const int *id, int n) {
   net_costs *c = costs;
   int fresh[NET_MOST_AT_ONCE], n_fresh = 0;
-  for (int i = 0; i < n && n_fresh < NET_MOST_AT_ONCE; i++) {
-    bool again = c->at[id[i]].known || c->at[id[i]].planned;
-    for (int k = 0; k < n_fresh; k++)
-      again |= fresh[k] == id[i];
-    if (!again) fresh[n_fresh++] = id[i];
+  for (int i = 0; i < n; i++) {
+    net_cost *x = &c->at[id[i]];
+    if (!x->known && !x->planned) fresh[n_fresh++] = id[i];
+    x->planned = true;
   }
-  if (n_fresh < 2 || net_stopped(c)) return;
   batch b = {c, fresh, CUT_EVALS};
-  tf_threads_run(n_fresh, n_fresh, plan_one, &b);
-  for (int i = 0; i < n_fresh; i++)
-    c->at[fresh[i]].planned = true;
+  tf_threads_run(net_at_once(c), n_fresh, plan_one, &b);
+}
+
+bool net_plan_alone(net_costs *c) {
+  int id[NET_MOST_AT_ONCE], n = 0;
+  if (!net_has_kernels(c) || net_at_once(c) < 2) return true;
+  for (int o = 0; o < c->wl->n_ops; o++) {
+    double least;
+    id[n] = -1;
+    if (!net_meet(c, &o, 1, &id[n], &least)) return false;
+    n += id[n] >= 0;
+    if (n < NET_MOST_AT_ONCE && o + 1 < c->wl->n_ops) continue;
+    net_plan_ahead(c, id, n);
+    n = 0;
+  }
+  return true;
 }
 
 bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals) {

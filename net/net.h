@@ -5,7 +5,7 @@
 #include "model/spec/reader.h"
 #include "tileflow/net.h"
 
-enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 16 }; /* ops of a group; groups planned at once */
+enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 64 }; /* ops of a group; groups in a queue to be planned */
 
 /* dims.c: which dims of the group's ops are the same.  dim[slot of op i] is a number 0 .. *n_dims - 1, in the order of
  * first use; first[i] is the first slot of op i.  Ops are in topological order.  False: no memory. */
@@ -28,7 +28,10 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
   bool (*cost)(void *ctx, int id, double *cost);
-  /* The costs of these groups may be asked for next, so that several can be found at once, up to `at_once` of them. */
+  /* Whether its cost is known already; NULL: never. */
+  bool (*known)(void *ctx, int id, double *cost);
+  /* The costs of these groups, some perhaps more than once, may be asked for next, so that several can be found at
+   * once: no more than `at_once` of them, nor NET_MOST_AT_ONCE. */
   void (*ahead)(void *ctx, const int *id, int n);
   int at_once; /* 1 or less: not told */
   /* Groups are asked for by where they end: once n ops have run, from now on.  NULL: not told. */
@@ -92,6 +95,7 @@ typedef struct {
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
 bool net_cost_of(void *costs, int id, double *cost);
+bool net_cost_known(void *costs, int id, double *cost);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
@@ -128,9 +132,13 @@ bool net_has_kernels(const net_costs *c);
 bool net_kernel_of(net_costs *c, int id);
 /* A planner's mapping of so many evaluations.  False: stopped. */
 bool net_by_planner(net_costs *c, int id, int64_t evals);
-/* Planner's mappings of n different groups, on the threads of the budget: for the cut, or of so many evaluations. */
+/* Planner's mappings of n groups, on the threads of the budget: for the cut, or of so many evaluations, of different
+ * ones. */
 void net_plan_ahead(void *costs, const int *id, int n);
 bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals);
+/* The same for the cut of each op alone, on which it hangs what groups are expected to cost.  False: no memory,
+ * stopped. */
+bool net_plan_alone(net_costs *c);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
 /* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops

@@ -19,6 +19,7 @@ typedef struct edge {
   int from, id;
   uint64_t ops; /* bit k: the op at position p + k of state `from` */
   double least;
+  bool known; /* least is what it costs */
   struct edge *next;
 } edge;
 
@@ -161,29 +162,41 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
-/* The next edges by which the set may cost less than now, those by which it may cost the least first, taken out of the
- * list; their number.  Several: the prices are told. */
-static int take_some(search *s, state *x, edge *next[NET_MOST_AT_ONCE]) {
+/* What the set costs at most: by the edges whose costs are known by now, which they note. */
+static double known_cost(const search *s, const state *x) {
+  double most = INFINITY;
+  for (edge *e = x->in; e; e = e->next) {
+    double cost;
+    e->known = s->price->known && s->price->known(s->price->ctx, e->id, &cost);
+    if (!e->known) continue;
+    e->least = cost;
+    most = fmin(most, s->at[e->from].cost + cost);
+  }
+  return most;
+}
+
+/* Tells the prices of the groups by which sets of so many ops may cost less than by those of known cost.  One that
+ * costs less than expected makes it in vain to have told of others, which few do. */
+static void tell_ahead(const search *s, int size) {
   int id[NET_MOST_AT_ONCE], n = 0;
-  const int at_once = s->price->at_once, most = at_once < NET_MOST_AT_ONCE ? at_once : NET_MOST_AT_ONCE;
-  do {
-    next[n] = take_least(s, x);
-    if (!next[n] || s->at[next[n]->from].cost + next[n]->least >= x->cost) break; /* no later one can, either */
-    id[n] = next[n]->id;
-  } while (++n < most);
-  if (n > 1) s->price->ahead(s->price->ctx, id, n);
-  return n;
+  if (s->price->at_once < 2) return;
+  for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
+    const double most = known_cost(s, &s->at[i]);
+    for (const edge *e = s->at[i].in; e; e = e->next) {
+      if (e->known || s->at[e->from].cost + e->least >= most) continue;
+      id[n++] = e->id;
+      if (n == NET_MOST_AT_ONCE || n == s->price->at_once) s->price->ahead(s->price->ctx, id, n), n = 0;
+    }
+  }
+  if (n > 0) s->price->ahead(s->price->ctx, id, n);
 }
 
 /* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat it are not priced.
  * False if pricing failed. */
 static bool least_cost_to(search *s, int i) {
-  edge *next[NET_MOST_AT_ONCE];
   if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
-  for (int n = 0, at = 0;;) {
-    if (at == n) n = take_some(s, &s->at[i], next), at = 0;
-    if (n == 0) return true;
-    edge *e = next[at++];
+  known_cost(s, &s->at[i]);
+  for (edge *e; (e = take_least(s, &s->at[i]));) {
     const double before = s->at[e->from].cost;
     double cost;
     if (before + e->least >= s->at[i].cost) return true;
@@ -192,6 +205,7 @@ static bool least_cost_to(search *s, int i) {
     s->at[i].cost = before + cost;
     s->at[i].best = e;
   }
+  return true;
 }
 
 /* Visits states by size.  False if there are too many edges, or it failed. */
@@ -203,19 +217,23 @@ static bool walk(search *s) {
   memset(s->size, 0, ((size_t)s->wl->n_ops + 1) * sizeof *s->size);
   if (find_state(s, 0, 0) < 0) return false;
   s->at[0].cost = 0;
-  for (int size = 0; size < s->wl->n_ops; size++)
+  for (int size = 0; size < s->wl->n_ops; size++) {
+    if (s->price) tell_ahead(s, size);
     for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
       if (s->price && !least_cost_to(s, i)) return false;
       growing g = {.from = i};
       if (!extend(s, &g, s->at[i].p)) return false;
     }
+  }
   return true;
 }
 
 /* ---- the result ------------------------------------------------------------------------------------------- */
 static bool read_back(search *s, net_cuts *out) {
   const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
-  if (last < 0 || !least_cost_to(s, last)) return false;
+  if (last < 0) return false;
+  tell_ahead(s, n_ops);
+  if (!least_cost_to(s, last)) return false;
   out->cost = s->at[last].cost;
   out->n = 0;
   for (int i = last; s->at[i].best; i = s->at[i].best->from)

@@ -137,12 +137,13 @@ static bool cut(net_planning *s) {
   const net_costs *c = &s->costs;
   const net_prices prices = {.meet = net_meet,
                              .cost = net_cost_of,
+                             .known = net_cost_known,
                              .ahead = net_plan_ahead,
-                             .at_once = net_has_kernels(c) ? net_at_once(c) : 1,
+                             .at_once = net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
                              .reach = net_pace_reach,
                              .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
-  if (!net_pace_begin(&s->costs)) return false;
+  if (!net_pace_begin(&s->costs) || !net_plan_alone(&s->costs)) return false;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
   return isinf(s->cuts.cost) ? report_unmapped(s) : true;
 }
