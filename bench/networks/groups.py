@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Which groups of an emitted network take the time (groups.py FOLDER [--calls N], after run.py: FOLDER has plan.json, code/libnetwork.so and weights.bin).
+"""Which groups of an emitted network take the time (groups.py FOLDER [--calls N] [--threads N], after run.py: FOLDER has plan.json, code/libnetwork.so and weights.bin).
 
-A line a kernel: milliseconds in the network (each of its groups timed where it runs, the median of N calls of the whole, 40 unless
+A line a kernel: milliseconds (of processor time; of several threads by the clock) in the network (each of its groups timed where it runs, the median of N calls of the whole, 40 unless
 said, added up), alone (called again and again for 20 ms and more with its data in cache, the least of five, times its groups), what the plan predicts,
 in the network over that, how many groups it is, their ops.  The last line has the sums.
 """
@@ -15,16 +15,18 @@ import subprocess
 import sys
 import time
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+THREADS = int(dict(zip(sys.argv, sys.argv[1:])).get("--threads", 1))
+os.environ["OMP_NUM_THREADS"] = str(THREADS)  # read as libraries are loaded
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 LONG = 0.02  # seconds that a measurement takes at least
+now = time.process_time if THREADS == 1 else time.perf_counter
 CLOCK = """
 #include <time.h>
 double network_spent[%d];
-static double spent_at(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+static double spent_at(void) { struct timespec t; clock_gettime(%s, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
 #define SPENT(n, call) do { const double begun = spent_at(); call; network_spent[n] = spent_at() - begun; } while (0)
 """
 
@@ -68,10 +70,10 @@ def time_alone(lib, name, header):
     call = lambda: getattr(lib, name)(ctypes.byref(args), ctypes.c_void_p(at), ctypes.c_size_t(n))
 
     def spent(times):
-        begun = time.process_time()
+        begun = now()
         for _ in range(times):
             call()
-        return time.process_time() - begun
+        return now() - begun
 
     times = 1
     while spent(times) < LONG:
@@ -85,7 +87,7 @@ def times_inside(folder, n, calls):
 
     code = folder / "code"
     text = re.sub(r"if \(!status\) (status = run_(\d+)\(.*\));", r"if (!status) SPENT(\2 - 1, \1);", (code / "network.c").read_text())
-    (code / "spent.c").write_text(CLOCK % n + text)
+    (code / "spent.c").write_text(CLOCK % (n, "CLOCK_THREAD_CPUTIME_ID" if THREADS == 1 else "CLOCK_MONOTONIC") + text)
     subprocess.run(["cc", "-O3", "-fPIC", "-fopenmp", "-shared", "-o", "libspent.so", "spent.c", "-Wl,--whole-archive", "-l:libnetwork.a", "-Wl,--no-whole-archive", "-L.", "-lm",
                     "-Wl,--allow-multiple-definition"], cwd=code, check=True)
     lib = run.Library(code, folder / "weights.bin", "libspent.so")
@@ -106,7 +108,7 @@ def line(inside, alone, said, what):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("folder", type=pathlib.Path), p.add_argument("--calls", type=int, default=40)
+    p.add_argument("folder", type=pathlib.Path), p.add_argument("--calls", type=int, default=40), p.add_argument("--threads", type=int, default=1)
     o = p.parse_args()
     code, plan = o.folder / "code", json.load(open(o.folder / "plan.json"))["groups"]
     inside = times_inside(o.folder, len(plan), o.calls)
