@@ -181,7 +181,7 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
     for (; k < p->tree->nodes[n].n_loops; k++)
-      if (w->hoisted[p->first_loop[n] + k] >= 0) return true;
+      if (w->hoisted[p->first_loop[n] + k] >= 0 && !w->early[p->first_loop[n] + k]) return true;
   return false;
 }
 
@@ -240,7 +240,7 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
   low_keep_step(w, n, p->first_loop[n] + k, digit);
-  int n_guard = split_leaders(w, p->first_loop[n] + k, digit, guard);
+  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : split_leaders(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
     ir_stmt *may = low_add(w, IR_IF);
     if (!may) return;
@@ -255,6 +255,40 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
+/* Whether both loops split the same ranges. */
+static bool split_alike(const tf_ploop *a, const tf_ploop *b) {
+  return a->dim == b->dim && a->n_leader == b->n_leader &&
+         !memcmp(a->leaders, b->leaders, (size_t)a->n_leader * sizeof *a->leaders);
+}
+
+/* How many steps the loops around l that split the same ranges take in turn; 0: another one does. */
+static int64_t steps_around(const lowering *w, int l) {
+  int64_t steps = 1;
+  for (int i = 0; i < l; i++) {
+    if (w->run.trip[i] == 1 || w->plan->loops[i].dim != w->plan->loops[l].dim || w->early[i]) continue;
+    if (!split_alike(&w->plan->loops[i], &w->plan->loops[l]) || w->plan->loops[i].axis != TF_TEMPORAL) return 0;
+    steps *= w->run.trip[i]; /* a factor of the outermost loop's step */
+  }
+  return steps;
+}
+
+/* Has each instance take neighbouring pieces, one after the other, where the mapping deals them in turn: blocks are
+ * then as large as an instance's caches hold, and of weights as wide as panels that are packed once for many calls. Not
+ * where a mask makes pieces unequal, which dealing evens out, or a scope retains what the piece before needed. */
+static void take_neighbours(lowering *w, int l, ir_atom digit) {
+  const tf_plan *p = w->plan;
+  const int64_t steps = w->mask.scope >= 0 || p->n_retains || w->target->copies ? 0 : steps_around(w, l);
+  if (steps < 2) return;
+  for (int i = 0; i < p->loops[l].n_leader; i++) {
+    int64_t *const step = &w->run.step[p->loops[l].leaders[i] * p->n_loops];
+    for (int k = 0; k < l; k++)
+      if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->early[k]) step[k] /= w->run.trip[l];
+    step[l] *= steps;
+  }
+  low_split_leaders(w, l, digit);
+  w->early[l] = true;
+}
+
 /* Hoists loops over instances that are above all branches outside of all other loops: each instance then runs its own
  * steps, and what it has packed stays valid. */
 static void hoist(lowering *w) {
@@ -263,8 +297,10 @@ static void hoist(lowering *w) {
     for (int k = 0; k < p->tree->nodes[n].n_loops; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
-      if (over_instances(w, n, l) && low_independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
-        w->hoisted[l] = digit.var;
+      if (!over_instances(w, n, l) || !low_independent(w, n, l) || low_has_sums(w, n, k) || !open_loop(w, n, l, &digit))
+        continue;
+      w->hoisted[l] = digit.var;
+      take_neighbours(w, l, digit);
     }
 }
 
@@ -434,9 +470,10 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
+  w->early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->var_of || !w->summed || !w->narrow || !w->p->packs || !w->run.trip || !w->run.step ||
-      !w->cur || !w->p->buffer_of || !w->p->buffers)
+  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->narrow || !w->p->packs || !w->run.trip ||
+      !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
@@ -517,10 +554,10 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
+    low_mask_find(&w);
     if (low_threads(&w)) hoist(&w);
     low_stage_start(&w);
     low_keep_plan(&w);
-    low_mask_find(&w);
     lower_node(&w, 0);
     run_passes(&w, errors);
   }

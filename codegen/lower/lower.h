@@ -45,6 +45,7 @@ struct lowering {
   low_span *span;     /* [variable] bounds of its value */
   int *var_of;        /* [loop] its variable once it has been opened; -1: not yet */
   int *hoisted;       /* [loop] variable of a loop hoisted outside of all; -1: not hoisted */
+  bool *early;        /* [loop] and it has split its ranges there */
   bool *summed;       /* [op] its output's sums have a float32 buffer of their own */
   int *narrow;        /* [tensor] the buffer of an intermediate that is kept in the data's type; -1: none */
   bool in_parallel;   /* inside a parallel loop ... */

@@ -43,6 +43,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_few(&c->text, seed);
   else if (seed & DRAW_PANELS)
     draw_panels(&c->text, seed);
+  else if (seed & DRAW_DEALT)
+    draw_dealt(&c->text, seed);
   else if (seed & DRAW_WINDOW)
     draw_window(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind))

@@ -20,6 +20,7 @@ typedef struct {
 #define DRAW_STREAM (UINT64_C(1) << 58)
 #define DRAW_FEW (UINT64_C(1) << 57)
 #define DRAW_PANELS (UINT64_C(1) << 56)
+#define DRAW_DEALT (UINT64_C(1) << 55)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
@@ -40,6 +41,8 @@ void draw_stream(page *p, uint64_t seed);
 void draw_few(page *p, uint64_t seed);
 /* draw_panels.c: products of two inputs, of which the second may be laid out once for many calls. */
 void draw_panels(page *p, uint64_t seed);
+/* draw_dealt.c: a product of which two cores take pieces in turn. */
+void draw_dealt(page *p, uint64_t seed);
 
 /* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
 typedef struct {

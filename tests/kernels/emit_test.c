@@ -212,12 +212,13 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
-/* One in seven a stream, one of few rows, one of panels: of all instruction sets and types, whose turns are of other
- * lengths. */
+/* One in seven a stream, one of few rows, one of panels, one dealt to cores: of all instruction sets and types, whose
+ * turns are of other lengths. */
 static uint64_t kind_of_turn(const session *s, uint64_t turn) {
   if (s->panels || turn % 7 == 5) return DRAW_PANELS;
   if (turn % 7 == 1) return DRAW_STREAM;
   if (turn % 7 == 3) return DRAW_FEW;
+  if (turn % 7 == 6) return DRAW_DEALT;
   return turn % 4 == 2 ? DRAW_CONV : turn % 4 == 0 ? DRAW_ROWS : turn % 8 == 1 ? DRAW_WINDOW : 0;
 }
 
