@@ -116,8 +116,6 @@ int ir_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   int row = last;
   if (2 * s->range[last].most >= lanes || !reads_padding(wl, op, last)) return last;
   for (int k = open; k < last; k++)
-    if (s->range[k].most >= lanes && (row == last || s->range[k].most > s->range[row].most) &&
-        !reads_padding(wl, op, k))
-      row = k;
+    if (s->range[k].most > s->range[row].most && !reads_padding(wl, op, k)) row = k;
   return row;
 }

@@ -36,6 +36,6 @@ int ir_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r);
 int ir_window_rows(const tf_workload *wl, const ir_stmt *s, int registers);
 /* The dim of a map that its innermost loop goes over, of those from `open` on: the last of its output, as elements
  * along it are neighbours; but where that is less than half a vector and leads into a read's padding, which each
- * element has to ask about, the longest that leads into none, if it fills one. */
+ * element has to ask about, the longest that leads into none, if it is longer. */
 int ir_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes);
 #endif

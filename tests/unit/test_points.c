@@ -66,6 +66,13 @@ static int tall_of(const char *text) {
   return n - 1;
 }
 
+/* Of kernel.c; NULL: there is none. */
+static const char *text_of(const tf_emitted *k) {
+  for (int f = 0; k && f < k->n; f++)
+    if (!strcmp(k->file[f].name, "kernel.c")) return k->file[f].text;
+  return NULL;
+}
+
 static void test_windows(void) {
   for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
     const window *w = &windows[i];
@@ -79,9 +86,9 @@ static void test_windows(void) {
     tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
     const tf_emit_options o = {.isa = "avx512"};
     tf_emitted *k = t ? tf_emit(t, "cpu", &o, e.d) : NULL;
-    if (!CHECK(k)) case_complain(e.d);
-    for (int f = 0; k && f < k->n; f++)
-      if (!strcmp(k->file[f].name, "kernel.c")) CHECK_ROW_I64(w, tall_of(k->file[f].text), w->tall);
+    const char *text = text_of(k);
+    if (!CHECK(text)) case_complain(e.d);
+    if (text) CHECK_ROW_I64(w, tall_of(text), w->tall);
     if (t) CHECK_ROW_NEAR(w, tf_emit_cycles(t, "cpu", &o, e.d), cycles_of(w), 1e-9);
     tf_emitted_free(k);
     tf_tree_free(t);
@@ -96,19 +103,46 @@ static void test_steady(void) {
   tf_tree *t = tf_tree_parse("DRAM\n  L1 for m=4 e=64 a=4 spatial a=16@x\n    op S\n", (tf_loc){0}, e.spec->arch,
                              e.spec->workload, e.d);
   tf_emitted *k = t ? tf_emit(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : NULL;
-  if (!CHECK(k)) case_complain(e.d);
-  for (int f = 0; k && f < k->n; f++) {
-    if (strcmp(k->file[f].name, "kernel.c") != 0) continue;
-    const char *taken = strstr(k->file[f].text, "const float s_S_0 = P["), *row = strstr(k->file[f].text, "? s_S_0 :");
-    CHECK(taken && row && taken < row);
-  }
+  const char *text = text_of(k), *taken = text ? strstr(text, "const float s_S_0 = P[") : NULL,
+             *row = text ? strstr(text, "? s_S_0 :") : NULL;
+  if (!CHECK(text)) case_complain(e.d);
+  CHECK(taken && row && taken < row);
   tf_emitted_free(k);
   tf_tree_free(t);
   case_drop(&e);
 }
 
+/* Maps of short rows that ask for each element whether it is there go along what asks nothing, if that is longer. */
+static void test_short_rows(void) {
+  static const struct {
+    int line, c;
+    const char *row;
+  } rows[] = {{__LINE__, 4, "d_c"}, {__LINE__, 3, "d_s"}, {__LINE__, 20, "d_c"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    page p = {.len = 0}, map = {.len = 0};
+    say(&p,
+        "workload:\n  name: shift\n  dims: {q: 6, c: %d, s: 3}\n  tensors:\n    I: {shape: [6, %d, 3], pad: [1, 0, "
+        "0]}\n"
+        "  ops:\n  - \"O[q,c,s] = I[q + s - 1, c, s]\"\n",
+        rows[i].c, rows[i].c);
+    say(&map, "DRAM\n  L1 for q=6 c=%d s=3\n    op O\n", rows[i].c);
+    test_case e = case_of(machine, p.text);
+    tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+    tf_emitted *k = t ? tf_emit(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : NULL;
+    const char *text = text_of(k), *last = NULL;
+    if (!CHECK(text)) case_complain(e.d);
+    for (const char *loop = text; loop && (loop = strstr(loop, "for (int64_t d_"));)
+      last = loop += strlen("for (int64_t ");
+    CHECK_ROW(&rows[i], last && !strncmp(last, rows[i].row, strlen(rows[i].row)));
+    tf_emitted_free(k);
+    tf_tree_free(t);
+    case_drop(&e);
+  }
+}
+
 int main(void) {
   test_windows();
+  test_short_rows();
   test_steady();
   return check_report();
 }
