@@ -120,6 +120,9 @@ static bool check_index(ex_case *x, const tf_tensor *t, const tf_ref *ref, int r
   if (index->c)
     return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with a constant: the format has none",
                    r, t->name);
+  if (index->n_terms < 1 || index->n_terms > EX_MOST_TERMS)
+    return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with %d dims: the format has 1 to %d",
+                   r, t->name, index->n_terms, EX_MOST_TERMS);
   for (int i = 0; i < index->n_terms; i++)
     if (index->terms[i].coef < 1)
       return tf_fail(x->diags, ref->at, TF_E_INDEX,

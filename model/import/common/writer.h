@@ -24,8 +24,9 @@ void ex_architecture(ex_case *x, const char *version, tf_page *p);
 /* Total instances of memory l, or of the unit (l = number of memories written), along X (or Y, or both: -1). */
 int64_t ex_instances(const ex_case *x, int l, int side);
 int ex_n_memories(const ex_case *x);
-/* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant or a
- * negative coefficient, or the tensor is padded. */
+/* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant, a
+ * negative coefficient, no dim or too many, or the tensor is padded. */
+enum { EX_MOST_TERMS = 8 }; /* import reads no more of TileFlow's */
 bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent, tf_page *p);
 /* "coefficients:" by which an op multiplies its dims, each once; nothing if all are 1. */
 void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_page *p);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/import/tileflow/tileflow.h"
+#include "model/spec/masked.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
 static void write_names(const ex_case *x, bool outs, tf_page *p) {
@@ -155,8 +156,22 @@ static bool check_loops(ex_case *x, const tf_node *n) {
   return ok;
 }
 
+/* Steps that a mask leaves nothing of move no words here. */
+static bool check_mask(ex_case *x) {
+  tf_arena *arena = tf_arena_new();
+  tf_mask m;
+  const bool any = arena && tf_mask_find(x->wl, arena, &m);
+  const bool starved = !arena || tf_arena_failed(arena);
+  tf_arena_free(arena);
+  if (starved) return tf_out_of_memory(x->diags);
+  return !any || tf_fail(x->diags, x->wl->ops[m.op].at, TF_E_UNITKIND,
+                         "op '%.60s' is a mask, and what it leaves nothing of is left out: TileFlow counts every point",
+                         x->wl->ops[m.op].name);
+}
+
 static bool check_tree(ex_case *x) {
   bool ok = check_dims(x);
+  ok &= check_mask(x);
   for (int i = 0; i < x->tree->n_nodes; i++) {
     const tf_node *n = &x->tree->nodes[i];
     if (n->kind == TF_SCOPE && n->scope_open)
