@@ -185,6 +185,18 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   return false;
 }
 
+/* Whether one of these loops, of op o alone, is over instances and may run in parallel: a product is then spread first,
+ * and each core's part is one nest.  A map or sum that fits close to a core ends about as soon as threads have begun.
+ */
+static bool awaits_threads(const lowering *w, int n, int k, int o) {
+  const tf_plan *p = w->plan;
+  if (w->in_parallel || !low_threads(w) || !low_is_product(&p->wl->ops[o])) return false;
+  for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
+    for (; k < p->tree->nodes[n].n_loops; k++)
+      if (over_instances(w, n, p->first_loop[n] + k) && low_independent(w, n, p->first_loop[n] + k)) return true;
+  return false;
+}
+
 /* Opens the loop, unless it was hoisted; false: out of memory. */
 static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   *digit = (ir_atom){w->hoisted[l], 0};
@@ -211,7 +223,8 @@ static void lower_loops(lowering *w, int n, int k) {
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
   int alone = only_op(p, n);
-  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) && !awaits_hoisted(w, n, k)) {
+  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) && !awaits_hoisted(w, n, k) &&
+      !awaits_threads(w, n, k, alone)) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
