@@ -33,7 +33,7 @@ command -v python3 >/dev/null &&
 written "sh bench/results-search-ga.sh $tool report" docs/RESULTS-search-ga.md
 written "sh bench/results-rate.sh $tool report" docs/RESULTS-rate.md
 written "sh bench/sweep_thesis.sh >table && grep -qxF \"\$(tail -n 1 table)\" docs/RESULTS-sweep.md"
-written "sh bench/networks/table.sh >table && grep -cxFf table docs/RESULTS-networks.md | grep -qx \"\$(wc -l <table)\""
+written "sh bench/networks/table.sh | sed '/^$/d' >table && grep -cxFf table docs/RESULTS-networks.md | grep -qx \"\$(wc -l <table)\""
 written "sh bench/results-tune.sh >docs/RESULTS-tune.md" docs/RESULTS-tune.md
 written "sh bench/results-cpu-page.sh >docs/RESULTS-cpu.md" docs/RESULTS-cpu.md
 written "sh bench/kernels/ways_page.sh >docs/RESULTS-instructions.md" docs/RESULTS-instructions.md

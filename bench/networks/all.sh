@@ -14,12 +14,10 @@ for threads in 1 2; do
   ARCH='' host $threads
   for name in $(echo "$names" | tr , ' '); do
     grep -qs "^$name,small,1,$threads,.*,$commit\$" "$folder/networks.csv" && continue
-    [ $threads = 1 ] && peers=ort,openvino,eager,compile || peers=ort,openvino
-    timeout 1200 python3 bench/networks/run.py "$tool" "$host" "$folder/on-$threads" --only "$name" --threads $threads --peers $peers --rounds 21 --csv "$folder/networks.csv" >>"$folder/said" 2>&1 ||
+    [ $threads = 1 ] && more=ort,openvino,eager,compile\ --peak || more=ort,openvino
+    # shellcheck disable=SC2086 # peers and an option
+    timeout 1200 python3 bench/networks/run.py "$tool" "$host" "$folder/on-$threads" --only "$name" --threads $threads --peers $more --rounds 21 --csv "$folder/networks.csv" >>"$folder/said" 2>&1 ||
       echo "$name, $threads threads: $(tail -n 1 "$folder/said")"
   done
 done
-for threads in 1 2; do
-  printf '\n%s threads:\n\n' $threads
-  sh bench/networks/table.sh "$folder/networks.csv" $threads
-done
+sh bench/networks/table.sh "$folder/networks.csv"

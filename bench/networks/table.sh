@@ -1,24 +1,32 @@
 #!/bin/sh
-# The table of docs/RESULTS-networks.md from docs/results/networks.csv (bench/networks/run.py --csv), on stdout.
-#   bench/networks/table.sh [FILE.csv [THREADS]]     networks measured with so many threads; 1 if not given
+# The tables of docs/RESULTS-networks.md, of one thread and of two, from docs/results/networks.csv (bench/networks/run.py --csv), on stdout.
+#   bench/networks/table.sh [FILE.csv]
 set -u
 rows=$(realpath "${1:-$(dirname "$0")/../../docs/results/networks.csv}") || exit 2
-cd "$(dirname "$0")/../.." || exit 2
-awk -F, -v threads="${2:-1}" '
-  function of(column) { return $at[column] }
-  function digits(x) { return x == "" ? "-" : sprintf("%.3g", x) }
-  NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i
-    print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO | PyTorch eager | `torch.compile` | Best / ours | Measured / predicted | MiB held: tileflow, onnxruntime, OpenVINO | Load | Commit |"
-    print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
-    next }
-  of("size") == "small" && of("batch") == 1 && of("threads") == threads {
-    split("ort openvino eager compile", peers, " ")
-    best = ""
-    for (i in peers) if ((t = of(peers[i] "_ms")) != "" && (best == "" || t + 0 < best)) best = t + 0
-    ours = of("tileflow_ms")
-    printf "| %s | %s (%s) | %.1f | %.3g | %.3g | %s | %s | %s | %s | %.2f | %.2f | %.0f, %.0f, %.0f | %.1f | %s |\n", of("network"), of("groups"), of("kernels"), of("plan_s"), of("predicted_ms"), ours,
-      digits(of("ort_ms")), digits(of("openvino_ms")), digits(of("eager_ms")), digits(of("compile_ms")), best / ours, ours / of("predicted_ms"), of("tileflow_mib"), of("ort_mib"), of("openvino_mib"),
-      of("load"), of("commit")
-    sum += log(best / ours); n++
-  }
-  END { if (n) printf "| geometric mean of %d | | | | | | | | | %.2f | | | | |\n", n, exp(sum / n) }' "$rows"
+
+# table THREADS
+table() {
+  awk -F, -v threads="$1" '
+    function of(column) { return $at[column] }
+    function digits(x) { return x == "" ? "-" : sprintf("%.3g", x) }
+    function whole(x) { return x == "" ? "-" : sprintf("%.0f", x) }
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    of("size") == "small" && of("batch") == 1 && of("threads") == threads {
+      split("ort openvino eager compile", peers, " ")
+      best = ""
+      for (i in peers) if ((t = of(peers[i] "_ms")) != "" && (best == "" || t + 0 < best)) best = t + 0
+      ours = of("tileflow_ms")
+      if (!n) {
+        printf "%s:\n\n", threads == 1 ? "One thread" : "Two threads"
+        print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO | PyTorch eager | `torch.compile` | Best / ours | Measured / predicted | MiB held: tileflow, onnxruntime, OpenVINO | Load | Commit |"
+        print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+      }
+      printf "| %s | %s (%s) | %.1f | %.3g | %.3g | %s | %s | %s | %s | %.2f | %.2f | %s, %s, %s | %.1f | %s |\n", of("network"), of("groups"), of("kernels"), of("plan_s"), of("predicted_ms"), ours,
+        digits(of("ort_ms")), digits(of("openvino_ms")), digits(of("eager_ms")), digits(of("compile_ms")), best / ours, ours / of("predicted_ms"), whole(of("tileflow_mib")), whole(of("ort_mib")),
+        whole(of("openvino_mib")), of("load"), of("commit")
+      sum += log(best / ours); n++
+    }
+    END { if (n) printf "| geometric mean of %d | | | | | | | | | %.2f | | | | |\n\n", n, exp(sum / n) }' "$rows"
+}
+table 1
+table 2
