@@ -112,6 +112,31 @@ static void test_steady(void) {
   case_drop(&e);
 }
 
+/* Of maps of rows whose elements need not be there, by the order of their loops: asked anew for each run of the loop
+ * that moves them, not in the loops inside of it. */
+static void test_asked(void) {
+  static const struct {
+    int line;
+    const char *output;
+    int anew;
+  } rows[] = {{__LINE__, "i,b,j", 4}, {__LINE__, "b,i,j", 4 * 8}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    page p = {.len = 0};
+    say(&p,
+        "workload:\n  name: turned\n  dims: {i: 4, b: 8, j: 16}\n  tensors:\n    D: {shape: [8, 16], pad: [0, 16]}\n"
+        "  ops:\n  - \"O[%s] = D[b, j - i] + D[b, j - i + 16]\"\n",
+        rows[i].output);
+    test_case e = case_of(machine, p.text);
+    tf_tree *t = tf_tree_parse("DRAM\n  L1 for i=4 b=8 spatial j=16@x\n    op O\n", (tf_loc){0}, e.spec->arch,
+                               e.spec->workload, e.d);
+    const double cycles = t ? tf_emit_cycles(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : -1;
+    if (!CHECK(t)) case_complain(e.d);
+    CHECK_ROW_NEAR(&rows[i], cycles, 4 * 8 * (3 + 8) + 2.0 * 2 * rows[i].anew, 1e-9); /* two reads, element: 2 */
+    tf_tree_free(t);
+    case_drop(&e);
+  }
+}
+
 /* Maps of short rows that ask for each element whether it is there go along what asks nothing, if that is longer. */
 static void test_short_rows(void) {
   static const struct {
@@ -142,6 +167,7 @@ static void test_short_rows(void) {
 
 int main(void) {
   test_windows();
+  test_asked();
   test_short_rows();
   test_steady();
   return check_report();

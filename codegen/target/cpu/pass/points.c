@@ -2,6 +2,7 @@
  * along rows, and scalar loops, in which each addition waits for the one before. */
 #include "codegen/ir/window.h"
 #include "codegen/target/cpu/pass/cost.h"
+#include "model/spec/dims.h"
 #include "tileflow/tree.h"
 
 typedef struct {
@@ -98,11 +99,29 @@ static double along_other(const points *p, int row) {
   return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
 }
 
+/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves. */
+static double row_asks(const points *p) {
+  const int last = p->op->n_out_dims - 1;
+  double all = 0;
+  for (int i = 0; i < p->op->n_reads; i++) {
+    const tf_ref *ref = &p->op->reads[i];
+    double anew = 0, loops = 1;
+    for (int k = 0; k < p->op->n_dims; k++) {
+      if (k == last) continue;
+      loops *= (double)p->s->range[k].most;
+      for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++)
+        if (p->wl->tensors[ref->tensor].pad[r] && tf_index_coef(&ref->index[r], p->op->dims[k])) anew = loops;
+    }
+    all += anew * vectors(p, last) * p->core->element;
+  }
+  return all;
+}
+
 /* Rows of the output as vectors. */
 static double along_output(const points *p, double n_expr) {
   const int last = p->op->n_out_dims - 1;
   const double rows = settings(p, 0, last) * settings(p, p->op->n_out_dims, p->op->n_dims);
-  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row);
+  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row) + row_asks(p);
 }
 
 /* Sums along rows: vectors, and one horizontal sum at the end. */
