@@ -19,9 +19,15 @@ static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
   return p->buffers[s->nest.from[read]].space != CU_FRAGMENT && !cu_is_loaded(p, s, read);
 }
 
-bool cu_goes_by_steps(const ir_program *p, const ir_stmt *s) {
+int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
+  enum { MANY = 8, SOME = 4 };
+  const cu_mma *mma = cu_mma_of(p);
   const ir_fragments *f = s->nest.fragments;
-  return cu_is_widened(p) || (cu_mma_of(p)->kernel.group == 4 && (is_gathered(p, s, f->a) || is_gathered(p, s, f->b)));
+  const int64_t all = up(s->range[f->k].most, mma->kernel.k_round);
+  const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
+  if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
+  const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
+  return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
 }
 
 static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
@@ -29,9 +35,9 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_fragments *f = s->nest.fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
   const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
-                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
-                steps = cu_goes_by_steps(p, s) ? 1 : up(s->range[f->k].most, mma->kernel.k_round);
-  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1); /* 16 rows, 8 columns */
+                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
+                steps = at_a_time + up(s->range[f->k].most, mma->kernel.k_round) % at_a_time; /* what is left: apart */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }

@@ -206,9 +206,10 @@ typedef struct {
 cu_counts cu_count(const ir_program *p, const ir_stmt *part);
 /* Whether ldmatrix brings an operand of a product: the sum along neighbours, or what can be turned. */
 bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read);
-/* Whether the steps of its sum are a loop in machine code, too: of operands that are widened, or whose bytes are put
- * together one by one, ptxas would load more ahead than there are registers. */
-bool cu_goes_by_steps(const ir_program *p, const ir_stmt *s);
+/* Steps of a product's sum that machine code has one behind the other, in a loop over the rest: one of operands that
+ * are widened, or whose bytes are put together one by one; some of many, as ptxas would load more ahead than there are
+ * registers; all of rows that are fragments, which no loop can number. */
+int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s);
 /* Blocks, of so many registers a thread and bytes of shared memory, that a multiprocessor has at a time; at least 1. */
 double cu_resident(const tf_multiprocessor *m, double registers, double shared);
 

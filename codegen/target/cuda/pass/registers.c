@@ -16,12 +16,13 @@ static const double
     EACH_SIDE = 0.7,
     /* sixteen rows that are in no tile; */
     EACH_FAR = 19.3,
-    /* an operand of bytes, rows or columns, that is put together from single elements. */
-    GATHERED_A = 39, GATHERED_B = 5.3,
+    /* bytes that are put together one by one: of sixteen rows, of columns. */
+    GATHERED_A = 22, GATHERED_B = 20,
     /* A region's map; a tensor of it in memory, a coordinate. */
     MAP = 11.7, EACH_READ = 16.2, EACH_COUNTED = 2.8,
-    /* A sum of a thread's own; a read of each of its points, a rank of what is read, a range that may end early. */
-    SUM = 23, EACH_OPERAND = 1.2, EACH_RANK = 2, EACH_UNEVEN = 7.8,
+    /* A sum of a thread's own, besides what is in flight; each of its points, a read of global memory, a rank of what
+     * is read, a range that may end early. */
+    SUM = 9.2, EACH_SUM = 0.74, EACH_GLOBAL = 6.3, EACH_RANK = 2.15, EACH_UNEVEN = 4.6,
     /* A copy of an element at a time. */
     COPY = 37.4,
     /* Other statements; each of their points up to so many, a range that may end early. */
@@ -131,13 +132,12 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]], *a = from(t, s, f->a);
   const cu_mma *mma = cu_mma_of(t->p);
   const bool made = a->space == CU_FRAGMENT; /* its rows are: nothing is loaded of them */
-  const int64_t k_round = mma->kernel.k_round;
   const double rows = (double)out->extent[out->rows] / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
-               steps = (double)((s->range[f->k].most + k_round - 1) / k_round);
+               steps = (double)cu_steps_at_a_time(t->p, s);
   const double loaded = steps * ((made ? 0 : 4 * rows) + 2 * eights);
   const bool bytes = mma->kernel.group == 4, far = !made && !(a->matrix && a->role == IR_COPIED);
   const double gathered =
-      (!made && !cu_is_loaded(t->p, s, f->a) ? GATHERED_A : 0) + (!cu_is_loaded(t->p, s, f->b) ? GATHERED_B : 0);
+      (!made && !cu_is_loaded(t->p, s, f->a) ? GATHERED_A * rows : 0) + (!cu_is_loaded(t->p, s, f->b) ? GATHERED_B : 0);
   return PRODUCT + (loaded < MOST_LOADED ? loaded : MOST_LOADED) + EACH_SIDE * (rows - 1) + (bytes ? gathered : 0) +
          (far ? EACH_FAR * rows : 0);
 }
@@ -173,27 +173,58 @@ static int uneven(const lane *t, const ir_stmt *s) {
   return n;
 }
 
-/* Points of a thread that nvcc unrolls loops over: of two short dims. */
-static double unrolled(const lane *t, const ir_stmt *s) {
+/* Dims of the output, two short ones, that nvcc unrolls loops over. */
+typedef struct {
+  int n, dim[2];
+} unrolled;
+
+static unrolled unrolled_of(const lane *t, const ir_stmt *s) {
   enum { LONGEST = 8, MOST = 32 };
+  unrolled u = {.n = 0};
   int64_t all = 1;
-  for (int k = op_of(t, s)->n_out_dims - 1, n = 0; k >= 0 && n < 2; k--) {
+  for (int k = op_of(t, s)->n_out_dims - 1; k >= 0 && u.n < 2; k--) {
     const int64_t most = s->range[k].most;
-    if (most > 1 && most <= LONGEST && all * most <= MOST) all *= most, n++;
+    if (most > 1 && most <= LONGEST && all * most <= MOST) all *= most, u.dim[u.n++] = k;
   }
-  return (double)all;
+  return u;
 }
 
-/* A sum of a thread's own. */
+static bool reads_dim(const lane *t, const ir_stmt *s, int read, int dim) {
+  const tf_ref *ref = &op_of(t, s)->reads[read];
+  bool any = false;
+  for (int r = 0; r < t->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      any |= ref->index[r].terms[i].dim == op_of(t, s)->dims[dim];
+  return any;
+}
+
+/* Points of a thread; of a read's elements those that differ. */
+static double points_of(const lane *t, const ir_stmt *s, int read) {
+  const unrolled u = unrolled_of(t, s);
+  double all = 1;
+  for (int i = 0; i < u.n; i++)
+    if (read < 0 || reads_dim(t, s, read, u.dim[i])) all *= (double)s->range[u.dim[i]].most;
+  return all;
+}
+
+/* A sum of a thread's own, of whose last dim four steps are unrolled. */
 static double of_sum(const lane *t, const ir_stmt *s) {
-  return SUM + EACH_OPERAND * unrolled(t, s) * op_of(t, s)->n_reads + EACH_RANK * operands_of(t, s).ranks +
-         EACH_UNEVEN * uneven(t, s);
+  enum { STEPS = 4 };
+  const tf_op *op = op_of(t, s);
+  const int last = op->n_dims - 1;
+  const double steps = fmin(STEPS, (double)s->range[last].most);
+  const operands n = operands_of(t, s);
+  double loaded = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    if (from(t, s, i)->space != CU_FRAGMENT) loaded += points_of(t, s, i) * (reads_dim(t, s, i, last) ? steps : 1);
+  return SUM + EACH_SUM * points_of(t, s, -1) + fmin(loaded, MOST_LOADED) + EACH_GLOBAL * n.global +
+         EACH_RANK * n.ranks + EACH_UNEVEN * uneven(t, s);
 }
 
 /* What neither sums nor is in a region. */
 static double of_points(const lane *t, const ir_stmt *s) {
   const double here = POINTS + EACH_UNEVEN_POINT * uneven(t, s);
-  if (s->kind != IR_MERGE) return here + EACH_POINT * fmin(unrolled(t, s), MOST_POINTS);
+  if (s->kind != IR_MERGE) return here + EACH_POINT * fmin(points_of(t, s, -1), MOST_POINTS);
   return here + MERGE + EACH_PART * fmin((double)s->merge.parts, MOST_PARTS) * (s->merge.before >= 0 ? 2 : 1);
 }
 

@@ -305,10 +305,13 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  c_line(c, cu_goes_by_steps(c->p, s) ? "#pragma unroll 1\n" : "#pragma unroll\n");
+  const int64_t steps = (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
   c_indent(c);
-  fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
-          (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t));
+  if (some < steps)
+    fprintf(c->out, "#pragma unroll %" PRId64 "\n", some);
+  else
+    fputs("#pragma unroll\n", c->out);
+  c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n", steps);
   c->depth++;
   load_a(c, &t);
   c_line(c, "#pragma unroll\n");
