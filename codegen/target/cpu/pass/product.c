@@ -291,8 +291,8 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
   enum { TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b),
                 line = low_line_bytes(w->plan->arch);
-  return bytes > TILE_LINES * line && bytes % (2 * line) == 0 ? wide + line / (kernel->group * ir_bytes(kernel->b))
-                                                              : wide;
+  const bool crowded = bytes > TILE_LINES * line && bytes % (2 * line) == 0;
+  return wide + (crowded ? rounded(line / (kernel->group * ir_bytes(kernel->b)), kernel->n_round) : 0);
 }
 
 /* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better laid out once in
