@@ -338,7 +338,7 @@ const cli_command cmd_emit = {
              "first.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c, which "
              "calls them in order.\n"
              "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
-    .example = "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
+    .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),
     CLI_SLOTS(slots),

@@ -93,21 +93,31 @@ typedef struct {
   const host_measured *m; /* NULL: nothing is measured */
 } host;
 
+/* Whether a number of KiB is one, and its bits can be counted. */
+static bool is_size(int64_t kib) { return kib >= 1 && kib <= INT64_MAX / 8192; }
+
+static bool has_level(const host *h, int level) {
+  for (int i = 0; i < h->n_caches; i++)
+    if (h->caches[i].level == level) return true;
+  return false;
+}
+
 static void read_caches(const char *root, host *h) {
   for (int i = 0; i < MAX_CACHES; i++) {
     char path[128], text[128];
     cache c = {.index = i};
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/type", i);
-    if (!first_line(root, path, text, sizeof text) || !strcmp(text, "Instruction")) continue;
+    if (!first_line(root, path, text, sizeof text) || (strcmp(text, "Data") && strcmp(text, "Unified"))) continue;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/level", i);
     c.level = first_line(root, path, text, sizeof text) ? atoi(text) : 0;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/size", i);
     if (!first_line(root, path, text, sizeof text)) continue;
     char *end;
-    c.kib = strtol(text, &end, 10) * (*end == 'M' ? 1024 : 1);
+    c.kib = strtol(text, &end, 10);
+    if (*end == 'M') c.kib = is_size(c.kib) ? c.kib * 1024 : 0;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/shared_cpu_list", i);
     c.shared = first_line(root, path, text, sizeof text) ? count_list(text) : 1;
-    if (c.level < 1 || c.level > 4 || c.kib < 1 || c.shared < 1) continue;
+    if (c.level < 1 || c.level > 4 || has_level(h, c.level) || !is_size(c.kib) || c.shared < 1) continue;
     int at = h->n_caches++;
     while (at > 0 && h->caches[at - 1].level < c.level) {
       h->caches[at] = h->caches[at - 1];
@@ -351,7 +361,7 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
   cli_printf(out, "  memories:\n  - name: DRAM\n");
   put_memory(h, out);
-  if (key_value(root, "proc/meminfo", "MemTotal", text, sizeof text))
+  if (key_value(root, "proc/meminfo", "MemTotal", text, sizeof text) && is_size(atoll(text)))
     put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
   put_caches(h, out);
   put_units(h, out);

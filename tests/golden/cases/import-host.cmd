@@ -7,3 +7,7 @@ tileflow import --cores 1 a.yaml; echo $?
 tileflow import --host --root tests/golden/nowhere; echo $?
 tileflow import; echo $?
 tileflow import --host a.yaml; echo $?
+# A damaged description: a cache of a level that is there, sizes beyond what can be counted. The rest is an architecture.
+cp -r tests/golden/host $OUT/damaged && chmod -R u+w $OUT/damaged && c=$OUT/damaged/sys/devices/system/cpu/cpu0/cache
+cp $c/index0/level $c/index2/level && echo 9223372036854775807M >$c/index3/size && echo 'MemTotal: 9223372036854775807 kB' >$OUT/damaged/proc/meminfo
+tileflow import --host --root $OUT/damaged -o $OUT/damaged.yaml && sed -n '/memories:/,/compute:/p' $OUT/damaged.yaml | grep -E 'name:|capacity:' && tileflow check $OUT/damaged.yaml
