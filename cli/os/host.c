@@ -107,7 +107,8 @@ static void read_caches(const char *root, host *h) {
     char path[128], text[128];
     cache c = {.index = i};
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/type", i);
-    if (!first_line(root, path, text, sizeof text) || (strcmp(text, "Data") && strcmp(text, "Unified"))) continue;
+    if (!first_line(root, path, text, sizeof text) || (strcmp(text, "Data") != 0 && strcmp(text, "Unified") != 0))
+      continue;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/level", i);
     c.level = first_line(root, path, text, sizeof text) ? atoi(text) : 0;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/size", i);
