@@ -2,6 +2,7 @@
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden) # but for TF_API, include/tileflow/api.h
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
 
 # Release is the default, with CMake's own -O3 -DNDEBUG; Debug has the asserts, and -O1 (CMakeLists.txt, before project).

@@ -59,7 +59,7 @@ BEGIN {
   room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
-  public["diag.h"] = 0;   public["version.h"] = 0
+  public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3;   public["grad.h"] = 3
   public["budget.h"] = 5

@@ -22,10 +22,10 @@ typedef struct {
  * capacity: for all mappings on machines with one unit and any number of memories, one instance of each.  (Idle
  * instances can keep what others drop, which nested boxes do not cover: for more units tf_slope_bound holds.)  NULL
  * with an error in d (a count exceeds 2^63 - 1, or no memory).  To be freed by the caller. */
-tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d);
-void tf_bound_slope_free(tf_bound_slope *s);
+TF_API tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d);
+TF_API void tf_bound_slope_free(tf_bound_slope *s);
 /* The bound in words at a capacity. */
-double tf_bound_at(const tf_bound_slope *s, double capacity);
+TF_API double tf_bound_at(const tf_bound_slope *s, double capacity);
 
 #ifdef __cplusplus
 }

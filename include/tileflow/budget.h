@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tileflow/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,7 +24,7 @@ typedef enum {
 #undef X
       TF_N_STOPS
 } tf_stop;
-const char *tf_stop_key(tf_stop s);
+TF_API const char *tf_stop_key(tf_stop s);
 
 typedef struct {
   int64_t evals;    /* mappings evaluated so far */

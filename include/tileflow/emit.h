@@ -70,20 +70,20 @@ enum { TF_CHOICE_VALUES = 8 };
 typedef struct {
   const char *name, *what, *value[TF_CHOICE_VALUES];
 } tf_choice_row;
-const tf_choice_row *tf_choice_at(tf_choice c);
+TF_API const tf_choice_row *tf_choice_at(tf_choice c);
 /* The index of the value taken for each choice; all 0: the generator's own. */
 typedef struct {
   signed char at[TF_N_CHOICES];
 } tf_choices;
 /* Whether the choice can change a kernel of the workload. */
-bool tf_choice_matters(tf_choice c, const tf_workload *wl);
+TF_API bool tf_choice_matters(tf_choice c, const tf_workload *wl);
 
 /* Instructions of files that say how kernels call them (docs/FORMATS.md, `emit`), ready for the CPU's generator.  It
  * borrows the spec.  NULL with every reason in d: the generator has no kernels of that shape, or types, or there is no
  * such instruction set. */
 typedef struct tf_emit_instrs tf_emit_instrs;
-tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d);
-void tf_emit_instrs_free(tf_emit_instrs *e);
+TF_API tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d);
+TF_API void tf_emit_instrs_free(tf_emit_instrs *e);
 
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
@@ -119,31 +119,31 @@ typedef struct {
  * The kernel computes what the workload's expressions say, for any architecture.  The tree is borrowed during the
  * call. To be freed by tf_emitted_free.  NULL with every reason in d: an open mapping (E_OPEN), streams that need a
  * state for each instance (E_STREAM), an unknown isa, dtype or micro (E_NAME), no memory (E_LIMIT). */
-tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
-void tf_emitted_free(tf_emitted *e);
+TF_API tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+TF_API void tf_emitted_free(tf_emitted *e);
 
 /* An estimate in cycles of the kernel's inner parts on one core, to rank mappings with equal figures by the model
  * (target NULL: cpu): tiles as the micro-kernels cut them, packing of operands, calls (docs/HOWTO-emit.md); without
  * memory traffic.  Negative where tf_emit would return NULL. */
-double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 /* The part of the model's cycles, of the architecture's words, that data of a narrower type take by bytes (TF_DTYPES;
  * NULL: f32), where mappings of the workload are ranked by their kernels: if it is one convolution, whose kernels take
  * windows and sums whole, however the mapping divides them.  Else 1: of products of matrices the kernel alone chooses
  * worse (512 x 1000 x 2048 of int8, 1.14 times as long), and what passes between ops the model alone counts. */
-double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl);
+TF_API double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl);
 /* The value by which mappings are ranked, lower is better: of the model's cycles, the words through its outermost
  * memory, and the kernel's cycles.  The kernel's alone, if they are all; the model's and the kernel's, of which both
  * include the multiply-adds, which makes no difference; where that share is less than 1, the kernel's and the time in
  * which those words arrive, by bytes, each once if the next memory holds all: the model's cycles would hide the
  * kernel's (docs/RESULTS-instructions.md). */
-double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
-                     double kernel);
+TF_API double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
+                            double kernel);
 /* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the program's queues
  * will have ended; cuda).  They may be expected of mappings whose program has not been made: then tf_emit_fits tells
  * whether it can be, the reason in d. */
-bool tf_emit_cycles_whole(const char *target);
-bool tf_emit_cycles_expected(const char *target);
-bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
+TF_API bool tf_emit_cycles_whole(const char *target);
+TF_API bool tf_emit_cycles_expected(const char *target);
+TF_API bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
 
 /* Where a target (cuda) says how long each of its units is busy: id, key, meaning. */
 /* clang-format off */
@@ -173,31 +173,31 @@ typedef struct {
 
 /* The k-th open mapping that the target proposes for the workload, to be completed by a search if no mapping is given.
  * NULL: no more, or the target uses those of tf_search_template.  The caller frees it. */
-tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k);
+TF_API tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k);
 
 /* As tf_emit_cpu for any target (NULL: cpu).  NULL as there; E_NAME: no such target, or one without kernels. */
-tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+TF_API tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
 /* The name of the i-th target, and a description (what may be NULL); NULL past the last. */
-const char *tf_emit_target(int i, const char **what);
+TF_API const char *tf_emit_target(int i, const char **what);
 /* Whether the target of that name prints kernels, not only loops. */
-bool tf_emit_prints(const char *target);
+TF_API bool tf_emit_prints(const char *target);
 
 /* The loop IR of a target (NULL: cpu) as text; for cpu: what tf_emit_cpu prints for o's isa (of several the best) and
  * dtype.  o NULL: float32 without vectors.  Malloc'd, the caller frees.  NULL as above; E_NAME: no such target. */
-char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+TF_API char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
 /* Whether a kernel can have that name, as far as can be told before it is emitted; otherwise the reason in d, E_NAME.
  * Refused are words of C and C++, names of C's library and POSIX, and what may be a macro. */
-bool tf_emit_can_name(const char *name, tf_diags *d);
+TF_API bool tf_emit_can_name(const char *name, tf_diags *d);
 
 /* Whether the target (as in tf_emit; NULL: cpu) supports that type of data; otherwise what it supports in d, E_NAME. */
-bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
+TF_API bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
 
 /* The best isa of this computer for data of that type (a key of TF_DTYPES; NULL: f32). */
-const char *tf_emit_isa(const char *dtype);
+TF_API const char *tf_emit_isa(const char *dtype);
 /* Whether this computer can run that isa (a key of TF_ISAS; any other: no). */
-bool tf_emit_runs(const char *isa);
+TF_API bool tf_emit_runs(const char *isa);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@ typedef struct {
  * row-major order; a rank that is read with a stride may become two.  The forward ops that it needs are among its ops.
  * Malloc'd, the caller frees.  NULL with every error in d: an unknown name, or one on which nothing depends (E_NAME),
  * the same tensor in `of` and `by`, or an existing d_T (E_DUP), a limit of workloads exceeded (E_LIMIT). */
-char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d);
+TF_API char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d);
 
 #ifdef __cplusplus
 }

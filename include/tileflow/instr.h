@@ -48,8 +48,9 @@ typedef struct {
  * op's loops is given to one loop of the instruction or to none, every loop of the instruction has one, and operands
  * are those of the op in the order of its expression.  False with an error in d: more than 2^14, or memory ran out.
  * Free out in either case. */
-bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper, tf_instr_maps *out, tf_diags *d);
-void tf_instr_maps_free(tf_instr_maps *m);
+TF_API bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper, tf_instr_maps *out,
+                          tf_diags *d);
+TF_API void tf_instr_maps_free(tf_instr_maps *m);
 
 /* The layout of the operands, and the time of Eq. 5.6-5.8 for one schedule: calls for different tiles of the output
  * run on all units in parallel, those for one tile one after the other; sources are read at each call, an output tile
@@ -59,8 +60,8 @@ typedef struct {
   const tf_arch *arch; /* NULL: only the calls take time */
   bool paper; /* calls do not overlap (latency, as in Eq. 5.7); otherwise they start at the rate of the throughput */
 } tf_instr_timing;
-bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
-                       tf_instr_place *out, tf_diags *d);
+TF_API bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map,
+                              tf_instr_timing how, tf_instr_place *out, tf_diags *d);
 
 #ifdef __cplusplus
 }

@@ -83,40 +83,40 @@ typedef struct tf_model tf_model;
 
 /* Prepares a tree for evaluation: one model, many evaluations.  Borrows tree, arch and workload.  NULL with an error
  * in d if memory ran out or a limit is exceeded. */
-tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
-void tf_model_free(tf_model *m);
+TF_API tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
+TF_API void tf_model_free(tf_model *m);
 
 /* From now on, counts steps that a mask would skip like any others: an upper bound of the masked counts, as fast as
  * without a mask. */
-void tf_model_all_points(tf_model *m);
+TF_API void tf_model_all_points(tf_model *m);
 
 /* Sets the most steps that an evaluation may walk before it gives up (which is reported like an overflow); initially
  * 20 million.  Mappings whose instances do not run in step are counted by walking the execution. */
-void tf_model_walk_limit(tf_model *m, int64_t steps);
+TF_API void tf_model_walk_limit(tf_model *m, int64_t steps);
 
 /* Whether the last evaluation failed because of that limit, and not because of an overflow: nothing is known about the
  * mapping. */
-bool tf_model_gave_up(const tf_model *m);
+TF_API bool tf_model_gave_up(const tf_model *m);
 
 /* Whether memory ran out in the last evaluation or in tf_why_of: its results are invalid, and so are all later ones. */
-bool tf_model_starved(const tf_model *m);
+TF_API bool tf_model_starved(const tf_model *m);
 
 /* Whether the last evaluation was a quick one (every trip count divides, nothing idles; borders clip only what is
  * read); others take about fifty times as long. */
-bool tf_model_quick(const tf_model *m);
+TF_API bool tf_model_quick(const tf_model *m);
 
 /* The number of loops of the tree, in preorder: the order of trip counts in a search. */
-int tf_model_n_loops(const tf_model *m);
+TF_API int tf_model_n_loops(const tf_model *m);
 
 /* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].  Allocates nothing.  Returns
  * false and sets out->overflow if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not cover
  * the ranges. An infeasible mapping is no failure: see out->feasible. */
-bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
+TF_API bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
 /* Words read and written at the outermost memory. */
-double tf_result_traffic(const tf_workload *wl, const tf_result *r);
+TF_API double tf_result_traffic(const tf_workload *wl, const tf_result *r);
 /* Words held at once in all inner memories, over all their instances. */
-double tf_result_held(const tf_arch *arch, const tf_result *r);
+TF_API double tf_result_held(const tf_arch *arch, const tf_result *r);
 
 /* The figures by which a search compares. */
 typedef struct {
@@ -128,7 +128,7 @@ typedef struct {
 /* Evaluates n rows of trip counts, row k at trips[k * n_loops]: bit for bit as tf_model_eval does one by one, but many
  * at once in the lanes of vectors where the quick count applies.  The first call for a model prepares it, and
  * allocates; trees with padded tensors, streamed reductions, Para or Pipe are evaluated row by row. */
-void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out);
+TF_API void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out);
 
 /* Lower bounds for every mapping (docs/SEMANTICS.md section 7). */
 typedef struct {
@@ -137,19 +137,19 @@ typedef struct {
 } tf_bounds;
 /* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.
  * False if they exceed 2^63 - 1, or memory ran out. */
-bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
+TF_API bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 /* Whether some op is masked (docs/SEMANTICS.md section 1), so that a mapping may skip steps.  Also true if memory ran
  * out. */
-bool tf_workload_masked(const tf_workload *wl);
+TF_API bool tf_workload_masked(const tf_workload *wl);
 /* How many units of a kind the machine has; a double, as it may exceed 2^63. */
-double tf_bounds_units(const tf_arch *arch, int unit);
+TF_API double tf_bounds_units(const tf_arch *arch, int unit);
 /* Whether op o divides by a sum: a mapping that streams may defer that division, and then the op has no points of its
  * own. */
-bool tf_bounds_may_wait(const tf_workload *wl, int o);
+TF_API bool tf_bounds_may_wait(const tf_workload *wl, int o);
 /* False if the words exceed 2^63 - 1, or memory ran out. */
-bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
+TF_API bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
 /* The same, with the reason in d. */
-bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
+TF_API bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@ typedef struct {
 /* The group of these n ops, each listed once, in any order; borrows from wl.  `name` of the workload, copied; at: the
  * location for errors.  NULL with an error in d: a tensor is read both inside and outside of the group, an op reads a
  * view of what the group produces, or there are too many dims. */
-tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d);
-void tf_group_free(tf_group *g);
+TF_API tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d);
+TF_API void tf_group_free(tf_group *g);
 
 /* ---- plans ------------------------------------------------------------------------ */
 enum {
@@ -86,32 +86,32 @@ typedef struct {
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the budget's stop ended
  * it. */
-tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d);
-void tf_net_plan_free(tf_net_plan *p);
+TF_API tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d);
+TF_API void tf_net_plan_free(tf_net_plan *p);
 
 /* The section `plan` of a file (docs/FORMATS.md) that tf_net_plan_read reads back.  Malloc'd, the caller frees; NULL:
  * no memory. */
-char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl);
+TF_API char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl);
 /* The plan of a file, with its groups evaluated; members that only a search knows (window, evals, ...) are 0.  NULL
  * with every error in d: unknown ops, ops in two groups or in none, groups before those that produce what they read,
  * invalid mappings. */
-tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d);
+TF_API tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d);
 /* The files from which a plan was made, recorded in it, so that they can be found again. */
 typedef struct tf_net_inputs tf_net_inputs;
 /* Lines for the end of the section: name and SHA-256 of each text that holds no plan, and settings.  Malloc'd, the
  * caller frees; NULL: no memory. */
-char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set);
+TF_API char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set);
 /* Reads these lines from a plan.  NULL with every error in d: no plan, a plan that names no files, or malformed
  * lists. */
-tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d);
-void tf_net_inputs_free(tf_net_inputs *in);
-const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i);       /* NULL past the last */
-const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n); /* borrowed */
+TF_API tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d);
+TF_API void tf_net_inputs_free(tf_net_inputs *in);
+TF_API const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i);       /* NULL past the last */
+TF_API const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n); /* borrowed */
 /* Whether these texts, one for each path, are unchanged; if not, an error in d for each that is not. */
-bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags *d);
+TF_API bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags *d);
 
 /* Whether a native file has a section `plan`, by a scan of its lines. */
-bool tf_net_has_plan(const tf_text *text);
+TF_API bool tf_net_has_plan(const tf_text *text);
 
 /* ---- memory ------------------------------------------------------------------------- */
 /* Placement of the tensors that pass from one group to a later one: in one arena, so that tensors that are live in the
@@ -124,8 +124,9 @@ typedef struct {
 } tf_net_memory;
 
 /* bytes_each: per element; 0: by the tensors' word sizes.  False with an error in d. */
-bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d);
-void tf_net_memory_free(tf_net_memory *m);
+TF_API bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out,
+                             tf_diags *d);
+TF_API void tf_net_memory_free(tf_net_memory *m);
 
 /* ---- emission ----------------------------------------------------------------------- */
 /* The files of one folder: network.h, network.c, a kernel for each distinct group (g1.c, g1.h, g1_parts.h, ...),
@@ -133,8 +134,8 @@ void tf_net_memory_free(tf_net_memory *m);
  * arguments, the rest is in the workspace.  Packed weights can be prepared once: NAME_pack.  o: isa, name (NULL:
  * "network"), version, command; dtype f32 or bf16: of inputs, outputs and all that passes between groups, sums being
  * float32 (others: E_NAME).  NULL with errors in d. */
-tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
-                            tf_diags *d);
+TF_API tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
+                                   const tf_emit_options *o, tf_diags *d);
 
 #ifdef __cplusplus
 }

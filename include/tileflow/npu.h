@@ -12,19 +12,19 @@ typedef struct tf_npu tf_npu;
 
 /* Reads a program with its machine from text.  NULL with every error in d, at its place.  The text is registered in d,
  * so that faults of a run can show its lines: d must outlive the program. */
-tf_npu *tf_npu_read(const tf_text *text, tf_diags *d);
-void tf_npu_free(tf_npu *p);
+TF_API tf_npu *tf_npu_read(const tf_text *text, tf_diags *d);
+TF_API void tf_npu_free(tf_npu *p);
 
 /* The program as text that tf_npu_read reads back to the same program (the disassembler).  Malloc'd, the caller frees;
  * NULL: no memory. */
-char *tf_npu_text(const tf_npu *p);
+TF_API char *tf_npu_text(const tf_npu *p);
 /* The i-th tensor in global memory; false past the last. */
 typedef struct {
   const char *name;
   int64_t words;
   bool in, out; /* filled before the run; read after it */
 } tf_npu_tensor;
-bool tf_npu_tensor_at(const tf_npu *p, int i, tf_npu_tensor *t);
+TF_API bool tf_npu_tensor_at(const tf_npu *p, int i, tf_npu_tensor *t);
 
 /* One instruction's time in its queue, and the words that it moved or produced; for a product, its multiply-adds. */
 typedef struct {
@@ -68,8 +68,8 @@ typedef struct {
  * back; NULL (or a NULL entry): pseudo-random inputs in [-1, 1], and no output.  False with every fault in d: accesses
  * that no flag orders, a deadlock, an element that was never written, an address outside a memory or misaligned.  The
  * result's names belong to the program.  Free the result in either case. */
-bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out, tf_diags *d);
-void tf_npu_result_free(tf_npu_result *r);
+TF_API bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out, tf_diags *d);
+TF_API void tf_npu_result_free(tf_npu_result *r);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ enum {
   TF_PLANNER_WORK = 24000,
   TF_PLANNER_EFFORT = 80000 /* in quick evaluations: where evaluations are slow, fewer are made */
 };
-int64_t tf_planner_evals(const tf_workload *wl); /* TF_PLANNER_WORK divided by the number of ops plus one */
+TF_API int64_t tf_planner_evals(const tf_workload *wl); /* TF_PLANNER_WORK divided by the number of ops plus one */
 
 typedef struct {
   const char *target;     /* a name of tf_emit_target; NULL: cpu */
@@ -49,11 +49,11 @@ typedef struct {
 /* Plans for the workload on the architecture; given: a mapping, possibly open (NULL: none).  All three are borrowed as
  * long as the plan lives.  When stop returns true, the best so far becomes the plan.  NULL with errors in d, or if
  * `time` failed. */
-tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
-                           tf_diags *d);
+TF_API tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                  const tf_planner_opts *o, tf_diags *d);
 /* The kernel of a plan that has a mapping, with the options of the plan; as tf_emit. */
-tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d);
-void tf_planned_free(tf_planned *p);
+TF_API tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d);
+TF_API void tf_planned_free(tf_planned *p);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ typedef enum {
       TF_N_OBJECTIVES
 } tf_objective;
 /* NULL past the last. */
-const char *tf_objective_key(int objective);
+TF_API const char *tf_objective_key(int objective);
 
 typedef struct {
   double cycles, energy_pj, edp;
@@ -27,9 +27,9 @@ typedef struct {
   double held_words;    /* peaks of all inner memories, summed over the instances used */
 } tf_figures;
 
-double tf_objective_value(tf_objective o, const tf_figures *f);
+TF_API double tf_objective_value(tf_objective o, const tf_figures *f);
 /* The value of the objective for the lower bounds of all mappings (tf_bounds_of). */
-double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
+TF_API double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
 
 /* A mapping that fits. */
 typedef struct {
@@ -86,16 +86,16 @@ typedef enum {
 /* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.
  * Completed by a search it suits machines that run blocks of one op efficiently (CPUs).  NULL if the ops share no
  * loop, the machine has no such memory, nothing can be streamed, the tree would break a rule, or memory ran out. */
-tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
+TF_API tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open parts).  The same seed and
  * max_evals give the same result with any number of threads.  NULL with errors in d. */
-tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                const tf_search_opts *o, tf_diags *d);
-void tf_search_free(tf_search_result *r);
+TF_API tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                       const tf_search_opts *o, tf_diags *d);
+TF_API void tf_search_free(tf_search_result *r);
 
 /* Name and description of the k-th strategy; NULL past the last. */
-const char *tf_search_strategy(int k, const char **about);
+TF_API const char *tf_search_strategy(int k, const char **about);
 
 #ifdef __cplusplus
 }

@@ -18,13 +18,13 @@ enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload, the bound counts
  * Source: Hong and Kung's argument with Hoelder-Brascamp-Lieb inequalities over single dims (Irony, Toledo and Tiskin
  * 2004; Christ et al. 2013; the constants of one matrix product: Smith and van de Geijn 2017), extended to
  * intermediates that never leave the chip.  -1: a count exceeds 2^63 - 1. */
-double tf_slope_bound(const tf_workload *wl, double capacity);
+TF_API double tf_slope_bound(const tf_workload *wl, double capacity);
 
 /* The most words that one point works on: those that it reads, and the one that it writes. */
-int tf_slope_operands(const tf_workload *wl);
+TF_API int tf_slope_operands(const tf_workload *wl);
 
 /* The most words that all units of the machine hold at once. */
-double tf_slope_hand(const tf_arch *arch, const tf_workload *wl);
+TF_API double tf_slope_hand(const tf_arch *arch, const tf_workload *wl);
 
 typedef struct {
   int64_t capacity; /* words of memory on chip, of the size in the options */
@@ -55,8 +55,8 @@ typedef struct {
 
 /* Capacities are powers of two from 16 to the first at which the compulsory words are attained, or which holds all
  * tensors.  NULL with an error in d. */
-tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d);
-void tf_slope_free(tf_slope *s);
+TF_API tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d);
+TF_API void tf_slope_free(tf_slope *s);
 
 #ifdef __cplusplus
 }

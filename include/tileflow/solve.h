@@ -54,12 +54,13 @@ typedef struct {
 
 /* The best mapping of the exact space.  The same result with any number of threads, unless a time limit ended it.
  * NULL with errors in d. */
-tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d);
+TF_API tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d);
 
 /* The best closed-form mapping: for each loop order the tiles of least data movement in real numbers, rounded (thesis
  * 3.4.1, 3.4.3); of these the best by the model.  bound: for every mapping (tf_bounds_of).  NULL with errors in d. */
-tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d);
-void tf_solve_free(tf_solve_result *r);
+TF_API tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                        tf_diags *d);
+TF_API void tf_solve_free(tf_solve_result *r);
 
 #ifdef __cplusplus
 }

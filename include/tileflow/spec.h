@@ -94,7 +94,7 @@ typedef struct {
 #undef X
 } tf_core;
 
-tf_core tf_core_usual(void); /* the default figures */
+TF_API tf_core tf_core_usual(void); /* the default figures */
 
 /* A GPU's multiprocessor, one instance of the memory that blocks of threads have each for themselves, as kernels find
  * it in addition to what the model counts; `emit --target cuda` ranks and lays out by it.  Rows as above; what holds if
@@ -121,7 +121,7 @@ typedef struct {
 #undef X
 } tf_multiprocessor;
 
-tf_multiprocessor tf_multiprocessor_usual(void); /* the default figures */
+TF_API tf_multiprocessor tf_multiprocessor_usual(void); /* the default figures */
 
 typedef struct {
   const char *name;
@@ -141,14 +141,14 @@ typedef struct {
 /* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
  * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
-double tf_arch_area(const tf_arch *a, tf_area_source *source);
+TF_API double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
 /* The memory in which a core's blocks should stay between ops.  Candidates are the bounded memories inside the
  * outermost one, without the innermost (registers) if there are others.  It is the first candidate whose instances are
  * independent (its mesh has several, or its network neither multicasts nor reduces); if there is none: the outermost
  * candidate, or, of three and more, the one inside it, as a last-level cache is shared by all cores.  0: no
  * candidate. */
-int tf_arch_close(const tf_arch *a);
+TF_API int tf_arch_close(const tf_arch *a);
 
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {
@@ -189,7 +189,7 @@ typedef struct {
                   producer is then that tensor's, and whoever reads this one is among that one's consumers */
 } tf_tensor;
 /* Its elements, padding not counted: the product of its extents, which the reader has found to be below 2^63. */
-int64_t tf_tensor_words(const tf_tensor *z);
+TF_API int64_t tf_tensor_words(const tf_tensor *z);
 
 typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE_MIN } tf_reduce;
 
@@ -303,21 +303,22 @@ typedef struct {
 
 /* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an
  * error in d. */
-tf_text tf_text_read(const char *path, tf_diags *d);
+TF_API tf_text tf_text_read(const char *path, tf_diags *d);
 
 /* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: its
  * value. */
-const char *tf_spec_param(const tf_spec *s, size_t i, double *value);
+TF_API const char *tf_spec_param(const tf_spec *s, size_t i, double *value);
 
 /* Reads and checks the files; NULL with every error of every file in d. */
-tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
+TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set,
+                             tf_diags *d);
 /* The same from memory. */
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
-void tf_spec_free(tf_spec *s);
+TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
+TF_API void tf_spec_free(tf_spec *s);
 
 /* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole
  * workload: only networks (tileflow/net.h), which are cut into groups at them, may have views. */
-bool tf_no_views(const tf_workload *wl, tf_diags *d);
+TF_API bool tf_no_views(const tf_workload *wl, tf_diags *d);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ typedef enum {
 #undef X
       TF_N_SWEEP_METHODS
 } tf_sweep_method;
-const char *tf_sweep_method_key(int method); /* NULL past the last */
+TF_API const char *tf_sweep_method_key(int method); /* NULL past the last */
 
 /* The objectives of the front; key, column of the store.  All are minimised. */
 #define TF_GOALS(X)                                                                                                    \
@@ -29,8 +29,8 @@ typedef enum {
 #undef X
       TF_N_GOALS
 } tf_goal;
-const char *tf_goal_key(int goal);    /* NULL past the last */
-const char *tf_goal_column(int goal); /* the same */
+TF_API const char *tf_goal_key(int goal);    /* NULL past the last */
+TF_API const char *tf_goal_column(int goal); /* the same */
 
 /* A file of the grid. */
 typedef struct {
@@ -73,7 +73,7 @@ typedef struct {
   int arch, workload, mapping; /* mapping -1: none */
   int at[TF_SWEEP_AXES];
 } tf_sweep_place;
-tf_sweep_place tf_sweep_place_of(const tf_sweep_grid *g, int64_t point);
+TF_API tf_sweep_place tf_sweep_place_of(const tf_sweep_grid *g, int64_t point);
 
 /* ---- results ------------------------------------------------------------------------ */
 #define TF_POINT_STATES(X)                                                                                             \
@@ -87,7 +87,7 @@ typedef enum {
 #undef X
       TF_N_POINT_STATES
 } tf_point_state;
-const char *tf_point_state_key(int state); /* NULL past the last */
+TF_API const char *tf_point_state_key(int state); /* NULL past the last */
 
 /* A count of one tensor in one memory. */
 typedef struct {
@@ -115,25 +115,26 @@ typedef struct tf_store tf_store;
 
 /* Reads the section `sweep` and all files that it names, relative to the folder of the file that has it; the other
  * files belong to every point.  Borrows the settings.  NULL with every error in d. */
-tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
-void tf_sweep_free(tf_sweep *s);
-const tf_sweep_grid *tf_sweep_grid_of(const tf_sweep *s);
+TF_API tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set,
+                               tf_diags *d);
+TF_API void tf_sweep_free(tf_sweep *s);
+TF_API const tf_sweep_grid *tf_sweep_grid_of(const tf_sweep *s);
 
 /* Opens the store of this sweep, or creates it.  A file that is no store, is damaged, of a newer version, or of other
  * inputs is an error (E_STORE) that says what differs, and is left unchanged.  NULL with the errors in d. */
-tf_store *tf_store_of(const char *path, const tf_sweep *s, tf_diags *d);
+TF_API tf_store *tf_store_of(const char *path, const tf_sweep *s, tf_diags *d);
 /* Opens an existing store; read access is enough. */
-tf_store *tf_store_open(const char *path, tf_diags *d);
-void tf_store_close(tf_store *s);
-const tf_sweep_grid *tf_store_grid(const tf_store *s);
+TF_API tf_store *tf_store_open(const char *path, tf_diags *d);
+TF_API void tf_store_close(tf_store *s);
+TF_API const tf_sweep_grid *tf_store_grid(const tf_store *s);
 
 /* Calls row for each result, by ascending point, until it returns false.  Texts of a row live until the call returns;
  * counts are not given.  False with an error in d where the file cannot be read. */
-bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d);
+TF_API bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d);
 /* The mapping of a point, malloc'd, the caller frees; NULL: none. */
-char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d);
+TF_API char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d);
 /* Copies from another store of the same sweep the rows that this one lacks, or has as skipped.  *taken: how many. */
-bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d);
+TF_API bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d);
 
 /* ---- running ------------------------------------------------------------------------ */
 typedef struct {
@@ -149,7 +150,7 @@ typedef struct {
   char *at; /* owned */
   size_t n, room, read;
 } tf_bytes;
-void tf_bytes_free(tf_bytes *b);
+TF_API void tf_bytes_free(tf_bytes *b);
 
 /* Other processes of the same build with the same files, each of which runs tf_sweep_serve. */
 typedef struct {
@@ -173,7 +174,8 @@ typedef struct {
 
 /* Computes what the store lacks.  The rows are the same with any number of threads, and however often the run was
  * stopped or killed.  False with an error in d; what was computed until then is in the store. */
-bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d);
+TF_API bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last,
+                         tf_diags *d);
 /* Works for a process that runs the sweep, as one of its crew: `listen` waits for a request (an empty message: the
  * end), `answer` sends the result.  Of the options only `stop` is used.  False: it was stopped, or memory ran out. */
 typedef struct {
@@ -181,7 +183,7 @@ typedef struct {
   bool (*answer)(void *ctx, const tf_bytes *found);
   void *ctx;
 } tf_sweep_owner;
-bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_sweep_opts *o);
+TF_API bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_sweep_opts *o);
 
 /* ---- machines and their front --------------------------------------------------------- */
 typedef struct {
@@ -205,16 +207,16 @@ typedef struct {
 } tf_sweep_summary;
 
 /* Scores all machines.  NULL with an error in d. */
-tf_sweep_summary *tf_sweep_summary_of(tf_store *s, tf_diags *d);
-void tf_sweep_summary_free(tf_sweep_summary *s);
+TF_API tf_sweep_summary *tf_sweep_summary_of(tf_store *s, tf_diags *d);
+TF_API void tf_sweep_summary_free(tf_sweep_summary *s);
 
 /* ---- conditions ------------------------------------------------------------------------ */
 typedef struct tf_condition tf_condition;
 /* Reads a condition on the columns of `results --csv`: "l1_kib <= 512 and cycles < 1e6 and workload == 'g1'".  NULL
  * with located errors in d. */
-tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d);
-bool tf_condition_holds(const tf_condition *c, const tf_sweep_grid *g, const tf_sweep_row *r);
-void tf_condition_free(tf_condition *c);
+TF_API tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d);
+TF_API bool tf_condition_holds(const tf_condition *c, const tf_sweep_grid *g, const tf_sweep_row *r);
+TF_API void tf_condition_free(tf_condition *c);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* The umbrella header of tileflow, for C users. */
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
+#include "tileflow/api.h"
 #include "tileflow/bound.h"
 #include "tileflow/budget.h"
 #include "tileflow/diag.h"

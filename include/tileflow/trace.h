@@ -46,9 +46,9 @@ typedef struct {
  * tree's. Up to `most` runs of a Tile's child are shown one by one; of others the sum over a run of the Tile around
  * them.  Where the model knows only sums over many runs, each run gets the same share.  NULL with an error in d if the
  * tree cannot be counted, or memory ran out. */
-tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d);
-void tf_trace_free(tf_trace *t);
-const char *tf_trace_key(tf_trace_kind kind);
+TF_API tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d);
+TF_API void tf_trace_free(tf_trace *t);
+TF_API const char *tf_trace_key(tf_trace_kind kind);
 
 #ifdef __cplusplus
 }

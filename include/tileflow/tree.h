@@ -82,26 +82,26 @@ typedef struct tf_tree {
 
 /* Parses the text of a mapping and checks every rule of docs/SEMANTICS.md section 1 that does not depend on
  * capacities.  `at` is the place of the text's first character.  NULL with every error in d. */
-tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
-void tf_tree_free(tf_tree *t);
+TF_API tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+TF_API void tf_tree_free(tf_tree *t);
 
 /* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd, the caller frees; NULL: no memory. */
-char *tf_tree_text(const tf_tree *t);
+TF_API char *tf_tree_text(const tf_tree *t);
 
 /* A tree of the same nodes at the same places, checked by the same rules: for its own architecture and workload, or
  * for others with as many memories, dims, tensors and ops, of the same kinds.  d NULL: errors are not reported.  NULL
  * if a rule is broken, or memory ran out. */
-tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+TF_API tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 
 /* For a tree that was not read from a file: registers its text in d as a file of that name, and locates all of the
  * tree in it, so that messages show its lines.  False with an error in d: no memory. */
-bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
+TF_API bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
 
 /* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
-int tf_tree_home(const tf_tree *t, int tensor);
+TF_API int tf_tree_home(const tf_tree *t, int tensor);
 /* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and outputs of the
  * workload. */
-int tf_tree_home_scope(const tf_tree *t, int tensor);
+TF_API int tf_tree_home_scope(const tf_tree *t, int tensor);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ typedef enum {
 #undef X
       TF_N_VERDICTS
 } tf_verdict;
-const char *tf_verdict_name(tf_verdict v);
+TF_API const char *tf_verdict_name(tf_verdict v);
 
 typedef struct {
   tf_verdict verdict;
@@ -89,11 +89,11 @@ typedef struct {
  * measurements are the same; with a store, an interrupted (or killed) run continues where it was.  NULL with errors in
  * d: no schedule suits the workload, a store that cannot be used (E_STORE); or without an error if measure returned
  * false. */
-tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d);
-void tf_tuned_free(tf_tuned *t);
+TF_API tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d);
+TF_API void tf_tuned_free(tf_tuned *t);
 
 /* Name and description of the k-th strategy; NULL past the last. */
-const char *tf_tune_strategy(int k, const char **about);
+TF_API const char *tf_tune_strategy(int k, const char **about);
 
 typedef struct {
   char *mapping, *isa; /* malloc'd */
@@ -109,8 +109,8 @@ typedef struct {
 /* The fastest trial in the store for this workload and architecture, by any strategy: of those that were confirmed
  * last, if any was.  False with *out empty: there is none, or, with an error in d, the store cannot be used (E_STORE).
  */
-bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
-                  tf_tune_best *out, tf_diags *d);
+TF_API bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
+                         tf_tune_best *out, tf_diags *d);
 
 /* What a schedule says beside its mapping. */
 typedef struct {
@@ -120,8 +120,8 @@ typedef struct {
 
 /* The mapping of a schedule's text, as a tree that the caller frees.  NULL with every error in d, located in the text,
  * which is the file of that number. */
-tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                         tf_schedule *out, tf_diags *d);
+TF_API tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
+                                tf_text text, tf_schedule *out, tf_diags *d);
 
 /* Schedules from plain loops to the model's first choice: each takes over one more of its decisions (the order of
  * loops, how they are cut, vectors, where intermediates are computed), as text that tf_tune_mapping takes. */
@@ -139,9 +139,9 @@ typedef struct {
 /* isas: the first is that of the steps without vectors, the last that of the plan (plan->kernel.isa).  Steps that are
  * like the one before, or that the workload does not have, are left out.  False with errors in d, as where the first
  * choice is none of the schedules. */
-bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                    const tf_planner_opts *plan, tf_ladder *out, tf_diags *d);
-void tf_ladder_free(tf_ladder *l);
+TF_API bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
+                           const tf_planner_opts *plan, tf_ladder *out, tf_diags *d);
+TF_API void tf_ladder_free(tf_ladder *l);
 
 #ifdef __cplusplus
 }

@@ -53,9 +53,9 @@ typedef struct {
  * to the outermost of these loops that has stepped.  False, with nothing in out: no memory, or the evaluation walked
  * more than TF_WHY_WALK steps (which would be walked again).  The evaluation's result is unchanged. */
 enum { TF_WHY_WALK = 1000000 };
-bool tf_why_of(tf_model *m, tf_why *out);
-void tf_why_free(tf_why *w);
-const char *tf_cause_key(tf_cause c);
+TF_API bool tf_why_of(tf_model *m, tf_why *out);
+TF_API void tf_why_free(tf_why *w);
+TF_API const char *tf_cause_key(tf_cause c);
 
 #ifdef __cplusplus
 }
