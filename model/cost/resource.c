@@ -1,4 +1,4 @@
-/* Words held and instances used (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12, 13). */
+/* Words held (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12).  Instances used: mesh.c. */
 #include "base/checked.h"
 #include "model/cost/state.h"
 
@@ -152,7 +152,7 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   return tf_sat_add(total, kept);
 }
 
-static void violate(tf_result *out, tf_violation v) {
+void tf_violate(tf_result *out, tf_violation v) {
   out->feasible = false;
   if (out->n_violations < (int)(sizeof out->violations / sizeof out->violations[0]))
     out->violations[out->n_violations++] = v;
@@ -177,124 +177,35 @@ static void tensor_peaks(struct tf_model *m) {
       m->res.nodes[n].held = words_of(m->res.nodes[n].held, p->arch->memories[p->tree->nodes[n].level].word_bits);
 }
 
-static void outermost(struct tf_model *m, int64_t *bits) {
+/* Bits of the workload's inputs and outputs, which the outermost memory holds throughout. */
+static int64_t inputs_outputs(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  *bits = 0;
+  int64_t bits = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_level[z] == 0) *bits = tf_sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
+    if (p->home_scope[z] < 0) bits = tf_sat_add(bits, bits_of(p, z, m->res.counts[z].peak));
+  return bits;
 }
 
 static void capacities(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   for (int l = 0; l < a->n_memories; l++) {
     int worst = 0;
-    int64_t bits, word = a->memories[l].word_bits;
-    if (l == 0)
-      outermost(m, &bits);
-    else
-      bits = need(m, 0, l, &worst);
-    int64_t words = words_of(bits, word);
+    int64_t bits = tf_sat_add(need(m, 0, l, &worst), l == 0 ? inputs_outputs(m) : 0);
+    int64_t words = words_of(bits, a->memories[l].word_bits);
     m->res.levels[l].peak = words;
     if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
-      violate(out, (tf_violation){.code = TF_E_CAPACITY,
-                                  .node = worst,
-                                  .level = l,
-                                  .unit = -1,
-                                  .axis = -1,
-                                  .need = words,
-                                  .have = a->memories[l].capacity_words});
+      tf_violate(out, (tf_violation){.code = TF_E_CAPACITY,
+                                     .node = worst,
+                                     .level = l,
+                                     .unit = -1,
+                                     .axis = -1,
+                                     .need = words,
+                                     .have = a->memories[l].capacity_words});
   }
-}
-
-typedef struct {
-  int64_t x, y;
-} rect;
-
-/* Packs the rectangles of concurrent children into shelves of the mesh's width, tallest first. */
-static rect shelves(const rect *r, int n, int64_t width) {
-  bool done[64] = {false};
-  rect all = {0, 0}, shelf = {0, 0};
-  for (int k = 0; k < n && k < 64; k++) {
-    int best = -1;
-    for (int i = 0; i < n && i < 64; i++)
-      if (!done[i] && (best < 0 || r[i].y > r[best].y)) best = i;
-    done[best] = true;
-    if (shelf.x && shelf.x + r[best].x > width) {
-      all.y += shelf.y;
-      shelf = (rect){0, 0};
-    }
-    shelf.x += r[best].x;
-    shelf.y = shelf.y > r[best].y ? shelf.y : r[best].y;
-    all.x = all.x > shelf.x ? all.x : shelf.x;
-  }
-  all.y += shelf.y;
-  return all;
-}
-
-/* The part of mesh k that the nodes from n down use; *node: the last one that uses more than one instance. */
-static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) {
-  const tf_plan *p = m->plan;
-  int level = mesh->level;
-  const tf_node *t = &p->tree->nodes[n];
-  if (t->kind == TF_OP) return tf_mesh_serves(p, t->op, mesh) ? (rect){1, 1} : (rect){0, 0};
-  rect use = {0, 0}, kids[64];
-  int n_kids = 0;
-  for (int c = 0; c < t->n_children; c++) {
-    rect k = mesh_use(m, t->children[c], mesh, node);
-    use.x = use.x > k.x ? use.x : k.x;
-    use.y = use.y > k.y ? use.y : k.y;
-    if (k.x && n_kids < 64) kids[n_kids++] = k;
-  }
-  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && tf_shared_instance(m->views, n, level) &&
-      (mesh->unit >= 0 || !tf_shared_instance(m->views, n, level + 1))) {
-    *node = n;
-    return shelves(kids, n_kids, mesh->mesh[0]);
-  }
-  if (t->kind != TF_TILE || t->level != level || !use.x) return use;
-  for (int k = 0; k < t->n_loops; k++) {
-    int64_t trip = m->ev.trip[p->first_loop[n] + k];
-    if (t->loops[k].axis == TF_SPATIAL_X) use.x = tf_sat_mul(use.x, trip);
-    if (t->loops[k].axis == TF_SPATIAL_Y) use.y = tf_sat_mul(use.y, trip);
-    if (t->loops[k].axis != TF_TEMPORAL && trip > 1) *node = n;
-  }
-  return use;
-}
-
-static void check_mesh(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
-  int node = 0;
-  rect use = mesh_use(m, 0, mesh, &node);
-  tf_violation v = {
-      .code = TF_E_FANOUT, .node = node, .unit = mesh->unit, .level = mesh->unit < 0 ? mesh->level + 1 : mesh->level};
-  if (use.x > mesh->mesh[0]) {
-    v.axis = 0, v.need = use.x, v.have = mesh->mesh[0];
-    violate(out, v);
-  }
-  if (use.y > mesh->mesh[1]) {
-    v.axis = 1, v.need = use.y, v.have = mesh->mesh[1];
-    violate(out, v);
-  }
-}
-
-/* Whether the loops of every path fit the mesh: sufficient where no scope runs its children at once. */
-static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
-  int64_t use[2] = {1, 1};
-  bool fit = true;
-  for (int i = 0; i < mesh->n_loops; i++) {
-    int l = mesh->loops[i];
-    if (l >= 0) {
-      int64_t *by = &use[m->plan->loops[l].axis == TF_SPATIAL_Y];
-      *by = tf_sat_mul(*by, m->ev.trip[l]);
-      continue;
-    }
-    fit &= use[0] <= mesh->mesh[0] && use[1] <= mesh->mesh[1];
-    use[0] = use[1] = 1;
-  }
-  return fit;
 }
 
 void tf_resources(struct tf_model *m, tf_result *out) {
   tensor_peaks(m);
   capacities(m, out);
-  for (int i = 0; i < m->views->n_meshes; i++)
-    if (m->views->splits || !paths_fit(m, &m->views->meshes[i])) check_mesh(m, out, &m->views->meshes[i]);
+  tf_meshes_check(m, out);
 }

@@ -45,6 +45,13 @@ typedef struct {
   int unit;
 } tf_correction;
 
+/* A part of a mesh: its sides in X and Y. */
+typedef struct {
+  int64_t side[2];
+} tf_rect;
+
+enum { TF_MAX_SHELF = 4096 }; /* shelves in shelves are tried up to this length (mesh.c) */
+
 struct tf_model {
   tf_arena *arena;
   tf_plan *plan;
@@ -88,6 +95,7 @@ struct tf_model {
   const tf_open *open;       /* the undecided part; NULL: none */
   int64_t *value, *lo, *len; /* values of even's products and ranges */
   int64_t *outer;            /* [n_loops] moments of the loops outside the loop */
+  tf_rect *rects;            /* [n_ops] what stands beside each other on a mesh, while it is placed */
   int clipped;               /* the m-tile of the last slice that quick/clip.c counted; -1: none */
   tf_result res;             /* its arrays */
   struct tf_why_log *log;    /* for `note` */
@@ -126,6 +134,10 @@ double tf_work_time(const struct tf_model *m, int o);
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* The words of `box`, which all runs that share a memory leave, that one instance of z's home holds. */
 int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box);
+/* Notes what does not fit. */
+void tf_violate(tf_result *out, tf_violation v);
+/* Notes the meshes that are too small. */
+void tf_meshes_check(struct tf_model *m, tf_result *out);
 /* Fills peaks and violations. */
 void tf_resources(struct tf_model *m, tf_result *out);
 /* Fills cycles of every node, ports, instances and the bottleneck. */

@@ -42,6 +42,7 @@ static bool alloc_state(struct tf_model *m) {
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
+  m->rects = TF_ARRAY(a, tf_rect, (size_t)p->wl->n_ops + 1);
   m->ev.plan = p;
   m->ev.work_most = SUM_MOST;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
@@ -56,7 +57,8 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use && m->corrections &&
          m->own_trip && m->rank_len && m->home_words && m->treated && m->ev.trip && m->ev.step && m->moves &&
-         m->steps && m->width && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
+         m->res.nodes;
 }
 
 static bool alloc_even(struct tf_model *m) {

@@ -109,6 +109,15 @@ static void check_bypass(const tf_checker *c, int i) {
               "bypass of '%.60s' stands on the first Tile of '%.60s' on the path: move it there", name,
               tf_level_name(c, n->level));
       tf_note(c->diags, t->nodes[up].at, "a Tile of that level further out");
+    } else if (n->level == 0) {
+      tf_fail(
+          c->diags, n->bypass[k].at, TF_E_BYPASS,
+          c->f->home_scope[n->bypass[k].tensor] < 0
+              ? "'%.60s' cannot bypass '%.60s': inputs and outputs live in the outermost memory, and nothing lies "
+                "further out"
+              : "'%.60s' cannot bypass '%.60s', the outermost memory: 'keep' on its scope names a memory further in "
+                "to live in",
+          name, tf_level_name(c, 0));
     } else if (!tf_node_touches(c->f, i, n->bypass[k].tensor)) {
       tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS, "no op below touches '%.60s': leave it out of the bypass", name);
     }

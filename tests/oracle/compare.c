@@ -109,6 +109,7 @@ void compare_results(note *n, const oracle *o, const tf_result *r) {
   compare_counts(n, o, r);
   compare_work(n, o, r);
   compare_time(n, o, r);
+  differs(n, "room", "all", r->feasible, fits(o));
   compare_bounds(n, o, r);
 }
 

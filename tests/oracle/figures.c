@@ -142,10 +142,10 @@ void find_peaks(oracle *o) {
     for (int r = 0; r < o->wl->tensors[z].rank; r++)
       whole *= o->wl->tensors[z].extent[r];
     o->peak[home_level(o, z) * nt + z] = home_scope(o, z) < 0 ? whole : o->home[z];
-    outer += home_level(o, z) == 0 ? bits(o, z, o->peak[z]) : 0;
+    outer += home_scope(o, z) < 0 ? bits(o, z, o->peak[z]) : 0;
   }
   for (int l = 0; l < o->arch->n_memories; l++) {
-    int64_t b = l ? need(o, 0, l) : outer, word = o->arch->memories[l].word_bits;
+    int64_t b = need(o, 0, l) + (l ? 0 : outer), word = o->arch->memories[l].word_bits;
     o->level_peak[l] = (b + word - 1) / word;
   }
 }

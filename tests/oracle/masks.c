@@ -72,7 +72,7 @@ static bool reads_known(const tf_op *op, const known *of) {
 
 /* Whether all that the masked op's -inf comes to is nothing; marks the ops that make it. */
 static bool follow(oracle *o, int masked) {
-  known of[64] = {ANYTHING};
+  known of[256] = {ANYTHING};
   for (int i = 0; i < o->wl->n_ops; i++) {
     const int k = o->wl->topo[i];
     const tf_op *op = &o->wl->ops[k];

@@ -11,7 +11,8 @@ enum {
   MAX_RANK = 8,
   MAX_ELEMENTS = 4096,
   MAX_PATH = 48,
-  MAX_NODES = 96,
+  MAX_NODES = 320,
+  MAX_OPS = 128,
   MAX_PRODUCTIONS = 512,
   MAX_CLASSES = MAX_PATH + 1
 };
@@ -90,9 +91,9 @@ typedef struct {
   shelf *shelves;
   int n_records[256]; /* [tensor] */
   record *records[256];
-  int unit[64]; /* [op] */
-  halo **kept;  /* [tensor]; NULL: not retained */
-  int whole;    /* retained intermediate that is taken in full, -1 */
+  int unit[MAX_OPS]; /* [op] */
+  halo **kept;       /* [tensor]; NULL: not retained */
+  int whole;         /* retained intermediate that is taken in full, -1 */
   /* results */
   words *moved;     /* [level * n_tensors + tensor] */
   words *by_node;   /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
@@ -115,13 +116,13 @@ typedef struct {
   int64_t *level_peak;     /* [level] words of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int masked, condition;    /* op that selects -inf, -1: none does; the condition, an expression of it */
-  int mask_l, mask_q;       /* the two dims that it compares */
-  bool may_skip[MAX_NODES]; /* all below the node is such */
-  bool vain[64], skips;     /* [op] nobody needs what it makes where that is false; a step is being left out */
-  int64_t (*was)[MAX_PATH]; /* [node] where its loops stood at the step before */
-  int64_t *skipped;         /* [op] points of steps left out */
-  int64_t steps;            /* taken so far, against `limit` */
+  int masked, condition;     /* op that selects -inf, -1: none does; the condition, an expression of it */
+  int mask_l, mask_q;        /* the two dims that it compares */
+  bool may_skip[MAX_NODES];  /* all below the node is such */
+  bool vain[MAX_OPS], skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
+  int64_t (*was)[MAX_PATH];  /* [node] where its loops stood at the step before */
+  int64_t *skipped;          /* [op] points of steps left out */
+  int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
   bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */
   bool saw[N_EVENTS];
@@ -192,6 +193,7 @@ void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z);            /* memory that serves the op's operand z */
 bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
 void find_latency(oracle *o);
+bool fits(const oracle *o); /* whether every memory and mesh has room (room.c) */
 
 /* ---- beside the model (compare.c) ------------------------------------------------------------------- */
 typedef struct {

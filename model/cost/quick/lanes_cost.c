@@ -89,11 +89,10 @@ static void within(tf_lanes *w, int a, int64_t most) {
 
 static void capacity(tf_lanes *w, int level) {
   const tf_memory *mem = &w->p->arch->memories[level];
-  int bits = tf_l_int(w, 0);
   int64_t most; /* bits that fit; where that overflows, more than any tree counted here can need */
-  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++)
-    if (w->p->home_level[z] == 0) bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, 0, z)));
-  w->need[level] = level ? need(w, 0, level) : bits;
+  w->need[level] = need(w, 0, level);
+  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++) /* inputs and outputs are there throughout */
+    if (w->p->home_scope[z] < 0) w->need[0] = tf_l(w, A, w->need[0], bits_of(w, z, peak_of(w, 0, z)));
   if (mem->capacity_words < 0 || __builtin_mul_overflow(mem->capacity_words, mem->word_bits, &most) ||
       most == INT64_MAX)
     return;
