@@ -20,7 +20,7 @@ double tf_work_time(const struct tf_model *m, int o) {
 
 static double op_time(struct tf_model *m, int n) {
   tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
-  r->cycles = more(tf_work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
+  r->cycles = more(tf_work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true, -1));
   bool fills = m->plan->arch->overlap != TF_OVERLAP_PERFECT && r->points;
   return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
@@ -59,55 +59,20 @@ static double in_turn(const struct tf_model *m, int n) {
   return load + store;
 }
 
-/* Double buffering: during a step the next step's words are loaded and the previous step's are stored.  The maximum of
- * work and transfer, class by class, plus the first load and the last store, which nothing hides (DECISIONS 18). */
-static double stepwise(struct tf_model *m, int n, double child) {
-  const tf_view *v = &m->views->node[n];
-  const double *steps = &m->class_steps[v->row];
-  /* without a step, as a mask may leave a streamed op, corrections take time */
-  double work = m->steps[n] ? child / (double)m->steps[n] : child, total = 0, load = 0, store = 0;
-  for (int j = 0; j < v->n_rows - 1; j++) {
-    double t = steps[j] * work;
-    for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
-      t = more(t, tf_port_time(tf_pace_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
-    total += t;
-  }
-  const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
-  for (int l = 0; l < v->n_legs; l++) {
-    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
-    load = more(load, tf_port_time(pace, loads(first[l], l)));
-    store = more(store, tf_port_time(pace, stores(first[l], l)));
-  }
-  m->heads[n] = (tf_head){n, n, load, work};
-  return total + load + work + store;
+/* Loads through leg l of Tile f in its first step. */
+static tf_ports first_loads(const struct tf_model *m, const tf_view *f, int l) {
+  return loads(m->cells[f->cell + (f->n_rows - 1) * f->n_legs + l], l);
 }
 
-static bool moves_words(const struct tf_model *m, const tf_view *v) {
-  for (int i = v->first; i < v->first + v->n_slices; i++)
-    if (m->moves[i].fill || m->moves[i].drain) return true;
-  return false;
-}
-
-static double tile_time(struct tf_model *m, int n, double child) {
-  const tf_arch *a = m->plan->arch;
-  const tf_view *v = &m->views->node[n];
-  const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
-  if (!v->n_slices || a->overlap == TF_OVERLAP_PERFECT) {
-    m->heads[n] = m->heads[n + 1];
-    return child;
-  }
-  double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
-  if (a->overlap == TF_OVERLAP_NONE) return child + in_turn(m, n) + wait * (double)m->steps[n];
-  return stepwise(m, n, child) + wait;
-}
-
-/* How long the port through which leg l of Tile f loads is idle during the last step of Tile `last`. */
-static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
+/* How long the port through which leg l of Tile f loads is idle at the end of the node before. */
+static double free_time(const struct tf_model *m, int before, const tf_view *f, int l) {
+  const int last = m->heads[before].last;
+  const double room = m->heads[before].room;
+  if (last < 0 || !m->steps[last]) return 0;
   int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
   int own = tf_pass_of(m->views, last, level);
   const tf_view *v = &m->views->node[last];
-  double work = m->heads[last].work;
-  if (own < 0 || !m->steps[last]) return m->steps[last] ? work : 0;
+  if (own < 0) return room;
   tf_ports w = child < 0 ? (tf_ports){0, 0} : m->below[child];
   for (int k = 0; k < v->n_legs; k++)
     if (v->legs[k].level == level) {
@@ -117,38 +82,99 @@ static double free_time(const struct tf_model *m, int last, const tf_view *f, in
     }
   tf_pace pace = tf_pace_at(m, own);
   if (!pace.one_port) w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
-  return more(0, work - tf_port_time(pace, w) / (double)m->steps[last]);
+  return more(0, room - tf_port_time(pace, w) / (double)m->steps[last]);
 }
 
-/* The part of Tile f's first load that the last step of Tile `last` hides. */
-static double hides(const struct tf_model *m, int f, int last) {
+/* The time of Tile f's first load that is left to it, where control comes from the end of the node before (-1: of
+ * none); what passes before f begins is hidden. */
+static double first_load(struct tf_model *m, int f, int before) {
   const tf_view *v = &m->views->node[f];
-  double longest = 0, left = 0;
+  double left = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = loads(m->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
+    tf_ports w = first_loads(m, v, l);
     double load = tf_port_time(tf_pace_at(m, v->legs[l].pass), w);
-    if (load <= 0) continue;
-    longest = more(longest, load);
-    left = more(left, load - free_time(m, last, v, l));
+    double free = before < 0 ? 0 : free_time(m, before, v, l);
+    double share = before < 0 ? 0 : free < load ? free / load : 1;
+    m->hidden[v->leg + l] = (tf_ports){share * w.read, share * w.write};
+    m->heads[f].load = more(m->heads[f].load, load);
+    left = more(left, load - (free < load ? free : load));
   }
-  return longest - left;
+  return left;
 }
 
-/* What consecutive children hide: the first load of each behind the last step of the one before.  Children that never
- * run are passed over. */
-static double hidden(struct tf_model *m, int n) {
-  const tf_node *t = &m->plan->tree->nodes[n];
-  double sum = 0;
-  int last = -1;
-  for (int c = 0; c < t->n_children && m->by_steps; c++) {
-    if (!m->steps[t->children[c]]) continue;
-    const int first = m->heads[t->children[c]].first;
-    if (first >= 0 && last >= 0) sum += hides(m, first, last);
-    last = m->heads[t->children[c]].last;
+/* Double buffering: during a step the next step's words are loaded and the previous step's are stored.  The maximum of
+ * work and transfer, class by class, plus the first load and the last store, which no step of the Tile hides
+ * (DECISIONS 18). */
+static double stepwise(struct tf_model *m, int n, double child, int before) {
+  const tf_view *v = &m->views->node[n];
+  const double *steps = &m->class_steps[v->row];
+  /* without a step, as a mask may leave a streamed op, corrections take time */
+  double work = m->steps[n] ? child / (double)m->steps[n] : child, total = 0, store = 0;
+  for (int j = 0; j < v->n_rows - 1; j++) {
+    double t = steps[j] * work;
+    for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
+      t = more(t, tf_port_time(tf_pace_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
+    total += t;
   }
-  m->heads[n].first = m->heads[t->children[0]].first;
-  m->heads[n].last = m->heads[t->children[t->n_children - 1]].last;
-  return sum;
+  const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
+  for (int l = 0; l < v->n_legs; l++)
+    store = more(store, tf_port_time(tf_pace_at(m, v->legs[l].pass), stores(first[l], l)));
+  m->heads[n] = (tf_head){n, n, 0, work};
+  return total + first_load(m, n, before) + work + store;
+}
+
+static bool moves_words(const struct tf_model *m, const tf_view *v) {
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    if (m->moves[i].fill || m->moves[i].drain) return true;
+  return false;
+}
+
+static double node_time(struct tf_model *m, int n, int before);
+
+static double tile_time(struct tf_model *m, int n, int before) {
+  const tf_arch *a = m->plan->arch;
+  const tf_view *v = &m->views->node[n];
+  const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
+  const bool passes = !v->n_slices || a->overlap == TF_OVERLAP_PERFECT;
+  const double child = node_time(m, n + 1, passes ? before : -1);
+  double time = child;
+  if (passes) {
+    m->heads[n] = m->heads[n + 1];
+  } else {
+    double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
+    if (a->overlap == TF_OVERLAP_NONE)
+      time = child + in_turn(m, n) + wait * (double)m->steps[n];
+    else
+      time = stepwise(m, n, child, before) + wait;
+  }
+  double all = more(time, tf_busiest_port(m, n, false, before < 0 ? -1 : m->heads[n].first));
+  m->heads[n].room += all - time;
+  return all;
+}
+
+/* The sum of the children's times.  The first load of each may hide behind the one before; children that never run are
+ * passed over. */
+static double in_turns(struct tf_model *m, int n, int before) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  const int outer = before;
+  double sum = 0;
+  bool may_hide = false;
+  tf_head head = {-1, -1, 0, 0};
+  for (int c = 0; c < t->n_children; c++) {
+    const int child = t->children[c];
+    sum += node_time(m, child, before);
+    if (!m->steps[child]) continue;
+    const tf_head *h = &m->heads[child];
+    may_hide |= before != outer && h->first >= 0 && m->heads[before].last >= 0;
+    if (before == outer) head.first = h->first;
+    head.last = h->last;
+    head.room = h->room;
+    if (m->by_steps) before = child;
+  }
+  double all = more(sum, tf_busiest_port(m, n, may_hide, outer < 0 ? -1 : head.first));
+  head.room += all - sum;
+  m->heads[n] = head;
+  return all;
 }
 
 /* What the ops below a node need of units of kind u: points of open ops, units of decided ones. */
@@ -209,28 +235,32 @@ static double least_time(const struct tf_model *m, int n) {
   return tf_plan_at_once(t) ? more(most, shared_units_time(m, n)) : sum;
 }
 
-static double node_time(struct tf_model *m, int n) {
+static double at_once(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  double sum = 0, most = 0, hide = 0, time;
-  bool open = m->open && m->open->node[n];
-  for (int c = 0; c < t->n_children && !open; c++) {
-    double k = node_time(m, t->children[c]);
+  double sum = 0, most = 0;
+  for (int c = 0; c < t->n_children; c++) {
+    double k = node_time(m, t->children[c], -1);
     sum += k;
     most = more(most, k);
   }
+  double time = (m->open ? more(most, shared_units_time(m, n)) : most) +
+                (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
+  return more(time, tf_busiest_port(m, n, false, -1));
+}
+
+/* before: the node that ran last where control comes from the child before; -1: none has, or nothing hides. */
+static double node_time(struct tf_model *m, int n, int before) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  double time;
   m->heads[n] = (tf_head){-1, -1, 0, 0};
-  if (open)
-    time = least_time(m, n);
+  if (m->open && m->open->node[n])
+    time = more(least_time(m, n), tf_busiest_port(m, n, false, -1));
   else if (t->kind == TF_OP)
     time = op_time(m, n);
   else if (t->kind == TF_TILE)
-    time = tile_time(m, n, sum);
-  else if (!tf_plan_at_once(t))
-    time = sum - (hide = hidden(m, n));
+    time = tile_time(m, n, before);
   else
-    time = (m->open ? more(most, shared_units_time(m, n)) : most) +
-           (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
-  if (t->kind != TF_OP) time = more(time, tf_busiest_port(m, n, hide > 0));
+    time = tf_plan_at_once(t) ? at_once(m, n) : in_turns(m, n, before);
   m->res.nodes[n].cycles = time;
   return time;
 }
@@ -320,7 +350,7 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
 
 void tf_latency(struct tf_model *m, tf_result *out) {
   tf_ports_fill(m);
-  out->cycles = node_time(m, 0);
+  out->cycles = node_time(m, 0, -1);
   out->seconds = out->cycles / m->plan->arch->clock_hz;
   bottleneck(m, out);
 }

@@ -113,14 +113,27 @@ tf_pace tf_pace_at(const struct tf_model *m, int pass) {
   return (tf_pace){k / mem->read_bw, k / mem->write_bw, mem->one_port};
 }
 
-double tf_busiest_port(const struct tf_model *m, int n, bool all) {
+/* What a pass moves, less what has passed before the m-tile `first` begins. */
+static tf_ports left_of(const struct tf_model *m, int pass, int first) {
+  tf_ports w = m->below[pass];
+  if (first < 0) return w;
+  const tf_view *v = &m->views->node[first];
+  for (int l = 0; l < v->n_legs; l++) {
+    if (v->legs[l].level != m->views->passes[pass].level) continue;
+    w.read -= m->hidden[v->leg + l].read;
+    w.write -= m->hidden[v->leg + l].write;
+  }
+  return w;
+}
+
+double tf_busiest_port(const struct tf_model *m, int n, bool all, int first) {
   const tf_view *v = &m->views->node[n];
   double t = 0;
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++) {
     const tf_pass *k = &m->views->passes[i];
     /* in a partial mapping only decided instances are the same in every completion */
     if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0))) continue;
-    double time = tf_port_time(tf_pace_at(m, i), m->below[i]);
+    double time = tf_port_time(tf_pace_at(m, i), left_of(m, i, first));
     t = time > t ? time : t;
   }
   return t;

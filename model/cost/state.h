@@ -32,11 +32,11 @@ static inline double tf_port_time(tf_pace p, tf_ports w) {
   return p.one_port ? read + write : read > write ? read : write;
 }
 
-/* Where transfers overlap steps: the m-tiles at and below a node whose entries come first and last (-1: none); and,
- * for such an m-tile, its first load and the work of one step. */
+/* Where transfers overlap steps: the m-tiles at and below a node whose entries come first and last (-1: none); of such
+ * an m-tile, its first load; and the time at the node's end in which the last one's last step is all that works. */
 typedef struct {
   int first, last;
-  double load, work;
+  double load, room;
 } tf_head;
 
 /* Points by which streaming corrects running results, or divides at the end: on which unit, and how many units. */
@@ -68,6 +68,8 @@ struct tf_model {
   double *class_steps; /* [views->n_rows] with double buffering, per Tile: the number of steps in which the loop of each
                           row carries; the last row: 1, the first step */
   tf_head *heads;      /* [n_nodes] with double buffering */
+  tf_ports *hidden;    /* [views->n_legs] with double buffering, per Tile: words of its first load that pass the leg
+                          before it begins */
   tf_ports *below;     /* [views->n_passes] words that the node and those below it cause there */
   int64_t *in_use;     /* [views->n_passes] instances in use at once; 0: no own ones */
   tf_correction
@@ -124,8 +126,8 @@ void tf_ports_fill(struct tf_model *m);
 /* The pace of a pass (of views); needs tf_ports_fill. */
 tf_pace tf_pace_at(const struct tf_model *m, int pass);
 /* A lower bound on node n's time: the longest time that a port needs for what n and those below it cause, over the
- * passes that bind (all: over all passes). */
-double tf_busiest_port(const struct tf_model *m, int n, bool all);
+ * passes that bind (all: over all passes).  first: the m-tile whose hidden words have passed before; -1: none have. */
+double tf_busiest_port(const struct tf_model *m, int n, bool all, int first);
 /* What Tile v's own entries move through one of its legs, over the run. */
 tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg);
 /* Time of op o's points, and of its corrections, on the units that run them. */

@@ -174,6 +174,8 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
       return NULL;
     v->cell = w->n_cells;
     v->row = w->n_rows;
+    v->leg = w->n_legs;
+    w->n_legs += v->n_legs;
     w->n_cells += v->n_rows * v->n_legs;
     w->n_rows += v->n_rows;
   }

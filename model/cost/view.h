@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
   int first, n_slices; /* m-tile: its slices are [first, first + n) of plan->slices */
   int n_legs;          /* Tile: 1 + serving memories; op: memories that hold its operands */
+  int leg;             /* number of its first leg among all nodes' legs */
   tf_leg *legs;
   int n_rows;    /* Tile: temporal loops above it, inner to outer, and the first step */
   int *row_loop; /* [n_rows - 1] loop ids */
@@ -43,7 +44,7 @@ enum { TF_MAX_LEGS = 64 };
 
 typedef struct tf_views {
   tf_view *node; /* [n_nodes] */
-  int n_cells, n_rows;
+  int n_cells, n_rows, n_legs;
   int *leg;      /* [n_slices] leg of the slice's node through which it is served */
   double *own;   /* [n_slices] words of its own level's word width per word of the tensor */
   double *up;    /* [n_slices] the same for the serving level */

@@ -29,6 +29,7 @@ static bool alloc_state(struct tf_model *m) {
   m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
   m->at_once = TF_ARRAY(a, int64_t, nodes);
   m->heads = TF_ARRAY(a, tf_head, nodes);
+  m->hidden = TF_ARRAY(a, tf_ports, (size_t)m->views->n_legs + 1);
   m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
   m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
   m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
@@ -55,9 +56,9 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use && m->corrections &&
-         m->own_trip && m->rank_len && m->home_words && m->treated && m->ev.trip && m->ev.step && m->moves &&
-         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
+  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->in_use &&
+         m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->ev.trip && m->ev.step &&
+         m->moves && m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
          m->res.nodes;
 }
 

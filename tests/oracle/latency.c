@@ -10,6 +10,18 @@ typedef struct {
   double read, write; /* in words of the memory */
 } ports;
 
+/* What of a first load passed before its node began, memory by memory. */
+typedef struct {
+  ports passed[MAX_LEVELS];
+} early;
+
+/* The end of a node: the m-tile with entries that came last in it (-1: none), and how much later all of it ended than
+ * what is not work of that m-tile's last step. */
+typedef struct {
+  int last;
+  double room;
+} ending;
+
 static double weight(const oracle *o, int level, int z) {
   return (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits;
 }
@@ -78,10 +90,15 @@ static double port_time(const oracle *o, int n, int level, ports w) {
   return larger(w.read / (k * mem->read_bw), w.write / (k * mem->write_bw));
 }
 
-static double busiest_port(const oracle *o, int n) {
+/* Of what passes while n runs: less what of its first load was there before. */
+static double busiest_port(const oracle *o, int n, const early *e) {
   double t = 0;
-  for (int l = 0; l < o->arch->n_memories; l++)
-    t = larger(t, port_time(o, n, l, caused(o, n, l)));
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    ports w = caused(o, n, l);
+    w.read -= e ? e->passed[l].read : 0;
+    w.write -= e ? e->passed[l].write : 0;
+    t = larger(t, port_time(o, n, l, w));
+  }
   return t;
 }
 
@@ -249,9 +266,9 @@ static leg longest_legs(const oracle *o, int n, int class) {
   return most;
 }
 
+/* Of a class behind the first. */
 static double class_time(const oracle *o, int n, int class, double work) {
   leg most = longest_legs(o, n, class);
-  if (!class) return most.load + work + most.store;
   double t = larger(work * (double)o->class_steps[n * MAX_CLASSES + class], larger(most.load, most.store));
   for (int l = 0; l <= o->tree->nodes[n].level; l++) {
     leg g = leg_time(o, n, class, l);
@@ -260,36 +277,10 @@ static double class_time(const oracle *o, int n, int class, double work) {
   return t;
 }
 
-static double step_work(const oracle *o, int n) {
-  return o->runs[n] ? o->node_cycles[o->tree->nodes[n].children[0]] / (double)o->runs[n] : 0;
-}
-
-static double tile_time(const oracle *o, int n) {
-  double child = o->node_cycles[o->tree->nodes[n].children[0]], sum = 0;
-  const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
-  leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
-  bool moves = all.load + all.store > 0;
-  if (o->arch->overlap == TF_OVERLAP_PERFECT || !has_entries(o, n) || !o->runs[n]) return child;
-  if (o->arch->overlap == TF_OVERLAP_NONE)
-    return child + most.load + most.store + (moves ? (double)o->runs[n] * (mem->latency + mem->issue) : 0);
-  for (int c = 0; c < MAX_CLASSES; c++)
-    if (o->class_steps[n * MAX_CLASSES + c] > 0) sum += class_time(o, n, c, step_work(o, n));
-  return sum + (moves ? mem->latency + mem->issue : 0);
-}
-
-/* ---- scopes ------------------------------------------------------------------------------------------- */
-
-/* The m-tile with entries that comes first (or last) in n; -1: none. */
-static int edge_tile(const oracle *o, int n, bool last) {
-  const tf_node *t = &o->tree->nodes[n];
-  if (t->kind == TF_OP || side_by_side(t)) return -1;
-  if (t->kind == TF_TILE && has_entries(o, n)) return n;
-  return edge_tile(o, t->children[last ? t->n_children - 1 : 0], last);
-}
-
-/* Time for which a port of the memory is free during the last step of m-tile n. */
-static double free_time(const oracle *o, int n, int level, bool write) {
+/* Time for which a port of the memory is free behind the steps of what came last before. */
+static double free_time(const oracle *o, ending e, int level, bool write) {
   const tf_memory *mem = &o->arch->memories[level];
+  const int n = e.last;
   bool own = level == o->tree->nodes[n].level;
   ports w = caused(o, o->tree->nodes[n].children[0], level);
   double store = leg_at(o, n, -1, level).store, busy;
@@ -301,59 +292,101 @@ static double free_time(const oracle *o, int n, int level, bool write) {
     busy = (w.read + w.write) / mem->read_bw;
   else
     busy = write ? w.write / mem->write_bw : w.read / mem->read_bw;
-  double f = step_work(o, n) - busy / instances(o, n, level) / (double)o->runs[n];
+  double f = e.room - busy / instances(o, n, level) / (double)o->runs[n];
   return f > 0 ? f : 0;
 }
 
-/* What of the first load of child `next` hides behind the last step of child `c`. */
-static double hidden(oracle *o, int c, int next) {
-  int f = edge_tile(o, next, false), l = edge_tile(o, c, true);
-  double before = 0, after = 0;
-  if (f < 0 || l < 0 || !o->runs[f] || !o->runs[l]) return 0;
-  for (int m = 0; m <= o->tree->nodes[f].level; m++) {
-    double a = leg_time(o, f, 0, m).load;
-    double room = free_time(o, l, m, m == o->tree->nodes[f].level);
-    before = larger(before, a);
-    after = larger(after, a - (a < room ? a : room));
+/* What is left to m-tile n of its first load; *e: what passed before. */
+static double left_to_load(oracle *o, int n, const ending *before, early *e) {
+  const int own = o->tree->nodes[n].level;
+  double all = 0, left = 0;
+  for (int l = 0; l <= own; l++) {
+    double a = leg_time(o, n, 0, l).load, load = leg_at(o, n, 0, l).load;
+    double room = before && before->last >= 0 && o->runs[before->last] ? free_time(o, *before, l, l == own) : 0;
+    double share = a > 0 ? (room < a ? room / a : 1) : 0;
+    if (l == own)
+      e->passed[l].write = share * load;
+    else
+      e->passed[l].read = share * load;
+    all = larger(all, a);
+    left = larger(left, a - share * a);
   }
-  o->saw[SAW_HIDDEN] |= after < before;
-  o->saw[SAW_NO_ROOM] |= after > 0 && before <= step_work(o, l);
-  return before - after;
+  o->saw[SAW_HIDDEN] |= left < all;
+  o->saw[SAW_NO_ROOM] |= left > 0 && before && all <= before->room;
+  return left;
 }
 
-/* Choice: children that never run are passed over. */
-static double hidden_between(oracle *o, int n) {
-  const tf_node *t = &o->tree->nodes[n];
-  double sum = 0;
-  int before = -1;
-  for (int c = 0; c < t->n_children; c++) {
-    if (!o->runs[t->children[c]]) continue;
-    if (before >= 0) sum += hidden(o, before, t->children[c]);
-    before = t->children[c];
-  }
-  return sum;
+static double node_time(oracle *o, int n, const ending *before, ending *end, early *e);
+
+static double tile_time(oracle *o, int n, const ending *before, ending *end, early *e) {
+  const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
+  const bool steps = o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER && has_entries(o, n) && o->runs[n];
+  const double child = node_time(o, o->tree->nodes[n].children[0], steps ? NULL : before, end, e);
+  leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
+  bool moves = all.load + all.store > 0;
+  if (!steps && (o->arch->overlap != TF_OVERLAP_NONE || !has_entries(o, n) || !o->runs[n])) return child;
+  if (!steps) return child + most.load + most.store + (moves ? (double)o->runs[n] * (mem->latency + mem->issue) : 0);
+  const double work = child / (double)o->runs[n];
+  *e = (early){0};
+  double sum = left_to_load(o, n, before, e) + work + longest_legs(o, n, 0).store;
+  for (int c = 1; c < MAX_CLASSES; c++)
+    if (o->class_steps[n * MAX_CLASSES + c] > 0) sum += class_time(o, n, c, work);
+  *end = (ending){n, work};
+  return sum + (moves ? mem->latency + mem->issue : 0);
 }
 
-static double scope_time(oracle *o, int n) {
+/* ---- scopes ------------------------------------------------------------------------------------------- */
+
+static double beside_time(oracle *o, int n, ending *end, early *e) {
   const tf_node *t = &o->tree->nodes[n];
   double sum = 0, longest = 0;
   for (int c = 0; c < t->n_children; c++) {
-    sum += o->node_cycles[t->children[c]];
-    longest = larger(longest, o->node_cycles[t->children[c]]);
+    double k = node_time(o, t->children[c], NULL, end, e);
+    sum += k;
+    longest = larger(longest, k);
   }
-  if (t->scope == TF_PARA) return longest;
-  if (t->scope == TF_PIPE) return longest + (o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
-  return o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER ? sum - hidden_between(o, n) : sum;
+  *end = (ending){-1, 0};
+  *e = (early){0};
+  return longest + (t->scope == TF_PIPE && o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
+}
+
+/* Choice: children that never run are passed over. */
+static double row_time(oracle *o, int n, const ending *before, ending *end, early *e) {
+  const tf_node *t = &o->tree->nodes[n];
+  double sum = 0;
+  bool began = false;
+  ending at = before ? *before : (ending){-1, 0};
+  for (int c = 0; c < t->n_children; c++) {
+    ending own = {-1, 0};
+    early passed = {0};
+    sum += node_time(o, t->children[c], &at, &own, &passed);
+    if (!o->runs[t->children[c]]) continue;
+    if (!began) *e = passed;
+    began = true;
+    at = own;
+  }
+  if (began) *end = at;
+  return sum;
+}
+
+static double node_time(oracle *o, int n, const ending *before, ending *end, early *e) {
+  const tf_node *t = &o->tree->nodes[n];
+  *end = (ending){-1, 0};
+  *e = (early){0};
+  double k = t->kind == TF_OP     ? op_time(o, t->op)
+             : t->kind == TF_TILE ? tile_time(o, n, before, end, e)
+             : side_by_side(t)    ? beside_time(o, n, end, e)
+                                  : row_time(o, n, before, end, e);
+  const double all = larger(k, busiest_port(o, n, e));
+  o->saw[SAW_FLOOR] |= t->kind == TF_SCOPE && all > k * (1 + 1e-12);
+  end->room += all - k;
+  return o->node_cycles[n] = all + (t->kind == TF_OP ? pipeline(o, t->op) : 0);
 }
 
 void find_latency(oracle *o) {
-  for (int n = o->tree->n_nodes - 1; n >= 0; n--) {
-    const tf_node *t = &o->tree->nodes[n];
-    double k = t->kind == TF_OP ? op_time(o, t->op) : t->kind == TF_TILE ? tile_time(o, n) : scope_time(o, n);
-    o->node_cycles[n] = larger(k, busiest_port(o, n)) + (t->kind == TF_OP ? pipeline(o, t->op) : 0);
-    o->saw[SAW_FLOOR] |= t->kind == TF_SCOPE && o->node_cycles[n] > k * (1 + 1e-12);
-  }
-  o->cycles = o->node_cycles[0];
+  ending end;
+  early e;
+  o->cycles = node_time(o, 0, NULL, &end, &e);
   for (int l = 0; l < o->arch->n_memories; l++) {
     o->level_cycles[l] = port_time(o, 0, l, caused(o, 0, l));
     o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;

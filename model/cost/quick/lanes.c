@@ -416,9 +416,10 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->moves = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
+  w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->cells && w->below && w->heads;
+         w->home_words && w->need && w->in_use && w->moves && w->cells && w->below && w->hidden && w->heads;
 }
 
 static tf_tape *write_out(tf_lanes *w) {

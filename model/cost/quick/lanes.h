@@ -26,7 +26,7 @@ typedef struct {
 } tf_lane_ports;
 typedef struct {
   int first, last; /* nodes */
-  int load, work;
+  int room;
 } tf_lane_head;
 
 /* A program being written; lists as in struct tf_model. */
@@ -36,7 +36,7 @@ typedef struct {
   tf_scribe *s;
   int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need;
   tf_lane_move *moves;
-  tf_lane_ports *cells, *below;
+  tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
   int counts, fits, zero; /* zero: of the reals */
 } tf_lanes;

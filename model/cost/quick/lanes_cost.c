@@ -164,11 +164,23 @@ static int port_time(tf_lanes *w, int pass, tf_lane_ports by) {
   return mem->one_port ? tf_l(w, FA, read, write) : more(w, read, write);
 }
 
-static int busiest(tf_lanes *w, int n, bool all) {
+/* What a pass moves, less what has passed before the m-tile `first` begins. */
+static tf_lane_ports left_of(tf_lanes *w, int pass, int first) {
+  tf_lane_ports p = w->below[pass];
+  const tf_view *v = first < 0 ? NULL : &w->m->views->node[first];
+  for (int l = 0; v && l < v->n_legs; l++) {
+    if (v->legs[l].level != w->m->views->passes[pass].level) continue;
+    p.read = tf_l(w, FS, p.read, w->hidden[v->leg + l].read);
+    p.write = tf_l(w, FS, p.write, w->hidden[v->leg + l].write);
+  }
+  return p;
+}
+
+static int busiest(tf_lanes *w, int n, bool all, int first) {
   const tf_view *v = &w->m->views->node[n];
   int t = w->zero;
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++)
-    if (w->m->views->passes[i].binds || all) t = more(w, port_time(w, i, w->below[i]), t);
+    if (w->m->views->passes[i].binds || all) t = more(w, port_time(w, i, left_of(w, i, first)), t);
   return t;
 }
 
@@ -183,7 +195,7 @@ static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
   const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
   int pace = tf_l(w, FM, tf_l_to(w, w->width[n]), tf_l_real(w, unit->rate));
-  int t = more(w, tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace), busiest(w, n, true));
+  int t = more(w, tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace), busiest(w, n, true, -1));
   return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
 }
 
@@ -215,10 +227,48 @@ static int in_turn(tf_lanes *w, int n) {
   return tf_l(w, FA, load, store);
 }
 
-static int stepwise(tf_lanes *w, int n, int child) {
+static int free_time(tf_lanes *w, int before, const tf_view *f, int l) {
+  const tf_views *all = w->m->views;
+  const int last = w->heads[before].last, room = w->heads[before].room;
+  if (last < 0) return w->zero;
+  int level = f->legs[l].level, child = tf_pass_of(all, w->p->tree->nodes[last].children[0], level);
+  int own = tf_pass_of(all, last, level);
+  const tf_view *v = &all->node[last];
+  if (own < 0) return room;
+  tf_lane_ports p = child < 0 ? (tf_lane_ports){w->zero, w->zero} : w->below[child];
+  for (int k = 0; k < v->n_legs; k++)
+    if (v->legs[k].level == level) {
+      tf_lane_ports passed = stores(w, entries(w, v, k), k);
+      p.read = tf_l(w, FA, p.read, passed.read);
+      p.write = tf_l(w, FA, p.write, passed.write);
+    }
+  if (!w->p->arch->memories[level].one_port) p = loads(w, p, l);
+  int busy = tf_l(w, FD, port_time(w, own, p), tf_l_to(w, w->steps[last]));
+  return more(w, tf_l(w, FS, room, busy), w->zero);
+}
+
+/* What of Tile f's first load is left to it behind the end of the node before; -1: all. */
+static int first_load(tf_lanes *w, int f, int before) {
+  const tf_view *v = &w->m->views->node[f];
+  int left = w->zero;
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_lane_ports p = loads(w, w->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
+    int load = port_time(w, v->legs[l].pass, p), share = w->zero;
+    if (before >= 0) {
+      int free = free_time(w, before, v, l), some = tf_l(w, TF_T_BELOW, free, load);
+      share = tf_l_sel(w, some, tf_l(w, FD, free, load), tf_l_real(w, 1));
+      load = tf_l(w, FS, load, tf_l_sel(w, some, free, load));
+    }
+    w->hidden[v->leg + l] = (tf_lane_ports){tf_l(w, FM, share, p.read), tf_l(w, FM, share, p.write)};
+    left = more(w, left, load);
+  }
+  return left;
+}
+
+static int stepwise(tf_lanes *w, int n, int child, int before) {
   const tf_view *v = &w->m->views->node[n];
   const int *steps = &w->class_steps[v->row];
-  int work = tf_l(w, FD, child, tf_l_to(w, w->steps[n])), total = w->zero, load = w->zero, store = w->zero;
+  int work = tf_l(w, FD, child, tf_l_to(w, w->steps[n])), total = w->zero, store = w->zero;
   for (int j = 0; j < v->n_rows - 1; j++) {
     int t = tf_l(w, FM, steps[j], work);
     for (int l = 0; l < v->n_legs; l++)
@@ -226,12 +276,10 @@ static int stepwise(tf_lanes *w, int n, int child) {
     total = tf_l(w, FA, total, t);
   }
   const tf_lane_ports *first = &w->cells[v->cell + (v->n_rows - 1) * v->n_legs];
-  for (int l = 0; l < v->n_legs; l++) {
-    load = more(w, load, port_time(w, v->legs[l].pass, loads(w, first[l], l)));
+  for (int l = 0; l < v->n_legs; l++)
     store = more(w, store, port_time(w, v->legs[l].pass, stores(w, first[l], l)));
-  }
-  w->heads[n] = (tf_lane_head){n, n, load, work};
-  return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, load), work), store);
+  w->heads[n] = (tf_lane_head){n, n, work};
+  return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, first_load(w, n, before)), work), store);
 }
 
 /* What a Tile waits for in one step, if it moves any words. */
@@ -246,74 +294,52 @@ static int wait_of(tf_lanes *w, int n) {
   return tf_l_sel(w, any, tf_l_real(w, mem->latency + mem->issue), w->zero);
 }
 
-static int tile_time(tf_lanes *w, int n, int child) {
+static int node_time(tf_lanes *w, int n, int before);
+
+static int tile_time(tf_lanes *w, int n, int before) {
   const tf_arch *a = w->p->arch;
-  if (!w->m->views->node[n].n_slices || a->overlap == TF_OVERLAP_PERFECT) {
+  const bool passes = !w->m->views->node[n].n_slices || a->overlap == TF_OVERLAP_PERFECT;
+  int child = node_time(w, n + 1, passes ? before : -1), time = child;
+  if (passes) {
     w->heads[n] = w->heads[n + 1];
-    return child;
+  } else {
+    int wait = wait_of(w, n);
+    time = a->overlap != TF_OVERLAP_NONE
+               ? tf_l(w, FA, stepwise(w, n, child, before), wait)
+               : tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)), tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
   }
-  int wait = wait_of(w, n);
-  if (a->overlap != TF_OVERLAP_NONE) return tf_l(w, FA, stepwise(w, n, child), wait);
-  return tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)), tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
+  int all = more(w, time, busiest(w, n, false, before < 0 ? -1 : w->heads[n].first));
+  w->heads[n].room = tf_l(w, FA, w->heads[n].room, tf_l(w, FS, all, time));
+  return all;
 }
 
-static int free_time(tf_lanes *w, int last, const tf_view *f, int l) {
-  const tf_views *all = w->m->views;
-  int level = f->legs[l].level, child = tf_pass_of(all, w->p->tree->nodes[last].children[0], level);
-  int own = tf_pass_of(all, last, level), work = w->heads[last].work;
-  const tf_view *v = &all->node[last];
-  if (own < 0) return work;
-  tf_lane_ports p = child < 0 ? (tf_lane_ports){w->zero, w->zero} : w->below[child];
-  for (int k = 0; k < v->n_legs; k++)
-    if (v->legs[k].level == level) {
-      tf_lane_ports passed = stores(w, entries(w, v, k), k);
-      p.read = tf_l(w, FA, p.read, passed.read);
-      p.write = tf_l(w, FA, p.write, passed.write);
-    }
-  if (!w->p->arch->memories[level].one_port) p = loads(w, p, l);
-  int busy = tf_l(w, FD, port_time(w, own, p), tf_l_to(w, w->steps[last]));
-  return more(w, tf_l(w, FS, work, busy), w->zero);
-}
-
-static int hides(tf_lanes *w, int f, int last) {
-  const tf_view *v = &w->m->views->node[f];
-  int longest = w->zero, left = w->zero;
-  for (int l = 0; l < v->n_legs; l++) {
-    tf_lane_ports p = loads(w, w->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
-    int load = port_time(w, v->legs[l].pass, p);
-    longest = more(w, longest, load);
-    left = more(w, left, tf_l(w, FS, load, free_time(w, last, v, l)));
-  }
-  return tf_l(w, FS, longest, left);
-}
-
-static int hidden(tf_lanes *w, int n) {
+static int in_order(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
+  const int outer = before;
   int sum = w->zero;
-  for (int c = 1; c < t->n_children && w->m->by_steps; c++) {
-    int first = w->heads[t->children[c]].first, last = w->heads[t->children[c - 1]].last;
-    if (first >= 0 && last >= 0) sum = tf_l(w, FA, sum, hides(w, first, last));
+  bool may_hide = false;
+  for (int c = 0; c < t->n_children; c++) {
+    const int child = t->children[c];
+    sum = tf_l(w, FA, sum, node_time(w, child, before));
+    may_hide |= before != outer && w->heads[child].first >= 0 && w->heads[before].last >= 0;
+    if (w->m->by_steps) before = child;
   }
-  w->heads[n].first = w->heads[t->children[0]].first;
-  w->heads[n].last = w->heads[t->children[t->n_children - 1]].last;
-  return sum;
+  const tf_lane_head first = w->heads[t->children[0]], last = w->heads[t->children[t->n_children - 1]];
+  int all = more(w, sum, busiest(w, n, may_hide, outer < 0 ? -1 : first.first));
+  w->heads[n] = (tf_lane_head){first.first, last.last, tf_l(w, FA, last.room, tf_l(w, FS, all, sum))};
+  return all;
 }
 
-static int node_time(tf_lanes *w, int n) {
+static int node_time(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
-  int sum = w->zero;
-  for (int c = 0; c < t->n_children; c++)
-    sum = tf_l(w, FA, sum, node_time(w, t->children[c]));
-  w->heads[n] = (tf_lane_head){-1, -1, w->zero, w->zero};
+  w->heads[n] = (tf_lane_head){-1, -1, w->zero};
   if (t->kind == TF_OP) return op_time(w, n);
-  if (t->kind == TF_TILE) return more(w, tile_time(w, n, sum), busiest(w, n, false));
-  int hide = hidden(w, n), some = tf_l(w, TF_T_BELOW, w->zero, hide);
-  return more(w, tf_l(w, FS, sum, hide), tf_l_sel(w, some, busiest(w, n, true), busiest(w, n, false)));
+  return t->kind == TF_TILE ? tile_time(w, n, before) : in_order(w, n, before);
 }
 
 int tf_lanes_cycles(tf_lanes *w) {
   ports(w);
-  return node_time(w, 0);
+  return node_time(w, 0, -1);
 }
 
 /* ---- energy ---------------------------------------------------------------------------------------- */
