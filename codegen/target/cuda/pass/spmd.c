@@ -74,11 +74,15 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
 
 /* ---- tiles ----------------------------------------------------------------------------------------------- */
 
-/* Ranges of the block in the piece. */
-static void set_ranges(const spmd *p, const cu_work *t, const piece *at) {
+/* Ranges of the block in the piece; `to`: when the loop's variable is that (NULL: now).  Ranges are moved, and not what
+ * indices make of them: a sum of two dims is a value of its own, which belongs where it is used. */
+static void set_ranges(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to) {
   const tf_op *op = op_of(p, t->s);
-  for (int i = 0; i < op->n_dims; i++)
-    *low_range(p->w, t->s->op, op->dims[i]) = i == t->roles.k ? at->k : t->s->range[i];
+  for (int i = 0; i < op->n_dims && !low_failed(p->w); i++) {
+    ir_range r = i == t->roles.k ? at->k : t->s->range[i];
+    if (to) r.lo = moved(p, r.lo, *to), r.hi = moved(p, r.hi, *to);
+    *low_range(p->w, t->s->op, op->dims[i]) = r;
+  }
 }
 
 static const tf_ref *ref_of(const spmd *p, const cu_work *t, int i) {
@@ -122,11 +126,9 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   const tf_ref *ref = ref_of(p, t, i);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
-  set_ranges(p, t, at);
-  for (int r = 0; r < rank && !low_failed(w); r++) {
+  set_ranges(p, t, at, to);
+  for (int r = 0; r < rank && !low_failed(w); r++)
     box[r] = low_index(w, t->s->op, &ref->index[r]);
-    if (to) box[r].lo = moved(p, box[r].lo, *to), box[r].hi = moved(p, box[r].hi, *to);
-  }
   if (low_failed(w)) return;
   if (some) box[0].hi = low_pick(w, "to", *some, box[0].hi, box[0].lo);
   if (some) box[0].exact = box[0].some = false;
@@ -172,7 +174,7 @@ static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
 
 /* Where the tile of the piece at hand begins. */
 static void set_tile(const spmd *p, const cu_work *t, int i, const piece *at) {
-  set_ranges(p, t, at);
+  set_ranges(p, t, at, NULL);
   ir_buffer *b = &p->w->p->buffers[t->side[i].buffer];
   if (!t->side[i].lasting) b->slot = at->slot;
   for (int r = 0; r < b->rank; r++)
