@@ -418,6 +418,7 @@ static void save(checker *c, const ir_stmt *s) {
        c->wl->tensors[z].name);
   if (!c->ok) return;
   reaches(c, "save", from); /* a running value is saved also before its first step */
+  if (s->save.boxed) atom(c, "save", s->save.row);
   writes(c, "save", to);
 }
 

@@ -89,6 +89,12 @@ static void one(void *ctx, uint64_t seed) {
 
 /* ---- files ---- */
 
+/* The seed as one of any kind. */
+static uint64_t of_any_kind(uint64_t seed) {
+  static const uint64_t kinds[] = {0, DRAW_CONV, DRAW_ROWS, DRAW_STREAM, DRAW_FORKS, DRAW_WINDOW, DRAW_FEW, DRAW_SPACE};
+  return seed | kinds[draw_lot(seed, "kind", sizeof kinds / sizeof *kinds)];
+}
+
 typedef struct {
   const char *dir;
   long left;
@@ -110,15 +116,15 @@ static void write_one(void *ctx, uint64_t seed) {
 }
 
 static int write_all(const draw_plan *plan, const char *dir) {
-  static const uint64_t kinds[] = {0, DRAW_CONV, DRAW_ROWS, DRAW_STREAM, DRAW_FORKS, DRAW_WINDOW, DRAW_FEW};
   files f = {dir, plan->cases, true};
   for (uint64_t i = 0; f.left > 0 && f.ok; i++)
-    write_one(&f, (plan->seed * 1000000007 + i) | kinds[i % (sizeof kinds / sizeof *kinds)]);
+    write_one(&f, of_any_kind(plan->seed * 1000000007 + i));
   return !f.ok;
 }
 
 static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
+static void one_space(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPACE); }
 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
@@ -126,12 +132,14 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--yaml")) return write_all(&plan, argv[i + 1]);
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  const draw_plan some = {.cases = plan.only ? 0 : plan.cases / 10, .seed = plan.seed};
   static const struct {
     const tf_target *target;
     const char *dtype;
     int part; /* of the cases: one in so many */
-  } types[] = {{&tf_target_cuda, "f32", 1},  {&tf_target_cuda, "bf16", 2},  {&tf_target_cuda, "tf32", 4},
-               {&tf_target_cuda, "int8", 4}, {&tf_target_opencl, "f32", 4}, {&tf_target_opencl, "bf16", 8}};
+  } types[] = {{&tf_target_cuda, "f32", 1},   {&tf_target_cuda, "bf16", 2},  {&tf_target_cuda, "f16", 8},
+               {&tf_target_cuda, "tf32", 4},  {&tf_target_cuda, "int8", 4},  {&tf_target_cuda, "f8", 8},
+               {&tf_target_opencl, "f32", 4}, {&tf_target_opencl, "bf16", 8}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     draw_plan share = plan;
     if (!plan.only) share.cases /= types[i].part;
@@ -140,6 +148,7 @@ int main(int argc, char **argv) {
     draw_each(&share, one, &s);
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
+    draw_each(&some, one_space, &s);
   }
   printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, "
          "%ld wrong; "

@@ -24,6 +24,17 @@ void draw_each(const draw_plan *p, void (*one)(void *ctx, uint64_t seed), void *
     one(ctx, p->seed * 1000000007 + (uint64_t)i);
 }
 
+/* FNV-1a of the name, and the finalizer of SplitMix64 (Steele et al., OOPSLA 2014) over both. */
+uint64_t draw_lot(uint64_t seed, const char *what, uint64_t n) {
+  uint64_t x = UINT64_C(14695981039346656037);
+  for (; *what; what++)
+    x = (x ^ (unsigned char)*what) * UINT64_C(1099511628211);
+  x += seed * UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (x ^ x >> 31) % n;
+}
+
 void draw(drawn *c, uint64_t seed) {
   unsigned features = 0;
   const char *kind;
@@ -47,6 +58,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_dealt(&c->text, seed);
   else if (seed & DRAW_WINDOW)
     draw_window(&c->text, seed);
+  else if (seed & DRAW_SPACE)
+    draw_space(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind))
     abort();
   tf_text t = {"case", c->text.text, c->text.len};

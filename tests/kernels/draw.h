@@ -10,8 +10,8 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, of few rows, or of
- * panels, below instead. */
+/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, of few rows, of panels,
+ * or of any layout of space, below instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
@@ -21,6 +21,7 @@ typedef struct {
 #define DRAW_FEW (UINT64_C(1) << 57)
 #define DRAW_PANELS (UINT64_C(1) << 56)
 #define DRAW_DEALT (UINT64_C(1) << 55)
+#define DRAW_SPACE (UINT64_C(1) << 54)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
@@ -43,6 +44,11 @@ void draw_few(page *p, uint64_t seed);
 void draw_panels(page *p, uint64_t seed);
 /* draw_dealt.c: a product of which two cores take pieces in turn. */
 void draw_dealt(page *p, uint64_t seed);
+/* draw_space.c: convolutions of one to three dims in any layout, with a mapping of any order. */
+void draw_space(page *p, uint64_t seed);
+/* An attribute of the case of that seed: 0 .. n - 1, whatever others are drawn of the same seed.  A seed, or the number
+ * of a case, that is divided gives attributes with periods: those of which one divides the other never meet freely. */
+uint64_t draw_lot(uint64_t seed, const char *what, uint64_t n);
 
 /* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
 typedef struct {

@@ -152,11 +152,37 @@ static ir_stmt *find(const ir_body *b, ir_kind kind) {
 
 static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->nest.product; }
 
+/* Turns a statement into one of another kind, of which nothing but the head is said. */
+static void become(ir_stmt *s, ir_kind kind) {
+  *s = (ir_stmt){.kind = kind, .op = s->op, .range = s->range, .body = s->body};
+}
+
 static void sound(ir_program *p) { (void)p; }
 static void unset(ir_program *p) {
   find(&p->body, IR_NEST)->range[0].lo = (ir_atom){find(&p->body, IR_FOR)->loop.var + 99, 0};
 }
 static void late_let(ir_program *p) { find(&p->body, IR_FOR)->body.s[0] = find(&p->body, IR_NEST); }
+/* Behind a loop, a value of what is set in it. */
+static void left_let(ir_program *p) {
+  ir_stmt **two = TF_ARRAY(p->arena, ir_stmt *, (size_t)p->body.n + 1), *let = TF_NEW(p->arena, ir_stmt);
+  memcpy(two, p->body.s, (size_t)p->body.n * sizeof *two);
+  *let = (ir_stmt){.kind = IR_LET, .let = {.var = p->n_vars - 1, .expr = {.fn = IR_MAX, .n = 1}}};
+  let->let.expr.arg = TF_NEW(p->arena, ir_atom);
+  *let->let.expr.arg = (ir_atom){find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var, 0};
+  two[p->body.n] = let;
+  p->body = (ir_body){p->body.n + 1, two};
+}
+static void boxed_nowhere(ir_program *p) {
+  const int to = p->buffer_of[p->tree->workload->ops[0].out], from = p->n_buffers;
+  ir_buffer *more = TF_ARRAY(p->arena, ir_buffer, (size_t)from + 1);
+  ir_stmt *s = find(&p->body, IR_NEST);
+  memcpy(more, p->buffers, (size_t)from * sizeof *more);
+  more[from] = more[to], more[from].role = IR_BOX;
+  p->buffers = more, p->n_buffers = from + 1;
+  become(s, IR_SAVE);
+  s->save.from = from, s->save.to = to, s->save.boxed = true;
+  s->save.row = (ir_atom){p->n_vars, 0};
+}
 static void twice(ir_program *p) {
   find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var = find(&p->body, IR_FOR)->loop.var;
 }
@@ -171,11 +197,6 @@ static void shares_itself(ir_program *p) { p->buffers[1].shares = 1; }
 static void other_tensor(ir_program *p) { p->buffer_of[0] = p->buffer_of[1]; }
 static void parallel_twice(ir_program *p) {
   find(&p->body, IR_FOR)->loop.map = find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map = IR_THREAD;
-}
-
-/* Turns a statement into one of another kind, of which nothing but the head is said. */
-static void become(ir_stmt *s, ir_kind kind) {
-  *s = (ir_stmt){.kind = kind, .op = s->op, .range = s->range, .body = s->body};
 }
 
 static void kind_if(ir_program *p) { become(find(&p->body, IR_FOR), IR_IF); }
@@ -215,6 +236,8 @@ static void check_faults(const session *s) {
       {__LINE__, BF16, sound, NULL},
       {__LINE__, MODEL, unset, "nest: no variable"},
       {__LINE__, MODEL, late_let, "is not set yet"},
+      {__LINE__, MODEL, left_let, "is not set yet"},
+      {__LINE__, MODEL, boxed_nowhere, "save: no variable"},
       {__LINE__, MODEL, twice, "is set by another statement"},
       {__LINE__, MODEL, no_steps, "for: 0 steps"},
       {__LINE__, MODEL, no_op, "nest: no op 7"},
@@ -258,6 +281,27 @@ static void check_faults(const session *s) {
   }
 }
 
+/* What a pass leaves is looked at in every build: one that puts a statement where its values are not declared makes an
+ * error that names it, and no kernel. */
+static void plant_late(lowering *w) { late_let(w->p); }
+
+static void check_passes(const session *s) {
+  static const low_pass passes[] = {{"unused", low_drop_unused}, {"plant", plant_late}, {NULL, NULL}};
+  low_target lower = tf_target_model.lower;
+  ir_machine machine;
+  tf_diags *d = tf_diags_new();
+  lower.close_by = NULL;
+  lower.passes = passes;
+  CHECK(d && tf_target_model.machine(&(tf_emit_options){.dtype = "f32"}, &machine, d));
+  ir_program *p = low_lower(s->tree, &lower, &machine, d);
+  char *said = tf_diags_text(d);
+  if (!CHECK(!p && said && strstr(said, "wrong loops after pass 'plant'") && strstr(said, "is not set yet")))
+    printf("  said: %s\n", said ? said : "");
+  free(said);
+  ir_free(p);
+  tf_diags_free(d);
+}
+
 /* However slow the memory is, weights are read where they stand, or pass by in panels, for so many rows only that the
  * kernel's code, which has a call for each tile of them, and its stack stay small. */
 static void check_rows(int rows, bool in_tiles, bool passes) {
@@ -285,6 +329,7 @@ int main(void) {
   session s = open_session(gemm);
   if (CHECK(s.tree != NULL)) {
     check_faults(&s);
+    check_passes(&s);
     check_toy(&s);
     check_table(&s);
   }
