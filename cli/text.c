@@ -113,6 +113,7 @@ void cli_csv_cell(cli_text *out, const char *text) {
   for (const char *p = text; *p; p++)
     quote |= *p == ',' || *p == '"';
   if (quote) cli_printf(out, "\"");
+  if (*text && strchr("=+-@\t\r", *text)) cli_printf(out, "'"); /* or a spreadsheet runs it as a formula */
   for (const char *p = text; *p; p++)
     cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
   if (quote) cli_printf(out, "\"");

@@ -288,7 +288,7 @@ static bool find(work *w) {
 static void begin(sweep_found *out, int64_t point) {
   tf_arena_free(out->arena);
   out->arena = tf_arena_new();
-  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN};
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN, .mapping_of = -1};
   for (int g = 0; g < TF_N_GOALS; g++)
     out->row.figures[g] = out->row.bounds[g] = NAN;
 }
@@ -311,8 +311,27 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
   return ok;
 }
 
+bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r, const char *mapping,
+                       sweep_found *out) {
+  const sweep_how how = {0};
+  work w = {.s = s, .spec = spec, .how = &how, .out = out, .d = tf_diags_new()};
+  begin(out, r->point);
+  if (out->arena && w.d) w.tree = tf_tree_parse(mapping, (tf_loc){0}, spec->arch, spec->workload, w.d);
+  if (w.tree && !w.tree->open) {
+    memcpy(out->row.figures, r->figures, sizeof r->figures);
+    memcpy(out->row.bounds, r->bounds, sizeof r->bounds);
+    out->row.evals = r->evals;
+    out->row.took = r->took;
+    evaluate(&w, mapping);
+  }
+  const bool found = w.tree && out->row.state == TF_POINT_FOUND;
+  tf_tree_free(w.tree);
+  tf_diags_free(w.d);
+  return found;
+}
+
 void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
-  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN, .mapping_of = -1};
   for (int g = 0; g < TF_N_GOALS; g++)
     out->row.figures[g] = out->row.bounds[g] = NAN;
   sweep_point_bounds(s, point, memo, out->row.bounds);

@@ -36,6 +36,11 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
 /* The row of a point that is not solved. */
 void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out);
 
+/* Another mapping at a point: fills out->row as r, but for the figures, which are that mapping's.  False: it does not
+ * stand there or does not fit, or memory ran out. */
+bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r, const char *mapping,
+                       sweep_found *out);
+
 /* Lower bounds for all mappings at the point, and the area.  False: its input is not valid. */
 bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, double bounds[TF_N_GOALS]);
 

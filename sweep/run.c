@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/threads.h"
 #include "sweep/crew.h"
-#include "sweep/store/store.h"
+#include "sweep/exchange.h"
 
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
 static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
@@ -68,23 +68,6 @@ static bool add_known(void *ctx, const tf_sweep_row *r) {
   owner *w = ctx;
   if (w->o->full && r->state == TF_POINT_SKIPPED) return true;
   return sweep_plan_take(w->plan, r) || !tf_out_of_memory(w->d);
-}
-
-/* Loads the mappings that searches of this store found, as starts for neighbours. */
-static bool load_mappings(owner *w) {
-  bool failed = false;
-  const tf_sweep_grid *g = &w->s->grid;
-  if (!w->plan->mapping) return true;
-  sqlite3_stmt *q = tf_db_prepare(&w->store->db, "SELECT point, text FROM mappings", w->d);
-  while (tf_db_step(&w->store->db, q, &failed, w->d)) {
-    int64_t point = sqlite3_column_int64(q, 0), i = sweep_plan_find(w->plan, point / g->n_cases);
-    const char *text = tf_db_text(q, 1);
-    for (int64_t k = 0; i >= 0 && text && k < g->n_works; k++)
-      if (g->works[k] == point % g->n_cases && !w->plan->mapping[i * g->n_works + k])
-        w->plan->mapping[i * g->n_works + k] = strdup(text);
-  }
-  sqlite3_finalize(q);
-  return !failed;
 }
 
 /* Notes machines whose last point became known, for the progress report. */
@@ -190,6 +173,28 @@ static bool run(owner *w) {
   return ok;
 }
 
+/* ---- exchange ----------------------------------------------------------------------------------------- */
+static void show_tried(void *ctx, int64_t tried, int64_t to_try) {
+  owner *w = ctx;
+  w->now.tried = tried;
+  w->now.to_try = to_try;
+  show(w);
+}
+
+static bool exchange_stopped(void *ctx) {
+  const owner *w = ctx;
+  return w->o->stop && w->o->stop(w->o->ctx);
+}
+
+/* Once all points are found. */
+static bool exchange(owner *w) {
+  const tf_sweep_method m = w->s->grid.method;
+  const bool mapped = m == TF_SWEEP_CLOSED || m == TF_SWEEP_SOLVE || m == TF_SWEEP_SEARCH;
+  const bool late = w->o->time_limit > 0 && tf_now() - w->began >= w->o->time_limit;
+  const sweep_exchange_how how = {w->o->threads ? w->o->threads : tf_threads_there(), exchange_stopped, show_tried, w};
+  return !mapped || late || w->now.done < w->now.total || sweep_exchange(w->s, w->store, &how, w->d);
+}
+
 bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d) {
   sweep_plan plan;
   size_t errors = tf_diags_errors(d);
@@ -197,14 +202,14 @@ bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf
   w.front.most = FRONT_FOLLOWED;
   w.now.best = INFINITY;
   bool ok = sweep_plan_make(&plan, s, o, d);
-  if (ok) ok = tf_store_rows(store, add_known, &w, d) && load_mappings(&w) && tf_diags_errors(d) == errors;
+  if (ok) ok = sweep_store_searched(store, add_known, &w, d) && tf_diags_errors(d) == errors;
   if (ok) {
     w.now.done = plan.done;
     w.now.total = plan.n * s->grid.n_works;
     for (int64_t i = 0; i < plan.n; i++)
       note_machine(&w, plan.machine[i] * s->grid.n_cases);
     show(&w);
-    ok = run(&w);
+    ok = run(&w) && exchange(&w);
     show(&w);
   }
   if (last) *last = w.now;

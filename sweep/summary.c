@@ -65,6 +65,7 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
   }
   t->out->points++;
   t->out->by_state[r->state]++;
+  t->out->improved += r->mapping_of >= 0;
   if (at < 0) return !t->bad;
   t->works.state[at] = (uint8_t)(1 + (int)r->state);
   memcpy(t->works.figures[at], r->figures, sizeof r->figures);

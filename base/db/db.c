@@ -1,5 +1,5 @@
 /* Opens stores, and reports what is wrong with one. */
-#include "base/db/db.h"
+#include "base/db/sums.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -147,6 +147,7 @@ static bool open_file(tf_db *db, bool create, tf_diags *d) {
   if (sqlite3_open_v2(db->path ? db->path : ":memory:", &db->sql, flags, NULL) != SQLITE_OK)
     return db->sql ? tf_db_fail(db, d) : tf_out_of_memory_at(d, place(db, d));
   sqlite3_busy_timeout(db->sql, db->kind->wait_ms);
+  if (!tf_db_sums(db)) return tf_db_fail(db, d);
   return tf_db_exec(db, "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL", d);
 }
 
@@ -194,7 +195,7 @@ static bool check_whole(tf_db *db, tf_diags *d) {
   bool ok = said && !strcmp(said, "ok");
   if (said && !ok) tf_db_refuse(db, d, "is damaged: %.120s", said);
   sqlite3_finalize(q);
-  return ok;
+  return ok && tf_db_sums_hold(db, d);
 }
 
 static bool set_marks(tf_db *db, tf_diags *d) {
@@ -208,14 +209,26 @@ static bool create(tf_db *db, tf_db_make *make, const void *ctx, tf_diags *d) {
   if (!tf_db_exec(db, "BEGIN IMMEDIATE", d)) return false;
   int64_t format = format_of(db, d);
   bool ok = format > 0 || (format == 0 && make(db, ctx, d) && set_marks(db, d));
+  db->format = format > 0 ? (int)format : db->kind->format;
   if (ok && tf_db_exec(db, "COMMIT", d)) return true;
   tf_db_rollback(db);
   return false;
 }
 
+bool tf_db_upgrade(tf_db *db, bool (*how)(tf_db *db, tf_diags *d), tf_diags *d) {
+  if (db->format == db->kind->format) return true;
+  if (!tf_db_exec(db, "BEGIN IMMEDIATE", d)) return false;
+  bool ok = format_of(db, d) == db->kind->format; /* another process did */
+  ok = (ok || (how(db, d) && set_marks(db, d))) && tf_db_exec(db, "COMMIT", d);
+  if (ok) db->format = db->kind->format;
+  if (!ok) tf_db_rollback(db);
+  return ok;
+}
+
 static bool open_store(tf_db *db, tf_db_make *make, const void *ctx, tf_diags *d) {
   if (!check_file(db, !make, d) || !open_file(db, make != NULL, d)) return false;
   const int64_t format = format_of(db, d);
+  db->format = (int)format;
   if (format != 0) return format > 0 && check_whole(db, d);
   return make ? create(db, make, ctx, d) : tf_db_refuse(db, d, "is empty: no %s", db->kind->what);
 }

@@ -21,7 +21,13 @@ typedef struct {
   sqlite3 *sql;
   const tf_db_kind *kind; /* borrowed */
   char *path;             /* NULL: in memory */
+  int format;             /* of the file */
 } tf_db;
+
+/* ---- checksums ----
+ * SQLite checks how its pages hang together, not what stands in them.  So a table may end in a column `sum`: the value
+ * of the SQL function tf_sum, which every connection opened here has, of all columns before it.  tf_db_open compares
+ * them, if the file is small enough for that to be fast. */
 
 /* Makes the tables of a new store.  Called inside a transaction, which also sets the marks. */
 typedef bool tf_db_make(tf_db *db, const void *ctx, tf_diags *d);
@@ -57,4 +63,13 @@ bool tf_db_put(tf_db *db, sqlite3_stmt *q, tf_diags *d, const char *letters, ...
 const char *tf_db_text(sqlite3_stmt *q, int column);
 /* The first column of the first row; 0 with *failed if there is none. */
 int64_t tf_db_number(tf_db *db, const char *sql, bool *failed, tf_diags *d);
+
+/* "VERB table VALUES(?1, ..., ?n, tf_sum(?1, ..., ?n))" as a statement, for a table of n columns and `sum`. */
+sqlite3_stmt *tf_db_insert(tf_db *db, const char *verb, const char *table, tf_diags *d);
+/* Gives the rows of a table that have no sum theirs. */
+bool tf_db_seal(tf_db *db, const char *table, tf_diags *d);
+/* The columns of a table but `sum`, quoted and with commas between them; malloc'd.  NULL with an error in d. */
+char *tf_db_columns(tf_db *db, const char *table, tf_diags *d);
+/* Raises the format of an open store to that of its kind: `how` changes the tables, inside a transaction. */
+bool tf_db_upgrade(tf_db *db, bool (*how)(tf_db *db, tf_diags *d), tf_diags *d);
 #endif

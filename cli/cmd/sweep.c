@@ -43,6 +43,11 @@ static void show(void *ctx, const tf_sweep_progress *p) {
     snprintf(best, sizeof best, ", best %s %s", cli_real(p->best).s, tf_goal_key((int)s->g->goals[0]));
   if (p->front > 0) snprintf(front, sizeof front, ", front of %d", p->front);
   if (rate > 0) snprintf(left, sizeof left, ", %.0f s left", (double)(p->total - p->done) / rate);
+  if (p->to_try) {
+    cli_meter_line(&s->meter, "mappings of other machines: tried at %s of %s points ", cli_count(p->tried).s,
+                   cli_count(p->to_try).s);
+    return;
+  }
   cli_meter_line(&s->meter, "%s of %s points, %s/s%s%s%s ", cli_count(p->done).s, cli_count(p->total).s,
                  cli_real(rate).s, best, front, left);
 }

@@ -68,6 +68,7 @@ static json_t *row(const tf_sweep_grid *g, const tf_sweep_row *r) {
   json_object_set_new(o, "evaluations", json_integer(r->evals));
   if (r->bottleneck) json_object_set_new(o, "bottleneck", json_string(r->bottleneck));
   if (r->message) json_object_set_new(o, "message", json_string(r->message));
+  if (r->mapping_of >= 0) json_object_set_new(o, "mapping_of", json_integer(r->mapping_of));
   return o;
 }
 
@@ -91,6 +92,7 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   json_object_set_new(o, "score", json_string(g->geometric ? "geometric-mean" : "sum"));
   json_object_set_new(o, "total", json_integer(g->n_machines * g->n_works));
   json_object_set_new(o, "points", points(s));
+  json_object_set_new(o, "improved", json_integer(s->improved));
   json_object_set_new(o, "machines",
                       json_pack("{sI sI sI sI sI sI sI sI}", "all", (json_int_t)s->n, "whole", (json_int_t)s->n_whole,
                                 "grid", (json_int_t)g->n_passing, "front", (json_int_t)s->n_front, "proved",

@@ -145,7 +145,7 @@ static void csv_head(const tf_sweep_grid *g, cli_text *out) {
     cli_printf(out, ",%s", tf_goal_column(k));
   for (int k = 0; k < TF_GOAL_AREA; k++)
     cli_printf(out, ",bound_%s", tf_goal_column(k));
-  cli_printf(out, ",held_words,proved,evals,bottleneck,message\n");
+  cli_printf(out, ",held_words,proved,evals,bottleneck,message,mapping_of\n");
 }
 
 static void csv_text(cli_text *out, const char *text) {
@@ -171,6 +171,8 @@ static void csv_row(const tf_sweep_grid *g, const tf_sweep_row *r, cli_text *out
   cli_printf(out, ",%d,%" PRId64, r->proved, r->evals);
   csv_text(out, r->bottleneck);
   csv_text(out, r->message);
+  cli_printf(out, ",");
+  if (r->mapping_of >= 0) cli_printf(out, "%" PRId64, r->mapping_of);
   cli_printf(out, "\n");
 }
 

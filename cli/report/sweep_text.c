@@ -22,6 +22,7 @@ static void print_sweep(const tf_sweep_grid *g, cli_text *out) {
 
 static void print_points(const tf_sweep_summary *s, cli_text *out) {
   cli_printf(out, "%s points: %s found", cli_count(s->points).s, cli_count(s->by_state[TF_POINT_FOUND]).s);
+  if (s->improved) cli_printf(out, " (%s improved by the mapping of another machine)", cli_count(s->improved).s);
   if (s->by_state[TF_POINT_SKIPPED]) cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
   if (s->by_state[TF_POINT_NONE])
     cli_printf(out, ", %s without a mapping that fits", cli_count(s->by_state[TF_POINT_NONE]).s);

@@ -105,6 +105,7 @@ typedef struct {
   int64_t evals;
   double took;                                /* in seconds */
   const char *bottleneck, *message, *mapping; /* NULL: none */
+  int64_t mapping_of; /* the point whose own search found the mapping, where that is another one; -1: this one */
   int n_counts;
   const tf_sweep_count *counts;
 } tf_sweep_row;
@@ -141,8 +142,9 @@ typedef struct {
   int64_t done, total; /* points in the store; points of the grid (or of the shard) */
   int64_t found;       /* since this run began */
   double seconds;
-  double best; /* the best score of a machine by the first objective; INFINITY: none yet */
-  int front;   /* number of machines on the front; -1: too many to track */
+  double best;           /* the best score of a machine by the first objective; INFINITY: none yet */
+  int front;             /* number of machines on the front; -1: too many to track */
+  int64_t tried, to_try; /* points at which mappings of other machines were tried, once all are found; of how many */
 } tf_sweep_progress;
 
 /* A message between processes that work on one sweep. */
@@ -172,8 +174,10 @@ typedef struct {
   void *ctx;
 } tf_sweep_opts;
 
-/* Computes what the store lacks.  The rows are the same with any number of threads, and however often the run was
- * stopped or killed.  False with an error in d; what was computed until then is in the store. */
+/* Computes what the store lacks.  Once it has all points (of the shard), the mappings that searches found are tried on
+ * every other machine, and a point takes the one that is best there.  The rows are the same with any number of threads,
+ * and however often the run was stopped or killed.  False with an error in d; what was computed until then is in the
+ * store. */
 TF_API bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last,
                          tf_diags *d);
 /* Works for a process that runs the sweep, as one of its crew: `listen` waits for a request (an empty message: the
@@ -201,7 +205,8 @@ typedef struct {
   int64_t n_whole;            /* those with a row for each workload; n_passing of them: no machine is missing */
   tf_sweep_machine *machines; /* by ascending number */
   int64_t points, by_state[TF_N_POINT_STATES]; /* rows */
-  int64_t n_front, closed, proved;             /* machines on the front; those without a gap; those proved */
+  int64_t improved; /* rows with the mapping of another machine, which is better than what their own search found */
+  int64_t n_front, closed, proved; /* machines on the front; those without a gap; those proved */
   int64_t skipped, beaten, open; /* machines not on the front: never solved; solved although bounds alone exclude them;
                                     could still join the front with a better mapping */
 } tf_sweep_summary;

@@ -1,23 +1,35 @@
 /* Rows of a store: written, read, merged. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sweep/store/store.h"
 
-static const char *const put_sql[N_PUTS] = {
-    [PUT_ROW] = "INSERT INTO results VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)"
-                " ON CONFLICT(point) DO UPDATE SET state=?4, cycles=?5, seconds=?6, energy_pj=?7, edp=?8,"
-                " traffic_words=?9, area_um2=?10, bound_cycles=?11, bound_seconds=?12, bound_energy_pj=?13,"
-                " bound_edp=?14, bound_traffic_words=?15, held_words=?16, proved=?17, evals=?18, took=?19,"
-                " bottleneck=?20, message=?21 WHERE results.state = 'skipped' AND ?4 != 'skipped'",
-    [PUT_COUNT] = "INSERT OR REPLACE INTO counts VALUES(?,?,?,?,?,?,?,?)",
-    [PUT_MAPPING] = "INSERT OR REPLACE INTO mappings VALUES(?,?)",
+/* Columns of results, in their order; those since format 2. */
+#define COLUMNS                                                                                                        \
+  "point, machine, work, state, cycles, seconds, energy_pj, edp, traffic_words, area_um2, bound_cycles,"               \
+  " bound_seconds, bound_energy_pj, bound_edp, bound_traffic_words, held_words, proved, evals, took, bottleneck,"      \
+  " message"
+#define COLUMNS_2 COLUMNS ", mapping_of"
+
+static const struct {
+  const char *verb, *table; /* table NULL: verb is the statement */
+} puts_of[N_PUTS] = {
+    [PUT_ROW] = {"INSERT OR REPLACE INTO", "results"},
+    [PUT_COUNT] = {"INSERT OR REPLACE INTO", "counts"},
+    [PUT_MAPPING] = {"INSERT OR REPLACE INTO", "mappings"},
+    [PUT_KEPT] = {"SELECT 1 FROM results WHERE point = ?1 AND (state <> 'skipped' OR ?2 = 'skipped')", NULL},
 };
+
+static sqlite3_stmt *prepare_put(tf_store *s, int i, tf_diags *d) {
+  return puts_of[i].table ? tf_db_insert(&s->db, puts_of[i].verb, puts_of[i].table, d)
+                          : tf_db_prepare(&s->db, puts_of[i].verb, d);
+}
 
 bool sweep_store_begin(tf_store *s, tf_diags *d) {
   for (int i = 0; i < N_PUTS; i++)
-    if (!s->put[i] && !(s->put[i] = tf_db_prepare(&s->db, put_sql[i], d))) return false;
+    if (!s->put[i] && !(s->put[i] = prepare_put(s, i, d))) return false;
   if (s->in_write) return true;
   s->in_write = tf_db_exec(&s->db, "BEGIN IMMEDIATE", d);
   return s->in_write;
@@ -29,6 +41,11 @@ bool sweep_store_commit(tf_store *s, tf_diags *d) {
   if (tf_db_exec(&s->db, "COMMIT", d)) return true;
   tf_db_rollback(&s->db);
   return false;
+}
+
+void sweep_store_undo(tf_store *s) {
+  if (s->in_write) tf_db_rollback(&s->db);
+  s->in_write = false;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------- */
@@ -50,7 +67,16 @@ static bool put_counts(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   return true;
 }
 
-bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
+/* Whether the row in the store stays. */
+static bool kept(tf_store *s, const tf_sweep_row *r, bool *failed, tf_diags *d) {
+  sqlite3_stmt *q = s->put[PUT_KEPT];
+  tf_db_bind(q, "it", r->point, tf_point_state_key((int)r->state));
+  const bool out = tf_db_step(&s->db, q, failed, d);
+  sqlite3_reset(q);
+  return out;
+}
+
+static bool put_row(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   sqlite3_stmt *q = s->put[PUT_ROW];
   int at = 0;
   sqlite3_bind_int64(q, ++at, r->point);
@@ -67,10 +93,18 @@ bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   sqlite3_bind_double(q, ++at, r->took);
   sqlite3_bind_text(q, ++at, r->bottleneck, -1, SQLITE_STATIC);
   sqlite3_bind_text(q, ++at, r->message, -1, SQLITE_STATIC);
-  if (!tf_db_run(&s->db, q, d)) return false;
-  if (sqlite3_changes(s->db.sql) == 0) return true; /* there already */
-  if (r->mapping && !tf_db_put(&s->db, s->put[PUT_MAPPING], d, "it", r->point, r->mapping)) return false;
-  return put_counts(s, r, d);
+  if (r->mapping_of >= 0)
+    sqlite3_bind_int64(q, ++at, r->mapping_of);
+  else
+    sqlite3_bind_null(q, ++at);
+  return tf_db_run(&s->db, q, d) &&
+         (!r->mapping || tf_db_put(&s->db, s->put[PUT_MAPPING], d, "it", r->point, r->mapping)) && put_counts(s, r, d);
+}
+
+bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
+  bool failed = false;
+  if (kept(s, r, &failed, d)) return true;
+  return !failed && put_row(s, r, d);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
@@ -78,6 +112,7 @@ static double real_at(sqlite3_stmt *q, int at) {
   return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
 }
 
+/* A row of COLUMNS_2, and whether it is another than was written. */
 static bool read_row(const tf_sweep_grid *g, sqlite3_stmt *q, tf_sweep_row *r) {
   const char *state = tf_db_text(q, 3);
   int at = 3, k = 0;
@@ -96,22 +131,33 @@ static bool read_row(const tf_sweep_grid *g, sqlite3_stmt *q, tf_sweep_row *r) {
   r->took = sqlite3_column_double(q, ++at);
   r->bottleneck = tf_db_text(q, ++at);
   r->message = tf_db_text(q, ++at);
-  return true;
+  ++at;
+  r->mapping_of = sqlite3_column_type(q, at) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, at);
+  return sqlite3_column_int(q, ++at) == 0;
 }
 
-bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d) {
+/* The rows of a query; with_mapping: its last column is the text of one. */
+static bool read_rows(tf_store *s, const char *sql, bool with_mapping, bool (*row)(void *ctx, const tf_sweep_row *r),
+                      void *ctx, tf_diags *d) {
   bool failed = false, ok = true;
-  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT * FROM results ORDER BY point", d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db, sql, d);
   while (ok && tf_db_step(&s->db, q, &failed, d)) {
     tf_sweep_row r;
     if (!read_row(&s->grid, q, &r)) {
       failed = !tf_db_refuse(&s->db, d, "is damaged: row %lld of its results", (long long)sqlite3_column_int64(q, 0));
       break;
     }
+    if (with_mapping) r.mapping = tf_db_text(q, sqlite3_column_count(q) - 1);
     ok = row(ctx, &r);
   }
   sqlite3_finalize(q);
   return !failed;
+}
+
+bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d) {
+  static const char with_sums[] = "SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2 ") FROM results ORDER BY point";
+  static const char without[] = "SELECT " COLUMNS ", NULL, 0 FROM results ORDER BY point";
+  return read_rows(s, s->db.format > 1 ? with_sums : without, false, row, ctx, d);
 }
 
 char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
@@ -127,14 +173,75 @@ char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
   return out;
 }
 
+/* ---- exchange --------------------------------------------------------------------------------------- */
+bool sweep_store_searched(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d) {
+  static const char sql[] =
+      "SELECT r.*, m.text FROM (SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2 ") FROM results"
+      "  WHERE point NOT IN (SELECT point FROM searched)) r LEFT JOIN mappings m USING (point)"
+      " UNION ALL"
+      " SELECT r.*, m.text FROM (SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2 ") FROM searched) r"
+      "  LEFT JOIN searched_mappings m USING (point)"
+      " ORDER BY point";
+  return read_rows(s, sql, true, row, ctx, d);
+}
+
+static const char solved_sql[] = "SELECT count(*) FROM results WHERE state IN ('found', 'none')";
+
+bool sweep_store_exchanged(tf_store *s, bool *so, tf_diags *d) {
+  bool failed = false;
+  const int64_t rows = tf_db_number(&s->db, solved_sql, &failed, d);
+  const int64_t of = failed ? 0 : tf_db_number(&s->db, "SELECT coalesce(max(rows), -1) FROM exchange", &failed, d);
+  *so = of == rows;
+  return !failed;
+}
+
+bool sweep_store_restore(tf_store *s, tf_diags *d) {
+  static const char sql[] =
+      "DELETE FROM mappings WHERE point IN (SELECT point FROM searched);"
+      "DELETE FROM counts WHERE point IN (SELECT point FROM searched);"
+      "INSERT OR REPLACE INTO results SELECT * FROM searched; DELETE FROM searched;"
+      "INSERT INTO mappings SELECT * FROM searched_mappings; DELETE FROM searched_mappings;"
+      "INSERT INTO counts SELECT * FROM searched_counts; DELETE FROM searched_counts; DELETE FROM exchange;";
+  return tf_db_exec(&s->db, sql, d);
+}
+
+/* Runs one of these for a point. */
+static bool for_point(tf_store *s, const char *sql, int64_t point, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_prepare(&s->db, sql, d);
+  const bool ok = q && tf_db_put(&s->db, q, d, "i", point);
+  sqlite3_finalize(q);
+  return ok;
+}
+
+bool sweep_store_replace(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
+  static const char *const aside[] = {"INSERT INTO searched SELECT * FROM results WHERE point = ?",
+                                      "INSERT INTO searched_mappings SELECT * FROM mappings WHERE point = ?",
+                                      "INSERT INTO searched_counts SELECT * FROM counts WHERE point = ?",
+                                      "DELETE FROM counts WHERE point = ?"};
+  for (size_t i = 0; i < sizeof aside / sizeof *aside; i++)
+    if (!for_point(s, aside[i], r->point, d)) return false;
+  return put_row(s, r, d);
+}
+
+bool sweep_store_note_exchange(tf_store *s, int64_t rows, int64_t improved, tf_diags *d) {
+  sqlite3_stmt *q = tf_db_insert(&s->db, "INSERT INTO", "exchange", d);
+  const bool ok = q && tf_db_put(&s->db, q, d, "ii", rows, improved);
+  sqlite3_finalize(q);
+  return ok;
+}
+
 /* ---- merging ---------------------------------------------------------------------------------------- */
-/* What this store lacks, or has skipped, of the attached store. */
+/* What this store lacks, or has skipped, of the attached store; with what its searches found, where that was put
+ * aside. */
 static const char merge_sql[] =
     "CREATE TEMP TABLE taken AS SELECT o.point FROM other.results o LEFT JOIN main.results r USING (point)"
     " WHERE r.point IS NULL OR (r.state = 'skipped' AND o.state != 'skipped');"
     "INSERT OR REPLACE INTO main.results SELECT o.* FROM other.results o JOIN taken USING (point);"
     "INSERT OR REPLACE INTO main.mappings SELECT o.* FROM other.mappings o JOIN taken USING (point);"
-    "INSERT OR REPLACE INTO main.counts SELECT o.* FROM other.counts o JOIN taken USING (point);";
+    "INSERT OR REPLACE INTO main.counts SELECT o.* FROM other.counts o JOIN taken USING (point);"
+    "INSERT OR REPLACE INTO main.searched SELECT o.* FROM other.searched o JOIN taken USING (point);"
+    "INSERT OR REPLACE INTO main.searched_mappings SELECT o.* FROM other.searched_mappings o JOIN taken USING (point);"
+    "INSERT OR REPLACE INTO main.searched_counts SELECT o.* FROM other.searched_counts o JOIN taken USING (point);";
 
 /* Rows that the two stores do not share: 0 if both are of one sweep. */
 static const char differ_sql[] =
@@ -164,7 +271,12 @@ bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) 
   *taken = 0;
   tf_store *other = tf_store_open(path, d); /* with its own errors, at its own name */
   if (!other) return false;
+  const bool old = other->db.format < other->db.kind->format;
+  if (old)
+    tf_db_refuse(&other->db, d, "is of format %d: a run of the sweep, which finds nothing new, brings it to format %d",
+                 other->db.format, other->db.kind->format);
   tf_store_close(other);
+  if (old || !tf_db_upgrade(&s->db, sweep_schema_raise, d)) return false;
   sqlite3_stmt *q = tf_db_prepare(&s->db, "ATTACH ? AS other", d);
   const bool attached = tf_db_put(&s->db, q, d, "t", path);
   sqlite3_finalize(q);

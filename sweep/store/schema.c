@@ -7,25 +7,52 @@
 
 #include "sweep/store/store.h"
 
+/* Every table ends in the sum of its row (base/db/db.h).  The names of tables and columns are stable: later formats
+ * add. */
+#define RESULTS                                                                                                        \
+  "(point INTEGER PRIMARY KEY, machine INTEGER NOT NULL, work INTEGER NOT NULL, state TEXT NOT NULL, cycles REAL,"     \
+  " seconds REAL, energy_pj REAL, edp REAL, traffic_words REAL, area_um2 REAL, bound_cycles REAL,"                     \
+  " bound_seconds REAL, bound_energy_pj REAL, bound_edp REAL, bound_traffic_words REAL, held_words REAL,"              \
+  " proved INTEGER NOT NULL, evals INTEGER NOT NULL, took REAL NOT NULL, bottleneck TEXT, message TEXT,"               \
+  " mapping_of INTEGER, sum INTEGER);"
+#define MAPPINGS "(point INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER);"
+#define COUNTS                                                                                                         \
+  "(point INTEGER NOT NULL, level TEXT NOT NULL, tensor TEXT NOT NULL, fill INTEGER NOT NULL, read INTEGER NOT NULL,"  \
+  " \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL, sum INTEGER,"                          \
+  " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
+
 static const char tables[] =
-    "CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE texts(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE texts(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;"
     "CREATE TABLE files(role TEXT NOT NULL, number INTEGER NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL,"
-    " weight REAL NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY(role, number)) WITHOUT ROWID;"
+    " weight REAL NOT NULL, sha256 TEXT NOT NULL, sum INTEGER, PRIMARY KEY(role, number)) WITHOUT ROWID;"
     "CREATE TABLE axes(axis INTEGER NOT NULL, place INTEGER NOT NULL, param TEXT NOT NULL, of TEXT NOT NULL,"
-    " length INTEGER NOT NULL, stride INTEGER NOT NULL, PRIMARY KEY(axis, place)) WITHOUT ROWID;"
+    " length INTEGER NOT NULL, stride INTEGER NOT NULL, sum INTEGER, PRIMARY KEY(axis, place)) WITHOUT ROWID;"
     "CREATE TABLE axis_values(axis INTEGER NOT NULL, param TEXT NOT NULL, position INTEGER NOT NULL,"
-    " value REAL NOT NULL, PRIMARY KEY(axis, param, position)) WITHOUT ROWID;"
-    "CREATE TABLE works(work INTEGER PRIMARY KEY, workload INTEGER NOT NULL, weight REAL NOT NULL);"
-    "CREATE TABLE results(point INTEGER PRIMARY KEY, machine INTEGER NOT NULL, work INTEGER NOT NULL,"
-    " state TEXT NOT NULL, cycles REAL, seconds REAL, energy_pj REAL, edp REAL, traffic_words REAL, area_um2 REAL,"
-    " bound_cycles REAL, bound_seconds REAL, bound_energy_pj REAL, bound_edp REAL, bound_traffic_words REAL,"
-    " held_words REAL, proved INTEGER NOT NULL, evals INTEGER NOT NULL, took REAL NOT NULL, bottleneck TEXT,"
-    " message TEXT);"
-    "CREATE TABLE mappings(point INTEGER PRIMARY KEY, text TEXT NOT NULL);"
-    "CREATE TABLE counts(point INTEGER NOT NULL, level TEXT NOT NULL, tensor TEXT NOT NULL, fill INTEGER NOT NULL,"
-    " read INTEGER NOT NULL, \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL,"
-    " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;";
+    " value REAL NOT NULL, sum INTEGER, PRIMARY KEY(axis, param, position)) WITHOUT ROWID;"
+    "CREATE TABLE works(work INTEGER PRIMARY KEY, workload INTEGER NOT NULL, weight REAL NOT NULL, sum INTEGER);"
+    "CREATE TABLE results" RESULTS "CREATE TABLE mappings" MAPPINGS "CREATE TABLE counts" COUNTS;
+
+/* What an exchange of mappings put aside, and of how many rows the last one was. */
+static const char exchanged[] =
+    "CREATE TABLE searched" RESULTS "CREATE TABLE searched_mappings" MAPPINGS "CREATE TABLE searched_counts" COUNTS
+    "CREATE TABLE exchange(rows INTEGER NOT NULL, improved INTEGER NOT NULL, sum INTEGER);";
+
+/* Format 1 had neither sums nor exchanges. */
+bool sweep_schema_raise(tf_db *db, tf_diags *d) {
+  static const char *const summed[] = {"facts", "texts", "files", "axes", "axis_values", "works", "mappings", "counts"};
+  char sql[64];
+  bool ok = tf_db_exec(db,
+                       "ALTER TABLE results ADD COLUMN mapping_of INTEGER;"
+                       "ALTER TABLE results ADD COLUMN sum INTEGER",
+                       d) &&
+            tf_db_seal(db, "results", d) && tf_db_exec(db, exchanged, d);
+  for (size_t i = 0; ok && i < sizeof summed / sizeof *summed; i++) {
+    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN sum INTEGER", summed[i]);
+    ok = tf_db_exec(db, sql, d) && tf_db_seal(db, summed[i], d);
+  }
+  return ok;
+}
 
 typedef struct {
   tf_db *db;
@@ -64,8 +91,8 @@ static bool put_list(writer *w, const tf_sweep *s, const char *role, const sweep
 }
 
 static bool put_files(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
-  writer w = {db, d, tf_db_prepare(db, "INSERT INTO files VALUES(?,?,?,?,?,?)", d),
-              tf_db_prepare(db, "INSERT OR IGNORE INTO texts VALUES(?,?)", d)};
+  writer w = {db, d, tf_db_insert(db, "INSERT INTO", "files", d),
+              tf_db_insert(db, "INSERT OR IGNORE INTO", "texts", d)};
   bool ok = w.file && w.text;
   for (int i = 0; ok && i < sweep->base.n; i++)
     ok = put_file(&w, "common", i, &sweep->base.at[i], NULL);
@@ -77,7 +104,7 @@ static bool put_files(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
 }
 
 static bool put_facts(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
-  sqlite3_stmt *q = tf_db_prepare(db, "INSERT INTO facts VALUES(?,?)", d);
+  sqlite3_stmt *q = tf_db_insert(db, "INSERT INTO", "facts", d);
   bool ok = q != NULL;
   for (int i = 0; ok && i < sweep->n_facts; i++)
     ok = tf_db_put(db, q, d, "tt", sweep->facts[i].key, sweep->facts[i].value);
@@ -94,8 +121,8 @@ static int64_t stride_of(const tf_sweep_grid *g, int axis) {
 }
 
 static bool put_axes(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
-  sqlite3_stmt *axis = tf_db_prepare(db, "INSERT INTO axes VALUES(?,?,?,?,?,?)", d);
-  sqlite3_stmt *value = tf_db_prepare(db, "INSERT INTO axis_values VALUES(?,?,?,?)", d);
+  sqlite3_stmt *axis = tf_db_insert(db, "INSERT INTO", "axes", d);
+  sqlite3_stmt *value = tf_db_insert(db, "INSERT INTO", "axis_values", d);
   bool ok = axis && value;
   for (int i = 0; ok && i < g->n_axes; i++)
     for (int p = 0; ok && p < g->axes[i].n_params; p++) {
@@ -112,7 +139,7 @@ static bool put_axes(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
 }
 
 static bool put_works(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
-  sqlite3_stmt *q = tf_db_prepare(db, "INSERT INTO works VALUES(?,?,?)", d);
+  sqlite3_stmt *q = tf_db_insert(db, "INSERT INTO", "works", d);
   bool ok = q != NULL;
   for (int64_t i = 0; ok && i < g->n_works; i++) {
     int workload = tf_sweep_place_of(g, g->works[i]).workload;
@@ -184,6 +211,7 @@ static bool make_view(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
 
 bool sweep_schema_make(tf_db *db, const void *of, tf_diags *d) {
   const tf_sweep *sweep = of;
-  return tf_db_exec(db, tables, d) && put_facts(db, sweep, d) && put_files(db, sweep, d) &&
-         put_axes(db, &sweep->grid, d) && put_works(db, &sweep->grid, d) && make_view(db, &sweep->grid, d);
+  return tf_db_exec(db, tables, d) && tf_db_exec(db, exchanged, d) && put_facts(db, sweep, d) &&
+         put_files(db, sweep, d) && put_axes(db, &sweep->grid, d) && put_works(db, &sweep->grid, d) &&
+         make_view(db, &sweep->grid, d);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const tf_db_kind kind = {"store of a sweep", 0x54464442 /* "TFDB" */, 1, 60000};
+static const tf_db_kind kind = {"store of a sweep", 0x54464442 /* "TFDB" */, 2, 60000};
 
 static tf_store *store_new(void) {
   tf_store *s = calloc(1, sizeof *s);
@@ -33,7 +33,8 @@ static tf_store *open_store(const char *path, const tf_sweep *sweep, tf_diags *d
     return NULL;
   }
   if (tf_db_open(&s->db, &kind, path, sweep ? sweep_schema_make : NULL, sweep, d) &&
-      (!sweep || sweep_schema_same(s, sweep, d)) && sweep_schema_grid(s, d))
+      (!sweep || (sweep_schema_same(s, sweep, d) && tf_db_upgrade(&s->db, sweep_schema_raise, d))) &&
+      sweep_schema_grid(s, d))
     return s;
   tf_store_close(s);
   return NULL;

@@ -290,13 +290,27 @@ static tf_sweep_summary *run(folder *f, bool anew, const tf_sweep_opts *o) {
   return out;
 }
 
-static void same_front(const tf_sweep_summary *a, const tf_sweep_summary *b, const tf_sweep_grid *g) {
-  CHECK_I64(a->n, b->n);
-  CHECK_I64(a->n_front, b->n_front);
-  for (int64_t i = 0; i < a->n && i < b->n; i++) {
-    CHECK(a->machines[i].machine == b->machines[i].machine && a->machines[i].front == b->machines[i].front);
-    for (int k = 0; a->machines[i].front && k < g->n_goals; k++)
-      CHECK(a->machines[i].score[g->goals[k]] == b->machines[i].score[g->goals[k]]);
+/* Whether a machine of the front has no more area and at most that factor more of the rest. */
+static bool stands_for(const tf_sweep_summary *front, const tf_sweep_grid *g, const double *score, double factor) {
+  for (int64_t i = 0; i < front->n; i++) {
+    const tf_sweep_machine *m = &front->machines[i];
+    bool near = m->front;
+    for (int k = 0; near && k < g->n_goals; k++)
+      near = m->score[g->goals[k]] <= score[g->goals[k]] * (g->goals[k] == TF_GOAL_AREA ? 1 : factor);
+    if (near) return true;
+  }
+  return false;
+}
+
+/* What is skipped is not on the front of all, and that front is no worse: mappings found on more machines can only be
+ * better. */
+static void no_worse_front(const tf_sweep_summary *few, const tf_sweep_summary *all, const tf_sweep_grid *g) {
+  CHECK_I64(few->n, all->n);
+  for (int64_t i = 0; i < few->n && i < all->n; i++) {
+    const tf_sweep_machine *m = &few->machines[i];
+    CHECK(m->machine == all->machines[i].machine);
+    if (isnan(m->score[g->goals[0]])) CHECK(!all->machines[i].front);
+    if (m->front) CHECK(stands_for(all, g, m->score, 1));
   }
 }
 
@@ -309,8 +323,17 @@ static void check_bounds(const tf_sweep_summary *s, const tf_sweep_grid *g) {
     }
 }
 
-/* Where bounds are met, most machines need not be solved; a full run in the same store, or a new one, finds the same
- * front. */
+/* The rows of two stores of one sweep are the same. */
+static void same_machines(const tf_sweep_summary *a, const tf_sweep_summary *b, const tf_sweep_grid *g) {
+  CHECK_I64(a->n, b->n);
+  CHECK_I64(a->improved, b->improved);
+  for (int64_t i = 0; i < a->n && i < b->n; i++)
+    for (int k = 0; k < g->n_goals; k++)
+      CHECK(a->machines[i].score[g->goals[k]] == b->machines[i].score[g->goals[k]]);
+}
+
+/* Where bounds are met, most machines need not be solved; a full run finds the same on in that store and in a new one.
+ */
 static void check_skipping(const char *method, const char *more) {
   folder f;
   char text[600];
@@ -329,8 +352,8 @@ static void check_skipping(const char *method, const char *more) {
     CHECK(few->by_state[TF_POINT_SKIPPED] > 0 && few->skipped > 0);
     CHECK_I64(all->by_state[TF_POINT_SKIPPED], 0);
     CHECK_I64(on->by_state[TF_POINT_SKIPPED], 0);
-    same_front(few, all, g);
-    same_front(few, on, g);
+    no_worse_front(few, all, g);
+    same_machines(on, all, g);
     check_bounds(all, g);
     CHECK_I64(few->skipped + few->beaten + few->open + few->n_front, few->n);
   }
@@ -372,18 +395,6 @@ static void check_view(void) {
   end(&f);
 }
 
-/* Whether a machine of the front has no more area and at most that factor more of the rest. */
-static bool stands_for(const tf_sweep_summary *front, const tf_sweep_grid *g, const double *score, double factor) {
-  for (int64_t i = 0; i < front->n; i++) {
-    const tf_sweep_machine *m = &front->machines[i];
-    bool near = m->front;
-    for (int k = 0; near && k < g->n_goals; k++)
-      near = m->score[g->goals[k]] <= score[g->goals[k]] * (g->goals[k] == TF_GOAL_AREA ? 1 : factor);
-    if (near) return true;
-  }
-  return false;
-}
-
 /* With `within` fewer machines are solved, and the front stands for all that a full run finds. */
 static void check_within(void) {
   folder f;
@@ -413,6 +424,122 @@ static void check_within(void) {
   CHECK(skipped[1] > skipped[0]);
 }
 
+/* ---- exchange ---------------------------------------------------------------------------------------------------- */
+/* A machine whose params all are at least those of another is no slower. */
+static int64_t check_law(const tf_sweep_summary *s, const tf_sweep_grid *g) {
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < s->n; i++)
+    for (int64_t k = 0; k < s->n; k++) {
+      const tf_sweep_place a = tf_sweep_place_of(g, s->machines[i].machine * g->n_cases);
+      const tf_sweep_place b = tf_sweep_place_of(g, s->machines[k].machine * g->n_cases);
+      bool larger = i != k;
+      for (int x = 0; x < g->n_axes; x++)
+        larger &= b.at[x] >= a.at[x];
+      if (!larger || isnan(s->machines[i].score[TF_GOAL_CYCLES])) continue;
+      pairs++;
+      CHECK(s->machines[k].score[TF_GOAL_CYCLES] <= s->machines[i].score[TF_GOAL_CYCLES]);
+    }
+  return pairs;
+}
+
+/* Searches of few mappings miss much; what one machine found serves the others. */
+static void check_exchange(void) {
+  folder f;
+  if (!begin(&f, "sweep:\n  method: search\n  architectures: arch.yaml\n  workloads: work.yaml\n"
+                 "  objectives: [cycles, energy]\n  budget: {evals: 12}\n"
+                 "  over: {rows: [96], side: [2, 3, 4], kib: [1, 2, 3, 5, 8], dram: [1, 2, 3]}\n"))
+    return;
+  const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
+  tf_sweep_summary *s = run(&f, true, &(tf_sweep_opts){.threads = 2, .full = true});
+  tf_sweep_summary *again = run(&f, false, &(tf_sweep_opts){.threads = 1, .full = true});
+  if (s && again) {
+    CHECK(s->improved > 0);
+    CHECK(check_law(s, g) > 100);
+    same_machines(s, again, g);
+  }
+  tf_sweep_summary_free(s);
+  tf_sweep_summary_free(again);
+  end(&f);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------------------------ */
+typedef struct {
+  char *at;
+  size_t n;
+} bytes;
+
+static bytes read_bytes(const char *path) {
+  bytes b = {NULL, 0};
+  FILE *f = fopen(path, "rb");
+  if (!f || fseek(f, 0, SEEK_END) != 0) exit(2);
+  b.n = (size_t)ftell(f);
+  b.at = malloc(b.n);
+  rewind(f);
+  if (!b.at || fread(b.at, 1, b.n, f) != b.n) exit(2);
+  fclose(f);
+  return b;
+}
+
+/* A text of all that results gives of a store; "" if it is refused.  The caller frees it. */
+static bool print_row(void *ctx, const tf_sweep_row *r) {
+  FILE *out = ctx;
+  fprintf(out, "%lld %d %d %lld %s %s %lld", (long long)r->point, (int)r->state, r->proved, (long long)r->evals,
+          r->bottleneck ? r->bottleneck : "-", r->message ? r->message : "-", (long long)r->mapping_of);
+  for (int k = 0; k < TF_N_GOALS; k++)
+    fprintf(out, " %a %a", r->figures[k], r->bounds[k]);
+  return true;
+}
+
+static char *all_of(const char *path) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = open_memstream(&text, &n);
+  tf_diags *d = tf_diags_new();
+  tf_store *s = out && d ? tf_store_open(path, d) : NULL;
+  if (s) tf_store_rows(s, print_row, out, d);
+  for (int64_t p = 0; s && p < tf_store_grid(s)->n_machines * tf_store_grid(s)->n_cases; p++) {
+    char *mapping = tf_store_mapping(s, p, d);
+    fprintf(out, "%s", mapping ? mapping : "-");
+    free(mapping);
+  }
+  const bool refused = !s || tf_diags_errors(d) > 0;
+  tf_store_close(s);
+  tf_diags_free(d);
+  fclose(out);
+  if (refused) text[0] = '\0';
+  return text;
+}
+
+/* A store with one bit changed is refused, or that bit is of no row. */
+static void check_flips(void) {
+  folder f;
+  if (!begin(&f, "sweep:\n  method: closed\n  architectures: arch.yaml\n  workloads: work.yaml\n"
+                 "  over: {side: [1, 2, 3, 4], kib: [1, 2]}\n"))
+    return;
+  tf_sweep_summary_free(run(&f, true, &(tf_sweep_opts){.threads = 1}));
+  char *whole = all_of(f.store);
+  bytes b = read_bytes(f.store);
+  tf_rng rng = tf_rng_new(11, 0);
+  int refused = 0;
+  CHECK(whole[0] != '\0');
+  for (int round = 0; round < 400; round++) {
+    const size_t at = tf_rng_below(&rng, (uint32_t)b.n);
+    const char bit = (char)(1 << tf_rng_below(&rng, 8));
+    FILE *out = fopen(f.store, "wb");
+    b.at[at] ^= bit;
+    if (!out || fwrite(b.at, 1, b.n, out) != b.n || fclose(out) != 0) exit(2);
+    b.at[at] ^= bit;
+    char *now = all_of(f.store);
+    refused += now[0] == '\0';
+    if (!CHECK(now[0] == '\0' || !strcmp(now, whole))) printf("byte %zu, bit %d\n", at, bit);
+    free(now);
+  }
+  CHECK(refused > 0);
+  free(b.at);
+  free(whole);
+  end(&f);
+}
+
 /* Decisions look back only, and further the further a sweep is. */
 static void check_horizon(void) {
   sweep_plan p = {.prune = true};
@@ -435,5 +562,7 @@ int main(void) {
   check_skipping("search", "  budget: {evals: 100}\n  score: geometric-mean\n");
   check_skipping("closed", "");
   check_within();
+  check_exchange();
+  check_flips();
   return check_report();
 }

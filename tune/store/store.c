@@ -10,23 +10,42 @@ struct tune_store {
   tf_db db;
 };
 
-static const tf_db_kind kind = {"store of a tuning", 0x5446544e /* "TFTN" */, 1, 20000};
+static const tf_db_kind kind = {"store of a tuning", 0x5446544e /* "TFTN" */, 2, 20000};
 
+/* Every table ends in the sum of its row (base/db/db.h). */
 static const char schema[] = "CREATE TABLE run (id INTEGER PRIMARY KEY, problem TEXT NOT NULL, workload TEXT NOT NULL,"
                              " machine TEXT NOT NULL, compiler TEXT NOT NULL, strategy TEXT NOT NULL,"
-                             " options TEXT NOT NULL, seed INTEGER NOT NULL,"
+                             " options TEXT NOT NULL, seed INTEGER NOT NULL, sum INTEGER,"
                              " UNIQUE (problem, machine, compiler, strategy, options, seed));"
                              "CREATE TABLE trial (run INTEGER NOT NULL REFERENCES run (id), no INTEGER NOT NULL,"
                              " schedule TEXT NOT NULL, mapping TEXT NOT NULL, isa TEXT NOT NULL, cycles REAL NOT NULL,"
                              " verdict TEXT NOT NULL, seconds REAL, turns INTEGER NOT NULL, same INTEGER NOT NULL,"
-                             " PRIMARY KEY (run, no)) WITHOUT ROWID;";
-/* Stores of earlier versions get these tables when they are next written to. */
-static const char added[] = "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
-                            " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
-                            " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
-                            "CREATE TABLE IF NOT EXISTS finalist (owner INTEGER NOT NULL REFERENCES run (id),"
-                            " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
-                            " seconds REAL NOT NULL, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;";
+                             " sum INTEGER, PRIMARY KEY (run, no)) WITHOUT ROWID;"
+                             "CREATE TABLE kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
+                             " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL, sum INTEGER,"
+                             " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
+                             "CREATE TABLE finalist (owner INTEGER NOT NULL REFERENCES run (id),"
+                             " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
+                             " seconds REAL NOT NULL, sum INTEGER, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;";
+
+/* Format 1 had no sums, and its first stores lacked the two last tables. */
+static bool raise_tables(tf_db *db, tf_diags *d) {
+  static const char *const tables[] = {"run", "trial", "kernel", "finalist"};
+  char sql[64];
+  bool ok = tf_db_exec(db,
+                       "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
+                       " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
+                       " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
+                       "CREATE TABLE IF NOT EXISTS finalist (owner INTEGER NOT NULL REFERENCES run (id),"
+                       " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
+                       " seconds REAL NOT NULL, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;",
+                       d);
+  for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++) {
+    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN sum INTEGER", tables[i]);
+    ok = tf_db_exec(db, sql, d) && tf_db_seal(db, tables[i], d);
+  }
+  return ok;
+}
 
 static bool create_tables(tf_db *db, const void *ctx, tf_diags *d) {
   (void)ctx;
@@ -41,7 +60,7 @@ tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
   }
   const bool write = make || !path;
   if (tf_db_open(&s->db, &kind, path, write ? create_tables : NULL, NULL, d) &&
-      (!write || tf_db_exec(&s->db, added, d)))
+      (!write || tf_db_upgrade(&s->db, raise_tables, d)))
     return s;
   tune_store_close(s);
   return NULL;
@@ -61,14 +80,15 @@ static sqlite3_stmt *of_key(tune_store *s, const char *sql, const tune_run_key *
   return q;
 }
 
-int64_t tune_store_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
+/* Within a transaction. */
+static int64_t put_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
   sqlite3_stmt *q = of_key(s,
                            "INSERT OR IGNORE INTO run (problem, machine, compiler, strategy, options, seed, workload)"
                            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                            k, k->workload, d);
   const bool ok = tf_db_run(&s->db, q, d);
   sqlite3_finalize(q);
-  if (!ok) return -1;
+  if (!ok || !tf_db_seal(&s->db, "run", d)) return -1;
   q = of_key(s,
              "SELECT id FROM run WHERE problem = ?1 AND machine = ?2 AND compiler = ?3 AND strategy = ?4"
              " AND options = ?5 AND seed = ?6",
@@ -78,6 +98,14 @@ int64_t tune_store_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
   if (tf_db_step(&s->db, q, &failed, d)) id = sqlite3_column_int64(q, 0);
   sqlite3_finalize(q);
   return id;
+}
+
+int64_t tune_store_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
+  if (!tf_db_exec(&s->db, "BEGIN IMMEDIATE", d)) return -1;
+  const int64_t id = put_run(s, k, d);
+  if (id >= 0 && tf_db_exec(&s->db, "COMMIT", d)) return id;
+  tf_db_rollback(&s->db);
+  return -1;
 }
 
 static const char *text_at(sqlite3_stmt *q, int i, tf_arena *a) {
@@ -130,7 +158,7 @@ bool tune_store_trials(tune_store *s, int64_t run, tf_arena *a, int *n, tf_trial
 }
 
 bool tune_store_add(tune_store *s, int64_t run, const tf_trial *t, tf_diags *d) {
-  sqlite3_stmt *q = tf_db_prepare(&s->db, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", d);
+  sqlite3_stmt *q = tf_db_insert(&s->db, "INSERT INTO", "trial", d);
   if (!q) return false;
   tf_db_bind(q, "iitttrtrii", run, (int64_t)t->no, t->text, t->mapping, t->isa, t->cycles,
              tf_verdict_name(t->timing.verdict), t->timing.seconds, (int64_t)t->timing.turns, (int64_t)t->same);
@@ -157,7 +185,7 @@ bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timi
 }
 
 bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d) {
-  sqlite3_stmt *q = tf_db_prepare(&s->db, "INSERT OR IGNORE INTO kernel VALUES (?1, ?2, ?3, ?4, ?5)", d);
+  sqlite3_stmt *q = tf_db_insert(&s->db, "INSERT OR IGNORE INTO", "kernel", d);
   const bool ok = tf_db_put(&s->db, q, d, "tttri", k->machine, k->compiler, k->digest, m->seconds, (int64_t)m->turns);
   sqlite3_finalize(q);
   return ok;
@@ -207,10 +235,7 @@ static bool put_round(tune_store *s, int64_t owner, const tune_finalist *f, int 
   bool failed = false;
   const int64_t last = tf_db_number(&s->db, "SELECT coalesce(max(round), 0) FROM finalist", &failed, d);
   sqlite3_stmt *drop = failed ? NULL : tf_db_prepare(&s->db, "DELETE FROM finalist WHERE owner = ?1", d);
-  sqlite3_stmt *add =
-      drop ? tf_db_prepare(&s->db, "INSERT INTO finalist (owner, round, run, no, seconds) VALUES (?1, ?2, ?3, ?4, ?5)",
-                           d)
-           : NULL;
+  sqlite3_stmt *add = drop ? tf_db_insert(&s->db, "INSERT INTO", "finalist", d) : NULL;
   bool ok = add && tf_db_put(&s->db, drop, d, "i", owner);
   for (int k = 0; k < n && ok; k++)
     ok = tf_db_put(&s->db, add, d, "iiiir", owner, last + 1, f[k].run, (int64_t)f[k].no, f[k].confirmed);
