@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "base/names.h"
 #include "base/utf8.h"
 
@@ -107,6 +108,7 @@ static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning
 }
 
 bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) {
+  TF_IN_C_LOCALE;
   d->n_errors++;
   if (d->n_errors > TF_DIAGS_MAX) return false;
   va_list ap;
@@ -121,6 +123,7 @@ bool tf_out_of_memory_at(tf_diags *d, tf_loc at) { return tf_fail(d, at, TF_E_LI
 bool tf_out_of_memory(tf_diags *d) { return tf_out_of_memory_at(d, (tf_loc){0}); }
 
 void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) {
+  TF_IN_C_LOCALE;
   if (d->n_entries == 0 || d->n_errors > TF_DIAGS_MAX) return;
   va_list ap;
   va_start(ap, fmt);
@@ -129,6 +132,7 @@ void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) {
 }
 
 void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) {
+  TF_IN_C_LOCALE;
   if (d->n_entries >= TF_DIAGS_MAX) return;
   va_list ap;
   va_start(ap, fmt);

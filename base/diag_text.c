@@ -5,6 +5,7 @@
 
 #include "base/diag_list.h"
 #include "base/grow.h"
+#include "base/locale.h"
 #include "base/utf8.h"
 
 enum { SHOWN = 96, LEAD = 40 }; /* columns shown of a long line, of these before the caret */
@@ -151,6 +152,7 @@ static group *sorted_groups(const tf_diags *d, size_t *n) {
 }
 
 char *tf_diags_text(const tf_diags *d) {
+  TF_IN_C_LOCALE;
   out o = {0};
   line_index x = {0};
   size_t n;

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/locale.h"
+
 enum { MAX_THREADS = 256 };
 
 typedef struct {
@@ -20,6 +22,7 @@ typedef struct {
 } worker;
 
 static void *work(void *arg) {
+  TF_IN_C_LOCALE;
   const worker *w = arg;
   for (;;) {
     int i = atomic_fetch_add(&w->job->next, 1);

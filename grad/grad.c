@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/names.h"
 #include "grad/derive.h"
 #include "grad/shift.h"
@@ -318,6 +319,7 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
 }
 
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   tf_arena *arena = tf_arena_new();
   grad g = {.d = {.arena = arena, .diags = d}};

@@ -5,6 +5,8 @@
 
 #include "net/net.h"
 
+#include "base/locale.h"
+
 typedef struct {
   tf_group group; /* must be first: a tf_group * points to the whole */
   tf_arena *arena;
@@ -254,6 +256,7 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
 }
 
 tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
   cutter c = {.a = a, .from = wl, .at = at, .d = d};

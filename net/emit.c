@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "codegen/target/target.h"
 
 enum { FILES_EACH = 3, FILES_MORE = 8, FILE_NAME = 40 };
@@ -269,6 +270,7 @@ static tf_emitted *emit(net_emission *e, const char *name) {
 
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
                             tf_diags *d) {
+  TF_IN_C_LOCALE;
   net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
   tf_emitted *out = emit(&e, o->name ? o->name : "network");
   for (int i = 0; e.kernel && i < p->n; i++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/sha256.h"
 #include "model/yaml/quote.h"
 #include "model/yaml/schema.h"
@@ -24,6 +25,7 @@ struct tf_net_inputs {
 
 /* ---- written ------------------------------------------------------------------------------------------------ */
 char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
+  TF_IN_C_LOCALE;
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -102,6 +104,7 @@ static bool read_inputs(tf_net_inputs *in, const tf_text *text, tf_diags *d) {
 }
 
 tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_net_inputs *in = a ? TF_NEW(a, tf_net_inputs) : NULL;
   if (in) in->arena = a;
@@ -126,6 +129,7 @@ const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n) {
 }
 
 bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags *d) {
+  TF_IN_C_LOCALE;
   bool ok = true;
   for (size_t i = 0; i < in->n; i++) {
     char sha[TF_SHA256_TEXT];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/locale.h"
 #include "net/net.h"
 
 enum { ALIGN = 64 };
@@ -76,6 +77,7 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
 }
 
 bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   laying l = {.a = tf_arena_new(), .plan = p, .wl = wl, .bytes_each = bytes_each};
   *out = (tf_net_memory){0};
   const bool ok = l.a ? lay(&l, out, d) : tf_out_of_memory(d);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/locale.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/tree.h"
@@ -189,6 +190,7 @@ static bool check_options(const tf_net_opts *o, tf_diags *d) {
 }
 
 tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!check_options(o, d)) return NULL;
   net_planning *s = calloc(1, sizeof *s);
   tf_net_plan *p = calloc(1, sizeof *p);

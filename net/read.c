@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/names.h"
 #include "model/yaml/schema.h"
 #include "net/net.h"
@@ -226,6 +227,7 @@ static bool read_file(reader *r, const tf_text *text) {
 }
 
 tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d) {
+  TF_IN_C_LOCALE;
   reader r = {.arch = arch, .wl = wl, .d = d, .a = tf_arena_new(), .plan = calloc(1, sizeof *r.plan)};
   const bool ok = read_file(&r, text);
   tf_arena_free(r.a);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "model/yaml/quote.h"
 #include "net/net.h"
 #include "tileflow/tree.h"
@@ -36,6 +37,7 @@ static bool put_group(FILE *out, const tf_net_group *g, int i) {
 }
 
 char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl) {
+  TF_IN_C_LOCALE;
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);

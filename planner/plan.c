@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
@@ -63,6 +64,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
 
 tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
                            tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
@@ -77,6 +79,7 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
 }
 
 tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_emit_options e = kernel_of(o);
   e.result = p->result.overflow ? NULL : &p->result;
   e.measured = p->measured;

@@ -6,6 +6,8 @@
 
 #include "sweep/store/store.h"
 
+#include "base/locale.h"
+
 /* Columns other than params; those of the goals and their bounds are in between. */
 enum {
   ARCHITECTURE,
@@ -60,6 +62,7 @@ static tf_ynode node_of(const char *text, tf_diags *d) {
 }
 
 tf_condition *tf_condition_read(const char *text, const tf_store *s, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_condition *c = calloc(1, sizeof *c);
   if (c) c->arena = tf_arena_new();
   if (!c || !c->arena) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/locale.h"
 #include "sweep/wire.h"
 
 /* Seconds of work per message: a hundred times what a message costs. */
@@ -39,6 +40,7 @@ static bool read_answer(sweep_source *s, tf_bytes *answer, int points) {
 }
 
 void *sweep_mate_work(void *ctx) {
+  TF_IN_C_LOCALE;
   const sweep_mate *m = ctx;
   const tf_sweep_crew *crew = &m->source->opts->crew;
   tf_bytes what = {0}, answer = {0};
@@ -59,6 +61,7 @@ void *sweep_mate_work(void *ctx) {
 }
 
 bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_sweep_opts *o) {
+  TF_IN_C_LOCALE;
   sweep_memo *memo = calloc(1, sizeof *memo); /* NULL: only slower */
   tf_bytes what = {0}, found = {0};
   bool ok = true;

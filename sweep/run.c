@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/locale.h"
 #include "base/threads.h"
 #include "sweep/crew.h"
 #include "sweep/exchange.h"
@@ -44,6 +45,7 @@ static bool work_once(sweep_source *s, sweep_memo *memo) {
 }
 
 static void *work(void *ctx) {
+  TF_IN_C_LOCALE;
   sweep_memo *memo = calloc(1, sizeof *memo); /* NULL: only slower */
   while (work_once(ctx, memo))
     ;
@@ -196,6 +198,7 @@ static bool exchange(owner *w) {
 }
 
 bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d) {
+  TF_IN_C_LOCALE;
   sweep_plan plan;
   size_t errors = tf_diags_errors(d);
   owner w = {.s = s, .store = store, .o = o, .plan = &plan, .d = d, .began = tf_now()};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "sweep/point.h"
 #include "sweep/score.h"
 #include "sweep/store/store.h"
@@ -147,6 +148,7 @@ static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
 }
 
 tf_sweep_summary *tf_sweep_summary_of(tf_store *s, tf_diags *d) {
+  TF_IN_C_LOCALE;
   gatherer t = {.g = tf_store_grid(s), .out = calloc(1, sizeof *t.out), .machine = -1};
   if (!t.out) {
     tf_out_of_memory(d);

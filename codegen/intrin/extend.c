@@ -4,6 +4,8 @@
 
 #include "codegen/intrin/described.h"
 
+#include "base/locale.h"
+
 /* An instruction and one of the instruction sets that have it. */
 typedef struct {
   tf_micro_kernel kernel;
@@ -51,6 +53,7 @@ static bool add(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
 }
 
 tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_emit_instrs *e = calloc(1, sizeof *e);
   if (e) e->at = calloc((size_t)rows_of(s) + 1, sizeof *e->at);
   bool ok = (e && e->at) || tf_out_of_memory(d);

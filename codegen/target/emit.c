@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "codegen/intrin/micro.h"
 #include "codegen/target/target.h"
 #include "tileflow/tree.h"
@@ -54,21 +55,25 @@ char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_option
 }
 
 bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   ir_machine machine;
   return t && t->machine(&(tf_emit_options){.dtype = dtype}, &machine, d);
 }
 
 tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t ? tf_target_emit(t, tree, o, d) : NULL;
 }
 
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   return tf_emit(tree, "cpu", o, d);
 }
 
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   if (!t) return -1;
   return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
@@ -124,6 +129,7 @@ bool tf_emit_cycles_expected(const char *target) {
 }
 
 bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t && (!t->fits || t->fits(tree, d));
 }
@@ -136,6 +142,7 @@ tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload
 }
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t ? tf_target_ir(t, tree, o, d) : NULL;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/locale.h"
 #include "model/demand/demand.h"
 #include "model/spec/masked.h"
 #include "tileflow/model.h"
@@ -100,6 +101,7 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
 }
 
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   bool starved;
   if (bounds_of(arch, wl, out, &starved)) return true;
   return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");

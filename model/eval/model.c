@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/locale.h"
 #include "model/cost/exact/walk.h"
 #include "model/cost/general/general.h"
 #include "model/cost/quick/even.h"
@@ -71,6 +72,7 @@ static bool alloc_even(struct tf_model *m) {
 }
 
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
   if (m) {

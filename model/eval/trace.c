@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "base/names.h"
 #include "model/cost/state.h"
 
@@ -292,6 +293,7 @@ static void place(tracer *t, int n, const span *in) {
 }
 
 tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_result r;
   const tf_loc at = m->plan->tree->nodes[0].at;
   if (!tf_model_eval(m, NULL, &r)) {

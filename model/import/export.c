@@ -4,6 +4,8 @@
 
 #include "model/import/tileflow/tileflow.h"
 
+#include "base/locale.h"
+
 static const struct {
   const char *name;
   bool (*write)(ex_case *);
@@ -71,6 +73,7 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
 
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
                            tf_diags *d) {
+  TF_IN_C_LOCALE;
   ex_case x = {
       .arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
   if (!x.out) {

@@ -1,6 +1,8 @@
 /* The tools whose files are imported, and which of them a file belongs to. */
 #include "model/import/tileflow/tileflow.h"
 
+#include "base/locale.h"
+
 static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
 
 /* What only TileFlow's files have: ops with inputs and outputs, a mapping that is a tree, sections of its own. */
@@ -95,6 +97,7 @@ static int importer_of(const tf_text *text) {
 bool tf_import_foreign(const tf_text *text) { return importer_of(text) < N_IMPORTERS; }
 
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   int first = N_IMPORTERS - 1;
   for (size_t i = 0; i < n; i++) {
     const int k = importer_of(&texts[i]);

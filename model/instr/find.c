@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "model/instr/match.h"
 
 enum { MOST = 1 << 14 }; /* most mappings */
@@ -59,6 +60,7 @@ static bool count_effective(const tf_instr_match *m, tf_instr_maps *out) {
 }
 
 bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper, tf_instr_maps *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_instr_match m;
   uint64_t set[TF_INSTR_LOOPS] = {0};
   *out = (tf_instr_maps){.reason = TF_INSTR_ELEMENT};

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "base/locale.h"
 #include "model/instr/match.h"
 
 typedef struct {
@@ -132,6 +133,7 @@ static double time_of(const placing *p, const tf_arch *a, bool paper) {
 
 bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
                        tf_instr_place *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   placing p = {wl, &wl->ops[op], in, map, out};
   int64_t slots, points = 1;
   *out = (tf_instr_place){0};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/names.h"
 #include "base/utf8.h"
 #include "model/spec/kinds.h"
@@ -99,6 +100,7 @@ static tf_text read_whole(FILE *f, const char *name, tf_diags *d) {
 }
 
 tf_text tf_text_read(const char *path, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!strcmp(path, "-")) return read_whole(stdin, "<stdin>", d);
   FILE *f = fopen(path, "rb");
   if (!f) {
@@ -252,6 +254,7 @@ static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read
 /* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that
  * one cause is one error. */
 tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   sections_read all = {.params = {.n = 0}};
   size_t before = tf_diags_errors(d);
   tf_arena *arena = tf_arena_new();
@@ -277,6 +280,7 @@ tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *se
 }
 
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);
   if (!texts) {

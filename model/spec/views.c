@@ -1,5 +1,6 @@
 /* Views: tensors whose words are another's, in their order, under other coordinates.  They stand between the groups of
  * a network, where what is passed on lies whole in the outermost memory: nothing moves. */
+#include "base/locale.h"
 #include "base/names.h"
 #include "model/spec/workload_read.h"
 
@@ -77,6 +78,7 @@ void tf_close_views(tf_wl_reader *w, const tf_ynode *tensors) {
 }
 
 bool tf_no_views(const tf_workload *wl, tf_diags *d) {
+  TF_IN_C_LOCALE;
   for (int t = 0; t < wl->n_tensors; t++)
     if (wl->tensors[t].view_of)
       return tf_fail(d, wl->tensors[t].at, TF_E_INDEX,

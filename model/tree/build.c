@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "model/tree/check.h"
 
 /* A tf_tree with the memory behind it. */
@@ -326,6 +327,7 @@ tf_tree *tf_build_tree(tf_build *b) {
 }
 
 tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_build *b = tf_build_new(arch, wl, d);
   for (int i = 0; b && i < t->n_nodes; i++) {
     tf_build_node(b, &t->nodes[i]);

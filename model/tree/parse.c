@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/locale.h"
+
 bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what) {
   if (x->tok.kind == TF_M_END)
     return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s at the end of the line", what);
@@ -96,6 +98,7 @@ void tf_tree_read(tf_build *b, const char *text, tf_loc at) {
 }
 
 tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_build *b = tf_build_new(arch, wl, d);
   if (b) tf_tree_read(b, text, at);
   return tf_build_tree(b);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "model/tree/facts.h"
 #include "model/tree/parse.h"
 
@@ -128,9 +129,13 @@ static char *print(const tf_tree *t, tf_tree *placed, uint16_t file) {
   return NULL;
 }
 
-char *tf_tree_text(const tf_tree *t) { return print(t, NULL, 0); }
+char *tf_tree_text(const tf_tree *t) {
+  TF_IN_C_LOCALE;
+  return print(t, NULL, 0);
+}
 
 bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d) {
+  TF_IN_C_LOCALE;
   char *text = tf_tree_text(t);
   if (!text) return tf_out_of_memory(d);
   const uint16_t file = tf_diags_add_file(d, name, text, strlen(text));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "model/demand/demand.h"
 
 /* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim `root`, times coef,
@@ -253,6 +254,7 @@ static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
 }
 
 tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d) {
+  TF_IN_C_LOCALE;
   slope s = {0};
   if (!tf_no_views(wl, d)) return NULL;
   tf_bound_slope *out = calloc(1, sizeof *out);

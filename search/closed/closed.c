@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "search/closed/fuse.h"
 #include "search/closed/quick.h"
 #include "search/common/archive.h"
@@ -214,6 +215,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
 }
 
 tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;

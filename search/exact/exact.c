@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/threads.h"
 #include "model/demand/demand.h"
 #include "search/common/archive.h"
@@ -486,6 +487,7 @@ static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_solve_result *r = tf_no_views(wl, d) ? solve_for(arch, wl, o, NULL, NULL, d) : NULL;
   const bool masked = r && tf_workload_masked(wl);
   if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */

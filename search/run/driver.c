@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/threads.h"
 #include "model/demand/demand.h"
 #include "search/common/archive.h"
@@ -390,6 +391,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
 
 tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 const tf_search_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   driver *v = calloc(1, sizeof *v);
   if (!v) {

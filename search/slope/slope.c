@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "search/common/watch.h"
 #include "tileflow/bound.h"
 #include "tileflow/solve.h"
@@ -190,6 +191,7 @@ static bool climb(const slope *of) {
 }
 
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_slope *s = calloc(1, sizeof *s);
   tf_bound_slope *mappings = NULL;
   slope of = {.wl = wl, .o = o, .s = s};

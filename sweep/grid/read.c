@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "model/spec/number.h"
 #include "sweep/grid/grid.h"
 #include "tileflow/tree.h"
@@ -171,6 +172,7 @@ static bool read_all(tf_sweep *s, const char *const *paths, size_t n, tf_diags *
 }
 
 tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_sweep *s = a ? TF_NEW(a, tf_sweep) : NULL;
   size_t before = tf_diags_errors(d);

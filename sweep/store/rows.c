@@ -6,6 +6,8 @@
 
 #include "sweep/store/store.h"
 
+#include "base/locale.h"
+
 /* Columns of results, in their order; those since format 2. */
 #define COLUMNS                                                                                                        \
   "point, machine, work, state, cycles, seconds, energy_pj, edp, traffic_words, area_um2, bound_cycles,"               \
@@ -155,12 +157,14 @@ static bool read_rows(tf_store *s, const char *sql, bool with_mapping, bool (*ro
 }
 
 bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d) {
+  TF_IN_C_LOCALE;
   static const char with_sums[] = "SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2 ") FROM results ORDER BY point";
   static const char without[] = "SELECT " COLUMNS ", NULL, 0 FROM results ORDER BY point";
   return read_rows(s, s->db.format > 1 ? with_sums : without, false, row, ctx, d);
 }
 
 char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
+  TF_IN_C_LOCALE;
   bool failed = false;
   char *out = NULL;
   sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT text FROM mappings WHERE point = ?", d);
@@ -268,6 +272,7 @@ static bool merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
 }
 
 bool tf_store_merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
+  TF_IN_C_LOCALE;
   *taken = 0;
   tf_store *other = tf_store_open(path, d); /* with its own errors, at its own name */
   if (!other) return false;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/locale.h"
+
 static const tf_db_kind kind = {"store of a sweep", 0x54464442 /* "TFDB" */, 2, 60000};
 
 static tf_store *store_new(void) {
@@ -40,6 +42,12 @@ static tf_store *open_store(const char *path, const tf_sweep *sweep, tf_diags *d
   return NULL;
 }
 
-tf_store *tf_store_of(const char *path, const tf_sweep *sweep, tf_diags *d) { return open_store(path, sweep, d); }
+tf_store *tf_store_of(const char *path, const tf_sweep *sweep, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return open_store(path, sweep, d);
+}
 
-tf_store *tf_store_open(const char *path, tf_diags *d) { return open_store(path, NULL, d); }
+tf_store *tf_store_open(const char *path, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return open_store(path, NULL, d);
+}

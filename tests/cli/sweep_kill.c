@@ -64,15 +64,13 @@ static char *text_of(const char *path, size_t *n) {
   return text;
 }
 
-/* Whether each line of a stands in b, and no more lines than `most` do. */
-static int is_part(const char *a, const char *b, int *lines) {
-  char line[2048];
-  for (*lines = 0; *a; ++*lines) {
-    size_t n = strcspn(a, "\n");
-    if (n + 3 > sizeof line) return 0;
-    snprintf(line, sizeof line, "\n%.*s\n", (int)n, a);
-    if (strncmp(b, line + 1, n + 1) != 0 && !strstr(b, line)) return 0;
-    a += n + (a[n] == '\n');
+/* Whether each line of a begins with the number of a point that b has, too.  Figures may differ: the mappings of other
+ * machines are tried once all points are found. */
+static int is_part(const char *a, const char *b) {
+  char number[40];
+  for (; *a; a += strcspn(a, "\n"), a += *a == '\n') {
+    snprintf(number, sizeof number, "\n%.*s,", (int)strcspn(a, ","), a);
+    if (strncmp(b, number + 1, strlen(number) - 1) != 0 && !strstr(b, number)) return 0;
   }
   return 1;
 }
@@ -101,12 +99,11 @@ typedef struct {
 static int check_left(const test *t) {
   struct stat st;
   size_t n;
-  int lines;
   if (stat(t->store, &st) != 0 || st.st_size == 0) return 1;
   if (rows_of(t->tool, t->store, t->csv) != 0) /* killed while it was made: that is taken back, and it is empty */
     return stat(t->store, &st) == 0 && st.st_size == 0;
   char *got = text_of(t->csv, &n);
-  int ok = is_part(got, t->want, &lines);
+  int ok = is_part(got, t->want);
   free(got);
   return ok;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "tileflow/tree.h"
 #include "tileflow/tune.h"
 #include "tune/space/space.h"
@@ -198,6 +199,7 @@ static bool climb(climber *c, const tf_tree *first, tf_ladder *out, tf_diags *d)
 
 bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                     const tf_planner_opts *plan, tf_ladder *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   *out = (tf_ladder){0};
   climber c = {.s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL};
   tf_planned *p = c.s ? tf_planner_run(arch, wl, NULL, plan, d) : NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "base/names.h"
 #include "base/sha256.h"
 #include "tileflow/tree.h"
@@ -340,6 +341,7 @@ static bool set_up(tuner *t) {
 }
 
 tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   tuner t = {.arch = arch, .wl = wl, .o = o, .d = d, .arena = tf_arena_new()};
   t.out = calloc(1, sizeof *t.out);
@@ -369,6 +371,7 @@ void tf_tuned_free(tf_tuned *t) {
 
 bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
                   tf_tune_best *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   char problem[65], *schedule = NULL;
   bool there = false;
   *out = (tf_tune_best){0};
@@ -383,6 +386,7 @@ bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *
 
 tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
                          tf_schedule *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL;
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);

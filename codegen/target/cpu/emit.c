@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "codegen/ir/page.h"
 #include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/files.h"
@@ -62,6 +63,7 @@ static bool bad_name(const char *name, const char *fault, tf_diags *d) {
 }
 
 bool tf_emit_can_name(const char *name, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const char *fault = c_name_fault(name, NULL, 0);
   return !fault || bad_name(name, fault, d);
 }

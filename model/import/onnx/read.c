@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
 #include "base/names.h"
 #include "model/import/onnx/onnx.h"
 #include "model/import/onnx/tensor.h"
@@ -392,11 +393,13 @@ static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const
 }
 
 char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   return import(t, set, n_set, NULL, d);
 }
 
 bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
                             tf_diags *d) {
+  TF_IN_C_LOCALE;
   if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0)
     return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32 or bf16, not in '%.40s'", dtype);
   const weights_to to = {dtype, out};

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
+
 bool ti_no_memory(ti_case *c) { return tf_out_of_memory(c->diags); }
 
 void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
@@ -214,6 +216,7 @@ static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_se
 }
 
 char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_page notes = {0};
   ti_case *c = a ? new_case(a, &notes, d) : NULL;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/locale.h"
+
 bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, int64_t *out) {
   char *end;
   long long value = strtoll(node->text, &end, 10);
@@ -111,6 +113,7 @@ static bool read_sections(tl_case *c, const tf_ynode **found) {
 }
 
 char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
+  TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tl_case *c = a ? TF_NEW(a, tl_case) : NULL;
   const tf_ynode *found[N_SECTIONS] = {NULL};

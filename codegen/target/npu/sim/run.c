@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/locale.h"
 #include "base/rng.h"
 #include "codegen/target/npu/sim/run.h"
 
@@ -270,6 +271,7 @@ static void free_run(npu_run *r) {
 }
 
 bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
   static const tf_npu_options none = {0};
   *out = (tf_npu_result){0};
   npu_run *r = calloc(1, sizeof *r);

@@ -3,6 +3,8 @@
 
 #include "codegen/target/npu/text/words.h"
 
+#include "base/locale.h"
+
 static void read_line(npu_reader *r) {
   const npu_word first = npu_next(r);
   if (first.n == 0) return;
@@ -19,6 +21,7 @@ static void check_all(npu_reader *r, const tf_text *t) {
 }
 
 tf_npu *tf_npu_read(const tf_text *t, tf_diags *d) {
+  TF_IN_C_LOCALE;
   const size_t errors = tf_diags_errors(d);
   npu_reader r = {
       .p = t->text ? npu_new() : NULL, .d = d, .file = tf_diags_add_file(d, t->name, t->text ? t->text : "", t->len)};

@@ -5,6 +5,8 @@
 
 #include "codegen/target/npu/text/text.h"
 
+#include "base/locale.h"
+
 static void put_machine(FILE *out, const npu_machine *m) {
   fprintf(out, "machine %s\n", m->name);
   for (int i = 0; i < m->n_memories; i++) {
@@ -108,6 +110,7 @@ static void put_all(FILE *out, const tf_npu *p) {
 }
 
 char *tf_npu_text(const tf_npu *p) {
+  TF_IN_C_LOCALE;
   char *text = NULL;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
