@@ -17,7 +17,8 @@ typedef struct tf_space tf_space;
 
 /* What a space must implement, and what it may.  A row is [n] choices, or preferred choices (wishes) that
  * tf_space_nearest turns into choices.  order[i] says when decision i was read while the candidate was built: 1 for
- * the first read, 0 for one that was not read, whose choice has no effect. */
+ * the first read, 0 for one that was not read, whose choice has no effect.  An order of NULL: all
+ * were read. */
 typedef struct {
   /* Starts a candidate: no decision is taken. */
   void (*begin)(tf_space *s);
@@ -66,7 +67,7 @@ bool tf_space_follow(tf_space *s, const int32_t *row);
 /* Takes random choices.  A dead end starts anew; false after many dead ends. */
 bool tf_space_random(tf_space *s, tf_rng *rng);
 /* Changes the row into a neighbour: by the space's own `vary`, else by giving one decision that was read another
- * choice.  order NULL: all were read. */
+ * choice. */
 void tf_space_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
 /* The choice of n ascending ones that is nearest to a wish: itself, the next greater, else the last. */
 int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish);

@@ -41,6 +41,9 @@ static inline void tf_reads_note(tf_reads *r, int gene) {
   if (!r->order[gene]) r->order[gene] = (uint32_t)++r->n;
 }
 
+/* Whether gene i was read; order NULL: all were. */
+static inline bool tf_was_read(const uint32_t *order, int i) { return !order || order[i]; }
+
 /* The tree that the genes encode, without the features in `strip`; NULL if it is illegal. */
 tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
 

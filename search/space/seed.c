@@ -138,7 +138,7 @@ int tf_shapes_seeds(const tf_shapes *s) { return s->given ? 0 : 1 + 2 * MANNERS 
 static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {
     int i = (int)tf_rng_below(rng, (uint32_t)s->n), size = s->size[i];
-    if (size < 2 || !order[i]) continue;
+    if (size < 2 || !tf_was_read(order, i)) continue;
     genes[i] = (int32_t)((genes[i] + 1 + (int)tf_rng_below(rng, (uint32_t)size - 1)) % size);
     return true;
   }
@@ -154,7 +154,7 @@ static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order
     int t = (int)tf_rng_below(rng, 2 * (uint32_t)s->arch->n_memories), at = s->columns[o].tile[t];
     bool read = false;
     for (int i = 0; i < s->wl->ops[o].n_dims + 4; i++)
-      read |= order[at + i] != 0;
+      read |= tf_was_read(order, at + i);
     if (!read) continue;
     *op = o;
     *tile = t;

@@ -37,7 +37,7 @@ typedef struct {
   int n;
 } tf_reads;
 
-/* Changes a row a little, in genes that were read (order[] > 0). */
+/* Changes a row a little, in genes that were read (order[] > 0; order NULL: all were, below too). */
 void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes);
 
 /* A hash of what is fused with what, where, and by which scopes: the kind of tf_space_kind's species. */

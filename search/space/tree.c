@@ -28,7 +28,7 @@ static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint3
       const int at[] = {c->kind + l, c->stream + l, c->run + l};
       for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         uint8_t gene = (uint8_t)genes[at[i]];
-        if (order[at[i]]) h = tf_hash(h, &gene, 1);
+        if (tf_was_read(order, at[i])) h = tf_hash(h, &gene, 1);
       }
     }
   }

@@ -71,11 +71,35 @@ static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
   tf_diags_free(d);
 }
 
+/* Without an order, a row is varied, and is of a kind, as with one in which every gene was read. */
+static void vary_without_order(const tf_shapes *sh, uint64_t lot) {
+  tf_arena *a = tf_arena_new();
+  tf_space *s = a ? tf_shapes_space(a, sh) : NULL;
+  int32_t *one = s ? TF_ARRAY(a, int32_t, (size_t)s->n + 1) : NULL,
+          *other = s ? TF_ARRAY(a, int32_t, (size_t)s->n + 1) : NULL;
+  uint32_t *all = s ? TF_ARRAY(a, uint32_t, (size_t)s->n + 1) : NULL;
+  if (!CHECK(one && other && all)) return;
+  tf_rng rng = tf_rng_new(lot, 2);
+  for (int i = 0; i < s->n; i++) {
+    all[i] = (uint32_t)i + 1;
+    one[i] = other[i] = tf_shapes_draw(sh, i, &rng);
+  }
+  for (int k = 0; k < 40; k++) {
+    tf_rng again = rng;
+    tf_space_vary(s, &rng, NULL, one);
+    tf_space_vary(s, &again, all, other);
+    CHECK(!memcmp(one, other, (size_t)s->n * sizeof *one));
+    CHECK(s->kind->species(s, one, NULL) == s->kind->species(s, other, all));
+  }
+  tf_arena_free(a);
+}
+
 /* Random shapes, and from starts of every depth, and walks through the trip counts of each. */
 static void try_shapes(const tf_spec *s, int shapes, uint64_t lot, bool show, tally *n) {
   tf_diags *d = tf_diags_new();
   tf_shapes *sh = tf_shapes_new(s->arch, s->workload, d);
   CHECK(sh != NULL);
+  vary_without_order(sh, lot);
   int genes_n = tf_shapes_genes(sh);
   int32_t *genes = calloc((size_t)genes_n, sizeof *genes);
   tf_reads reads = {calloc((size_t)genes_n, sizeof *reads.order), 0};
