@@ -39,15 +39,48 @@ install_packages() {
     apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends $need >/dev/null
 }
 
+# What the build says becomes how far it is: on a terminal on one line, otherwise a line now and then.
+progress() {
+  last=0
+  while IFS= read -r line; do
+    case $line in
+    '['*'%]'*) percent=${line#'['} && percent=${percent%%'%'*} && percent=$((percent)) ;;
+    *) continue ;;
+    esac
+    if [ -t 1 ]; then
+      printf '\rsetup: %d %%' "$percent"
+    elif [ "$percent" -ge $((last + 20)) ]; then
+      say "$percent %"
+      last=$((percent / 20 * 20))
+    fi
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
+}
+
 build() {
-  mkdir -p "$build"
-  say "building into $build/"
-  if ! { cmake -S . -B "$build" && cmake --build "$build" -j "$(nproc)"; } >"$build/setup.log" 2>&1; then
-    cat "$build/setup.log" >&2
+  log=$build/setup.log
+  if ! { mkdir -p "$build" && : >"$log"; } 2>/dev/null; then
+    say "cannot write to $build/: name another folder, as in TF_BUILD=/tmp/tileflow $0" >&2
+    return 1
+  fi
+  say "building into $build/: two to three minutes on two cores, where nothing is built yet ($log has all of it)"
+  rm -f "$build/setup.done"
+  { cmake -S . -B "$build" && cmake --build "$build" -j "$(nproc)" && : >"$build/setup.done"; } 2>&1 | tee "$log" | progress
+  if [ ! -e "$build/setup.done" ]; then
+    cat "$log" >&2
     say "the build failed" >&2
     return 1
   fi
   say "done: $build/tileflow"
+}
+
+# All tests; then why some did not run, as they say it themselves.
+run_tests() {
+  say "testing: from three minutes on two cores on, and more with what packages-ci.txt lists"
+  rm -f "$build/setup.done"
+  { ctest --test-dir "$build" -j "$(nproc)" --output-on-failure && : >"$build/setup.done"; } 2>&1 | tee "$build/test.log"
+  sh tests/skipped.sh "$build" | while IFS= read -r line; do say "$line"; done
+  [ -e "$build/setup.done" ]
 }
 
 case ${1:-} in
@@ -57,7 +90,4 @@ case ${1:-} in
 esac
 install_packages packages.txt
 build
-if [ "${1:-}" = --test ]; then
-  say "testing"
-  ctest --test-dir "$build" -j "$(nproc)" --output-on-failure
-fi
+[ "${1:-}" != --test ] || run_tests

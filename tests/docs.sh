@@ -2,8 +2,9 @@
 # What the documents show is run: every `build/tileflow` of a ```sh block, and the pictures of
 # docs/img that these commands draw are compared;
 # every ```yaml block that holds whole sections is read by `tileflow check`, the tables of the
-# README are computed anew, every relative link leads somewhere, and the manual page names every
-# command and option that the tool's own help names.
+# README are computed anew, every relative link and anchor leads somewhere, and the manual page names every
+# command and option that the tool's own help names.  Names that a table of the program has are in the help, the manual
+# and the page of their option.
 #   tests/docs.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pictures anew
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -85,10 +86,23 @@ while read -r row; do
   failed=$((failed + 1))
 done <table
 
+# The anchors of a page, one of each heading as GitHub makes them.
+anchors_of() {
+  awk '
+    /^```/ { code = !code }
+    !code && sub(/^#+ +/, "") {
+      $0 = tolower($0)
+      gsub(/\]\([^)]*\)/, "")
+      gsub(/[^a-z0-9_ -]/, "")
+      gsub(/ /, "-")
+      print seen[$0]++ ? $0 "-" seen[$0] - 1 : $0
+    }' "$1"
+}
 for doc in "$root"/README.md "$root"/docs/*.md; do
-  grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:' >links || continue
+  grep -o '](\([^)]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:' >links || continue
   while read -r link; do
-    [ -e "$(dirname "$doc")/$link" ] && continue
+    case $link in \#*) page=$doc ;; *) page=$(dirname "$doc")/${link%%#*} ;; esac
+    [ -e "$page" ] && case $link in *\#*) anchors_of "$page" | grep -qxF -e "${link#*#}" ;; esac && continue
     echo "$doc links to $link, which is not there"
     failed=$((failed + 1))
   done <links
@@ -107,6 +121,46 @@ for word in $known $(for c in $known; do "$tool" "$c" --help; done | grep -o -e 
   echo "docs/tileflow.1 does not name $word"
   failed=$((failed + 1))
 done
+
+# names_in FILE NAMES: a paragraph of the file, or what is said of one option, has all the names.
+names_in() {
+  awk -v names="$2" '
+    function end(  i, n, name, missing) {
+      gsub(/[^A-Za-z0-9_-]+/, " ", text)
+      n = split(names, name, " ")
+      for (i = 1; i <= n; i++) missing += !index(text " ", " " name[i] " ")
+      found = found || !missing
+      text = ""
+    }
+    /^ *$|^\.(TP|PP|SH|SS)|^  --/ { end() }
+    { text = text " " $0 }
+    END { end(); exit !found }' "$1"
+}
+while read -r command option page; do
+  case $command in
+  plot) arguments="$root/docs/results/slope.csv -o x.svg" ;;
+  *) arguments="arch-specs/edge.yaml workloads/attention/g1.yaml" ;;
+  esac
+  [ "$command" = emit ] && arguments="$arguments -o kernel"
+  # shellcheck disable=SC2086 # the message for a name that is none lists those that are; what is in parentheses is said of one
+  names=$("$tool" "$command" $arguments "$option" no-such-name-at-all 2>&1 | sed -n 's/.*; known: //p' | sed 's/([^)]*)//g' | tr -d ' ' | tr ',' ' ')
+  "$tool" "$command" --help >help
+  for file in help manual ${page:+"$root/docs/$page"}; do
+    [ -n "$names" ] && names_in "$file" "$names" && continue
+    echo "$file does not list the names of $command $option: ${names:-none is known}"
+    failed=$((failed + 1))
+  done
+done <<END
+search --strategy HOWTO-search.md
+search --objective
+tune --strategy HOWTO-tune.md
+solve --method HOWTO-solve.md
+plot --as HOWTO-plot.md
+emit --isa
+emit --micro HOWTO-emit.md
+emit --dtype HOWTO-emit.md
+emit --target
+END
 
 echo "docs: $commands commands run, $blocks YAML blocks read, $failed failed"
 [ $failed -eq 0 ]

@@ -2,7 +2,7 @@
 # An installed tree serves C programs: the example builds through CMake's find_package and
 # through pkg-config, with the static and the shared library, and counts the words that
 # examples/matmul.yaml says it must.  The other example writes the kernel that the installed
-# command writes.  Every public header compiles alone, and C++ programs link.
+# command writes.  Every public header compiles alone.
 #   tests/install.sh BUILD [CC]
 set -eu
 build=$(realpath "$1")
@@ -32,18 +32,6 @@ for header in "$prefix"/include/tileflow/*.h; do
   printf '#include "%s"\nint main(void) { return 0; }\n' "$header" |
     "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c -
 done
-
-# A C++ program that includes them all and names each of their functions links.
-{
-  for header in "$prefix"/include/tileflow/*.h; do echo "#include \"$header\""; done
-  echo 'void (*all[])() = {'
-  nm -g --defined-only "$lib/libtileflow.a" | sed -n 's/.* T \(tf_[a-z0-9_]*\)$/\1/p' | sort >"$stage/defined"
-  cat "$prefix"/include/tileflow/*.h | grep -o '\<tf_[a-z0-9_]*(' | tr -d '(' | sort -u | comm -12 - "$stage/defined" |
-    sed 's/.*/(void (*)())&,/'
-  echo '}; int main() { return all[0] == nullptr; }'
-} >"$stage/all.cpp"
-# shellcheck disable=SC2046
-g++ -std=c++11 -Wall -Wextra -Werror -Wno-cast-function-type "$stage/all.cpp" -o "$stage/all" $(pkg-config --cflags --libs tileflow)
 
 failed=0
 for program in cmake/eval cmake/eval_shared eval-pc eval-pc-static; do
