@@ -65,6 +65,21 @@ static const char *byte_of(reader *r, yaml_mark_t m) {
   return r->seen;
 }
 
+/* Whether the line of a place has a mark of a template: what such a file says is known only once it is rendered. */
+static bool in_template(const reader *r, tf_loc at) {
+  const char *p = r->text;
+  for (uint32_t line = 1; line < at.line && p < r->end; line += p[-1] == '\n')
+    p++;
+  for (; p + 1 < r->end && *p != '\n'; p++)
+    if (*p == '{' && strchr("{%#", p[1])) return true;
+  return false;
+}
+
+static void fail_template(const reader *r, tf_loc at) {
+  tf_fail(r->diags, at, TF_E_YAML,
+          "a template, not YAML: give what it renders to (Timeloop's front end writes parsed-processed-input.yaml)");
+}
+
 /* Takes the next event; libyaml's own errors are reported here.  The caller deletes it. */
 static bool next_event(reader *r, yaml_event_t *ev) {
   if (yaml_parser_parse(r->parser, ev)) return true;
@@ -75,6 +90,10 @@ static bool next_event(reader *r, yaml_event_t *ev) {
   const char *why = p->problem ? p->problem : "not YAML", *byte = byte_of(r, p->problem_mark);
   if (byte < r->end && *byte == '\t') why = "a tab may not stand here; indent with spaces";
   bool context = p->context && p->context_mark.line != p->problem_mark.line;
+  if (in_template(r, at)) {
+    fail_template(r, at);
+    return false;
+  }
   tf_fail(r->diags, at, TF_E_YAML, "%s", why);
   if (context) tf_note(r->diags, place(r, p->context_mark), "%s", p->context);
   return false;
@@ -279,6 +298,10 @@ static tf_ynode *read_map(reader *r, yaml_event_t *ev) {
   tf_ypair *pairs = TF_ARRAY(r->arena, tf_ypair, count / 2);
   if (!pairs) return no_node(r);
   for (; c && c->next; c = c->next->next) {
+    if (c->node->kind != TF_Y_SCALAR && in_template(r, c->node->at)) {
+      fail_template(r, c->node->at);
+      return NULL;
+    }
     if (c->node->kind != TF_Y_SCALAR) {
       tf_fail(r->diags, c->node->at, TF_E_TYPE, "a key must be text, not %s", tf_ynode_what(c->node));
       continue;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "tileflow/tree.h"
 
 void ex_file(ex_case *x, const char *name, tf_page *page) {
@@ -39,25 +40,36 @@ static void write_name(const ex_case *x, int l, const char *name, const char *cl
                 ex_instances(x, l, 1));
 }
 
-static void write_bandwidth(const tf_memory *m, tf_page *p) {
+double ex_elements(const ex_case *x, int l) { return (double)x->arch->memories[l].word_bits / x->arch->word_bits; }
+
+static void write_bandwidth(const ex_case *x, int l, tf_page *p) {
+  const tf_memory *m = &x->arch->memories[l];
+  const double k = ex_elements(x, l);
   if (m->one_port && isfinite(m->read_bw)) {
-    tf_page_add(p, "        shared_bandwidth: %.17g\n", m->read_bw);
+    tf_page_add(p, "        shared_bandwidth: %.17g\n", k * m->read_bw);
     return;
   }
-  if (isfinite(m->read_bw)) tf_page_add(p, "        read_bandwidth: %.17g\n", m->read_bw);
-  if (isfinite(m->write_bw)) tf_page_add(p, "        write_bandwidth: %.17g\n", m->write_bw);
+  if (isfinite(m->read_bw)) tf_page_add(p, "        read_bandwidth: %.17g\n", k * m->read_bw);
+  if (isfinite(m->write_bw)) tf_page_add(p, "        write_bandwidth: %.17g\n", k * m->write_bw);
+}
+
+/* Whole elements that the memory holds; a product past 64 bits is no size that anyone has. */
+static int64_t elements_of(const ex_case *x, const tf_memory *m) {
+  int64_t bits;
+  return tf_mul(m->capacity_words, m->word_bits, &bits) ? bits / x->arch->word_bits : m->capacity_words;
 }
 
 static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   const tf_memory *m = &x->arch->memories[l];
   bool small = l == ex_n_memories(x) - 1 && m->capacity_words > 0 && m->capacity_words <= 512;
   write_name(x, l, m->name, l == 0 ? "DRAM" : small ? "regfile" : "SRAM", p);
-  tf_page_add(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", m->word_bits, m->word_bits);
+  tf_page_add(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", x->arch->word_bits,
+              x->arch->word_bits);
   if (m->capacity_words >= 0)
-    tf_page_add(p, "        depth: %" PRId64 "\n", m->capacity_words);
+    tf_page_add(p, "        depth: %" PRId64 "\n", elements_of(x, m));
   else if (sized && l == 0)
     tf_page_add(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
-  write_bandwidth(m, p);
+  write_bandwidth(x, l, p);
 }
 
 /* ---- what the formats have no word for, and changes times and energies alone --------- */

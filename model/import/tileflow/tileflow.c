@@ -205,6 +205,7 @@ static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_se
   ti_out out = {.n_marks = 0};
   bool ok = read_all(c, texts, n, set, n_set) && write_checked(c, &out);
   if (ok) {
+    tl_tell_folded(c->arch);
     tf_page_add(&all, "# Imported from TileFlow's format.\n%s%s", c->notes->text ? c->notes->text : "",
                 out.page.text ? out.page.text : "");
     if (all.bad || c->notes->bad) ok = ti_no_memory(c);

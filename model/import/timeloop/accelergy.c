@@ -17,8 +17,7 @@ static tl_level *level_named(tl_case *c, const tf_ynode *name) {
   return NULL;
 }
 
-/* An energy or area: 0 or more, finite. */
-static bool read_amount(tl_case *c, const tf_ynode *node, const char *what, double *out) {
+bool tl_amount(tl_case *c, const tf_ynode *node, const char *what, double *out) {
   if (tf_ynode_is(node, "0") || tf_ynode_is(node, "0.0")) {
     *out = 0;
     return true;
@@ -30,7 +29,7 @@ static bool read_amount(tl_case *c, const tf_ynode *node, const char *what, doub
 static bool read_energy(tl_case *c, const tf_ynode *node, double *out) {
   const tf_ynode *most = node->kind == TF_Y_MAP ? tf_ymap_get(node, "max") : node;
   if (!most) return tf_fail(c->diags, node->at, TF_E_MISSING, "an energy of several values needs 'max'");
-  return read_amount(c, most, "energy", out);
+  return tl_amount(c, most, "energy", out);
 }
 
 /* Of actions that are given for several arguments the dearest counts: Timeloop counts actions without arguments. */
@@ -62,7 +61,7 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
     keep_dearest(update, pj / (double)l->block);
     return true;
   }
-  if (pj > 0) tf_page_add(c->notes, "# not modelled: action %.40s of %s, %g pJ\n", v[0]->text, l->name, pj);
+  if (pj > 0) tl_fold(c, TL_ACTIONS, v[0]->at, "%.40s of %.40s (%g pJ)", v[0]->text, l->name, pj);
   return true;
 }
 
@@ -78,14 +77,16 @@ static bool read_table(tl_case *c, const tf_ynode *node) {
       !tf_yschema_check(node, rows, 4, "a table of energies", v, c->diags))
     return false;
   tl_level *l = level_named(c, v[0]);
-  if (!l) tf_page_add(c->notes, "# not modelled: energies of %.80s, which is no memory or unit here\n", v[0]->text);
-  for (size_t i = 0; l && i < v[1]->n; i++)
+  if (!l) tl_fold(c, TL_ACTIONS, v[0]->at, "all of %.60s, which is no memory or unit here", v[0]->text);
+  if (l && !l->own_energy) l->read_pj = l->write_pj = -1;
+  for (size_t i = 0; l && !l->own_energy && i < v[1]->n; i++)
     ok &= read_action(c, v[1]->items[i], l, &update);
-  if (!ok || !l || l->kind == TL_COMPUTE) return ok;
+  if (!ok || !l || l->kind == TL_COMPUTE || l->own_energy) return ok;
   if (l->write_pj < 0)
     l->write_pj = update;
   else if (update >= 0 && (update < l->write_pj || update > l->write_pj))
-    tf_page_add(c->notes, "# not modelled: %s: an update takes %.17g pJ, counted as a write\n", l->name, update);
+    tl_lost(c, node->at, "not modelled: an update of %.40s takes %.10g pJ, here %.10g pJ as a write", l->name, update,
+            l->write_pj);
   if (l->read_pj < 0 && l->write_pj >= 0)
     return tf_fail(c->diags, node->at, TF_E_MISSING, "the table of '%.40s' has no action 'read'", l->name);
   if (l->write_pj < 0 && l->read_pj >= 0) l->write_pj = l->read_pj;
@@ -100,13 +101,13 @@ static bool read_area(tl_case *c, const tf_ynode *node) {
   const tf_ynode *v[4];
   double area;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a table", c->diags) ||
-      !tf_yschema_check(node, rows, 4, "a table of areas", v, c->diags) || !read_amount(c, v[1], "area", &area))
+      !tf_yschema_check(node, rows, 4, "a table of areas", v, c->diags) || !tl_amount(c, v[1], "area", &area))
     return false;
   tl_level *l = level_named(c, v[0]);
   if (l)
     l->area = area;
   else
-    tf_page_add(c->notes, "# not modelled: area of %.80s, which is no memory or unit here\n", v[0]->text);
+    tl_fold(c, TL_NOTHING, v[0]->at, "area of %.60s", v[0]->text);
   return true;
 }
 

@@ -33,11 +33,38 @@ bool tl_read_name(tl_case *c, const tf_ynode *node, const char **name, int64_t *
   return *name != NULL;
 }
 
-bool tl_is_compute(const char *class) {
-  static const char *const known[] = {"intmac", "fpmac", "mac", "compute", "intmultiplier"};
+static tl_class class_of(const char *class) {
+  static const struct {
+    const char *part;
+    tl_class is;
+  } known[] = {
+      {"DRAM", TL_CLASS_MEMORY},        {"SRAM", TL_CLASS_MEMORY},           {"regfile", TL_CLASS_MEMORY},
+      {"smartbuffer", TL_CLASS_MEMORY}, {"storage", TL_CLASS_MEMORY},        {"mac", TL_CLASS_COMPUTE},
+      {"compute", TL_CLASS_COMPUTE},    {"intmultiplier", TL_CLASS_COMPUTE}, {"XY_NoC", TL_CLASS_NETWORK},
+      {"Legacy", TL_CLASS_NETWORK},     {"ReductionTree", TL_CLASS_NETWORK}, {"SimpleMulticast", TL_CLASS_NETWORK}};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (!strcmp(class, known[i])) return true;
-  return false;
+    if (strstr(class, known[i].part)) return known[i].is;
+  return TL_CLASS_NONE;
+}
+
+tl_class tl_class_of(const tf_ynode *class, const tf_ynode *subclass) {
+  tl_class is = class ? class_of(class->text) : TL_CLASS_NONE;
+  return is == TL_CLASS_NONE && subclass ? class_of(subclass->text) : is;
+}
+
+bool tl_tell_class(tl_case *c, const tf_ynode *class, const char *name, tl_class is) {
+  tl_lost(c, class->at, "not modelled: '%.40s' of class %.40s, %s", name, class->text,
+          is == TL_CLASS_NETWORK ? "a network: words pass between memories at no cost of its own"
+                                 : "which is neither storage nor compute: Timeloop leaves it out, too");
+  return true;
+}
+
+void tl_tell_scales(tl_case *c, const tf_ynode *const *scale, const char *name) {
+  static const char *const key[] = {"area_scale", "energy_scale"};
+  for (int i = 0; i < 2; i++)
+    if (scale[i] && strcmp(tl_value_text(scale[i]), "1") != 0 && strcmp(tl_value_text(scale[i]), "1.0") != 0)
+      tl_lost(c, scale[i]->at, "not modelled: %s %.40s of %.60s: energies and areas are those of the tables", key[i],
+              tl_value_text(scale[i]), name);
 }
 
 /* What the names of the inner loops' places are derived from in 0.4: "inter_PE_spatial" spreads over PE. */
@@ -56,9 +83,12 @@ bool tl_add_level(tl_case *c, const tl_level *l) {
   }
   if (c->n_levels == TL_MAX_LEVELS || memories > TL_MAX_MEMORIES)
     return tf_fail(c->diags, l->at, TF_E_LIMIT, "more than %d memories or %d places", TL_MAX_MEMORIES, TL_MAX_LEVELS);
-  if (c->n_levels && c->level[c->n_levels - 1].kind == TL_COMPUTE)
+  bool behind = c->n_levels && c->level[c->n_levels - 1].kind == TL_COMPUTE;
+  if (behind && (l->kind == TL_COMPUTE || !c->units_anywhere))
     return tf_fail(c->diags, l->at, TF_E_SHAPE, "'%.40s' stands behind the compute units: they come last", l->name);
-  c->level[c->n_levels++] = *l;
+  c->level[c->n_levels] = behind ? c->level[c->n_levels - 1] : *l;
+  if (behind) c->level[c->n_levels - 1] = *l;
+  c->n_levels++;
   return true;
 }
 
@@ -74,17 +104,20 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, cons
   if (!tf_yschema_kind(node, TF_Y_MAP, "a component", c->diags) ||
       !tf_yschema_check(node, rows, 8, "a component", v, c->diags) || !tl_read_name(c, v[0], &l.name, &count))
     return false;
-  bool spread = tf_ynode_is(v[1], "dummy_storage");
-  l.kind = tl_is_compute(v[1]->text) || (v[3] && tl_is_compute(v[3]->text)) ? TL_COMPUTE
-           : spread                                                         ? TL_SPREAD
-                                                                            : TL_MEMORY;
-  if (spread) l.alias = spread_alias(c, l.name);
+  const tl_class is = tl_class_of(v[1], v[3]);
+  if (is == TL_CLASS_NETWORK || is == TL_CLASS_NONE) return tl_tell_class(c, v[1], l.name, is);
+  l.dummy = tf_ynode_is(v[1], "dummy_storage");
+  l.kind = is == TL_CLASS_COMPUTE ? TL_COMPUTE : l.dummy ? TL_SPREAD : TL_MEMORY;
+  if (l.dummy) l.alias = spread_alias(c, l.name);
   if (count > (INT64_C(1) << 40) / outer) return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
   l.instances = count * outer;
   maps[0] = v[2];
   memcpy(maps + 1, in->map, sizeof in->map[0] * (size_t)in->n);
-  if (v[6]) tf_page_add(c->notes, "# not modelled: area_scale of %s\n", l.name);
-  if (v[7]) tf_page_add(c->notes, "# not modelled: energy_scale of %s\n", l.name);
+  tl_tell_scales(c, v + 6, l.name);
+  if (v[5] && (tf_ynode_is(v[5], "false") || tf_ynode_is(v[5], "False")))
+    return tf_fail(c->diags, v[5]->at, TF_E_KEY,
+                   "'%.40s' is not enabled: Timeloop's front end leaves it out, its model does not; take it out here",
+                   l.name);
   return tl_read_attributes(c, maps, in->n + 1, &l) && tl_add_level(c, &l);
 }
 
@@ -170,5 +203,6 @@ bool tl_read_architecture(tl_case *c, const tf_ynode *node) {
     return tf_fail(c->diags, node->at, TF_E_MISSING, "an architecture has a `subtree` (0.2, 0.3) or `nodes` (0.4)");
   if (v[2]) return tl_read_nodes(c, v[2]) && check_levels(c, v[2]);
   if (v[1]->n != 1) return tf_fail(c->diags, v[1]->at, TF_E_SHAPE, "one subtree is expected, not %zu", v[1]->n);
+  c->units_anywhere = true;
   return read_container(c, v[1]->items[0], 1, &in) && check_levels(c, v[1]);
 }

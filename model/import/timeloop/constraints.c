@@ -1,4 +1,5 @@
 /* Timeloop's constraints as a mapping in which all is open that they do not fix: what `search` completes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/import/timeloop/timeloop.h"
@@ -56,37 +57,68 @@ static const tf_yrow rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0], N_QUIET = N_K + 2 };
 
+static bool fail_twice(tl_case *c, tf_loc at, tf_loc first, const char *what, const tl_level *l) {
+  tf_fail(c->diags, at, TF_E_DUP, "a second constraint of %.60s of '%.40s'", what, l->name);
+  tf_note(c->diags, first, "the first one");
+  return false;
+}
+
+/* A factor and a bound of one loop may come from two constraints; else each is said once. */
+static bool constrain_dim(tl_case *c, tl_level *l, tl_loops *loops, const tl_loops *said, int d) {
+  const bool open = said->trips[d] == TL_OPEN || said->trips[d] == TL_REST;
+  char what[80];
+  snprintf(what, sizeof what, "the factor of '%.40s'", c->problem.dim[d]);
+  if (loops->at[d].line && (open ? loops->most[d] > 0 : loops->trips[d] != TL_OPEN))
+    return fail_twice(c, said->at[d], loops->at[d], what, l);
+  const int64_t fixed = open ? loops->trips[d] : said->trips[d], most = said->most[d] ? said->most[d] : loops->most[d];
+  if (fixed > 0 && most && fixed > most) {
+    tf_fail(c->diags, said->at[d], TF_E_COVER, "'%.40s' has %lld steps at '%.40s', and at most %lld", c->problem.dim[d],
+            (long long)fixed, l->name, (long long)most);
+    tf_note(c->diags, loops->at[d], "the other constraint");
+    return false;
+  }
+  if (said->trips[d] == TL_REST)
+    tl_lost(c, said->at[d], "factor 0 of '%.40s' is left open; Timeloop takes the whole extent here",
+            c->problem.dim[d]);
+  if (!open) loops->trips[d] = said->trips[d];
+  loops->most[d] = loops->trips[d] == TL_OPEN ? most : 0;
+  loops->at[d] = said->at[d];
+  return true;
+}
+
 static bool constrain_loops(tl_case *c, const tf_ynode *const *v, tl_level *l, bool space) {
   tl_loops *loops = space ? &l->nest.spatial : &l->nest.temporal, said = {.given = true};
+  tf_loc *order_at = &l->nest.order_at[space], *split_at = &l->nest.split_at;
   int64_t split = -1;
+  bool ok = true;
   for (int d = 0; d < TL_MAX_DIMS; d++)
     said.trips[d] = -2; /* not named */
+  if (v[K_ORDER] && order_at->line) return fail_twice(c, v[K_ORDER]->at, *order_at, "the permutation", l);
+  if (space && v[K_SPLIT] && split_at->line) return fail_twice(c, v[K_SPLIT]->at, *split_at, "the split", l);
   if ((v[K_FACTORS] && !tl_read_factors(c, v[K_FACTORS], true, &said)) ||
       (v[K_ORDER] && !tl_read_order(c, v[K_ORDER], loops)) ||
       (v[K_SPLIT] && !tl_int(c, v[K_SPLIT], "split", 0, &split)))
     return false;
-  for (int d = 0; d < c->problem.n_dims; d++) {
-    if (said.trips[d] == -2) continue;
-    bool rest = said.trips[d] == TL_REST;
-    if (rest) tf_page_add(c->notes, "# %s: factor 0 of %s is left open\n", l->name, c->problem.dim[d]);
-    loops->trips[d] = rest ? TL_OPEN : said.trips[d];
-    loops->most[d] = said.most[d];
-  }
+  for (int d = 0; d < c->problem.n_dims; d++)
+    if (said.trips[d] != -2) ok &= constrain_dim(c, l, loops, &said, d);
+  if (v[K_ORDER]) *order_at = v[K_ORDER]->at;
+  if (v[K_SPLIT]) *split_at = v[K_SPLIT]->at;
   if (space && split >= 0) l->nest.split = split > TL_MAX_DIMS ? TL_MAX_DIMS : (int)split;
-  return true;
+  return ok;
 }
 
 static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l) {
+  tl_nest *n = &l->nest;
   bool only[TL_MAX_SPACES] = {false};
-  if (!tl_read_names(c, v[K_KEEP], l->nest.keep) || !tl_read_names(c, v[K_KEEP_ONLY], only) ||
-      !tl_read_names(c, v[K_BYPASS], l->nest.bypass))
+  tf_loc at[TL_MAX_SPACES];
+  if (!tl_read_names(c, v[K_KEEP], n->keep, n->keep_at) || !tl_read_names(c, v[K_KEEP_ONLY], only, at) ||
+      !tl_read_names(c, v[K_BYPASS], n->bypass, n->bypass_at))
     return false;
   for (int z = 0; z < c->problem.n_spaces; z++) {
-    if (v[K_KEEP_ONLY]) l->nest.bypass[z] |= !only[z];
-    if (l->parallel && v[K_KEEP]) l->nest.bypass[z] |= !l->nest.keep[z];
-    if (l->nest.keep[z] && l->nest.bypass[z])
-      return tf_fail(c->diags, v[K_BYPASS] ? v[K_BYPASS]->at : l->at, TF_E_BYPASS,
-                     "'%.40s' both keeps and bypasses '%.40s'", l->name, c->problem.space[z].name);
+    bool others = (v[K_KEEP_ONLY] && !only[z]) || (l->parallel && v[K_KEEP] && !n->keep[z]);
+    if (!others || n->bypass[z]) continue;
+    n->bypass[z] = true;
+    n->bypass_at[z] = v[K_KEEP_ONLY] ? v[K_KEEP_ONLY]->at : v[K_KEEP]->at;
   }
   return true;
 }
@@ -94,15 +126,15 @@ static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l)
 static bool apply_constraint(tl_case *c, const tl_constraint *k) {
   const tf_ynode *v[N_ROWS];
   bool space = !strcmp(k->type_text, "spatial"), time = !strcmp(k->type_text, "temporal");
-  bool store =
-      !strcmp(k->type_text, "bypass") || !strcmp(k->type_text, "datatype") || !strcmp(k->type_text, "dataspace");
+  bool store = !strcmp(k->type_text, "bypass") || !strcmp(k->type_text, "bypassing") ||
+               !strcmp(k->type_text, "datatype") || !strcmp(k->type_text, "dataspace");
   if (!tf_yschema_check(k->keys, rows, N_ROWS, "a constraint", v, c->diags)) return false;
   int at = k->level;
   if (at < 0 && (at = tl_find_level(c, k->target)) < 0) return false;
   tl_level *l = &c->level[at];
   for (int i = N_QUIET; i < N_ROWS; i++)
-    if (v[i])
-      tf_page_add(c->notes, "# not modelled: %s of the %s constraint of %s\n", rows[i].key, k->type_text, l->name);
+    if (v[i] && (v[i]->kind == TF_Y_SCALAR || v[i]->n > 0))
+      tl_lost(c, v[i]->at, "not modelled: %s of the %.30s constraint of %.60s", rows[i].key, k->type_text, l->name);
   if (space || time) return constrain_loops(c, v, l, space);
   if (store) return constrain_storage(c, v, l);
   static const char *const known[] = {"utilization", "parallelism", "max_overbooked_proportion", "internal"};
@@ -127,6 +159,29 @@ static void open_level(tl_case *c, int at) {
   }
 }
 
+/* What leaves a dim short: its steps at every level are fixed, or bounded. */
+static bool check_reach(tl_case *c, int d) {
+  const int64_t extent = c->problem.extent[d];
+  int64_t most = 1;
+  const tf_loc *at[2 * TL_MAX_LEVELS];
+  int n = 0;
+  for (int l = 0; l < c->n_levels; l++)
+    for (int s = 0; s < 2; s++) {
+      const tl_loops *f = s ? &c->level[l].nest.spatial : &c->level[l].nest.temporal;
+      const int64_t steps = f->trips[d] == TL_OPEN ? f->most[d] : f->trips[d];
+      if (!steps) return true; /* open without a bound */
+      most = most > extent / steps ? extent : most * steps;
+      if (f->at[d].line) at[n++] = &f->at[d];
+    }
+  if (most >= extent) return true;
+  tf_fail(c->diags, n ? *at[n - 1] : c->level[0].at, TF_E_COVER,
+          "the constraints leave '%.40s' at most %lld steps, its extent is %lld: leave its factor open at one level",
+          c->problem.dim[d], (long long)most, (long long)extent);
+  for (int i = 0; i + 1 < n; i++)
+    tf_note(c->diags, *at[i], "and here");
+  return false;
+}
+
 bool tl_constrained_mapping(tl_case *c) {
   bool ok = true;
   c->has_mapping = true;
@@ -134,9 +189,10 @@ bool tl_constrained_mapping(tl_case *c) {
     open_level(c, i);
   for (int i = 0; i < c->n_constraints; i++)
     ok &= apply_constraint(c, &c->constraint[i]);
-  for (int z = 0; z < c->problem.n_spaces && ok; z++)
-    if (c->level[0].nest.bypass[z])
-      ok = tf_fail(c->diags, c->level[0].at, TF_E_BYPASS, "the outermost memory '%.40s' cannot be bypassed",
-                   c->level[0].name);
+  const bool read = ok;
+  for (int l = 0; l < c->n_levels && read; l++)
+    ok &= tl_check_storage(c, &c->level[l]) & tl_check_spread(c, &c->level[l]);
+  for (int d = 0; d < c->problem.n_dims && ok; d++)
+    ok &= tl_check_spare(c, d) & check_reach(c, d);
   return ok;
 }

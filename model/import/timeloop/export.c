@@ -65,6 +65,7 @@ enum { MAX_NEST = 64 };
 typedef struct {
   int n[2];
   tf_loop loop[2][MAX_NEST]; /* temporal; spatial */
+  int64_t last[2][MAX_NEST]; /* their steps in the last step of the loops around them */
   const tf_node *first;      /* the first Tile of the memory, NULL: none */
 } nest;
 
@@ -91,13 +92,34 @@ static bool add_tile(ex_case *x, const tf_node *node, nest *n) {
   return ok;
 }
 
+/* Timeloop's factors reach an extent exactly: a partial step is one of fewer steps further in ("K=5,2"), and steps that
+ * begin behind the extent, which do not happen, are none. */
+static void settle_steps(const ex_case *x, nest *nests, int dim) {
+  const int64_t extent = x->wl->dims[dim].extent;
+  int64_t inner = 1;
+  for (int l = ex_n_memories(x) - 1; l >= 0; l--)
+    for (int kind = 1; kind >= 0; kind--)
+      for (int i = 0; i < nests[l].n[kind]; i++) {
+        tf_loop *loop = &nests[l].loop[kind][i];
+        const int64_t steps = (extent - 1) / inner + 1;
+        if (loop->dim != dim) continue;
+        if (loop->trip > steps) loop->trip = steps;
+        nests[l].last[kind][i] = (extent - 1) / inner % loop->trip + 1;
+        inner *= loop->trip;
+      }
+}
+
 static void write_factors(const ex_case *x, const nest *n, int kind, tf_page *p) {
   const tf_op *op = &x->wl->ops[0];
   for (int d = 0; d < op->n_dims; d++) {
-    int64_t trip = 1;
-    for (int i = 0; i < n->n[kind]; i++)
-      if (n->loop[kind][i].dim == op->dims[d]) trip = n->loop[kind][i].trip;
+    int64_t trip = 1, last = 1;
+    for (int i = 0; i < n->n[kind]; i++) {
+      if (n->loop[kind][i].dim != op->dims[d]) continue;
+      trip = n->loop[kind][i].trip;
+      last = n->last[kind][i];
+    }
     tf_page_add(p, "%s%s=%" PRId64, d ? " " : "", x->wl->dims[op->dims[d]].name, trip);
+    if (last != trip) tf_page_add(p, ",%" PRId64, last);
   }
 }
 
@@ -118,10 +140,10 @@ static void write_spatial(const ex_case *x, const nest *n, tf_page *p) {
   tf_page_add(p, "\n  split: %d\n", n_x);
 }
 
-static void write_storage(const ex_case *x, const nest *n, const char *memory, tf_page *p) {
+static void write_storage(const ex_case *x, const nest *n, int l, tf_page *p) {
   const tf_workload *wl = x->wl;
-  const char *sep = "";
-  if (n->first && !n->first->n_bypass) return;
+  const char *sep = "", *memory = x->arch->memories[l].name;
+  if (l == 0 || (n->first && !n->first->n_bypass)) return; /* the outermost holds all, with or without a Tile */
   tf_page_add(p, "- target: %s\n  type: bypass\n  bypass: [", memory);
   for (int z = 0; z < wl->n_tensors; z++) {
     bool by = !n->first; /* a memory without a Tile holds nothing */
@@ -148,10 +170,12 @@ static bool write_mapping(ex_case *x, tf_page *p) {
     else if (node->kind == TF_TILE)
       ok &= add_tile(x, node, &nests[node->level]);
   }
+  for (int d = 0; ok && d < x->wl->ops[0].n_dims; d++)
+    settle_steps(x, nests, x->wl->ops[0].dims[d]);
   tf_page_add(p, "# Written by tileflow export.\nmapping:\n");
   for (int l = 0; l < ex_n_memories(x) && ok; l++) {
     const char *name = x->arch->memories[l].name;
-    write_storage(x, &nests[l], name, p);
+    write_storage(x, &nests[l], l, p);
     tf_page_add(p, "- target: %s\n  type: temporal\n  factors: ", name);
     write_factors(x, &nests[l], 0, p);
     tf_page_add(p, "\n  permutation: ");
@@ -172,15 +196,16 @@ static void table_name(const ex_case *x, int l, tf_page *p) {
 }
 
 static void write_ert(const ex_case *x, tf_page *p) {
-  tf_page_add(p, "# Written by tileflow export: pJ per word, and per point.\nERT:\n  version: 0.3\n  tables:\n");
+  tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
+    const double k = ex_elements(x, l);
     table_name(x, l, p);
     tf_page_add(
         p,
         "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
         "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
-        m->read_pj, m->write_pj, m->write_pj);
+        m->read_pj / k, m->write_pj / k, m->write_pj / k);
   }
   table_name(x, ex_n_memories(x), p);
   tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);

@@ -30,20 +30,25 @@ typedef struct {
   tf_loc at;
 } word;
 
-enum { MAX_WORDS = 2 * TL_MAX_DIMS };
+enum { MAX_WORDS = 3 * TL_MAX_DIMS };
 
+/* Their number; -1 with an error. */
 static int words_of(tl_case *c, const tf_ynode *node, word *out) {
   int n = 0;
-  for (size_t i = 0; node->kind == TF_Y_LIST && i < node->n && n < MAX_WORDS; i++) {
+  for (size_t i = 0; node->kind == TF_Y_LIST && i < node->n && n <= MAX_WORDS; i++) {
     if (!tf_yschema_kind(node->items[i], TF_Y_SCALAR, "a word", c->diags)) return -1;
-    out[n++] = (word){node->items[i]->text, node->items[i]->len, node->items[i]->at};
+    if (n < MAX_WORDS) out[n] = (word){node->items[i]->text, node->items[i]->len, node->items[i]->at};
+    n++;
   }
-  for (size_t i = 0; node->kind == TF_Y_SCALAR && i < node->len && n < MAX_WORDS;) {
+  for (size_t i = 0; node->kind == TF_Y_SCALAR && i < node->len && n <= MAX_WORDS;) {
     size_t len = strcspn(node->text + i, " ,\t\n");
-    if (len) out[n++] = (word){node->text + i, len, tf_ynode_place(node, i, len)};
+    if (len && n < MAX_WORDS) out[n] = (word){node->text + i, len, tf_ynode_place(node, i, len)};
+    n += len > 0;
     i += len + 1;
   }
-  return n;
+  if (n <= MAX_WORDS) return n;
+  tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d words", MAX_WORDS);
+  return -1;
 }
 
 /* "M=4", "M4", "M<=4": how long the dim's name is, and where the number starts; false: none of these. */
@@ -61,7 +66,19 @@ static bool split_factor(word w, size_t *name, size_t *number, bool *bound) {
   return i > 0 && i < w.len;
 }
 
-static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *seen) {
+/* The 2 of "K=5,2", whose comma parts words, too: steps in the last step of the loops around. */
+static bool read_residual(tl_case *c, word w, int64_t trips, int64_t *out) {
+  char *end;
+  long long value = strtoll(w.text, &end, 10);
+  if (value < 1 || value > trips || end != w.text + w.len)
+    return tf_fail(c->diags, w.at, TF_E_RANGE, "'%.*s' is no number of last steps of %lld",
+                   (int)(w.len < 20 ? w.len : 20), w.text, (long long)trips);
+  *out = value;
+  return true;
+}
+
+/* *last: the dim of the factor before, then of this one. */
+static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *seen, int *last) {
   size_t name, number;
   bool bound;
   if (!split_factor(w, &name, &number, &bound) || (bound && !bounds))
@@ -76,6 +93,8 @@ static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *
     return tf_fail(c->diags, w.at, TF_E_RANGE, "'%.40s' is no trip count", digits);
   if (seen[d]) return tf_fail(c->diags, w.at, TF_E_DUP, "'%.40s' has two factors here", c->problem.dim[d]);
   seen[d] = true;
+  loops->at[d] = w.at;
+  *last = d;
   loops->trips[d] = bound ? TL_OPEN : trips;
   loops->most[d] = bound ? trips : 0;
   return true;
@@ -84,9 +103,16 @@ static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *
 bool tl_read_factors(tl_case *c, const tf_ynode *node, bool bounds, tl_loops *loops) {
   word w[MAX_WORDS];
   bool seen[TL_MAX_DIMS] = {false}, ok = true;
-  int n = words_of(c, node, w);
-  for (int i = 0; i < n; i++)
-    ok &= read_factor(c, w[i], bounds, loops, seen);
+  int n = words_of(c, node, w), last = -1;
+  for (int i = 0; i < n; i++) {
+    bool residual = strspn(w[i].text, "0123456789") >= w[i].len && last >= 0 && !bounds;
+    if (residual && node->kind == TF_Y_SCALAR) residual = w[i].text[-1] == ',';
+    if (residual)
+      ok &= read_residual(c, w[i], loops->trips[last], &loops->residual[last]);
+    else
+      ok &= read_factor(c, w[i], bounds, loops, seen, &last);
+    if (residual) last = -1;
+  }
   return ok && n >= 0;
 }
 
@@ -115,12 +141,13 @@ bool tl_read_order(tl_case *c, const tf_ynode *node, tl_loops *loops) {
   return true;
 }
 
-bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out) {
+bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out, tf_loc *at) {
   for (size_t i = 0; list && i < list->n; i++) {
     if (!tf_yschema_kind(list->items[i], TF_Y_SCALAR, "a data space", c->diags)) return false;
     int z = tl_find_space(c, list->items[i]);
     if (z < 0) return false;
     out[z] = true;
+    at[z] = list->items[i]->at;
   }
   return true;
 }

@@ -14,21 +14,28 @@ typedef struct {
   bool parallel;
 } walk;
 
-enum { N_NAME, N_CLASS, N_SUBCLASS, N_ATTRIBUTES, N_SPATIAL, N_CONSTRAINTS, N_ENABLED, N_KEYS };
-static const tf_yrow rows[] = {
-    [N_NAME] = {"name", TF_Y_SCALAR, true},
-    [N_CLASS] = {"class", TF_Y_SCALAR, false},
-    [N_SUBCLASS] = {"subclass", TF_Y_SCALAR, false},
-    [N_ATTRIBUTES] = {"attributes", TF_Y_MAP, false},
-    [N_SPATIAL] = {"spatial", TF_Y_MAP, false},
-    [N_CONSTRAINTS] = {"constraints", TF_Y_MAP, false},
-    [N_ENABLED] = {"enabled", TF_Y_SCALAR, false},
-    {"required_actions", 0, false},
-    {"area_scale", 0, false},
-    {"energy_scale", 0, false},
-    {"sparse_optimizations", 0, false},
+enum {
+  N_NAME,
+  N_CLASS,
+  N_SUBCLASS,
+  N_ATTRIBUTES,
+  N_SPATIAL,
+  N_CONSTRAINTS,
+  N_ENABLED,
+  N_AREA,
+  N_ENERGY,
+  N_SPARSE,
+  N_ACTIONS,
+  N_ROWS
 };
-enum { N_ROWS = sizeof rows / sizeof rows[0] };
+static const tf_yrow rows[] = {
+    [N_NAME] = {"name", TF_Y_SCALAR, true},          [N_CLASS] = {"class", TF_Y_SCALAR, false},
+    [N_SUBCLASS] = {"subclass", TF_Y_SCALAR, false}, [N_ATTRIBUTES] = {"attributes", TF_Y_MAP, false},
+    [N_SPATIAL] = {"spatial", TF_Y_MAP, false},      [N_CONSTRAINTS] = {"constraints", TF_Y_MAP, false},
+    [N_ENABLED] = {"enabled", TF_Y_SCALAR, false},   [N_AREA] = {"area_scale", 0, false},
+    [N_ENERGY] = {"energy_scale", 0, false},         [N_SPARSE] = {"sparse_optimizations", 0, false},
+    [N_ACTIONS] = {"required_actions", 0, false},
+};
 
 static bool read_spatial(tl_case *c, const tf_ynode *node, int64_t *x, int64_t *y) {
   static const tf_yrow keys[] = {{"meshX", TF_Y_SCALAR, false}, {"meshY", TF_Y_SCALAR, false}};
@@ -103,14 +110,21 @@ static bool read_component(walk *w, const tf_ynode *const *v) {
   if (!v[N_CLASS] && !v[N_SUBCLASS])
     return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_MISSING, "component '%.40s' needs the key 'class'",
                    v[N_NAME]->text);
-  bool compute =
-      (v[N_CLASS] && tl_is_compute(v[N_CLASS]->text)) || (v[N_SUBCLASS] && tl_is_compute(v[N_SUBCLASS]->text));
-  l.kind = compute ? TL_COMPUTE : TL_MEMORY;
+  const tl_class is = tl_class_of(v[N_CLASS], v[N_SUBCLASS]);
   l.name = v[N_NAME]->text;
+  if (is == TL_CLASS_NETWORK || is == TL_CLASS_NONE)
+    return tl_tell_class(w->c, v[N_CLASS] ? v[N_CLASS] : v[N_SUBCLASS], l.name, is);
+  l.kind = is == TL_CLASS_COMPUTE ? TL_COMPUTE : TL_MEMORY;
   w->maps[0] = v[N_ATTRIBUTES];
-  if (!multiply_instances(w, v, &spread) || !tl_read_attributes(w->c, w->maps, w->n_maps + 1, &l)) return false;
+  if (!multiply_instances(w, v, &spread)) return false;
   l.instances = w->x * w->y;
   l.mesh_x = w->x;
+  if (!tl_read_attributes(w->c, w->maps, w->n_maps + 1, &l)) return false;
+  if (l.instances != w->x * w->y || l.mesh_x != w->x)
+    return tf_fail(w->c->diags, l.at, TF_E_FANOUT,
+                   "the attributes of '%.40s' give it %lld instances (meshX %lld), its place %lld (meshX %lld): 0.4 "
+                   "writes them as `spatial`",
+                   l.name, (long long)l.instances, (long long)l.mesh_x, (long long)(w->x * w->y), (long long)w->x);
   return tl_add_level(w->c, &l) && read_constraints(w, v[N_CONSTRAINTS], spread, w->c->n_levels - 1);
 }
 
@@ -146,12 +160,12 @@ static bool read_node(walk *w, const tf_ynode *node) {
     return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_SYNTAX, "'%.60s': 0.4 writes instances as `spatial`",
                    v[N_NAME]->text);
   if (v[N_ENABLED] && (tf_ynode_is(v[N_ENABLED], "false") || tf_ynode_is(v[N_ENABLED], "False"))) {
-    tf_page_add(w->c->notes, "# not read: %s, which is not enabled\n", name);
+    tl_fold(w->c, TL_NOTHING, v[N_ENABLED]->at, "%.60s, which is not enabled", name);
     return true;
   }
-  for (int i = N_KEYS; i < N_ROWS; i++)
-    if (v[i] && strcmp(rows[i].key, "required_actions") != 0)
-      tf_page_add(w->c->notes, "# not modelled: %s of %s\n", rows[i].key, name);
+  tl_tell_scales(w->c, v + N_AREA, name);
+  if (v[N_SPARSE] && (v[N_SPARSE]->kind == TF_Y_SCALAR || v[N_SPARSE]->n > 0))
+    tl_fold(w->c, TL_SPARSE, v[N_SPARSE]->at, "sparse_optimizations of %.60s", name);
   return container ? read_container(w, v) : read_component(w, v);
 }
 

@@ -1,4 +1,5 @@
 /* Timeloop's problem: dims, data spaces with their projections, and an instance's extents. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -98,7 +99,15 @@ static bool read_term(tl_case *c, const tf_ynode *node, const coefs *k, tl_term 
 static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl_space *s) {
   for (size_t r = 0; r < list->n; r++) {
     const tf_ynode *terms = list->items[r];
-    if (s->rank == TL_MAX_DIMS || !tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags)) return false;
+    if (s->rank == TL_MAX_DIMS) return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d ranks", TL_MAX_DIMS);
+    if (terms->kind == TF_Y_SCALAR) { /* a dim alone */
+      int d = tl_find_dim(c, terms->at, terms->text, terms->len);
+      if (d < 0) return false;
+      s->index[s->rank].n = 1;
+      s->index[s->rank++].term[0] = (tl_term){d, 1};
+      continue;
+    }
+    if (!tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags)) return false;
     for (size_t t = 0; t < terms->n; t++) {
       if (s->index[r].n == TL_MAX_TERMS)
         return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d terms in one rank", TL_MAX_TERMS);
@@ -113,18 +122,19 @@ static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
                                  {"projection", TF_Y_LIST, true},
                                  {"read-write", TF_Y_SCALAR, false},
-                                 {"read_write", TF_Y_SCALAR, false}};
-  const tf_ynode *v[4];
+                                 {"read_write", TF_Y_SCALAR, false},
+                                 {"ranks", 0, false}}; /* names, for layouts */
+  const tf_ynode *v[5];
   tl_problem *p = &c->problem;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a data space", c->diags) ||
-      !tf_yschema_check(node, rows, 4, "a data space", v, c->diags))
+      !tf_yschema_check(node, rows, 5, "a data space", v, c->diags))
     return false;
   if (v[3]) v[2] = v[3]; /* 0.4 */
   if (p->n_spaces == TL_MAX_SPACES)
     return tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d data spaces", TL_MAX_SPACES);
   tl_space *s = &p->space[p->n_spaces++];
   s->name = v[0]->text;
-  s->output = v[2] && (tf_ynode_is(v[2], "true") || tf_ynode_is(v[2], "True") || tf_ynode_is(v[2], "1"));
+  if (v[2] && !tl_bool(c, v[2], &s->output)) return false;
   if (!tf_is_name(v[0]->text, v[0]->len, false))
     return tf_fail(c->diags, v[0]->at, TF_E_SYNTAX, "'%.40s' cannot name a data space", v[0]->text);
   if (!read_projection(c, v[1], k, s)) return false;
@@ -135,24 +145,54 @@ static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   return true;
 }
 
+/* A density of 1 says nothing: a number, or a map with the key `density`. */
+static bool is_dense(const tf_ynode *value) {
+  const tf_ynode *number = value->kind == TF_Y_MAP ? tf_ymap_get(value, "density") : value;
+  return number && number->kind == TF_Y_SCALAR && strtod(number->text, NULL) >= 1;
+}
+
+static void tell_densities(tl_case *c, const tf_ynode *key, const tf_ynode *value) {
+  bool common = tf_ynode_is(key, "commonDensity");
+  if (common && !is_dense(value)) tl_fold(c, TL_SPARSE, key->at, "commonDensity");
+  for (size_t i = 0; !common && value->kind == TF_Y_MAP && i < value->n; i++)
+    if (!is_dense(value->pairs[i].value))
+      tl_fold(c, TL_SPARSE, value->pairs[i].key->at, "density of %.40s", value->pairs[i].key->text);
+}
+
+/* A key that is no dim and no coefficient, which Timeloop passes by: an error if it may be a misspelt one, since a
+ * coefficient that is not given has its default. */
+static bool pass_by(tl_case *c, const tf_ynode *key, const tf_ynode *value, const coefs *k) {
+  tf_near near = tf_near_start(key->text, key->len);
+  char hint[160];
+  for (int d = 0; d < c->problem.n_dims && key->len > 1; d++)
+    tf_near_offer(&near, c->problem.dim[d]);
+  for (int i = 0; i < k->n; i++)
+    tf_near_offer(&near, k->name[i]);
+  if (near.best)
+    return tf_fail(c->diags, key->at, TF_E_NAME, "no dimension or coefficient '%.40s'%s", key->text,
+                   tf_near_text(&near, hint, sizeof hint));
+  tl_fold(c, TL_NOTHING, key->at, "%.40s %.40s of the instance", key->text, tl_value_text(value));
+  return true;
+}
+
 /* Extents, and values of coefficients: DIM: N or COEFFICIENT: N. */
 static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
   tl_problem *p = &c->problem;
   bool ok = true;
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
-    int at = find(k->name, k->n, key->text, key->len, NULL);
-    if (tf_ynode_is(key, "densities")) {
-      if (value->kind != TF_Y_MAP || value->n > 0) tl_note(c, key, value, "the instance: all counts are of dense data");
+    const int at = find(k->name, k->n, key->text, key->len, NULL),
+              d = find(p->dim, p->n_dims, key->text, key->len, NULL);
+    if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity")) {
+      tell_densities(c, key, value);
+      continue;
+    }
+    if (at < 0 && d < 0) {
+      ok &= pass_by(c, key, value, k);
       continue;
     }
     if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) return false;
-    if (at >= 0) {
-      ok &= tl_int(c, value, key->text, 1, &k->value[at]);
-      continue;
-    }
-    int d = tl_find_dim(c, key->at, key->text, key->len);
-    ok &= d >= 0 && tl_int(c, value, key->text, 1, &p->extent[d]);
+    ok &= tl_int(c, value, key->text, 1, at >= 0 ? &k->value[at] : &p->extent[d]);
   }
   for (int d = 0; d < p->n_dims && ok; d++)
     if (!p->extent[d])
@@ -164,13 +204,15 @@ static bool one_output(tl_case *c, const tf_ynode *at) {
   int n = 0;
   for (int i = 0; i < c->problem.n_spaces; i++)
     n += c->problem.space[i].output;
+  if (n == 1 && c->problem.n_spaces == 1)
+    return tf_fail(c->diags, at->at, TF_E_OUTPUT, "the only data space is the output: something must be read");
   return n == 1 || tf_fail(c->diags, at->at, TF_E_OUTPUT, "%d data spaces are 'read-write': one is the output", n);
 }
 
 bool tl_read_problem(tl_case *c, const tf_ynode *node) {
   static const tf_yrow rows[] = {
       {"shape", TF_Y_MAP, true}, {"instance", TF_Y_MAP, true}, {"version", TF_Y_SCALAR, false}};
-  static const tf_yrow shape[] = {{"name", TF_Y_SCALAR, false},
+  static const tf_yrow shape[] = {{"name", 0, false},
                                   {"dimensions", TF_Y_LIST, true},
                                   {"data-spaces", TF_Y_LIST, false},
                                   {"coefficients", TF_Y_LIST, false},
@@ -186,7 +228,7 @@ bool tl_read_problem(tl_case *c, const tf_ynode *node) {
                    "the shape of a problem needs the key 'data-spaces' (0.4: 'data_spaces')");
   if (s[4]) s[2] = s[4];
   c->has_problem = true;
-  c->problem.name = s[0] ? s[0]->text : "problem";
+  c->problem.name = s[0] && s[0]->kind == TF_Y_SCALAR && s[0]->len ? s[0]->text : "problem";
   if (!read_dims(c, s[1]) || !read_coefs(c, s[3], &k) || !read_instance(c, v[1], &k)) return false;
   for (size_t i = 0; i < s[2]->n; i++)
     if (!read_space(c, s[2]->items[i], &k)) return false;

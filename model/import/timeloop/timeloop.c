@@ -17,6 +17,17 @@ bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, i
                  (long long)least);
 }
 
+bool tl_bool(tl_case *c, const tf_ynode *node, bool *out) {
+  static const char *const yes[] = {"true", "True", "yes", "on", "1"}, *const no[] = {"false", "False", "no", "off",
+                                                                                      "0"};
+  for (int i = 0; i < 5; i++) {
+    if (!tf_ynode_is(node, yes[i]) && !tf_ynode_is(node, no[i])) continue;
+    *out = tf_ynode_is(node, yes[i]);
+    return true;
+  }
+  return tf_fail(c->diags, node->at, TF_E_TYPE, "'%.40s' is neither true nor false", node->text);
+}
+
 enum {
   S_ARCH,
   S_PROBLEM,
@@ -28,7 +39,9 @@ enum {
   S_ERT_SUMMARY,
   S_ART,
   S_ART_SUMMARY,
-  N_READ
+  N_READ, /* from here on: told, not read */
+  S_SPARSE = N_READ + 5,
+  S_DUMPED
 };
 static const tf_yrow sections[] = {
     [S_ARCH] = {"architecture", 0, false},
@@ -41,17 +54,34 @@ static const tf_yrow sections[] = {
     [S_ERT_SUMMARY] = {"ERT_summary", 0, false},
     [S_ART] = {"ART", 0, false},
     [S_ART_SUMMARY] = {"ART_summary", 0, false},
-    {"mapper", 0, false}, /* from here on: noted, not read */
+    {"mapper", 0, false},
     {"mapspace", 0, false},
     {"components", 0, false},
     {"compound_components", 0, false},
     {"globals", 0, false},
-    {"sparse_optimizations", 0, false},
-    {"dumped_by_timeloop_front_end", 0, false},
+    [S_SPARSE] = {"sparse_optimizations", 0, false},
+    [S_DUMPED] = {"dumped_by_timeloop_front_end", 0, false},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* Finds the sections of one text; one that stands in an earlier text, too, is an error. */
+/* Nothing is said: a list or map without an entry, or with none in its lists (`targets: []`). */
+static bool is_hollow(const tf_ynode *node) {
+  if (node->kind == TF_Y_SCALAR) return tf_ynode_empty(node) || tf_ynode_is(node, "null") || tf_ynode_is(node, "~");
+  bool hollow = node->kind == TF_Y_MAP || node->n == 0;
+  for (size_t i = 0; i < node->n && node->kind == TF_Y_MAP; i++)
+    hollow &= tf_ynode_is(node->pairs[i].key, "version") || is_hollow(node->pairs[i].value);
+  return hollow;
+}
+
+static void tell_section(tl_case *c, int i, const tf_ynode *node) {
+  if (i == S_SPARSE)
+    tl_fold(c, TL_SPARSE, node->at, "section %s", sections[i].key);
+  else if (i != S_DUMPED)
+    tl_fold(c, TL_NOTHING, node->at, "section %s", sections[i].key);
+}
+
+/* Finds the sections of one text; one that stands in an earlier text, too, is an error, unless one says nothing: the
+ * front end's dumps hold `mapping: []` beside the mapper's own file. */
 static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) {
   uint16_t file = tf_diags_add_file(c->diags, t->name, t->text, t->len);
   const tf_ynode *v[N_SECTIONS], *root = tf_yaml_read(c->arena, file, t->text, t->len, c->diags);
@@ -62,9 +92,13 @@ static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) 
   bool ok = true;
   for (int i = 0; i < N_SECTIONS; i++) {
     if (!v[i]) continue;
-    if (found[i]) ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
+    if (found[i] && is_hollow(v[i])) continue;
+    if (found[i] && !is_hollow(found[i])) {
+      ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
+      tf_note(c->diags, found[i]->at, "first given here");
+    }
     found[i] = v[i];
-    if (i >= N_READ) tf_page_add(c->notes, "# not read: section %s\n", sections[i].key);
+    if (i >= N_READ && !is_hollow(v[i])) tell_section(c, i, v[i]);
   }
   return ok;
 }
@@ -89,18 +123,19 @@ static bool read_tables(tl_case *c, const tf_ynode **found) {
 /* The mapping, or what the constraints leave open of one. */
 static bool read_mapping(tl_case *c, const tf_ynode **found) {
   const tf_ynode *map = found[S_MAPPING];
-  bool given = map && !(map->kind == TF_Y_LIST && map->n == 0), ok = true;
+  bool given = map && !is_hollow(map), ok = true;
   for (int s = S_ARCH_CONSTRAINTS; s <= S_MAP_CONSTRAINTS; s++)
     if (found[s]) ok &= tl_add_constraints(c, found[s]);
   if (!ok) return false;
   if (given && c->n_constraints)
-    tf_page_add(c->notes, "# not read: %d constraints, since a mapping is given\n", c->n_constraints);
+    tl_fold(c, TL_NOTHING, c->constraint[0].keys->at, "%d constraints, since a mapping is given", c->n_constraints);
   if (given && (!found[S_ARCH] || !found[S_PROBLEM]))
     return tf_fail(c->diags, map->at, TF_E_MISSING, "a mapping needs its architecture and problem");
   if (given) return tl_read_mapping(c, map);
   if (c->n_constraints && found[S_ARCH] && found[S_PROBLEM]) return tl_constrained_mapping(c);
   if (c->n_constraints)
-    tf_page_add(c->notes, "# not read: %d constraints, which need architecture and problem\n", c->n_constraints);
+    tl_lost(c, c->constraint[0].keys->at, "not read: %d constraints, which need architecture and problem",
+            c->n_constraints);
   return true;
 }
 
@@ -131,6 +166,7 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
   ok = ok && tf_diags_errors(d) == 0; /* the YAML reader goes on after its own */
   if (c && tf_diags_errors(d) == 0 && tf_arena_failed(a)) ok = tf_out_of_memory(d);
   if (ok) {
+    tl_tell_folded(c);
     tf_page_add(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
     tl_write(c, &out);
     if (out.bad || notes.bad) ok = tf_out_of_memory(d);

@@ -14,12 +14,16 @@ enum { TL_REST = 0, TL_OPEN = -1 };
 typedef struct {
   int64_t trips[TL_MAX_DIMS], most[TL_MAX_DIMS]; /* most: bound of an open one, 0: none */
   int order[TL_MAX_DIMS];                        /* dims, inner to outer */
+  int64_t residual[TL_MAX_DIMS];                 /* steps in the last step of the loops around it; 0: not said */
+  tf_loc at[TL_MAX_DIMS];                        /* where the factor stands; line 0: nowhere */
   bool given, ordered;
 } tl_loops;
 typedef struct {
   tl_loops temporal, spatial;
   int split; /* spatial dims before it in the order go along X; -1: not said */
   bool bypass[TL_MAX_SPACES], keep[TL_MAX_SPACES];
+  tf_loc bypass_at[TL_MAX_SPACES], keep_at[TL_MAX_SPACES]; /* where they are named; line 0: nowhere */
+  tf_loc order_at[2], split_at;                            /* constraints: of temporal and spatial loops */
 } tl_nest;
 
 /* A memory, the compute units, or a place that only spreads what is above it over instances (0.4's containers and
@@ -30,6 +34,7 @@ typedef struct {
   const char *alias; /* TL_SPREAD: the container or component below it; else NULL */
   tf_loc at;
   tl_kind kind;
+  bool dummy;                /* Timeloop's dummy_storage: a memory where a mapping keeps something in it */
   bool parallel;             /* beside others, in 0.4's !Parallel: what it does not keep passes it by */
   int64_t instances, mesh_x; /* absolute counts; mesh_x 0: not said */
   int64_t word_bits, words;  /* words -1: no capacity said */
@@ -37,6 +42,7 @@ typedef struct {
   double read_bw, write_bw;  /* words per cycle, 0: not said */
   bool one_port;             /* both ways share read_bw */
   double read_pj, write_pj;  /* per word, compute: read_pj per point; below 0: not said */
+  bool own_energy;           /* the file gives it beside the tables, and it wins over theirs */
   double area;               /* um2, below 0: not said */
   bool alone;                /* the network below it hands each receiver words of its own */
   tl_nest nest;
@@ -74,14 +80,26 @@ typedef struct {
 } tl_constraint;
 enum { TL_MAX_CONSTRAINTS = 256 };
 
+/* Why something of a file is not modelled, where one line tells all of a kind. */
+typedef enum {
+  TL_SPARSE,  /* it is about sparse data: told first */
+  TL_TABLES,  /* estimators of energy and area read it */
+  TL_ACTIONS, /* an action of the tables that nothing here counts */
+  TL_NOTHING, /* it changes no number here */
+  TL_N_REASONS
+} tl_reason;
+typedef struct tl_folded tl_folded;
+
 typedef struct {
   tf_arena *arena;
   tf_diags *diags;
-  tf_page *notes; /* comments: what is read and has no place in the model */
-  int n_levels;   /* outermost first; memories and spreads, then one kind of compute unit */
+  tf_page *notes;    /* comments: what is read and has no place in the model */
+  tl_folded *folded; /* told once all is read */
+  int n_levels;      /* outermost first; memories and spreads, then one kind of compute unit */
   tl_level level[TL_MAX_LEVELS];
   double cycle_seconds; /* 0: not said */
   int64_t technology;   /* nm, 0: not said */
+  bool units_anywhere;  /* in a `subtree` units may stand before memories: counts say what is below what */
   bool any_op;          /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
   bool has_problem, has_mapping;
   tl_problem problem;
@@ -89,8 +107,15 @@ typedef struct {
   tl_constraint constraint[TL_MAX_CONSTRAINTS];
 } tl_case;
 
-/* A warning, and a comment in the result: "# not modelled: KEY VALUE of NAME". */
+/* Warnings at their places, and comments in the result.  tl_lost: of what changes numbers that the file's own tool
+ * prints; tl_note: "not modelled: KEY VALUE of NAME".  tl_fold keeps a thing ("KEY VALUE") for the one line of its
+ * reason, which tl_tell_folded says. */
+void tl_lost(tl_case *c, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char *name);
+void tl_fold(tl_case *c, tl_reason reason, tf_loc at, const char *fmt, ...) TF_PRINTF(4, 5);
+void tl_tell_folded(tl_case *c);
+/* A scalar's text, or "a map", for messages. */
+const char *tl_value_text(const tf_ynode *value);
 /* A map with YAML's merge keys ("<<", and "<<<" of Timeloop's front end, which merges maps in maps, too) done, in every
  * depth.  NULL without memory. */
 const tf_ynode *tl_merge(tl_case *c, const tf_ynode *node);
@@ -102,7 +127,13 @@ bool tl_read_nodes(tl_case *c, const tf_ynode *list); /* of version 0.4 */
 bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level *l);
 /* Puts a level behind the others; false with an error where it cannot stand. */
 bool tl_add_level(tl_case *c, const tl_level *l);
-bool tl_is_compute(const char *class);
+/* What a component of that class is, as Timeloop tells by parts of its name. */
+typedef enum { TL_CLASS_MEMORY, TL_CLASS_COMPUTE, TL_CLASS_NETWORK, TL_CLASS_NONE } tl_class;
+tl_class tl_class_of(const tf_ynode *class, const tf_ynode *subclass); /* each may be NULL */
+/* Tells of a component that is neither memory nor unit, which Timeloop leaves out, too; true.  Of area_scale and
+ * energy_scale (scale[0], scale[1]; each may be NULL) that are not 1. */
+bool tl_tell_class(tl_case *c, const tf_ynode *class, const char *name, tl_class is);
+void tl_tell_scales(tl_case *c, const tf_ynode *const *scale, const char *name);
 /* "RF[0..7]": the name, and how many there are. */
 bool tl_read_name(tl_case *c, const tf_ynode *node, const char **name, int64_t *count);
 
@@ -117,18 +148,29 @@ bool tl_constrained_mapping(tl_case *c);
 bool tl_read_ert(tl_case *c, const tf_ynode *section, bool summary);
 bool tl_read_art(tl_case *c, const tf_ynode *section, bool summary);
 
+bool tl_bool(tl_case *c, const tf_ynode *node, bool *out);
 /* A whole number of at least `least`; a real number above 0. */
 bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, int64_t *out);
 bool tl_real(tl_case *c, const tf_ynode *node, double *out);
+/* An energy or area: 0 or more, finite. */
+bool tl_amount(tl_case *c, const tf_ynode *node, const char *what, double *out);
 /* The dim, data space or level of that name; -1 with an error that names the nearest. */
 int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len);
 int tl_find_space(tl_case *c, const tf_ynode *node);
 int tl_find_level(tl_case *c, const tf_ynode *node);
-/* "M=4 N4", and where `bounds`: "M<=4"; sets loops->trips and most of the dims named. */
+/* "M=4 N4 K=5,2", where `bounds` "M<=4", too, but nothing like the 2; sets what loops has of the dims named. */
 bool tl_read_factors(tl_case *c, const tf_ynode *node, bool bounds, tl_loops *loops);
 /* Dims, inner to outer: words, or one word of one-letter dims.  Those left out come last, as they stand. */
 bool tl_read_order(tl_case *c, const tf_ynode *node, tl_loops *loops);
-bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out);
+/* Data spaces of a list (NULL: none), and where they stand in it. */
+bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out, tf_loc *at);
+
+/* False with an error where a memory keeps and bypasses one data space, or the outermost one bypasses any. */
+bool tl_check_storage(tl_case *c, const tl_level *l);
+/* False with an error at a temporal loop of a level that only spreads. */
+bool tl_check_spread(tl_case *c, const tl_level *l);
+/* False with an error at a factor of dim d of which whole steps begin behind the extent. */
+bool tl_check_spare(tl_case *c, int d);
 
 /* Instances along X (or Y) below one instance of level `up`. */
 int64_t tl_fan(const tl_level *up, const tl_level *l, bool y);

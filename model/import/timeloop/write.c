@@ -1,6 +1,8 @@
 /* The native sections that mean what Timeloop's files say. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/names.h"
 #include "model/import/timeloop/timeloop.h"
 
 /* The memory above level i: a spread between them is only a place of loops. */
@@ -31,8 +33,12 @@ static void write_numbers(const tl_case *c, int i, tf_page *out) {
     tf_page_add(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
                 l->read_bw > 0 ? l->read_bw : l->write_bw);
   if (l->read_pj >= 0) tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n", l->read_pj, l->write_pj);
-  if (l->word_bits && l->word_bits != c->level[0].word_bits)
-    tf_page_add(out, "    word-bits: %" PRId64 "\n", l->word_bits);
+}
+
+/* What a unit must run: of two operands a product and its sum are one step; TileFlow does not ask. */
+static const char *kinds_of(const tl_case *c) {
+  if (c->any_op) return "[mac" ALL_BUT_MAC;
+  return c->has_problem && c->problem.n_spaces != 3 ? "[mac, mul, add]   # one cycle and one energy a point" : "[mac]";
 }
 
 static void write_level(const tl_case *c, int i, tf_page *out) {
@@ -46,7 +52,7 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
     write_numbers(c, i, out);
     return;
   }
-  tf_page_add(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
+  tf_page_add(out, "    below: %s\n    ops: %s\n", up->name, kinds_of(c));
   if (l->read_pj >= 0) tf_page_add(out, "    energy: %.17g pJ\n", l->read_pj);
 }
 
@@ -85,10 +91,24 @@ static const tl_space *output_of(const tl_problem *p) {
   return &p->space[0];
 }
 
+/* Text that is no plain name is quoted. */
+static void write_text(const char *text, tf_page *out) {
+  if (tf_is_name(text, strlen(text), true)) {
+    tf_page_add(out, "%s", text);
+    return;
+  }
+  tf_page_add(out, "\"");
+  for (const char *p = text; *p; p++)
+    tf_page_add(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", (unsigned char)*p < 0x20 ? ' ' : *p);
+  tf_page_add(out, "\"");
+}
+
 static void write_workload(const tl_case *c, tf_page *out) {
   const tl_problem *p = &c->problem;
   bool first = true;
-  tf_page_add(out, "workload:\n  name: %s\n  dims: {", p->name);
+  tf_page_add(out, "workload:\n  name: ");
+  write_text(p->name, out);
+  tf_page_add(out, "\n  dims: {");
   for (int d = 0; d < p->n_dims; d++)
     tf_page_add(out, "%s%s: %" PRId64, d ? ", " : "", p->dim[d], p->extent[d]);
   tf_page_add(out, "}\n  ops:\n  - \"");

@@ -150,7 +150,161 @@ static void check_dialects(void) {
   case_drop(&b);
 }
 
+/* ---- what Timeloop's front end and its mapper write -------------------------------------------- */
+#define MACHINE(more)                                                                                                  \
+  "architecture:\n  version: '0.4'\n  subtree:\n  - name: top\n    attributes: {version: '0.4', technology: 40nm, "    \
+  "has_power_gating: false, power_gated_at: null}\n    local:\n"                                                       \
+  "    - {name: \"Dram[1..1]\", class: DRAM, attributes: {width: 64, datawidth: 16, n_banks: 2, min_utilization: 0, "  \
+  "allow_overbooking: false, reduction_supported: true, cluster_size: 1, multiple_buffering: 1, has_power_gating: "    \
+  "false, power_gated_at: null, meshX: 1, meshY: 1}, required_actions: [read], enabled: true}\n"                       \
+  "    - {name: \"spread[1..1]\", class: dummy_storage, attributes: {width: 1, depth: 1, datawidth: 1, nports: 2}}\n"  \
+  "    - {name: \"Buf[1..4]\", class: storage, subclass: my_buffer, attributes: {depth: 64, width: 8, datawidth: 8, "  \
+  "num_ports: 2, has_power_gating: False" more "}}\n"                                                                  \
+  "    - {name: \"mac[1..4]\", class: intmac, attributes: {multiplier_width: 8, meshX: 4, meshY: 1}}\n"
+
+static const char dump[] = "dumped_by_timeloop_front_end: true\n" MACHINE(
+    ", meshX: 4, meshY: 1") "architecture_constraints: {targets: [{target: Buf, type: temporal, factors: R=3}]}\n"
+                            "problem:\n  version: '0.4'\n  shape:\n    name: ''\n    dimensions: [C, M, R, P]\n    "
+                            "coefficients: []\n    data_spaces:\n"
+                            "    - {name: W, projection: [[[C]], [[M]], [[R]]], read_write: false}\n"
+                            "    - {name: I, projection: [[[C]], [[R], [P]]], read_write: false}\n"
+                            "    - {name: O, projection: [[[M]], [[P]]], read_write: true}\n"
+                            "  instance: {C: 2, M: 4, R: 3, P: 12, H: 14, Hpad: 1, densities: {}}\n"
+                            "compound_components: {version: '0.4', classes: []}\nmapping: []\nmapper: {algorithm: "
+                            "random}\n";
+static const char dump_map[] = "mapping:\n- {target: Buf, type: datatype, keep: [W, I, O], bypass: []}\n"
+                               "- {target: spread, type: datatype, keep: [], bypass: [W, I, O]}\n"
+                               "- {target: Dram, type: datatype, keep: [W, I, O], bypass: []}\n"
+                               "- {target: Buf, type: temporal, factors: \"C2 M1 R3 P5,2\", permutation: CMRP}\n"
+                               "- {target: spread, type: spatial, factors: C1 M4 R1 P1, permutation: CMRP, split: 4}\n"
+                               "- {target: spread, type: temporal, factors: C1 M1 R1 P1, permutation: CMRP}\n"
+                               "- {target: Dram, type: temporal, factors: C1 M1 R1 P3, permutation: CMRP}\n";
+
+static char *import_two(const char *a, const char *b, tf_diags *d) {
+  const tf_text t[] = {{"dump", a, strlen(a)}, {"map", b, b ? strlen(b) : 0}};
+  return tf_import_timeloop(t, b ? 2 : 1, d);
+}
+
+/* The n-th warning's text; "" behind the last. */
+static const char *warning(const tf_diags *d, int n) {
+  for (size_t i = 0; i < tf_diags_count(d); i++)
+    if (tf_diags_at(d, i)->warning && n-- == 0) return tf_diags_at(d, i)->msg;
+  return "";
+}
+
+/* A dump and the mapper's file are read as they are; what has no effect is one line, and what estimators read another.
+ * Elements are words of every memory, whatever its width. */
+static void check_dump(void) {
+  static const char want[] =
+      "# Imported from Timeloop's format.\n"
+      "# read by estimators of energy and area alone: n_banks 2, nports 2, num_ports 2, multiplier_width 8\n"
+      "# without effect here: section mapper, has_power_gating false, power_gated_at null, min_utilization 0, "
+      "allow_overbooking false and 5 more\n"
+      "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n  word-bits: 16\n"
+      "  technology: 40 nm\n  overlap: perfect   # Timeloop takes the longest of compute and each memory\n"
+      "  memories:\n  - name: Dram\n  - name: Buf\n    mesh: [4, 1]\n    capacity: 64\n  compute:\n  - name: mac\n"
+      "    below: Buf\n    ops: [mac]\n"
+      "workload:\n  name: problem\n  dims: {C: 2, M: 4, R: 3, P: 12}\n  ops:\n"
+      "  - \"O[M, P] += W[C, M, R] * I[C, R + P]\"\n"
+      "mapping: |\n  Dram for P=3 spatial M=4@x\n    Buf for P=5 R=3 C=2\n      op O\n";
+  test_case c = {.d = tf_diags_new()};
+  char *native = import_two(dump, dump_map, c.d);
+  if (!native) case_complain(c.d);
+  if (CHECK(native != NULL)) {
+    CHECK(strstr(native, "words of 8 bits of Buf") != NULL); /* its default energy is of another width */
+    char *line = strstr(native, "# words of");
+    if (line) memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n') + 1) + 1);
+    CHECK_TEXT(native, want);
+  }
+  CHECK(tf_diags_errors(c.d) == 0 && !strncmp(warning(c.d, 2), "without effect here", 19) && !*warning(c.d, 3));
+  if (native) {
+    case_read(&c, native);
+    CHECK(case_evaluate(&c) && c.r.levels[1].peak <= 64);
+  }
+  free(native);
+  case_drop(&c);
+}
+
+/* Sparse data are told first, without a place; a second mapping is one too many. */
+static void check_sparse(void) {
+  char *text = calloc(1, sizeof dump + 200);
+  tf_diags *d = tf_diags_new(), *twice = tf_diags_new();
+  const char *at = strstr(dump, "densities: {}");
+  if (!CHECK(text && at)) return;
+  snprintf(text, sizeof dump + 200, "%.*sdensities: {W: 0.25, I: {distribution: fixed, density: 1.0}}%s",
+           (int)(at - dump), dump, at + strlen("densities: {}"));
+  char *native = import_two(text, dump_map, d), *both = import_two(dump_map, dump_map, twice);
+  CHECK(native && !both && tf_diags_errors(twice) == 1);
+  bool told = false;
+  for (size_t i = 0; i < tf_diags_count(d); i++)
+    told |= tf_diags_at(d, i)->at.line == 0 &&
+            strstr(tf_diags_at(d, i)->msg, "of dense data; not modelled: density of W") &&
+            !strstr(tf_diags_at(d, i)->msg, "of I");
+  CHECK(told);
+  free(native);
+  free(both);
+  free(text);
+  tf_diags_free(d);
+  tf_diags_free(twice);
+}
+
+/* `instances` counts the whole machine, wherever the units stand in the list; meshY alone says the rows. */
+static void check_instances(void) {
+  static const char text[] =
+      "architecture:\n  version: 0.2\n  subtree:\n  - name: sys\n    local:\n"
+      "    - {name: Mac, class: intmac, attributes: {instances: 64, meshX: 16}}\n"
+      "    - {name: Dram, class: DRAM, attributes: {instances: 1, word_bits: 16}}\n"
+      "    - {name: Buf, class: SRAM, attributes: {instances: 4, meshY: 2, bandwidth: 6}}\n"
+      "    - {name: Adder, class: aladdin_adder}\n"
+      "    - {name: \"Rf[0..7]\", class: regfile, attributes: {entries: 64, instances: 16, meshX: 4}}\n";
+  tf_diags *d = tf_diags_new();
+  char *native = import_two(text, NULL, d);
+  if (CHECK(native != NULL)) {
+    CHECK(strstr(native, "  - name: Buf\n    mesh: [2, 2]\n    bandwidth: {read: 3, write: 3}\n") != NULL);
+    CHECK(strstr(native, "  - name: Rf\n    mesh: [2, 2]\n    capacity: 64\n") != NULL);
+    CHECK(strstr(native, "  compute:\n  - name: Mac\n    mesh: [4, 1]\n") != NULL);
+    CHECK(!strstr(native, "name: Adder"));
+  }
+  CHECK(strstr(warning(d, 0), "half of it each") && strstr(warning(d, 1), "neither storage nor compute"));
+  free(native);
+  tf_diags_free(d);
+}
+
+/* Products of one and of three operands, and last steps as Timeloop prints them: K = 2 x 5 + 2. */
+static void check_operands(void) {
+  static const char problem[] =
+      "problem:\n  shape:\n    dimensions: [I, J, K]\n    data-spaces:\n    - {name: A, projection: [I, K]}\n"
+      "%s    - {name: Z, projection: [I, J], read-write: true}\n  instance: {I: 4, J: 4, K: 12}\n"
+      "mapping:\n- {target: Dram, type: temporal, factors: [I=1, J=1, K=3], permutation: [K, J, I]}\n"
+      "- {target: spread, type: spatial, factors: J=4}\n"
+      "- {target: Buf, type: temporal, factors: \"I=4 J=1 K=5,2\", permutation: IJK}\n";
+  static const struct {
+    const char *more;
+    int64_t read[3]; /* words read of the outermost: the output, A, what else */
+  } kinds[] = {{"", {0, 48, 0}},
+               {"    - {name: B, projection: [K, J]}\n", {0, 48, 48}},
+               {"    - {name: B, projection: [K, J]}\n    - {name: D, projection: [I, J]}\n", {0, 48, 48}}};
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    char text[1024];
+    test_case c = {.d = tf_diags_new()};
+    snprintf(text, sizeof text, problem, kinds[k].more);
+    char *native = import_two(MACHINE(""), text, c.d);
+    if (CHECK(native != NULL)) {
+      case_read(&c, native);
+      if (CHECK(case_evaluate(&c)))
+        for (int z = 0; z < c.spec->workload->n_tensors && z < 3; z++)
+          CHECK_I64(c.r.counts[z].read, kinds[k].read[z]);
+    }
+    free(native);
+    case_drop(&c);
+  }
+}
+
 int main(void) {
+  check_dump();
+  check_sparse();
+  check_instances();
+  check_operands();
   check_cases();
   check_dialects();
   check_directives();
