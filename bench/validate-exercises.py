@@ -169,7 +169,7 @@ def compare(tool, folder, run, rows):
     tables = tables_of(glob.glob(os.path.join(glob.escape(folder), "*.ERT.yaml"))[0])
     sparse = is_sparse(done.stderr)
     here = reply["cycles"]
-    why = "equal" if here == cycles else "sparse" if sparse else "whole cycles" if -(-here // 1) == cycles else "other"
+    why = "sparse" if sparse else "equal" if here == cycles else "whole cycles" if -(-here // 1) == cycles else "other"
     rows.append([run, "all", "", "cycles", cycles, f"{here:.10g}", why])
     counts = {lvl["name"]: lvl["tensors"] for lvl in reply["levels"]}
     output = {op["name"] for op in reply["ops"]}

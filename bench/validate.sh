@@ -67,6 +67,7 @@ while IFS=, read -r m l k n tm tl tk1 tn tk2 cycles to_buffer to_memory _ _ thei
 done <tests/data/rtl/fused_gemm.csv
 
 sh bench/validate-timeloop.sh "$tool" >"$scratch/timeloop.md" || exit 1
+sh bench/validate-exercises.sh >"$scratch/exercises.md" || exit 1
 sh bench/validate-tileflow.sh "$tool" >"$scratch/tileflow.md" || exit 1
 [ "$what" = page ] || sh plots/figures.sh "$tool" || exit 1
 sh bench/validate-dsa.sh "$tool" >"$scratch/dsa.md" || exit 1
@@ -114,6 +115,8 @@ prediction of unseen data; the second is. What they rest on:
 
 TEXT
   cat "$scratch/timeloop.md"
+  echo
+  cat "$scratch/exercises.md"
   echo
   cat "$scratch/tileflow.md"
   echo

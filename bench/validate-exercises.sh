@@ -1,0 +1,68 @@
+#!/bin/sh
+# Timeloop's published runs beside ours: prints the section of docs/VALIDATION.md from docs/results/timeloop-exercises.csv, which
+# bench/validate-exercises.py writes.
+#   bench/validate-exercises.sh      (from the repository root)
+set -u
+csv=docs/results/timeloop-exercises.csv
+
+n() { awk -F, -v what="$1" -v why="$2" 'NR > 1 && $4 ~ what && $7 ~ why { n++ } END { print n + 0 }' $csv; }
+counters='^(read|fill|update)$'
+cat <<TEXT
+## Published runs of Timeloop, with energies
+
+$(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy, as their authors published them
+([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository): what Timeloop's front
+end wrote (\`parsed-processed-input.yaml\`), the mapper's \`.map.yaml\`, and the tables of energies and areas, each read as it is
+(\`bench/validate-exercises.py TILEFLOW FOLDER\`, [timeloop-exercises.csv](results/timeloop-exercises.csv)); \`unit.test_import\` reads a file of the same form.
+$(n cycles '^sparse$') of them are of sparse data: import says so first, and their counters are those that Timeloop calls algorithmic, as if all were dense.
+
+| figures | all | equal | differ, explained | unexplained |
+|---|--:|--:|--:|--:|
+| cycles of the dense runs | $(n cycles '^(equal|whole|other)') | $(n cycles '^equal$') | $(n cycles '^whole') | $(n cycles '^other') |
+| reads, fills and updates | $(n "$counters" '') | $(n "$counters" '^equal$') | $(n "$counters" '^(windows|partial)') | $(n "$counters" '^other') |
+| energies of the components of the dense runs | $(awk -F, '$4 == "energy" && $2 != "all" && $7 != "sparse"' $csv | wc -l) | $(awk -F, '$4 == "energy" && $2 != "all" && $7 == "equal"' $csv | wc -l) | $(awk -F, '$4 == "energy" && $2 != "all" && $7 !~ /^(sparse|equal|other)/' $csv | wc -l) | $(n energy '^other') |
+
+Why they differ (all of it, to the digits that Timeloop prints):
+
+- *windows*: an input whose window moves in two ranks at once, or by steps that overlap: Timeloop counts whole tiles.
+- *partial sums*: fills of an output below a network that reduces: Timeloop fills every instance, one copy is enough.
+- *drains*: an output's words are read out of a memory to be written further out. That takes a read here; Timeloop charges the update further out alone.
+- *leakage*: Timeloop adds the tables' \`leak\` action for every cycle and instance; the model has no leakage.
+- *whole accesses*: Timeloop rounds each counter of an instance up to whole accesses of \`width\` / \`datawidth\` words; here a word takes its share.
+
+| run | cycles | ours | counters equal | energy, uJ | ours | ours / theirs |
+|---|--:|--:|--:|--:|--:|--:|
+TEXT
+awk -F, 'NR > 1 {
+    if (!($1 in met)) { met[$1] = 1; order[++m] = $1 }
+    if ($4 == "cycles") { theirs[$1] = $5; ours[$1] = $6; sparse[$1] = $7 == "sparse" }
+    else if ($4 != "energy") { all[$1]++; equal[$1] += $7 == "equal" }
+    else if ($2 == "all") { pj[$1] = $5; here[$1] = $6 }
+  }
+  END {
+    for (i = 1; i <= m; i++) {
+      r = order[i]
+      if (sparse[r]) printf "| %s (sparse data) | | %.10g | %d of %d | | %.4g | |\n", r, ours[r], equal[r], all[r], here[r] / 1e6
+      else printf "| %s | %d | %.10g | %d of %d | %.4g | %.4g | %.3f |\n", r, theirs[r], ours[r], equal[r], all[r], pj[r] / 1e6, here[r] / 1e6, here[r] / pj[r]
+    }
+  }' $csv
+cat <<'TEXT'
+
+The counters that differ, in words over all instances:
+
+| run | memory | data space | counter | Timeloop | ours | |
+|---|---|---|---|--:|--:|---|
+TEXT
+awk -F, 'NR > 1 && $4 ~ /^(read|fill|update)$/ && $7 != "equal" { printf "| %s | %s | %s | %s | %d | %d | %s |\n", $1, $2, $3, $4, $5, $6, $7 }' $csv
+cat <<'TEXT'
+
+The components whose energy differs, and what it differs by, in pJ (*counters*: those of the table above):
+
+| run | component | Timeloop | ours | ours / theirs | differs by |
+|---|---|--:|--:|--:|---|
+TEXT
+awk -F, 'NR > 1 && $4 == "energy" && $2 != "all" && $7 !~ /^(equal|sparse)$/ {
+    why = $7
+    gsub(/counts/, "counters", why); gsub(/leak/, "leakage", why); gsub(/accesses/, "whole accesses", why)
+    printf "| %s | %s | %.6g | %.6g | %.3f | %s |\n", $1, $2, $5, $6, $6 / $5, why
+  }' $csv
