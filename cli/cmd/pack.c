@@ -1,7 +1,8 @@
 /* tileflow pack: the weights of a model as a file that an emitted library reads. */
+#define _POSIX_C_SOURCE 200809L /* ftello */
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
@@ -35,15 +36,12 @@ static const tf_text *find_model(const cli_input *in, const tf_text *texts, tf_d
   return tf_diags_errors(d) ? NULL : model;
 }
 
-/* Packs into memory: the file is written as a whole or not at all. */
-static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
+/* Packs into a file that has no name yet: the one asked for is written as a whole or not at all. */
+static bool pack(const pack_options *o, FILE *f, tf_diags *d) {
   tf_text *texts;
-  FILE *f = NULL;
   bool ok = cli_read_texts(&o->in, &texts, d);
   const tf_text *model = ok ? find_model(&o->in, texts, d) : NULL;
-  if (model && !(f = open_memstream(&out->text, &out->len))) tf_out_of_memory(d);
-  ok = f && tf_import_onnx_weights(model, o->in.set, o->in.n_set, o->dtype, f, d);
-  if (f && fclose(f) != 0) out->bad = true;
+  ok = model && tf_import_onnx_weights(model, o->in.set, o->in.n_set, o->dtype, f, d);
   cli_free_texts(texts, o->in.n_files);
   return ok;
 }
@@ -52,13 +50,19 @@ static cli_status run(const void *options) {
   const pack_options *o = options;
   const char *path = o->out ? o->out : "weights.bin";
   tf_diags *d = cli_diags();
-  cli_text text = {0};
   if (!d) return CLI_FAILED;
-  const bool ok = pack(o, &text, d);
-  cli_status status = !ok ? CLI_BAD_INPUT : cli_safe_write(path, &text) ? CLI_DONE : CLI_FAILED;
+  FILE *f = cli_scratch(path);
+  if (!f) {
+    cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno));
+    tf_diags_free(d);
+    return CLI_FAILED;
+  }
+  const bool ok = pack(o, f, d), written = fflush(f) == 0 && !ferror(f);
+  const long long bytes = (long long)ftello(f);
+  cli_status status = !written ? CLI_FAILED : !ok ? CLI_BAD_INPUT : cli_safe_copy(path, f) ? CLI_DONE : CLI_FAILED;
   if (!ok || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
-  if (status == CLI_DONE && !o->in.quiet && !o->in.stdout_taken) printf("%s: %zu bytes\n", path, text.len);
-  cli_text_free(&text);
+  if (status == CLI_DONE && !o->in.quiet && !o->in.stdout_taken) printf("%s: %lld bytes\n", path, bytes);
+  fclose(f);
   tf_diags_free(d);
   return status;
 }

@@ -17,9 +17,24 @@ static bool fail(const char *path, const char *why) {
   return false;
 }
 
+/* What is written: a text, or what another file holds. */
+typedef struct {
+  const cli_text *text;
+  FILE *from;
+} content;
+
+static bool write_all(FILE *f, const content *what) {
+  char piece[1 << 16];
+  if (what->text) return fwrite(what->text->text, 1, what->text->len, f) == what->text->len;
+  rewind(what->from);
+  for (size_t n; (n = fread(piece, 1, sizeof piece, what->from)) > 0;)
+    if (fwrite(piece, 1, n, f) != n) return false;
+  return !ferror(what->from);
+}
+
 /* Writes all of it and closes f; errno is set if that fails. */
-static bool put(FILE *f, const cli_text *text) {
-  bool ok = fwrite(text->text, 1, text->len, f) == text->len;
+static bool put(FILE *f, const content *what) {
+  bool ok = write_all(f, what);
   int why = errno;
   if (fclose(f) != 0) return false;
   if (!ok) errno = why;
@@ -41,13 +56,13 @@ static FILE *open_beside(const char *path, const struct stat *old, char *temp, s
   return NULL;
 }
 
-static bool replace(const char *path, const struct stat *old, const cli_text *text) {
+static bool replace(const char *path, const struct stat *old, const content *what) {
   size_t size = strlen(path) + 48;
   char *temp = malloc(size);
   if (!temp) return fail(path, "out of memory");
   cli_begin_write();
   FILE *f = open_beside(path, old, temp, size);
-  bool ok = f && put(f, text) && rename(temp, path) == 0;
+  bool ok = f && put(f, what) && rename(temp, path) == 0;
   if (!ok) fail(path, strerror(errno));
   if (f && !ok) unlink(temp);
   cli_end_write();
@@ -55,21 +70,41 @@ static bool replace(const char *path, const struct stat *old, const cli_text *te
   return ok;
 }
 
-static bool write_as_it_is(const char *path, const cli_text *text) {
+static bool write_as_it_is(const char *path, const content *what) {
   FILE *f = fopen(path, "w");
-  return (f && put(f, text)) || fail(path, strerror(errno));
+  return (f && put(f, what)) || fail(path, strerror(errno));
+}
+
+static bool write_to(const char *path, const content *what) {
+  struct stat old;
+  if (!strcmp(path, "-")) return write_all(stdout, what);
+  if (stat(path, &old) != 0) return replace(path, NULL, what);
+  if (!S_ISREG(old.st_mode)) return write_as_it_is(path, what);
+  char *target = realpath(path, NULL); /* a symbolic link stays one */
+  bool ok = target ? replace(target, &old, what) : fail(path, strerror(errno));
+  free(target);
+  return ok;
 }
 
 bool cli_safe_write(const char *path, const cli_text *text) {
-  struct stat old;
   if (text->bad) return fail(path, "out of memory");
-  if (!strcmp(path, "-")) return fwrite(text->text, 1, text->len, stdout) == text->len;
-  if (stat(path, &old) != 0) return replace(path, NULL, text);
-  if (!S_ISREG(old.st_mode)) return write_as_it_is(path, text);
-  char *target = realpath(path, NULL); /* a symbolic link stays one */
-  bool ok = target ? replace(target, &old, text) : fail(path, strerror(errno));
-  free(target);
-  return ok;
+  return write_to(path, &(content){.text = text});
+}
+
+bool cli_safe_copy(const char *path, FILE *from) { return write_to(path, &(content){.from = from}); }
+
+FILE *cli_scratch(const char *path) {
+  struct stat old;
+  char temp[4096];
+  if (!strcmp(path, "-") || (stat(path, &old) == 0 && !S_ISREG(old.st_mode))) return tmpfile();
+  if (snprintf(temp, sizeof temp, "%s.tmp-XXXXXX", path) >= (int)sizeof temp) return errno = ENAMETOOLONG, NULL;
+  cli_begin_write(); /* nobody interrupts while it has a name */
+  const int fd = mkstemp(temp);
+  if (fd >= 0) unlink(temp);
+  cli_end_write();
+  FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
+  if (!f && fd >= 0) close(fd);
+  return f;
 }
 
 bool cli_put_text(const char *path, cli_text *text) {

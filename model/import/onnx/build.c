@@ -1,4 +1,5 @@
 /* Builds ops: dims, the elements they read, and their outputs. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ bool ox_place(ox_net *g, ox_value *v) {
   const ox_source source = {.data = v->data, .number = v->data ? NULL : v->number};
   ox_whole(v, t, v->rank, shape);
   g->tensor[t].source = source;
+  g->tensor[t].whole = ox_is_integer(v->type);
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;
@@ -153,6 +155,20 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
     all |= !strcmp(e->call, kept[i]);
   for (int i = 0; i < e->n_args && all; i++)
     all = is_positive(g, e->arg[i]);
+  return all;
+}
+
+/* Whether it is always a whole number. */
+static bool is_whole(const ox_net *g, const ox_expr *e) {
+  static const char *const kept[] = {"+", "-", "*", "max", "min", "abs", "relu", "select"};
+  if (e->what == OX_NUMBER) return e->number == floor(e->number);
+  if (e->what == OX_READ) return g->tensor[e->tensor].whole;
+  if (e->what == OX_PLACE) return true;
+  bool all = false;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    all |= !strcmp(e->call, kept[i]);
+  for (int i = !strcmp(e->call, "select"); i < e->n_args && all; i++)
+    all = is_whole(g, e->arg[i]);
   return all;
 }
 
@@ -230,6 +246,7 @@ bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, co
   if (strcmp(reduce, "=") != 0 && !(value = op->value = repeated(g, op, value))) return false;
   made->rank = op->n_out;
   made->positive = is_positive(g, value);
+  made->whole = is_whole(g, value);
   made->op = g->n_ops++;
   return true;
 }
@@ -261,6 +278,7 @@ bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   for (int k = 0; k < rank; k++)
     made->shape[k] = shape[k];
   made->positive = g->tensor[base].positive;
+  made->whole = g->tensor[base].whole;
   g->tensor[base].reads++;
   ox_whole(v, t, rank, shape);
   v->number = NULL;

@@ -8,10 +8,11 @@
 
 enum { AXES = OX_RANK };
 
-static bool give(ox_net *g, int rank, const int64_t *shape, const double *number, bool whole) {
-  ox_value v = {.whole = whole, .number = number};
+static bool give(ox_net *g, int rank, const int64_t *shape, const double *number, int type) {
+  ox_value v = {.number = number};
   ox_whole(&v, -1, rank, shape);
   v.tensor = -1;
+  v.type = type;
   v.name = g->node->output[0];
   return ox_give(g, 0, &v);
 }
@@ -80,7 +81,7 @@ static bool constant(ox_net *g) {
   double *x = room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = is ? (double)is->ints[k] : fs ? (double)fs->floats[k] : i ? (double)i->i : (double)f->f;
-  return x && give(g, is || fs, &n, x, i || is);
+  return x && give(g, is || fs, &n, x, i || is ? OX_T_INT64 : OX_T_FLOAT);
 }
 
 static bool of_shape(ox_net *g) {
@@ -92,12 +93,12 @@ static bool of_shape(ox_net *g) {
     if (shape[k] < 1 || !tf_mul(n, shape[k], &n) || n > OX_FOLDED)
       return ox_fail(g, TF_E_LIMIT, "a constant of no element, or of more than %d", OX_FOLDED);
   const Onnx__AttributeProto *a = ox_attribute(g, "value");
-  ox_value one = {0};
+  ox_value one = {.type = OX_T_FLOAT};
   if (a && a->t && !ox_tensor_value(g, a->t, g->node->output[0], &one)) return false;
   double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = one.number ? one.number[0] : 0;
-  return x ? give(g, (int)rank, shape, x, one.whole) : too_many(g);
+  return x ? give(g, (int)rank, shape, x, one.type) : too_many(g);
 }
 
 static bool shape_of(ox_net *g) {
@@ -112,14 +113,14 @@ static bool shape_of(ox_net *g) {
   for (int64_t k = from; k < to && x; k++)
     x[k - from] = (double)ox_extent(v, (int)k);
   const int64_t n = to - from;
-  return x && give(g, 1, &n, x, true);
+  return x && give(g, 1, &n, x, OX_T_INT64);
 }
 
 static bool size_of(ox_net *g) {
   const ox_value *v = ox_input(g, 0);
   double *x = v ? room(g, 1) : NULL;
   if (x) x[0] = (double)ox_size(v);
-  return x && give(g, 0, NULL, x, true);
+  return x && give(g, 0, NULL, x, OX_T_INT64);
 }
 
 static bool range(ox_net *g) {
@@ -131,30 +132,30 @@ static bool range(ox_net *g) {
   double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = from + (double)k * by;
-  return x ? give(g, 1, &n, x, known(g, 0)->whole) : too_many(g);
+  return x ? give(g, 1, &n, x, known(g, 0)->type) : too_many(g);
 }
 
 /* ---- element by element --------------------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define SUMS(X) /* name in ONNX, number of inputs, value, whether it is a whole number: 1 always, 0 never, -1 if all are */ \
-  X(Add, 2, x[0] + x[1], -1) X(Sub, 2, x[0] - x[1], -1) X(Mul, 2, x[0] * x[1], -1)                      \
-  X(Div, 2, whole ? trunc(x[0] / x[1]) : x[0] / x[1], -1) X(Pow, 2, pow(x[0], x[1]), -1)                \
-  X(Max, 2, fmax(x[0], x[1]), -1) X(Min, 2, fmin(x[0], x[1]), -1)                                       \
-  X(Mod, 2, x[0] - x[1] * floor(x[0] / x[1]), -1) X(Neg, 1, -x[0], -1) X(Abs, 1, fabs(x[0]), -1)        \
-  X(Sign, 1, (x[0] > 0) - (x[0] < 0), -1) X(Floor, 1, floor(x[0]), -1) X(Ceil, 1, ceil(x[0]), -1)       \
-  X(Round, 1, nearbyint(x[0]), -1) X(Where, 3, x[0] != 0 ? x[1] : x[2], -1)                             \
-  X(Equal, 2, x[0] == x[1], 1) X(Less, 2, x[0] < x[1], 1) X(LessOrEqual, 2, x[0] <= x[1], 1)            \
-  X(Greater, 2, x[0] > x[1], 1) X(GreaterOrEqual, 2, x[0] >= x[1], 1) X(Not, 1, x[0] == 0, 1)           \
-  X(And, 2, x[0] != 0 && x[1] != 0, 1) X(Or, 2, x[0] != 0 || x[1] != 0, 1)                              \
-  X(Xor, 2, (x[0] != 0) != (x[1] != 0), 1) X(IsNaN, 1, isnan(x[0]) != 0, 1)                             \
-  X(Sqrt, 1, sqrt(x[0]), 0) X(Exp, 1, exp(x[0]), 0) X(Log, 1, log(x[0]), 0) X(Sin, 1, sin(x[0]), 0)     \
-  X(Cos, 1, cos(x[0]), 0) X(Tan, 1, tan(x[0]), 0) X(Tanh, 1, tanh(x[0]), 0) X(Erf, 1, erf(x[0]), 0)     \
-  X(Reciprocal, 1, 1 / x[0], 0) X(Sigmoid, 1, 1 / (1 + exp(-x[0])), 0)
+#define SUMS(X) /* name in ONNX, number of inputs, value; whole: of integers */ \
+  X(Add, 2, x[0] + x[1]) X(Sub, 2, x[0] - x[1]) X(Mul, 2, x[0] * x[1])                      \
+  X(Div, 2, whole ? trunc(x[0] / x[1]) : x[0] / x[1]) X(Pow, 2, pow(x[0], x[1]))                \
+  X(Max, 2, fmax(x[0], x[1])) X(Min, 2, fmin(x[0], x[1]))                                       \
+  X(Mod, 2, x[0] - x[1] * floor(x[0] / x[1])) X(Neg, 1, -x[0]) X(Abs, 1, fabs(x[0]))        \
+  X(Sign, 1, (x[0] > 0) - (x[0] < 0)) X(Floor, 1, floor(x[0])) X(Ceil, 1, ceil(x[0]))       \
+  X(Round, 1, nearbyint(x[0])) X(Where, 3, x[0] != 0 ? x[1] : x[2])                             \
+  X(Equal, 2, x[0] == x[1]) X(Less, 2, x[0] < x[1]) X(LessOrEqual, 2, x[0] <= x[1])            \
+  X(Greater, 2, x[0] > x[1]) X(GreaterOrEqual, 2, x[0] >= x[1]) X(Not, 1, x[0] == 0)           \
+  X(And, 2, x[0] != 0 && x[1] != 0) X(Or, 2, x[0] != 0 || x[1] != 0)                              \
+  X(Xor, 2, (x[0] != 0) != (x[1] != 0)) X(IsNaN, 1, isnan(x[0]) != 0)                             \
+  X(Sqrt, 1, sqrt(x[0])) X(Exp, 1, exp(x[0])) X(Log, 1, log(x[0])) X(Sin, 1, sin(x[0]))     \
+  X(Cos, 1, cos(x[0])) X(Tan, 1, tan(x[0])) X(Tanh, 1, tanh(x[0])) X(Erf, 1, erf(x[0]))     \
+  X(Reciprocal, 1, 1 / x[0]) X(Sigmoid, 1, 1 / (1 + exp(-x[0])))
 /* clang-format on */
 
 typedef enum {
-#define X(name, n, value, whole) name##_of,
+#define X(name, n, value) name##_of,
   SUMS(X)
 #undef X
       CAST
@@ -162,22 +163,23 @@ typedef enum {
 static const struct {
   const char *type;
   sum what;
-  int n, whole;
+  int n;
 } sums[] = {
-#define X(name, n, value, whole) {#name, name##_of, n, whole},
+#define X(name, n, value) {#name, name##_of, n},
     SUMS(X)
 #undef X
-        {"Cast", CAST, 1, 1},
-    {NULL, CAST, 0, 0},
+        {"Cast", CAST, 1},
+    {"CastLike", CAST, 1},
+    {NULL, CAST, 0},
 };
 
 static double compute(sum what, const double *x, bool whole) {
   switch (what) {
-#define X(name, n, value, whole_number)                                                                                \
+#define X(name, n, value)                                                                                              \
   case name##_of: return value;
     SUMS(X)
 #undef X
-  case CAST: return whole ? trunc(x[0]) : x[0];
+  case CAST: return x[0];
   }
   return NAN;
 }
@@ -211,28 +213,19 @@ static bool broadcast(ox_net *g, const ox_value *const *v, int n, int *rank, int
   return true;
 }
 
-/* What a type of so few bits that a double holds all its numbers keeps of a whole number: the rest is lost. */
-static double wrapped(double x, int64_t to) {
-  static const struct {
-    int type, bits;
-    bool sign;
-  } narrow[] = {{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {12, 32, false}};
-  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
-    if (narrow[i].type != to || !isfinite(x)) continue;
-    const double span = ldexp(1, narrow[i].bits), kept = x - span * floor(x / span);
-    return narrow[i].sign && kept >= span / 2 ? kept - span : kept;
-  }
-  return x;
+/* The type that a Cast makes of its input; 0: none. */
+int ox_cast_type(ox_net *g) {
+  if (!strcmp(g->node->op_type, "Cast")) return (int)ox_int(g, "to", 0);
+  const ox_value *like = g->node->n_input > 1 ? ox_find(g, g->node->input[1]) : NULL;
+  return like ? like->type : 0;
 }
 
-/* Cast to whole numbers cuts, to truth asks whether it is 0. */
-static bool cast_to(ox_net *g, double *x, int64_t n, bool *whole) {
-  enum { FLOAT = 1, BOOL = 9, HALF = 10, DOUBLE = 11, BFLOAT = 16 };
-  const int64_t to = ox_int(g, "to", FLOAT);
-  *whole = to != FLOAT && to != HALF && to != DOUBLE && to != BFLOAT;
-  for (int64_t i = 0; i < n && *whole; i++)
-    x[i] = to == BOOL ? x[i] != 0 : wrapped(trunc(x[i]), to);
-  return true;
+/* Whole numbers stay in their type; those of Cast, which cuts them, are rounded to it. */
+static bool fit(ox_net *g, double *x, int64_t n, int type) {
+  bool ok = true;
+  for (int64_t i = 0; i < n && ok; i++)
+    x[i] = ox_as_type(x[i], type, &ok);
+  return ok || ox_fail(g, TF_E_RANGE, "a number that is none of type %s", ox_type_name(type));
 }
 
 static bool by_element(ox_net *g, int row, bool *done) {
@@ -241,13 +234,14 @@ static bool by_element(ox_net *g, int row, bool *done) {
   const ox_value *v[3];
   int rank;
   int64_t shape[AXES], all = 1;
-  bool whole = sums[row].whole != 0;
   const bool cut = what == Mod_of && ox_int(g, "fmod", 0); /* the sign of what is divided, not of the divisor */
-  for (int i = 0; i < n; i++) {
+  v[0] = known(g, 0);
+  for (int i = 1; i < n; i++)
     v[i] = known(g, (size_t)i);
-    if (sums[row].whole < 0) whole &= v[i]->whole || (what == Where_of && i == 0);
-  }
-  if (!broadcast(g, v, n, &rank, shape)) return false;
+  const bool whole = ox_is_integer(v[0]->type);
+  const int type = ox_result_type(g, what == CAST ? ox_cast_type(g) : 0);
+  if (what == CAST && type != OX_T_BOOL && ox_type_kind_of(type) != OX_FLOAT_KIND && !ox_is_integer(type)) return true;
+  if (!broadcast(g, v, n, &rank, shape) || (n == 2 && !ox_check_axis(g, v[0], v[1]))) return false;
   for (int k = 0; k < rank; k++)
     if (!tf_mul(all, shape[k], &all)) return true;
   double *x = ox_numbers_room(g, all), of[3] = {0};
@@ -255,11 +249,11 @@ static bool by_element(ox_net *g, int row, bool *done) {
   for (int64_t at = 0; at < all; at++) {
     for (int i = 0; i < n; i++)
       of[i] = v[i]->number[place(v[i], rank, shape, at)];
-    x[at] = cut ? fmod(of[0], of[1]) : compute(what, of, whole && what != CAST);
+    x[at] = cut ? fmod(of[0], of[1]) : compute(what, of, whole);
   }
-  if (what == CAST) cast_to(g, x, all, &whole);
+  if ((what == CAST || ox_is_integer(type)) && !fit(g, x, all, type)) return false;
   *done = true;
-  return give(g, rank, shape, x, whole);
+  return give(g, rank, shape, x, type);
 }
 
 /* ---- which ---------------------------------------------------------------------------------------------------- */
@@ -283,7 +277,7 @@ bool ox_known(ox_net *g, bool *done) {
   if (!strcmp(type, "Range") && known(g, 0) && known(g, 1) && known(g, 2)) return range(g);
   *done = false;
   for (int i = 0; sums[i].type; i++) {
-    bool all = !strcmp(type, sums[i].type) && g->node->n_input == (size_t)sums[i].n;
+    bool all = !strcmp(type, sums[i].type) && (sums[i].what == CAST || g->node->n_input == (size_t)sums[i].n);
     for (int k = 0; k < sums[i].n && all; k++)
       all = known(g, (size_t)k) != NULL;
     if (all) return by_element(g, i, done);

@@ -1,5 +1,7 @@
 /* Einsum of one or two operands: a sum of products whose axes are named by letters. */
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
@@ -16,19 +18,29 @@ typedef struct {
 
 static int letter(char c) { return islower((unsigned char)c) ? c - 'a' : 26 + c - 'A'; }
 
-static bool bad_equation(ox_net *g, const char *text) {
-  return ox_fail(g, TF_E_SYNTAX,
-                 "'%.60s': letters of one or two operands, each once in each, and '->' before those of the result",
-                 text);
+static bool bad_equation(ox_net *g, const char *text, const char *fmt, ...) TF_PRINTF(3, 4);
+static bool bad_equation(ox_net *g, const char *text, const char *fmt, ...) {
+  char why[120];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(why, sizeof why, fmt, ap);
+  va_end(ap);
+  return ox_fail(g, TF_E_SYNTAX, "equation '%.60s': %s", text, why);
 }
 
-/* Reads letters up to one that is none; false: one stands there twice. */
-static bool read_letters(const char **text, char *out, int *n) {
+/* Reads the letters of an operand, or of the result (k MOST_OPERANDS), up to what is none. */
+static bool read_letters(ox_net *g, sum *s, int k, const char *equation, const char **text) {
+  char who[20] = "the result", *out = s->of[k];
+  int *n = &s->rank[k];
+  if (k < MOST_OPERANDS) snprintf(who, sizeof who, "operand %d", k + 1);
   for (*n = 0; isalpha((unsigned char)**text); ++*text) {
-    if (*n == OX_RANK || memchr(out, letter(**text), (size_t)*n)) return false;
+    if (*n == OX_RANK) return bad_equation(g, equation, "%s has more than %d axes", who, OX_RANK);
+    if (memchr(out, letter(**text), (size_t)*n))
+      return bad_equation(g, equation, "'%c' stands twice in %s, %s", **text, who,
+                          k < MOST_OPERANDS ? "which takes a diagonal: not known" : "where it can stand once");
     out[(*n)++] = (char)letter(**text);
   }
-  return true;
+  return **text != '.' || bad_equation(g, equation, "'...' in %s: axes without a letter are not known", who);
 }
 
 /* Without '->' the result has the letters that stand once, in order of the alphabet, capitals first; false: too many.
@@ -56,15 +68,18 @@ static bool parse(ox_net *g, sum *s) {
   text[n] = '\0';
   at = text;
   for (s->n = 0; s->n < MOST_OPERANDS;) {
-    if (!read_letters(&at, s->of[s->n], &s->rank[s->n])) return bad_equation(g, given);
+    if (!read_letters(g, s, s->n, given, &at)) return false;
     s->n++;
     if (*at != ',') break;
+    if (s->n == MOST_OPERANDS) return bad_equation(g, given, "more than %d operands are not known", MOST_OPERANDS);
     at++;
   }
   if (!*at) return implied(s) || ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
-  if (strncmp(at, "->", 2) != 0) return bad_equation(g, given);
+  if (strncmp(at, "->", 2) != 0)
+    return bad_equation(g, given, "'%c' where ',' or '->' was to be expected", isprint((unsigned char)*at) ? *at : '?');
   at += 2;
-  return (read_letters(&at, s->of[MOST_OPERANDS], &s->rank[MOST_OPERANDS]) && !*at) || bad_equation(g, given);
+  if (!read_letters(g, s, MOST_OPERANDS, given, &at)) return false;
+  return !*at || bad_equation(g, given, "'%c' in the result", isprint((unsigned char)*at) ? *at : '?');
 }
 
 /* Gives each letter an axis that is cut like those of both operands. */

@@ -11,7 +11,7 @@ typedef struct {
   int rank;
   int64_t shape[OX_RANK], stride[OX_RANK], size;
   const double *x;
-  bool whole;
+  int type;
 } list;
 
 /* ---- in and out ----------------------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static void set_shape(list *v, int rank, const int64_t *shape) {
 static list input(ox_net *g, size_t k) {
   const ox_value *v = ox_known_at(g, k);
   int64_t shape[OX_RANK];
-  list out = {.x = v->number, .whole = v->whole};
+  list out = {.x = v->number, .type = v->type};
   for (int i = 0; i < v->rank; i++)
     shape[i] = ox_extent(v, i);
   set_shape(&out, v->rank, shape);
@@ -56,8 +56,15 @@ static bool end(ox_net *g, const list *out) {
   ox_whole(&v, -1, out->rank, out->shape);
   v.name = g->node->output[0];
   v.number = out->x;
-  v.whole = out->whole;
   return ox_give(g, 0, &v);
+}
+
+/* The same of sums: whole ones stay in their type. */
+static bool end_sum(ox_net *g, const list *out, double *x) {
+  bool ok = true;
+  for (int64_t i = 0; i < out->size && ok && ox_is_integer(out->type); i++)
+    x[i] = ox_as_type(x[i], out->type, &ok);
+  return ok ? end(g, out) : ox_fail(g, TF_E_RANGE, "a sum that is no number of type %s", ox_type_name(out->type));
 }
 
 static bool give_nothing(ox_net *g) {
@@ -93,7 +100,7 @@ static void take(double *to, const list *out, const double *from, int64_t base, 
  * computed of them may still be known here. */
 static bool is_weight(ox_net *g) {
   const ox_value *v = ox_known_at(g, 0);
-  return !v->whole && (v->tensor >= 0 ? g->tensor[v->tensor].source.data : v->data) != NULL;
+  return !ox_is_integer(v->type) && (v->tensor >= 0 ? g->tensor[v->tensor].source.data : v->data) != NULL;
 }
 
 /* Ends a node that moves numbers: a view of weights gets them, once it is made, beside what it shows. */
@@ -110,7 +117,7 @@ static bool transpose(ox_net *g, bool *done) {
   size_t n;
   const int64_t *perm = ox_ints(g, "perm", &n);
   int64_t shape[OX_RANK], stride[OX_RANK];
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   for (int k = 0; k < v.rank; k++) {
     const int64_t from = perm && n == (size_t)v.rank ? perm[k] : v.rank - 1 - k;
     if (from < 0 || from >= v.rank || (perm && n != (size_t)v.rank)) return true; /* told by the view's reader */
@@ -124,7 +131,7 @@ static bool transpose(ox_net *g, bool *done) {
 
 static bool slice(ox_net *g, bool *done) {
   const list v = input(g, 0);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   int64_t shape[OX_RANK], stride[OX_RANK], base = 0;
   ox_cuts cuts;
   if (!ox_cuts_of(g, v.rank, v.shape, &cuts)) return false;
@@ -141,7 +148,7 @@ static bool slice(ox_net *g, bool *done) {
 
 static bool expand(ox_net *g, bool *done) {
   const list v = input(g, 0), want = input(g, 1);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   const int wanted = (int)want.size, rank = wanted > v.rank ? wanted : v.rank;
   int64_t shape[OX_RANK], stride[OX_RANK];
   if (rank > OX_RANK) return true;
@@ -162,7 +169,7 @@ static bool expand(ox_net *g, bool *done) {
 /* Each axis is two: which copy, and where in it. */
 static bool tile(ox_net *g, bool *done) {
   const list v = input(g, 0), times = input(g, 1);
-  list out = {.whole = v.whole}, apart;
+  list out = {.type = v.type}, apart;
   int64_t shape[OX_RANK], both[OX_RANK], stride[OX_RANK];
   if (times.size != v.rank || 2 * v.rank > OX_RANK) return true;
   for (int k = 0; k < v.rank; k++) {
@@ -180,7 +187,7 @@ static bool tile(ox_net *g, bool *done) {
 
 static bool concat(ox_net *g, bool *done) {
   const list first = input(g, 0);
-  list out = {.whole = true};
+  list out = {.type = first.type};
   int64_t shape[OX_RANK], outer = 1, from = 0;
   int axis;
   if (!ox_axis_at(g, ox_int(g, "axis", 0), first.rank, &axis)) return false;
@@ -201,7 +208,6 @@ static bool concat(ox_net *g, bool *done) {
     if (!ox_has(g, i)) continue;
     const list v = input(g, i);
     const int64_t row = v.size / outer;
-    out.whole &= v.whole;
     for (int64_t o = 0; o < outer; o++)
       memcpy(x + o * (out.size / outer) + from, v.x + o * row, (size_t)row * sizeof *x);
     from += row;
@@ -213,7 +219,7 @@ static bool trilu(ox_net *g, bool *done) {
   const list v = input(g, 0);
   const bool upper = ox_int(g, "upper", 1) != 0;
   const double off = ox_has(g, 1) ? ox_known_at(g, 1)->number[0] : 0;
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   if (v.rank < 2) return ox_fail(g, TF_E_RANK, "a triangle of %d axes", v.rank);
   double *x = begin(g, &out, v.rank, v.shape);
   const int64_t columns = v.shape[v.rank - 1], rows = v.shape[v.rank - 2];
@@ -242,7 +248,7 @@ static bool even(const list *which) {
 
 static bool gather(ox_net *g, bool *done) {
   const list v = input(g, 0), which = input(g, 1);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   int64_t shape[2 * OX_RANK], outer = 1, at = 0;
   int axis, rank = 0;
   if (!ox_axis_at(g, ox_int(g, "axis", 0), v.rank, &axis)) return false;
@@ -267,7 +273,7 @@ static bool gather(ox_net *g, bool *done) {
 /* Rows of `data` that indices name are replaced by those of `updates`. */
 static bool scatter(ox_net *g, bool *done) {
   const list v = input(g, 0), which = input(g, 1), rows = input(g, 2);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   const int deep =
       which.rank ? (int)(which.shape[which.rank - 1] < OX_RANK ? which.shape[which.rank - 1] : OX_RANK) : 0;
   if (deep < 1 || deep > v.rank) return ox_fail(g, TF_E_RANK, "indices of %d numbers in %d axes", deep, v.rank);
@@ -299,7 +305,7 @@ static bool reduce(ox_net *g, bool *done) {
   const char *type = g->node->op_type;
   const char how = strstr(type, "Prod") ? '*' : strstr(type, "Max") ? 'm' : strstr(type, "Min") ? 'n' : '+';
   const list v = input(g, 0);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   int64_t shape[OX_RANK], kept[OX_RANK] = {0}, step[OX_RANK], at[OX_RANK] = {0};
   bool over[OX_RANK];
   int rank = 0;
@@ -322,12 +328,12 @@ static bool reduce(ox_net *g, bool *done) {
   for (int k = 0; k < v.rank; k++)
     if (!over[k] || ox_int(g, "keepdims", 1)) shape[rank++] = kept[k];
   set_shape(&out, rank, shape);
-  return *done = true, end(g, &out);
+  return *done = true, end_sum(g, &out, x);
 }
 
 static bool running_sum(ox_net *g, bool *done) {
   const list v = input(g, 0);
-  list out = {.whole = v.whole};
+  list out = {.type = v.type};
   const int64_t *which;
   int64_t many;
   int axis;
@@ -344,13 +350,13 @@ static bool running_sum(ox_net *g, bool *done) {
       sum += v.x[i];
     }
   }
-  return *done = true, end(g, &out);
+  return *done = true, end_sum(g, &out, x);
 }
 
 /* Matrices beside each other; those of a batch of one, or of no batch, stand beside each of the other's. */
 static bool product(ox_net *g, bool *done) {
   const list a = input(g, 0), b = input(g, 1);
-  list out = {.whole = a.whole && b.whole};
+  list out = {.type = a.type};
   int64_t shape[OX_RANK], at[OX_RANK] = {0}, sa[OX_RANK] = {0}, sb[OX_RANK] = {0}, i = 0;
   const int rank = a.rank > b.rank ? a.rank : b.rank;
   if (a.rank < 2 || b.rank < 2 || a.shape[a.rank - 1] != b.shape[b.rank - 2]) return true; /* told where ops are made */
@@ -373,7 +379,7 @@ static bool product(ox_net *g, bool *done) {
       sum += p[k] * q[k * below];
     x[i++] = sum;
   } while (next(at, rank, shape));
-  return *done = true, end(g, &out);
+  return *done = true, end_sum(g, &out, x);
 }
 
 /* ---- which ---------------------------------------------------------------------------------------------------- */

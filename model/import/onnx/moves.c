@@ -9,6 +9,16 @@ static bool same(ox_net *g) {
   return ox_placed(g, 0, &v) && ox_give(g, 0, &v);
 }
 
+/* Nothing in inference; in training it drops elements at random, whatever share of them. */
+static bool dropout(ox_net *g) {
+  const bool asked = ox_has(g, 2), old = g->opset < 7;
+  const ox_value *mode = asked ? ox_input(g, 2) : NULL;
+  if (asked && !(mode && mode->number)) return mode && ox_fail(g, TF_E_OPEN, "a training_mode that is data");
+  if ((mode && mode->number[0] != 0) || (old && !ox_int(g, "is_test", 0)))
+    return ox_fail(g, TF_E_NAME, old ? "training (is_test is 0) is not known" : "training_mode is not known");
+  return same(g);
+}
+
 /* ---- shapes --------------------------------------------------------------------------------------------------- */
 
 /* Known constants stay known. */
@@ -202,6 +212,9 @@ static bool split(ox_net *g) {
       !ox_axis_at(g, ox_int(g, "axis", 0), v.rank, &axis))
     return false;
   const int64_t all = ox_extent(&v, axis), many = (int64_t)g->node->n_output, equal = (all + many - 1) / many;
+  if (ox_int(g, "num_outputs", many) != many)
+    return ox_fail(g, TF_E_SHAPE, "num_outputs is %lld of %lld results", (long long)ox_int(g, "num_outputs", many),
+                   (long long)many);
   if (parts && n != many) return ox_fail(g, TF_E_SHAPE, "%lld parts for %lld results", (long long)n, (long long)many);
   for (int64_t i = 0; i < many; i++) {
     ox_value out = v;
@@ -365,7 +378,8 @@ static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis 
                           int64_t from) {
   const int64_t size = ox_extent(v, axis), behind = row->whole - from - size;
   const ox_axis *at[OX_RANK];
-  ox_value one = *v; /* the same within one block */
+  ox_value one = *v; /* the same within one block: a part, whose numbers are not those of the whole */
+  one.number = NULL;
   ox_factor *f = one.f + (ox_factors(v, axis) - v->f);
   const int r = outer_rank(g, v, axis);
   if (r < 0 || size % row->block || from % row->block)
@@ -542,6 +556,8 @@ bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
 static bool blocks(ox_net *g) {
   ox_value v;
   const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"), crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");
+  if (!crd && strcmp(ox_text(g, "mode", "DCR"), "DCR") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: DCR, CRD", ox_text(g, "mode", ""));
   const int64_t b = ox_int(g, "blocksize", 0);
   if (!ox_placed(g, 0, &v)) return false;
   if (v.rank != 4 || b < 1 || b > 1024) return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
@@ -551,16 +567,16 @@ static bool blocks(ox_net *g) {
   const int64_t dcr[] = {n, b, b, c / (b * b), h, w}, crds[] = {n, c / (b * b), b, b, h, w},
                 space[] = {n, c, h / b, b, w / b, b};
   const int64_t high[] = {n, c / (b * b), h * b, w * b}, deep[] = {n, c * b * b, h / b, w / b};
-  static const int by_dcr[] = {0, 3, 4, 1, 5, 2}, by_crd[] = {0, 1, 4, 2, 5, 3}, by_space[] = {0, 3, 5, 1, 2, 4};
+  static const int by_dcr[] = {0, 3, 4, 1, 5, 2}, by_crd[] = {0, 1, 4, 2, 5, 3}, by_space[] = {0, 3, 5, 1, 2, 4},
+                   crd_space[] = {0, 1, 3, 5, 2, 4};
   if (!ox_reshape(g, &v, 6, to_space ? crd ? crds : dcr : space)) return false;
-  ox_permute(&v, to_space ? crd ? by_crd : by_dcr : by_space);
+  ox_permute(&v, to_space ? crd ? by_crd : by_dcr : crd ? crd_space : by_space);
   return ox_reshape(g, &v, 4, to_space ? high : deep) && ox_give(g, 0, &v);
 }
 
 const ox_kind ox_moves[] = {
     {"Identity", same, NULL},
-    {"Dropout", same, NULL},
-    {"Cast", same, NULL},
+    {"Dropout", dropout, NULL},
     {"Reshape", reshape, NULL},
     {"Flatten", flatten, NULL},
     {"Squeeze", squeeze, NULL},

@@ -48,6 +48,23 @@ void ox_warn(ox_net *g, const char *fmt, ...) {
   tf_warn(g->diags, (tf_loc){.file = g->file}, "%s", why);
 }
 
+void ox_remark(ox_net *g, int what) {
+  if (!g->remark[what].n++) g->remark[what].first = g->node;
+}
+
+void ox_tell_remarks(ox_net *g) {
+  static const char *const what[OX_REMARKS] = {
+      [OX_WHOLE_SUMS] = "compute with integers as float32 numbers: exact up to 2^24, and they do not wrap",
+      [OX_NARROW_FLOATS] = "cast to narrower floats and round nothing: all is computed in float32"};
+  for (int i = 0; i < OX_REMARKS; i++) {
+    const Onnx__NodeProto *n = g->remark[i].first;
+    if (!n) continue;
+    const char *name = n->name && *n->name ? n->name : n->output[0];
+    tf_warn(g->diags, (tf_loc){.file = g->file}, "%d node%s, the first '%.60s' (%.40s), %s", g->remark[i].n,
+            g->remark[i].n > 1 ? "s" : "", name, n->op_type, what[i]);
+  }
+}
+
 /* ---- values by name ------------------------------------------------------------------------------------------- */
 
 static unsigned hash(const char *s) {
@@ -93,10 +110,12 @@ void ox_undefine(ox_net *g, int n) {
 }
 
 const ox_value *ox_input(ox_net *g, size_t k) {
-  if (!ox_has(g, k)) {
-    ox_fail(g, TF_E_MISSING, "input %zu is not given", k);
-    return NULL;
-  }
+  if (k >= g->node->n_input || !*g->node->input[k])
+    return (void)ox_fail(g, TF_E_MISSING, "input %zu is not given", k), NULL;
+  if (!ox_has(g, k))
+    return (void)ox_fail(g, TF_E_RANGE, "input %zu, '%.*s', has no elements: empty tensors are refused", k, SHOWN,
+                         g->node->input[k]),
+           NULL;
   const ox_value *v = ox_find(g, g->node->input[k]);
   if (!v) ox_fail(g, TF_E_NAME, "nothing before it makes '%.*s'", SHOWN, g->node->input[k]);
   return v && !v->bad ? v : NULL;
@@ -104,7 +123,20 @@ const ox_value *ox_input(ox_net *g, size_t k) {
 
 bool ox_give(ox_net *g, size_t k, const ox_value *v) {
   if (k >= g->node->n_output || !*g->node->output[k]) return true;
-  return ox_define(g, g->node->output[k], v) != NULL;
+  ox_value *made = ox_define(g, g->node->output[k], v);
+  if (made) made->type = ox_result_type(g, v->type);
+  return made != NULL;
+}
+
+bool ox_is_wanted(const ox_net *g, size_t k) {
+  const char *name = k < g->node->n_output ? g->node->output[k] : "";
+  bool any = false;
+  for (size_t i = 0; *name && i < g->graph->n_output; i++)
+    any |= !strcmp(g->graph->output[i]->name, name);
+  for (size_t i = 0; *name && i < g->graph->n_node; i++)
+    for (size_t n = 0; g->needed[i] && n < g->graph->node[i]->n_input; n++)
+      any |= !strcmp(g->graph->node[i]->input[n], name);
+  return any;
 }
 
 int ox_new_tensor(ox_net *g, const char *from) {
@@ -126,17 +158,17 @@ const Onnx__AttributeProto *ox_attribute(const ox_net *g, const char *name) {
 
 int64_t ox_int(const ox_net *g, const char *name, int64_t otherwise) {
   const Onnx__AttributeProto *a = ox_attribute(g, name);
-  return a && a->has_i ? a->i : otherwise;
+  return a ? a->i : otherwise;
 }
 
 double ox_float(const ox_net *g, const char *name, double otherwise) {
   const Onnx__AttributeProto *a = ox_attribute(g, name);
-  return a && a->has_f ? (double)a->f : otherwise;
+  return a ? (double)a->f : otherwise;
 }
 
 const char *ox_text(const ox_net *g, const char *name, const char *otherwise) {
   const Onnx__AttributeProto *a = ox_attribute(g, name);
-  if (!a || !a->has_s) return otherwise;
+  if (!a) return otherwise;
   char *s = tf_arena_strndup(g->arena, (const char *)a->s.data, a->s.len);
   return s ? s : otherwise;
 }

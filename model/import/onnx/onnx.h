@@ -32,7 +32,7 @@ typedef struct {
   ox_factor f[OX_FACTORS];       /* of all axes, in order */
   int64_t at[OX_RANK];           /* coordinates of the first element in the tensor */
   const double *number;          /* the elements in order; NULL: not constant */
-  bool whole;                    /* the constants are integers */
+  int type;                      /* ONNX's of its elements (tensor.h); 0: not said */
   const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
   bool bad, empty;               /* its node failed and reported it; it has no elements */
 } ox_value;
@@ -55,6 +55,7 @@ typedef struct {
   int reads;
   int asked;             /* outputs of the graph that show it */
   bool result, positive; /* an output of the graph; never negative */
+  bool whole;            /* its elements are whole numbers */
   ox_source source;
 } ox_tensor;
 
@@ -89,10 +90,14 @@ typedef struct {
   int n_dims, dim[OX_FACTORS]; /* outermost first, once opened */
 } ox_axis;
 
+/* What changes numbers by no more than the elements' width does: told once, of all nodes (ox_remark). */
+enum { OX_WHOLE_SUMS, OX_NARROW_FLOATS, OX_REMARKS };
+
 typedef struct {
   tf_arena *arena;
   tf_diags *diags;
   uint16_t file;
+  const uint8_t *bytes; /* of the file */
   const Onnx__GraphProto *graph;
   const tf_setting *set;
   size_t n_set;
@@ -111,11 +116,15 @@ typedef struct {
   uint64_t used; /* dims that the op being built uses */
   const Onnx__NodeProto *node;
   int at_node;
-  bool *needed;          /* nodes on which some result depends */
+  bool *needed, *asked;  /* nodes on which some result depends; inputs of which this is so */
   bool again, regrouped; /* the node is being tried again with axes of one factor; it failed with axes of several */
   int *reads_before;     /* [room_tensors] */
   int64_t folded;        /* numbers that were computed here */
-  const double *beside;  /* the numbers of the node's first output, which is a view of weights; NULL: not known */
+  struct {
+    int n;
+    const Onnx__NodeProto *first;
+  } remark[OX_REMARKS];
+  const double *beside; /* the numbers of the node's first output, which is a view of weights; NULL: not known */
   tf_page notes;
   bool oom;
 } ox_net;
@@ -126,6 +135,9 @@ bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 /* The same if axes of one factor might help: reported only once the node has been given such. */
 bool ox_regroup(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 void ox_warn(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
+/* Counts the current node among those of which such a thing is said at the end. */
+void ox_remark(ox_net *g, int what);
+void ox_tell_remarks(ox_net *g);
 ox_value *ox_find(ox_net *g, const char *name); /* NULL: none */
 /* Defines the value of that name; NULL: out of memory, or too many. */
 ox_value *ox_define(ox_net *g, const char *name, const ox_value *v);
@@ -133,9 +145,12 @@ void ox_undefine(ox_net *g, int n); /* removes all but the first n */
 /* The node's k-th input; NULL: omitted, or an error was reported. */
 const ox_value *ox_input(ox_net *g, size_t k);
 bool ox_has(const ox_net *g, size_t k);
-/* Sets the node's k-th output. */
+/* Sets the node's k-th output; its type follows from the operator, but for those whose results have one of their own.
+ */
 bool ox_give(ox_net *g, size_t k, const ox_value *v);
 int ox_new_tensor(ox_net *g, const char *from);
+/* Whether some node or the graph's results want the node's k-th output. */
+bool ox_is_wanted(const ox_net *g, size_t k);
 
 /* An attribute of the node; `otherwise` if it lacks it. */
 int64_t ox_int(const ox_net *g, const char *name, int64_t otherwise);
@@ -222,10 +237,23 @@ typedef struct {
 const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: unknown */
 const ox_kind *ox_kind_at(int at);           /* NULL past the last */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: evaluates a node whose inputs are constant */
-bool ox_folds(const char *type);             /* whether some node of that type is evaluated here */
+/* schema.c: what ONNX's definitions say. */
+bool ox_is_defined(const char *type);
+const char *ox_defined_at(size_t at); /* the operators that are, by name; NULL past the last */
+int64_t ox_newest_opset(void);        /* that is known */
+bool ox_check_node(ox_net *g);        /* all that the node says is known; errors if not */
+bool ox_check_results(ox_net *g);     /* all of the node's results that are wanted are made */
+bool ox_check_numbers(ox_net *g);     /* what it does to data of the type that it gets can be said */
+/* Before opset 7: its second operand stands along the first's last axes, as it does later. */
+bool ox_check_axis(ox_net *g, const ox_value *a, const ox_value *b);
+int ox_result_type(const ox_net *g, int own); /* own: of those that have one */
+bool ox_is_integer(int type);                 /* or bool; tensor.c */
+bool ox_folds(const char *type);              /* whether some node of that type is evaluated here */
 /* fold.c: the same for nodes that move, choose and sum numbers.  Not done: too many to hold, or others tell why not. */
 bool ox_fold(ox_net *g, bool *done);
 bool ox_moves_numbers(const char *type);
+/* The type that the node, a Cast or CastLike, makes of its input; 0: none. */
+int ox_cast_type(ox_net *g);
 /* The node's k-th input if its numbers are known; ox_read_at: reads them from the file if they are not. */
 const ox_value *ox_known_at(ox_net *g, size_t k);
 const ox_value *ox_read_at(ox_net *g, size_t k);
@@ -253,6 +281,8 @@ bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);
  * path: of the model, next to which external data lies.  dtype: f32 (NULL) or bf16. */
 bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out);
 
-/* depth.c: whether messages are nested no deeper than the reader's stack allows. */
-bool ox_is_shallow(const char *text, size_t len);
+/* wire.c: the model that the bytes are, for the caller to free; NULL with an error (g NULL: without).  Its tensors have
+ * no raw_data: ox_raw finds them, *n bytes in the file's own text; NULL: none. */
+Onnx__ModelProto *ox_unpack(ox_net *g, const char *text, size_t len);
+const uint8_t *ox_raw(const ox_net *g, const Onnx__TensorProto *t, size_t *n);
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
+#include "model/import/onnx/tensor.h"
 
 enum { MOST_INPUTS = 16 };
 
@@ -37,12 +38,13 @@ static bool join(ox_net *g, points *p, const ox_value *const *v) {
 static bool begin(ox_net *g, points *p) {
   const ox_value *v[MOST_INPUTS] = {NULL};
   *p = (points){.n = (int)g->node->n_input};
-  while (p->n > 0 && !ox_has(g, (size_t)p->n - 1))
+  while (p->n > 0 && !*g->node->input[p->n - 1])
     p->n--;
   const int n = p->n;
   if (p->n < 1 || p->n > MOST_INPUTS) return ox_fail(g, TF_E_LIMIT, "%d inputs; 1 to %d can be", p->n, MOST_INPUTS);
   for (int i = 0; i < n; i++)
     if (!(v[i] = ox_input(g, (size_t)i))) return false;
+  if (n == 2 && !ox_check_axis(g, v[0], v[1])) return false;
   ox_begin(g);
   if (!join(g, p, v)) return false;
   for (int i = 0; i < n; i++)
@@ -51,8 +53,10 @@ static bool begin(ox_net *g, points *p) {
 }
 
 static bool end(ox_net *g, points *p, ox_expr *e) {
-  ox_value v;
-  return ox_make(g, g->node->output[0], "=", e, p->out, p->rank, &v) && ox_give(g, 0, &v);
+  ox_value v = {0};
+  if (!ox_make(g, g->node->output[0], "=", e, p->out, p->rank, &v)) return false;
+  v.type = OX_T_BOOL; /* where it has one of its own */
+  return ox_give(g, 0, &v);
 }
 
 static ox_expr *with(ox_net *g, const char *call, ox_expr *a, double b) {
@@ -118,6 +122,10 @@ static bool power(ox_net *g) {
   if (!begin(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   if (p.x[1]->what == OX_NUMBER) {
+    const double n = p.x[1]->number;
+    if (ox_is_integer(ox_find(g, g->node->input[0])->type) && !(n >= 0 && n == floor(n)))
+      return ox_fail(g, TF_E_TYPE, "of whole numbers to the power of %g cuts, which the workload language cannot say",
+                     n);
     ox_expr *e = power_of(g, p.x[0], p.x[1]->number);
     return e        ? end(g, &p, e)
            : g->oom ? false
@@ -282,7 +290,68 @@ static bool gelu(ox_net *g) {
   return end(g, &p, ox_call(g, "*", with(g, "*", x, 0.5), one, NULL));
 }
 
+/* ---- casts ---------------------------------------------------------------------------------------------------- */
+
+/* Whether type `to` has all integers of type `from`. */
+static bool holds(int to, int from) {
+  const bool sign = ox_type_kind_of(to) == OX_SIGNED_KIND, has = ox_type_kind_of(from) == OX_SIGNED_KIND;
+  return sign || !has ? ox_type_bits(from) + (sign && !has) <= ox_type_bits(to) : false;
+}
+
+/* To integers: whole numbers stay what they are, if the type has them; others would be cut. */
+static bool check_whole(ox_net *g, const ox_value *v, int to) {
+  const bool integer = ox_is_integer(v->type);
+  const char *from = ox_type_name(v->type ? v->type : OX_T_FLOAT), *name = ox_type_name(to);
+  if (!integer && (v->tensor < 0 || !g->tensor[v->tensor].whole))
+    return ox_fail(g, TF_E_TYPE, "from %s to %s cuts data to whole numbers, which the workload language cannot say",
+                   from, name);
+  if (integer && holds(to, v->type)) return true;
+  if (to != OX_T_INT32 && to != OX_T_INT64)
+    return ox_fail(g, TF_E_TYPE, "from %s to %s wraps at the ends of the type, which the workload language cannot say",
+                   from, name);
+  ox_remark(g, OX_WHOLE_SUMS);
+  return true;
+}
+
+/* Between floats nothing is rounded, which is told; what the narrower has in full loses nothing. */
+static void remark_floats(ox_net *g, int from, int to) {
+  const bool narrow = to == OX_T_FLOAT16 || to == OX_T_BFLOAT16, wide = from == OX_T_FLOAT || from == OX_T_DOUBLE;
+  if (narrow ? from == OX_T_BFLOAT16 || ox_type_bits(from) > ox_type_bits(to) : wide) ox_remark(g, OX_NARROW_FLOATS);
+}
+
+static bool to_truth(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  points p = {.n = 1};
+  ox_begin(g);
+  if (!v || !join(g, &p, &v)) return false;
+  ox_expr *x = ox_read(g, v, p.out);
+  return x && end(g, &p, truth(g, "!=", x, ox_number(g, 0)));
+}
+
+/* Cast and CastLike of data. */
+static bool cast(ox_net *g) {
+  const ox_value *in = ox_input(g, 0);
+  ox_value v;
+  if (!in) return false;
+  const int from = in->type ? in->type : OX_T_FLOAT, to = ox_cast_type(g);
+  const ox_type_kind kind = ox_type_kind_of(to);
+  if (to == 0) return ox_fail(g, TF_E_TYPE, "to a type that is not said");
+  if (from != to && (kind == OX_OTHER_KIND || ox_type_kind_of(from) == OX_OTHER_KIND))
+    return ox_fail(g, TF_E_TYPE, "from %s to %s is not known", ox_type_name(from), ox_type_name(to));
+  if (from != to && kind == OX_COARSE_KIND)
+    return ox_fail(g, TF_E_TYPE, "from %s to %s rounds data, which the workload language cannot say",
+                   ox_type_name(from), ox_type_name(to));
+  if (from != to && kind == OX_BOOL_KIND) return to_truth(g);
+  if (from != to && ox_is_integer(to) && !check_whole(g, in, to)) return false;
+  if (from != to && kind == OX_FLOAT_KIND) remark_floats(g, from, to);
+  if (!ox_placed(g, 0, &v)) return false;
+  v.type = to;
+  return ox_give(g, 0, &v);
+}
+
 const ox_kind ox_points[] = {
+    {"Cast", cast, NULL},
+    {"CastLike", cast, NULL},
     {"Add", call, "+"},
     {"Sub", call, "-"},
     {"Mul", call, "*"},

@@ -1,4 +1,5 @@
 /* Reads the graph: its inputs, the needed nodes, one after the other. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,9 @@ static bool make_room(ox_net *g) {
   g->tensor = TF_ARRAY(g->arena, ox_tensor, MOST_TENSORS);
   g->op = TF_ARRAY(g->arena, ox_op, MOST_OPS);
   g->needed = TF_ARRAY(g->arena, bool, g->graph->n_node + 1);
+  g->asked = TF_ARRAY(g->arena, bool, g->graph->n_input + 1);
   g->reads_before = TF_ARRAY(g->arena, int, MOST_TENSORS);
-  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed || !g->reads_before)
+  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed || !g->asked || !g->reads_before)
     return !(g->oom = true);
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   return true;
@@ -64,6 +66,10 @@ static bool find_needed(ox_net *g) {
       g->needed[i] |= *n->output[k] && ox_find(g, n->output[k]);
     for (size_t k = 0; k < n->n_input && g->needed[i] && ok; k++)
       ok = want(g, n->input[k]);
+  }
+  for (size_t i = 0; i < g->graph->n_input; i++) {
+    const char *name = g->graph->input[i]->name;
+    g->asked[i] = !name || !*name || ox_find(g, name);
   }
   return ok;
 }
@@ -98,25 +104,30 @@ static int64_t set_extent(ox_net *g, const char *name, bool *used) {
 
 enum { AXIS_NAME = 80 };
 
-/* The name by which a setting gives an axis its extent. */
+/* The name by which a setting gives an axis its extent: its own, if that has a letter or a digit. */
 static void name_axis(const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, char name[AXIS_NAME]) {
-  if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param)
+  const bool has = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param;
+  const char *own = has ? d->dim_param : "";
+  while (*own && !isalnum((unsigned char)*own))
+    own++;
+  if (*own)
     snprintf(name, AXIS_NAME, "%.60s", d->dim_param);
   else
     snprintf(name, AXIS_NAME, "%.60s_%d", input, axis);
 }
 
-/* What the file says; 0: nothing. */
+/* What the file says; below 0: nothing, as some writers have it. */
 static int64_t extent_in_file(const Onnx__TensorShapeProto__Dimension *d) {
-  return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : 0;
+  return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : -1;
 }
 
 static bool extent_of(ox_net *g, const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, bool *used,
                       int64_t *out) {
   char name[AXIS_NAME];
   *out = extent_in_file(d);
-  if (*out >= 1 && *out <= OX_MOST_EXTENT) return true;
-  if (*out) return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis, (long long)*out);
+  if (*out > OX_MOST_EXTENT)
+    return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis, (long long)*out);
+  if (*out >= 0) return true;
   name_axis(input, axis, d, name);
   *out = set_extent(g, name, used);
   return *out ||
@@ -130,6 +141,17 @@ static const Onnx__TensorShapeProto *shape_of(const Onnx__ValueInfoProto *in) {
   return is_tensor ? type->tensor_type->shape : NULL;
 }
 
+/* Of an input that no result needs: its axes may be set. */
+static bool pass_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
+  const Onnx__TensorShapeProto *s = shape_of(in);
+  char name[AXIS_NAME];
+  for (size_t k = 0; s && in->name && k < s->n_dim; k++) {
+    name_axis(in->name, (int)k, s->dim[k], name);
+    if (extent_in_file(s->dim[k]) < 0) set_extent(g, name, used);
+  }
+  return true;
+}
+
 static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
   const Onnx__TensorShapeProto *s = shape_of(in);
   int64_t shape[OX_RANK];
@@ -140,12 +162,14 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
   if (s->n_dim > OX_RANK) return ox_fail(g, TF_E_LIMIT, "input '%.60s' has more than %d axes", in->name, OX_RANK);
   for (size_t k = 0; k < s->n_dim; k++)
     ok = extent_of(g, in->name, (int)k, s->dim[k], used, &shape[k]) && ok;
-  ox_value v = {.name = in->name};
+  ox_value v = {.name = in->name, .type = in->type->tensor_type->elem_type};
   if (!ok) {
     v.bad = true;
     v.tensor = -1;
     return ox_define(g, in->name, &v) && false;
   }
+  for (size_t k = 0; k < s->n_dim; k++)
+    v.empty |= shape[k] == 0;
   ox_whole(&v, -1, (int)s->n_dim, shape);
   return ox_fits(g, &v) && ox_define(g, in->name, &v) != NULL;
 }
@@ -153,7 +177,7 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
 static bool give_all(ox_net *g) {
   bool used[MOST_SETTINGS] = {false}, ok = g->n_set <= MOST_SETTINGS && give_initializers(g);
   for (size_t i = 0; i < g->graph->n_input; i++)
-    ok = give_input(g, g->graph->input[i], used) && ok;
+    ok = (g->asked[i] ? give_input : pass_input)(g, g->graph->input[i], used) && ok;
   for (size_t i = 0; i < g->n_set && i < MOST_SETTINGS; i++)
     if (!used[i]) ok = ox_fail(g, TF_E_NAME, "--set %.60s: no axis of an input has that name", g->set[i].name);
   return ok;
@@ -169,8 +193,8 @@ static bool is_known(const Onnx__NodeProto *n) {
 
 static void suggest(const char *type, char *buf, size_t size) {
   tf_near near = tf_near_start(type, strlen(type));
-  for (int at = 0; ox_kind_at(at); at++)
-    tf_near_offer(&near, ox_kind_at(at)->type);
+  for (size_t at = 0; ox_defined_at(at); at++)
+    tf_near_offer(&near, ox_defined_at(at));
   buf[0] = '\0';
   if (near.best) tf_near_text(&near, buf, size);
 }
@@ -231,12 +255,12 @@ static bool take_node(ox_net *g) {
   bool done;
   if (g->node->n_output == 0) return true;
   g->beside = NULL;
-  if (!ox_known(g, &done)) return false;
-  if (done) return true;
+  if (!ox_check_node(g) || !ox_known(g, &done)) return false;
+  if (done) return ox_check_results(g);
   const double *beside = g->beside;
   const ox_kind *kind = ox_kind_of(g->node->op_type);
   if (!kind) return ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
-  if (!make_node(g, kind)) return false;
+  if (!ox_check_numbers(g) || !make_node(g, kind) || !ox_check_results(g)) return false;
   ox_value *v = beside ? ox_find(g, g->node->output[0]) : NULL;
   if (v) v->number = beside;
   return true;
@@ -249,6 +273,7 @@ static bool take_nodes(ox_net *g) {
     if (g->needed[i] && !take_node(g)) mark_bad(g);
   }
   g->node = NULL;
+  ox_tell_remarks(g);
   return !g->oom && tf_diags_errors(g->diags) == 0;
 }
 
@@ -277,6 +302,10 @@ static bool take_results(ox_net *g) {
     const ox_value *v = ox_find(g, name);
     if (!v || v->bad) {
       ok = v ? false : ox_fail(g, TF_E_NAME, "nothing makes output '%.60s'", name);
+      continue;
+    }
+    if (v->empty) {
+      ok = ox_fail(g, TF_E_RANGE, "output '%.60s' has no elements: empty tensors are refused", name);
       continue;
     }
     ox_tensor *t = v->tensor < 0 ? NULL : &g->tensor[v->tensor];
@@ -316,6 +345,9 @@ static int64_t opset_of(const Onnx__ModelProto *m) {
 }
 
 static bool take_graph(ox_net *g) {
+  if (g->opset > ox_newest_opset())
+    return ox_fail(g, TF_E_NAME, "opset %lld: what its operators mean is known up to opset %lld", (long long)g->opset,
+                   (long long)ox_newest_opset());
   if (!check_graph(g) || !make_room(g) || !find_needed(g)) return false;
   forget_values(g);
   const bool known = tell_unknown(g), given = give_all(g);
@@ -350,7 +382,7 @@ static bool has_open_axis(const Onnx__GraphProto *graph, const char *name) {
   for (size_t i = 0; i < graph->n_input; i++) {
     const Onnx__TensorShapeProto *s = shape_of(graph->input[i]);
     for (size_t k = 0; s && k < s->n_dim; k++) {
-      if (extent_in_file(s->dim[k])) continue;
+      if (extent_in_file(s->dim[k]) >= 0) continue;
       name_axis(graph->input[i]->name ? graph->input[i]->name : "", (int)k, s->dim[k], own);
       if (!strcmp(own, name)) return true;
     }
@@ -360,9 +392,8 @@ static bool has_open_axis(const Onnx__GraphProto *graph, const char *name) {
 
 size_t tf_import_onnx_axes(const tf_text *t, tf_setting *set, size_t n_set) {
   size_t n = 0;
-  Onnx__ModelProto *m =
-      ox_is_shallow(t->text, t->len) ? onnx__model_proto__unpack(NULL, t->len, (const uint8_t *)t->text) : NULL;
-  for (size_t i = 0; m && m->graph && i < n_set; i++) {
+  Onnx__ModelProto *m = ox_unpack(NULL, t->text, t->len);
+  for (size_t i = 0; m && i < n_set; i++) {
     if (!has_open_axis(m->graph, set[i].name)) continue;
     const tf_setting taken = set[i];
     memmove(set + n + 1, set + n, (i - n) * sizeof *set); /* the others keep their order */
@@ -376,13 +407,9 @@ static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const
   ox_net g = {
       .diags = d, .file = tf_diags_add_file(d, t->name, "", 0), .set = set, .n_set = n_set, .arena = tf_arena_new()};
   tf_page page = {0};
-  Onnx__ModelProto *m = NULL;
-  if (!ox_is_shallow(t->text, t->len))
-    ox_fail(&g, TF_E_LIMIT, "messages stand more than 64 deep in each other");
-  else if (!(m = onnx__model_proto__unpack(NULL, t->len, (const uint8_t *)t->text)) || !m->graph)
-    ox_fail(&g, TF_E_SYNTAX, "neither YAML nor an ONNX model");
-  else
-    take_model(&g, t, m, &page, weights);
+  g.bytes = (const uint8_t *)t->text;
+  Onnx__ModelProto *m = ox_unpack(&g, t->text, t->len);
+  if (m) take_model(&g, t, m, &page, weights);
   if ((g.oom || page.bad || g.notes.bad) && tf_diags_errors(d) == 0) ox_fail(&g, TF_E_LIMIT, "out of memory");
   if (m) onnx__model_proto__free_unpacked(m, NULL);
   tf_arena_free(g.arena);

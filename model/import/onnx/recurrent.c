@@ -219,8 +219,12 @@ static bool check_shapes(rnn *r) {
   const int64_t n = r->n_directions, rows = r->cell->n_gates * r->hidden;
   const int64_t w[] = {n, rows, ox_extent(&r->in[X], 2)}, of_r[] = {n, rows, r->hidden}, b[] = {n, 2 * rows},
                 h[] = {n, r->batch, r->hidden};
-  return check_shape(r, W, 3, w) && check_shape(r, R, 3, of_r) && check_shape(r, B, 2, b) && check_shape(r, H0, 3, h) &&
-         check_shape(r, C0, 3, h);
+  if (!check_shape(r, W, 3, w) || !check_shape(r, R, 3, of_r) || !check_shape(r, B, 2, b) ||
+      !check_shape(r, H0, 3, h) || !check_shape(r, C0, 3, h))
+    return false;
+  const int64_t hidden = ox_int(r->g, "hidden_size", r->hidden);
+  return hidden == r->hidden || ox_fail(r->g, TF_E_SHAPE, "hidden_size is %lld, the weights are for %lld",
+                                        (long long)hidden, (long long)r->hidden);
 }
 
 static bool is(const ProtobufCBinaryData *s, const char *text) {
@@ -231,6 +235,8 @@ static bool is(const ProtobufCBinaryData *s, const char *text) {
 static bool check_functions(rnn *r) {
   const Onnx__AttributeProto *a = ox_attribute(r->g, "activations");
   const size_t each = (size_t)r->cell->n_activations;
+  if (a && a->n_strings && a->n_strings != each * (size_t)r->n_directions)
+    return ox_fail(r->g, TF_E_SHAPE, "%zu activations, not %zu", a->n_strings, each * (size_t)r->n_directions);
   for (size_t i = 0; a && i < a->n_strings; i++)
     r->relu |= r->cell->step == plain && is(&a->strings[i], "Relu");
   for (size_t i = 0; a && i < a->n_strings; i++)
@@ -275,18 +281,6 @@ static bool begin_state(rnn *r, int k, ox_value *v) {
   return !r->has[k] || (of_direction(r, k, v) && ox_reshape(r->g, v, 2, shape));
 }
 
-/* Whether something reads the node's k-th output. */
-static bool is_wanted(const ox_net *g, size_t k) {
-  const char *name = k < g->node->n_output ? g->node->output[k] : "";
-  bool any = false;
-  for (size_t i = 0; *name && i < g->graph->n_output; i++)
-    any |= !strcmp(g->graph->output[i]->name, name);
-  for (size_t i = 0; *name && i < g->graph->n_node; i++)
-    for (size_t n = 0; n < g->graph->node[i]->n_input; n++)
-      any |= !strcmp(g->graph->node[i]->input[n], name);
-  return any;
-}
-
 /* All steps of a direction; h[t]: the state after step t as [1, 1, batch, hidden]. */
 static bool walk(rnn *r, bool backward, ox_value *h) {
   const int64_t shape[] = {1, 1, r->batch, r->hidden};
@@ -308,7 +302,7 @@ static bool walk(rnn *r, bool backward, ox_value *h) {
 static bool give_last(rnn *r, size_t k, ox_value *last) {
   const int64_t shape[] = {1, r->batch, r->hidden};
   ox_value out;
-  if (!is_wanted(r->g, k)) return true;
+  if (!ox_is_wanted(r->g, k)) return true;
   for (int d = 0; d < r->n_directions; d++)
     if (!ox_reshape(r->g, &last[d], 3, shape)) return false;
   return ox_concat(r->g, last, (size_t)r->n_directions, 0, r->g->node->output[k], &out) && ox_give(r->g, k, &out);
@@ -322,7 +316,7 @@ static bool recurrent(ox_net *g) {
   while (strcmp(r->cell->type, g->node->op_type) != 0)
     r->cell++;
   if (!take_inputs(r)) return false;
-  const bool every = is_wanted(g, 0), reverse = !strcmp(ox_text(g, "direction", "forward"), "reverse");
+  const bool every = ox_is_wanted(g, 0), reverse = !strcmp(ox_text(g, "direction", "forward"), "reverse");
   ox_value *of = TF_ARRAY(g->arena, ox_value, (size_t)r->steps + 1);
   if (!of) return !(g->oom = true);
   for (r->direction = 0; r->direction < r->n_directions; r->direction++) {

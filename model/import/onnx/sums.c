@@ -1,5 +1,6 @@
 /* Nodes that reduce axes, and those composed of such sums: softmax and normalisations. */
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
@@ -228,7 +229,9 @@ static bool lp_norm(ox_net *g) {
   open_value v = {0};
   ox_value norm, out;
   int axis;
-  const bool squares = ox_int(g, "p", 2) != 1;
+  const int64_t power = ox_int(g, "p", 2);
+  const bool squares = power == 2;
+  if (power != 1 && power != 2) return ox_fail(g, TF_E_RANGE, "p is %lld; 1 and 2 are known", (long long)power);
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
   v.over[axis] = true;
   if (!begin(g, &v)) return false;
@@ -247,23 +250,61 @@ static const Onnx__TensorProto *file_tensor(const ox_net *g, const ox_value *v) 
   return ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
 }
 
-/* A tensor for scale or shift of a BatchNormalization. */
-static bool fold_weights(ox_net *g, int i, int64_t channels, ox_value *factor) {
-  static const char *const what[] = {"scale", "shift"};
-  const int t = ox_new_tensor(g, ox_part(g, what[i]));
+enum { SCALE, SHIFT, MEAN, VARIANCE, BATCH };
+
+/* Weights of the file: their numbers are read where the factor is packed. */
+static bool of_file(ox_net *g, ox_source *out) {
+  for (size_t k = 0; k < BATCH; k++)
+    if (!(out->batch[k] = file_tensor(g, ox_input(g, k + 1)))) return false;
+  return true;
+}
+
+/* Numbers that are known, wherever they come from: those of the factor. */
+static bool of_numbers(ox_net *g, int i, int64_t channels, ox_source *out) {
+  const ox_value *v[BATCH];
+  for (size_t k = 0; k < BATCH; k++)
+    if (!(v[k] = ox_read_at(g, k + 1))) return false;
+  double *x = ox_numbers_room(g, channels);
+  for (int64_t c = 0; x && c < channels; c++) {
+    const double factor = v[SCALE]->number[c] / sqrt(v[VARIANCE]->number[c] + out->epsilon);
+    x[c] = i ? v[SHIFT]->number[c] - v[MEAN]->number[c] * factor : factor;
+  }
+  *out = (ox_source){.number = x};
+  return x != NULL;
+}
+
+/* Data, or parts of weights: an op computes the factor. */
+static bool of_data(ox_net *g, int i, ox_value *factor) {
+  ox_value v[BATCH];
+  ox_axis axis = {0};
+  const ox_axis *const at[] = {&axis};
+  ox_expr *x[BATCH] = {NULL};
+  ox_begin(g);
+  for (size_t k = 0; k < BATCH; k++)
+    if (!ox_placed(g, k + 1, &v[k]) || !ox_join(g, &axis, &v[k], 0)) return false;
+  if (!ox_open(g, &axis)) return false;
+  for (size_t k = 0; k < BATCH; k++)
+    if ((i || k == SCALE || k == VARIANCE) && !(x[k] = ox_read(g, &v[k], at))) return false;
+  ox_expr *root = ox_call(g, "sqrt", by(g, "+", x[VARIANCE], ox_float(g, "epsilon", 1e-5)), NULL, NULL);
+  ox_expr *e = two(g, "/", x[SCALE], root);
+  if (i) e = two(g, "-", x[SHIFT], two(g, "*", x[MEAN], e));
+  return ox_make(g, ox_part(g, i ? "shift" : "scale"), "=", e, at, 1, factor);
+}
+
+/* The scale (i 0) or shift of each channel of a BatchNormalization. */
+static bool factor_of(ox_net *g, int i, int64_t channels, ox_value *factor) {
+  ox_source source = {.epsilon = ox_float(g, "epsilon", 1e-5), .fold = i ? OX_SHIFT : OX_SCALE};
+  if (!of_file(g, &source) && !of_numbers(g, i, channels, &source)) return !g->oom && of_data(g, i, factor);
+  const int t = ox_new_tensor(g, ox_part(g, i ? "shift" : "scale"));
   if (t < 0) return false;
   ox_whole(factor, t, 1, &channels);
-  ox_tensor *made = &g->tensor[t];
-  made->rank = 1;
-  made->shape[0] = channels;
-  made->source.epsilon = ox_float(g, "epsilon", 1e-5);
-  bool all = true;
-  for (size_t k = 0; k < 4; k++) {
-    const ox_value *w = ox_input(g, k + 1);
-    made->source.batch[k] = w ? file_tensor(g, w) : NULL;
-    all = all && made->source.batch[k];
-  }
-  if (all) made->source.fold = i ? OX_SHIFT : OX_SCALE;
+  g->tensor[t].rank = 1;
+  g->tensor[t].shape[0] = channels;
+  g->tensor[t].source = source;
+  if (i)
+    tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n", g->node->output[0],
+                g->node->input[1], g->node->input[4], ox_float(g, "epsilon", 1e-5), g->node->input[2],
+                g->node->input[3]);
   return true;
 }
 
@@ -271,7 +312,13 @@ static bool fold_weights(ox_net *g, int i, int64_t channels, ox_value *factor) {
 static bool batch_norm(ox_net *g) {
   open_value v = {0};
   ox_value out, factor[2] = {0};
+  bool more = false; /* results of training */
+  for (size_t k = 1; k < g->node->n_output; k++)
+    more |= *g->node->output[k] != '\0';
   if (ox_int(g, "training_mode", 0)) return ox_fail(g, TF_E_NAME, "training_mode is not known");
+  if ((g->opset < 7 && !ox_int(g, "is_test", 0)) || (g->opset < 14 && more))
+    return ox_fail(g, TF_E_NAME, "training (is_test is 0, or it has more than one result) is not known");
+  if (!ox_int(g, "spatial", 1)) return ox_fail(g, TF_E_NAME, "spatial 0 is not known");
   if (!ox_placed(g, 0, &v.x)) return false;
   if (v.x.rank < 2 || g->node->n_input != 5)
     return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
@@ -282,9 +329,7 @@ static bool batch_norm(ox_net *g) {
       return ox_fail(g, TF_E_SHAPE, "weights of another shape than [%lld]", (long long)channels);
   }
   for (int i = 0; i < 2; i++)
-    if (!fold_weights(g, i, channels, &factor[i])) return false;
-  tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n", g->node->output[0],
-              g->node->input[1], g->node->input[4], ox_float(g, "epsilon", 1e-5), g->node->input[2], g->node->input[3]);
+    if (!factor_of(g, i, channels, &factor[i])) return false;
   if (!begin(g, &v)) return false;
   ox_expr *e = two(g, "*", at(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
   return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) && ox_give(g, 0, &out);

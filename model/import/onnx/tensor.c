@@ -6,45 +6,78 @@
 
 #include "base/checked.h"
 
-/* Supported data types of onnx.proto, and their sizes in bytes. */
-enum {
-  T_FLOAT = 1,
-  T_UINT8,
-  T_INT8,
-  T_UINT16,
-  T_INT16,
-  T_INT32,
-  T_INT64,
-  T_STRING,
-  T_BOOL,
-  T_HALF,
-  T_DOUBLE,
-  T_BFLOAT16 = 16
-};
-size_t ox_bytes_of(int type) {
-  switch (type) {
-  case T_UINT8:
-  case T_INT8:
-  case T_BOOL: return 1;
-  case T_UINT16:
-  case T_INT16:
-  case T_HALF:
-  case T_BFLOAT16: return 2;
-  case T_FLOAT:
-  case T_INT32: return 4;
-  case T_INT64:
-  case T_DOUBLE: return 8;
-  default: return 0;
-  }
+typedef struct {
+  const char *name;
+  size_t bytes;
+  ox_type_kind kind;
+  int bits;
+} type_row;
+
+static const type_row *row_of(int type) {
+  static const type_row rows[] = {[0] = {"an unknown type", 0, OX_OTHER_KIND, 0},
+#define X(name, number, text, bytes, kind, bits) [number] = {text, bytes, OX_##kind##_KIND, bits},
+                                  OX_TYPES(X)
+#undef X
+  };
+  return &rows[type > 0 && type < (int)(sizeof rows / sizeof *rows) ? type : 0];
 }
 
-static bool is_whole(int type) { return type != T_FLOAT && type != T_HALF && type != T_DOUBLE && type != T_BFLOAT16; }
+const char *ox_type_name(int type) { return row_of(type)->name; }
+ox_type_kind ox_type_kind_of(int type) { return row_of(type)->kind; }
+int ox_type_bits(int type) { return row_of(type)->bits; }
+size_t ox_bytes_of(int type) { return row_of(type)->bytes; }
+
+bool ox_is_integer(int type) {
+  const ox_type_kind kind = ox_type_kind_of(type);
+  return kind == OX_SIGNED_KIND || kind == OX_UNSIGNED_KIND || kind == OX_BOOL_KIND;
+}
 
 static double half(unsigned bits) {
   const int sign = bits >> 15 ? -1 : 1, exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
   if (exponent == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
   return (double)sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
+
+/* ---- numbers as a type has them ------------------------------------------------------------------------------- */
+
+/* To `bits` significant ones, ties to even; none below 2^least. */
+static double to_bits(double x, int bits, int least) {
+  int exponent;
+  if (x == 0 || !isfinite(x)) return x;
+  frexp(x, &exponent);
+  const int last = exponent - bits < least ? least : exponent - bits;
+  return ldexp(nearbyint(ldexp(x, -last)), last);
+}
+
+static double to_half(double x) {
+  const double y = to_bits(x, 11, -24);
+  return fabs(y) > 65504 ? copysign((double)INFINITY, x) : y;
+}
+
+/* What a type of so many bits keeps of a whole number: the rest is lost. */
+static double wrapped(double x, int bits, bool sign) {
+  const double span = ldexp(1, bits), kept = x - span * floor(x / span);
+  return sign && kept >= span / 2 ? kept - span : kept;
+}
+
+double ox_as_type(double x, int type, bool *ok) {
+  enum { EXACT = 53 };
+  const int bits = ox_type_bits(type);
+  *ok = true;
+  if (type == OX_T_FLOAT) return (double)(float)x;
+  if (type == OX_T_DOUBLE) return x;
+  if (type == OX_T_FLOAT16) return to_half(x);
+  if (type == OX_T_BFLOAT16) return (double)(float)to_bits(x, 8, -133);
+  if (type == OX_T_BOOL) return x != 0;
+  *ok = ox_is_integer(type) && isfinite(x);
+  if (!*ok) return x;
+  const bool sign = ox_type_kind_of(type) == OX_SIGNED_KIND;
+  if (bits < EXACT) return wrapped(trunc(x), bits, sign);
+  *ok = sign || x > -1; /* ends of slices are beyond what a double holds exactly, and no more than that */
+  return trunc(x);
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------- */
 
 double ox_element(int type, const uint8_t *p) {
   uint64_t bits = 0;
@@ -54,59 +87,68 @@ double ox_element(int type, const uint8_t *p) {
   double d;
   const uint32_t low = (uint32_t)bits, high = (uint32_t)bits << 16;
   switch (type) {
-  case T_FLOAT: return memcpy(&f, &low, sizeof f), (double)f;
-  case T_BFLOAT16: return memcpy(&f, &high, sizeof f), (double)f;
-  case T_DOUBLE: return memcpy(&d, &bits, sizeof d), d;
-  case T_HALF: return half((unsigned)bits);
-  case T_INT8: return (double)(int8_t)bits;
-  case T_INT16: return (double)(int16_t)bits;
-  case T_INT32: return (double)(int32_t)low;
-  case T_INT64: return (double)(int64_t)bits;
+  case OX_T_FLOAT: return memcpy(&f, &low, sizeof f), (double)f;
+  case OX_T_BFLOAT16: return memcpy(&f, &high, sizeof f), (double)f;
+  case OX_T_DOUBLE: return memcpy(&d, &bits, sizeof d), d;
+  case OX_T_FLOAT16: return half((unsigned)bits);
+  case OX_T_INT8: return (double)(int8_t)bits;
+  case OX_T_INT16: return (double)(int16_t)bits;
+  case OX_T_INT32: return (double)(int32_t)low;
+  case OX_T_INT64: return (double)(int64_t)bits;
   default: return (double)bits;
   }
 }
 
+/* Stands in uint64_data. */
+static bool is_long(int type) { return type == OX_T_UINT32 || type == OX_T_UINT64; }
+
 bool ox_is_listed(const Onnx__TensorProto *t, int64_t n) {
   const int type = t->data_type;
-  const size_t have = type == T_FLOAT    ? t->n_float_data
-                      : type == T_INT64  ? t->n_int64_data
-                      : type == T_DOUBLE ? t->n_double_data
-                                         : t->n_int32_data;
+  const size_t have = type == OX_T_FLOAT    ? t->n_float_data
+                      : type == OX_T_INT64  ? t->n_int64_data
+                      : type == OX_T_DOUBLE ? t->n_double_data
+                      : is_long(type)       ? t->n_uint64_data
+                                            : t->n_int32_data;
   return have == (uint64_t)n;
 }
 
 double ox_listed(const Onnx__TensorProto *t, int64_t i) {
   const int type = t->data_type;
-  return type == T_FLOAT    ? (double)t->float_data[i]
-         : type == T_INT64  ? (double)t->int64_data[i]
-         : type == T_DOUBLE ? t->double_data[i]
-         : type == T_HALF   ? half((unsigned)t->int32_data[i] & 0xffff)
-                            : (double)t->int32_data[i];
+  if (type == OX_T_FLOAT) return (double)t->float_data[i];
+  if (type == OX_T_INT64) return (double)t->int64_data[i];
+  if (type == OX_T_DOUBLE) return t->double_data[i];
+  if (is_long(type)) return (double)t->uint64_data[i];
+  const int32_t x = t->int32_data[i];
+  const uint8_t bits[] = {(uint8_t)((uint32_t)x & 255), (uint8_t)((uint32_t)x >> 8 & 255)};
+  return type == OX_T_FLOAT16 || type == OX_T_BFLOAT16 ? ox_element(type, bits) : (double)x;
 }
 
-static bool has_numbers(const Onnx__TensorProto *t) {
-  return (t->has_raw_data && t->raw_data.len) || t->n_float_data || t->n_int64_data || t->n_int32_data ||
-         t->n_double_data;
+static bool has_numbers(const ox_net *g, const Onnx__TensorProto *t) {
+  size_t n;
+  return ox_raw(g, t, &n) || t->n_float_data || t->n_int64_data || t->n_int32_data || t->n_double_data ||
+         t->n_uint64_data;
 }
 
 const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n) {
   const size_t each = ox_bytes_of(t->data_type);
-  const bool raw = t->has_raw_data && t->raw_data.len > 0;
-  if (!each || t->data_location == 1 || !has_numbers(t)) return NULL; /* weights may have been removed from the file */
-  if (raw ? t->raw_data.len != each * (size_t)n : !ox_is_listed(t, n)) {
+  size_t len;
+  const uint8_t *raw = ox_raw(g, t, &len);
+  if (!each || t->data_location == 1 || !has_numbers(g, t))
+    return NULL; /* weights may have been removed from the file */
+  if (raw ? len != each * (size_t)n : !ox_is_listed(t, n)) {
     ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
     return NULL;
   }
   double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
   g->oom |= !x;
   for (int64_t i = 0; i < n && x; i++)
-    x[i] = raw ? ox_element(t->data_type, t->raw_data.data + (size_t)i * each) : ox_listed(t, i);
+    x[i] = raw ? ox_element(t->data_type, raw + (size_t)i * each) : ox_listed(t, i);
   return x;
 }
 
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out) {
   int64_t n = 1;
-  *out = (ox_value){.tensor = -1, .name = name, .whole = is_whole(t->data_type), .data = t};
+  *out = (ox_value){.tensor = -1, .name = name, .type = t->data_type, .data = t};
   if (t->n_dims > OX_RANK) return ox_fail(g, TF_E_LIMIT, "tensor '%.60s' has more than %d axes", name, OX_RANK);
   for (size_t k = 0; k < t->n_dims; k++) {
     if (t->dims[k] < 0 || t->dims[k] > OX_MOST_EXTENT || !tf_mul(n, t->dims[k], &n))
@@ -115,7 +157,7 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   ox_whole(out, -1, (int)t->n_dims, t->dims);
   if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
-  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !has_numbers(t))
+  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !has_numbers(g, t))
     return true; /* its shape is enough */
   out->number = ox_tensor_numbers(g, t, n);
   return out->number != NULL;

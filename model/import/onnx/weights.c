@@ -1,12 +1,15 @@
 /* Weights: the tensors of the workload whose numbers the model has, as a file that an emitted library reads
  * (docs/FORMATS.md). */
-#define _POSIX_C_SOURCE 200809L /* fseeko */
+#define _POSIX_C_SOURCE 200809L /* fseeko, openat */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
@@ -17,8 +20,10 @@ enum { VERSION = 1, FLOAT32 = 1, BFLOAT16 = 2, HEAD = 40, LINE = 64, CHUNK = 409
 /* Numbers of a tensor of the file, wherever they stand. */
 typedef struct {
   const Onnx__TensorProto *t;
-  const uint8_t *raw; /* NULL: in fields of their own */
-  uint8_t *own;
+  const uint8_t *raw; /* of number `from` and those after it; NULL: in fields of their own */
+  int64_t from, at;   /* at: their first byte in `file` */
+  FILE *file;         /* another file, of which `piece` is what was read last; NULL: none */
+  uint8_t piece[CHUNK * sizeof(double)];
 } numbers;
 
 /* One row of the table, in the order of the workload's tensors. */
@@ -62,62 +67,113 @@ static bool whole_number(const char *text, int64_t *out) {
   return end != text && !*end && !errno && n >= 0;
 }
 
-/* Those bytes of the file, of which it has to have them all before room is made. */
-static bool read_bytes(const writing *w, const char *name, FILE *f, int64_t from, size_t size, uint8_t **out) {
-  const bool ends = fseeko(f, 0, SEEK_END) == 0;
-  const int64_t all = ends ? (int64_t)ftello(f) : -1;
-  if (all < from || (uint64_t)(all - from) < size)
-    return ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' needs %zu bytes from byte %" PRId64 " on of a file of %" PRId64,
-                   name, size, from, all);
-  *out = malloc(size + 1);
-  w->g->oom |= !*out;
-  if (!*out || (fseeko(f, (off_t)from, SEEK_SET) == 0 && fread(*out, 1, size, f) == size)) return *out != NULL;
-  free(*out);
-  *out = NULL;
-  return ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
+/* Opens a file below the folder, through no symbolic link: what a model names is read from its own folder alone.  Waits
+ * for nothing, as a pipe would make it.  -1 with errno. */
+static int open_below(const char *folder, const char *path) {
+  int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (at >= 0) {
+    const size_t n = strcspn(path, "/");
+    const bool last = !path[n];
+    char name[MOST_PATH];
+    memcpy(name, path, n);
+    name[n] = '\0';
+    const int next =
+        n ? openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY)) : dup(at);
+    const int why = errno;
+    close(at);
+    errno = why;
+    if (last || next < 0) return next;
+    at = next;
+    path += n + 1;
+  }
+  return -1;
 }
 
-static bool read_external(const writing *w, const char *name, const Onnx__TensorProto *t, size_t size, numbers *x) {
-  const char *location = external(t, "location"), *offset = external(t, "offset"), *length = external(t, "length");
+/* Whether a part of the path is a symbolic link. */
+static bool is_link(const char *folder, const char *path) {
+  char part[2 * MOST_PATH];
+  struct stat s;
+  for (size_t n = 0; path[n];) {
+    n += strcspn(path + n, "/");
+    snprintf(part, sizeof part, "%s/%.*s", folder, (int)n, path);
+    if (lstat(part, &s) == 0 && S_ISLNK(s.st_mode)) return true;
+    n += path[n] == '/';
+  }
+  return false;
+}
+
+static FILE *open_external(const writing *w, const char *name, const char *location) {
   const char *slash = strrchr(w->path, '/');
-  int64_t from = 0, many = (int64_t)size;
-  char path[MOST_PATH];
+  char folder[MOST_PATH];
+  struct stat s;
+  const int len = slash ? (int)(slash - w->path) + 1 : 2;
+  if (len >= MOST_PATH || strlen(location) >= MOST_PATH)
+    return (void)ox_fail(w->g, TF_E_LIMIT, "weight '%.60s': a path of more than %d bytes", name, MOST_PATH), NULL;
+  snprintf(folder, sizeof folder, "%.*s", len, slash ? w->path : "./");
+  const int fd = open_below(folder, location);
+  const char *why = fd >= 0                     ? NULL
+                    : is_link(folder, location) ? "a symbolic link, which is not followed"
+                                                : strerror(errno);
+  if (!why && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) why = "no regular file";
+  FILE *f = why ? NULL : fdopen(fd, "rb");
+  if (!f && fd >= 0) close(fd);
+  if (!f)
+    ox_fail(w->g, TF_E_IO, "weight '%.60s': '%s%.200s': %s", name, slash ? folder : "", location,
+            why ? why : strerror(errno));
+  return f;
+}
+
+static bool find_external(const writing *w, const char *name, const Onnx__TensorProto *t, size_t size, numbers *x) {
+  const char *location = external(t, "location"), *offset = external(t, "offset"), *length = external(t, "length");
+  int64_t many = (int64_t)size;
+  struct stat s;
+  x->at = 0;
   if (!location) return ox_fail(w->g, TF_E_MISSING, "weight '%.60s' lies in a file without a name", name);
   if (!stays_below(location))
     return ox_fail(w->g, TF_E_NAME, "weight '%.60s' lies in '%.200s', outside of the model's folder", name, location);
-  if ((offset && !whole_number(offset, &from)) || (length && !whole_number(length, &many)) || many != (int64_t)size)
+  if ((offset && !whole_number(offset, &x->at)) || (length && !whole_number(length, &many)) || many != (int64_t)size)
     return ox_fail(w->g, TF_E_SHAPE, "weight '%.60s': offset '%.20s', length '%.20s' where %zu bytes are needed", name,
                    offset ? offset : "0", length ? length : "", size);
-  if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - w->path) + 1 : 0, w->path, location) >= MOST_PATH)
-    return ox_fail(w->g, TF_E_LIMIT, "weight '%.60s': a path of more than %d bytes", name, MOST_PATH);
-  FILE *f = fopen(path, "rb");
-  if (!f) return ox_fail(w->g, TF_E_IO, "weight '%.60s': '%.200s': %s", name, path, strerror(errno));
-  const bool ok = read_bytes(w, name, f, from, size, &x->own);
-  fclose(f);
-  x->raw = x->own;
-  return ok;
+  if (!(x->file = open_external(w, name, location))) return false;
+  const int64_t all = fstat(fileno(x->file), &s) == 0 ? (int64_t)s.st_size : -1;
+  if (all < x->at || (uint64_t)(all - x->at) < size)
+    return ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' needs %zu bytes from byte %" PRId64 " on of a file of %" PRId64,
+                   name, size, x->at, all);
+  return fseeko(x->file, (off_t)x->at, SEEK_SET) == 0 ||
+         ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------------------- */
 static bool open_numbers(const writing *w, const char *name, const Onnx__TensorProto *t, int64_t n, numbers *x) {
   const size_t each = ox_bytes_of(t->data_type);
-  const bool raw = t->has_raw_data && t->raw_data.len > 0;
   int64_t size;
+  size_t len;
   *x = (numbers){.t = t};
-  if (!each) return ox_fail(w->g, TF_E_TYPE, "weight '%.60s': data of type %d are not read", name, t->data_type);
+  if (!each)
+    return ox_fail(w->g, TF_E_TYPE, "weight '%.60s': data of type %s are not read", name, ox_type_name(t->data_type));
   if (!tf_mul(n, (int64_t)each, &size)) return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' has too many bytes", name);
   if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-    return read_external(w, name, t, (size_t)size, x);
-  if (raw && t->raw_data.len == (size_t)size) return (x->raw = t->raw_data.data) != NULL;
-  if (!raw && ox_is_listed(t, n)) return true;
-  const bool none = !raw && !t->n_float_data && !t->n_int64_data && !t->n_int32_data && !t->n_double_data;
+    return find_external(w, name, t, (size_t)size, x);
+  x->raw = ox_raw(w->g, t, &len);
+  if (x->raw ? len == (size_t)size : ox_is_listed(t, n)) return true;
+  const bool none =
+      !x->raw && !t->n_float_data && !t->n_int64_data && !t->n_int32_data && !t->n_double_data && !t->n_uint64_data;
   return none ? ox_fail(w->g, TF_E_MISSING, "weight '%.60s' has a shape and no numbers: they were taken out", name)
               : ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' has not the numbers that its shape asks for", name);
 }
 
+/* The next n numbers of a file, at most CHUNK, so that they can be read from `from` on. */
+static bool read_piece(const writing *w, const char *name, numbers *x, int64_t from, size_t n) {
+  if (!x->file) return true;
+  x->from = from;
+  x->raw = x->piece;
+  return fread(x->piece, ox_bytes_of(x->t->data_type), n, x->file) == n ||
+         ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
+}
+
 static double number_at(const numbers *x, int64_t i) {
   const int type = x->t->data_type;
-  return x->raw ? ox_element(type, x->raw + (size_t)i * ox_bytes_of(type)) : ox_listed(x->t, i);
+  return x->raw ? ox_element(type, x->raw + (size_t)(i - x->from) * ox_bytes_of(type)) : ox_listed(x->t, i);
 }
 
 /* What a source holds: one list of numbers, or the four of a BatchNormalization. */
@@ -128,7 +184,8 @@ typedef struct {
 } held;
 
 static bool open_held(const writing *w, const ox_tensor *t, int64_t n, held *h) {
-  *h = (held){.from = &t->source};
+  h->from = &t->source;
+  h->n = 0;
   if (t->source.number) return true;
   const int many = t->source.fold ? 4 : 1;
   bool ok = true;
@@ -139,7 +196,7 @@ static bool open_held(const writing *w, const ox_tensor *t, int64_t n, held *h) 
 
 static void close_held(held *h) {
   for (int k = 0; k < h->n; k++)
-    free(h->of[k].own);
+    if (h->of[k].file) fclose(h->of[k].file);
 }
 
 /* y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as x * factor + rest. */
@@ -212,22 +269,25 @@ static uint32_t bits_of(const writing *w, double number) {
   return isnan(x) ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-/* Zeros up to its place, then the numbers; `at` moves to their end. */
+/* Zeros up to its place, then the numbers, piece by piece; `at` moves to their end. */
 static bool put_row(const writing *w, const row *r, uint64_t *at) {
   held h;
   const size_t each = bytes_each(w);
-  const bool ok = open_held(w, &w->g->tensor[r->tensor], r->elements, &h);
+  const ox_tensor *t = &w->g->tensor[r->tensor];
+  bool ok = open_held(w, t, r->elements, &h);
   for (; ok && *at < r->offset; ++*at)
     fputc(0, w->out);
   for (int64_t i = 0; ok && i < r->elements; i += CHUNK) {
     uint8_t bytes[4 * CHUNK];
     const int64_t n = r->elements - i < CHUNK ? r->elements - i : CHUNK;
-    for (int64_t k = 0; k < n; k++) {
+    for (int k = 0; k < h.n && ok; k++)
+      ok = read_piece(w, t->from, &h.of[k], i, (size_t)n);
+    for (int64_t k = 0; k < n && ok; k++) {
       const uint32_t bits = bits_of(w, held_at(&h, i + k));
       for (size_t b = 0; b < each; b++)
         bytes[each * (size_t)k + b] = (uint8_t)(bits >> 8 * b);
     }
-    fwrite(bytes, each, (size_t)n, w->out);
+    if (ok) fwrite(bytes, each, (size_t)n, w->out);
     *at += each * (uint64_t)n;
   }
   close_held(&h);
@@ -242,5 +302,5 @@ bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out)
   put_head(&w);
   for (int i = 0; i < w.n; i++)
     ok = put_row(&w, &w.rows[i], &at) && ok;
-  return ok && (!ferror(out) || !(g->oom = true));
+  return ok && (!ferror(out) || ox_fail(g, TF_E_IO, "the weights cannot be written: %s", strerror(errno)));
 }

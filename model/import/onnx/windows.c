@@ -187,9 +187,17 @@ bool ox_add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *con
 const char *ox_sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
 
 bool ox_kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
+  memset(kernel, 0, OX_RANK * sizeof *kernel);
   for (int i = 0; i < w->rank - 2; i++)
     kernel[i] = ox_extent(w, 2 + i);
-  return ox_window_attribute(g, "kernel_shape", w->rank - 2, 1, kernel);
+  int64_t said[OX_RANK];
+  memcpy(said, kernel, sizeof said);
+  if (!ox_window_attribute(g, "kernel_shape", w->rank - 2, 1, said)) return false;
+  for (int i = 0; i < w->rank - 2; i++)
+    if (said[i] != kernel[i])
+      return ox_fail(g, TF_E_SHAPE, "kernel_shape has %lld where the weights have %lld", (long long)said[i],
+                     (long long)kernel[i]);
+  return true;
 }
 
 static bool conv(ox_net *g) {

@@ -8,7 +8,7 @@
 
 #include "model/import/onnx/onnx.h"
 
-enum { LONGEST = 80 }; /* longest name, including the end */
+enum { LONGEST = 80, TURNS = 3 }; /* longest name, including the end; turn_of */
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
@@ -42,6 +42,26 @@ static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name
 
 static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
 
+static bool name_tensor(ox_net *g, int at) {
+  char name[128], base[LONGEST];
+  ox_tensor *t = &g->tensor[at];
+  clean(t->from && *t->from ? t->from : "value", base, sizeof base);
+  snprintf(name, sizeof name, "%s", base);
+  for (int k = 2; is_taken(g, name); k++)
+    snprintf(name, sizeof name, "%s_%d", base, k);
+  const ox_value v = {.tensor = at};
+  t->name = tf_arena_strndup(g->arena, name, strlen(name));
+  return t->name && ox_define(g, t->name, &v);
+}
+
+/* What the caller knows by its name keeps it: results of the graph first, then its inputs, then all else. */
+static int turn_of(const ox_net *g, const ox_tensor *t) {
+  if (t->result) return 0;
+  for (size_t i = 0; t->op < 0 && !t->view_of && t->from && i < g->graph->n_input; i++)
+    if (!strcmp(g->graph->input[i]->name, t->from)) return 1;
+  return TURNS - 1;
+}
+
 bool ox_name_tensors(ox_net *g) {
   g->n_values = 0; /* from here on the table holds names of tensors */
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
@@ -49,18 +69,11 @@ bool ox_name_tensors(ox_net *g) {
   g->chain = TF_ARRAY(g->arena, int, (size_t)g->n_tensors + 1);
   g->room_values = g->n_tensors + 1;
   if (!g->value || !g->chain) return false;
-  for (int i = 0; i < g->n_tensors; i++) {
-    ox_tensor *t = &g->tensor[i];
-    if (t->op >= 0 ? g->op[t->op].gone : !t->reads) continue;
-    char name[128], base[LONGEST];
-    clean(t->from && *t->from ? t->from : "value", base, sizeof base);
-    snprintf(name, sizeof name, "%s", base);
-    for (int k = 2; is_taken(g, name); k++)
-      snprintf(name, sizeof name, "%s_%d", base, k);
-    const ox_value v = {.tensor = i};
-    t->name = tf_arena_strndup(g->arena, name, strlen(name));
-    if (!t->name || !ox_define(g, t->name, &v)) return false;
-  }
+  for (int turn = 0; turn < TURNS; turn++)
+    for (int i = 0; i < g->n_tensors; i++) {
+      const ox_tensor *t = &g->tensor[i];
+      if ((t->op >= 0 ? !g->op[t->op].gone : t->reads > 0) && turn_of(g, t) == turn && !name_tensor(g, i)) return false;
+    }
   return true;
 }
 
@@ -104,7 +117,7 @@ static int level(const ox_expr *e) {
 
 /* Comparisons and what joins them bind weakest: in parentheses. */
 static bool is_condition(const ox_expr *e) {
-  static const char *const words[] = {"<", "<=", "==", "and"};
+  static const char *const words[] = {"<", "<=", "==", "!=", "and"};
   for (size_t i = 0; e->what == OX_CALL && i < sizeof words / sizeof *words; i++)
     if (!strcmp(e->call, words[i])) return true;
   return false;
