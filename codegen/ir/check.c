@@ -428,6 +428,7 @@ static void correct(checker *c, const ir_stmt *s) {
   reads(c, "correct", after);
   reads(c, "correct", before);
   must(c, !c->ok || c->p->buffers[after].tensor == c->p->buffers[before].tensor, "correct: by values of two tensors");
+  must(c, s->correct.rate > 0, "correct: at rate %g", s->correct.rate);
 }
 
 static void divide(checker *c, const ir_stmt *s) {
@@ -447,6 +448,7 @@ static void merge(checker *c, const ir_stmt *s) {
   sets(c, "merge", s->merge.part, true);
   reads(c, "merge", from);
   if (before >= 0) {
+    must(c, s->merge.rate > 0, "merge: at rate %g", s->merge.rate);
     reads(c, "merge", before), reads(c, "merge", s->merge.after);
     must(c, !c->ok || (c->p->buffers[before].slots == parts->slots && c->p->buffers[s->merge.after].slots == 1),
          "merge: corrected by as many values as parts");

@@ -43,6 +43,11 @@ static void range(const dump *d, const char *name, const ir_range *r) {
   fprintf(d->out, "%s", r->exact ? "]" : ")");
 }
 
+/* At which rate a correction follows its maximum. */
+static void rate(const dump *d, double r) {
+  if (r != 1) fprintf(d->out, " at rate %g", r);
+}
+
 static void body(const dump *d, const ir_body *b, int depth);
 
 /* Prints the range of each dim of an op. */
@@ -233,7 +238,8 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     break;
   case IR_CORRECT:
     fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s);
-    fprintf(d->out, " by %s unless 0 is ", d->p->buffers[s->correct.after].name), atom(d, s->correct.fresh);
+    fprintf(d->out, " by %s", d->p->buffers[s->correct.after].name), rate(d, s->correct.rate);
+    fputs(" unless 0 is ", d->out), atom(d, s->correct.fresh);
     fputc('\n', d->out);
     break;
   case IR_DIVIDE:
@@ -243,7 +249,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     break;
   case IR_MERGE:
     fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name), over(d, s);
-    if (s->merge.after >= 0) fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name);
+    if (s->merge.after >= 0) fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
     if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
     fputc('\n', d->out);
     break;

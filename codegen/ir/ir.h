@@ -401,9 +401,10 @@ struct ir_stmt {
       bool boxed;  /* by boxes of the tensor (cuda, sm_90a), which stop at its end alone: all of the block's rows ... */
       ir_atom row; /* ... from this one on */
     } save;
-    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output times exp(`before` -
-                `after`) */
+    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output times exp(rate *
+                (`before` - `after`)) */
       int before, after; /* buffers */
+      double rate;       /* above 0 */
       ir_atom fresh;
     } correct;
     struct {  /* where `last`, the upper end of the streamed range, is `at`: the op's output divided by `by` */
@@ -412,12 +413,13 @@ struct ir_stmt {
       int64_t at;
     } divide;
     /* Over range[], buffer `to` = what the op's reduction makes of all `parts` slots of `from`, whose slot is variable
-     * `part`: each times exp(that slot of `before` - `after`), and in the end divided by `by`, where these are buffers
-     * and not -1. */
+     * `part`: each times exp(rate * (that slot of `before` - `after`)), and in the end divided by `by`, where these are
+     * buffers and not -1. */
     struct {
       int from, to, part;
       int64_t parts;
       int before, after, by;
+      double rate;
     } merge;
   };
 };
@@ -444,7 +446,9 @@ typedef struct {
 
 struct ir_program {
   tf_arena *arena;
-  const tf_tree *tree; /* borrowed, as the platform is */
+  const tf_tree *tree; /* borrowed, as the platform is; but its workload has ops as the steps of streams compute them
+                          (model/flow/online.h) */
+  const tf_workload *asked; /* the workload as it was given; NULL: that of the tree */
   const ir_platform *platform;
   int n_vars;
   const char **var_name; /* [n_vars] names in C */

@@ -163,7 +163,7 @@ static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
 static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
   double *out = result(m, &m->wl->ops[s->op], point);
   (void)fresh;
-  if (out) *out *= exp(of(m, s->correct.before, point) - of(m, s->correct.after, point));
+  if (out) *out *= exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
 }
 
 static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
@@ -180,7 +180,7 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
   for (int64_t i = 0; i < s->merge.parts && m->ok; i++) {
     m->var[s->merge.part] = i;
     double v = of(m, s->merge.from, point);
-    if (s->merge.before >= 0) v *= exp(of(m, s->merge.before, point) - of(m, s->merge.after, point));
+    if (s->merge.before >= 0) v *= exp(s->merge.rate * (of(m, s->merge.before, point) - of(m, s->merge.after, point)));
     sum = ir_combine(op->reduce, sum, v);
   }
   if (s->merge.by >= 0) sum /= of(m, s->merge.by, point);

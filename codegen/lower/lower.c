@@ -376,14 +376,6 @@ static void lower_scope(lowering *w, int n) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* The read by which op divides, if the division is deferred; -1: none. */
-static int late_divisor(const lowering *w, int o) {
-  const tf_op *op = &w->plan->wl->ops[o];
-  for (int i = 0; i < op->n_reads && w->plan->divides[o] >= 0; i++)
-    if (op->reads[i].tensor == w->plan->wl->ops[w->plan->divides[o]].out) return i;
-  return -1;
-}
-
 /* Whether something that the op reads was rounded into another buffer than the one where it was summed. */
 static bool reads_narrow(const lowering *w, const tf_op *op) {
   bool any = false;
@@ -408,7 +400,7 @@ static void lower_nest(lowering *w, int n) {
   ir_stmt *s = low_add(w, IR_NEST);
   if (!s) return;
   s->op = o;
-  s->nest.divides = late_divisor(w, o);
+  s->nest.divides = low_late_divisor(w, o);
   if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
@@ -427,6 +419,7 @@ static void lower_nest(lowering *w, int n) {
 }
 
 static void lower_op(lowering *w, int n) {
+  if (low_is_idle(w, w->plan->tree->nodes[n].op)) return;
   low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
   lower_nest(w, n);
   low_save_sums(w, sums);
@@ -468,8 +461,9 @@ static void lower_node(lowering *w, int n) {
 
 static bool set_up(lowering *w, const tf_tree *tree) {
   tf_arena *a = w->p->arena;
-  const tf_plan *p = w->plan = tf_plan_new(a, tree);
-  if (!p) return false;
+  tf_plan *p = tf_plan_new(a, tree);
+  w->plan = p;
+  if (!p || !low_stream_steps(w, p)) return false;
   const tf_workload *wl = p->wl;
   size_t loops = (size_t)p->n_loops + 1;
   w->run.plan = p;

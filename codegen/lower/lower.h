@@ -149,8 +149,13 @@ void low_stage_start(lowering *w);
 void low_stage(lowering *w, int n);
 void low_stage_pass(lowering *w, int n, int child);
 
-/* stream.c: running maxima and sums of scope n, before and after the child that runs; and divisions that waited for the
- * last step, after all children, whether it was skipped or not. */
+/* stream.c: once, when the plan is there, ops as their steps compute them take the place of the workload's; the read by
+ * which op divides if it is the division alone that waits, -1: none, or more; whether op is not run at all.  Running
+ * maxima and sums at scope n, before and after the child that runs; and divisions that waited for the last step, after
+ * all children, whether it was skipped or not. */
+bool low_stream_steps(lowering *w, tf_plan *plan);
+int low_late_divisor(const lowering *w, int o);
+bool low_is_idle(const lowering *w, int o);
 bool low_stream_check(lowering *w, int n);
 void low_stream_before(lowering *w, int n, int child);
 void low_stream_after(lowering *w, int n, int child);

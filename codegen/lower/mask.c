@@ -23,13 +23,13 @@ static int scope_of(const lowering *w, const tf_mask *m) {
 
 /* Whether the mask's data can be -inf. */
 static bool holds_infinities(const lowering *w, const tf_mask *m) {
-  const ir_type type = w->p->buffers[w->p->buffer_of[w->plan->wl->ops[m->op].reads[m->by].tensor]].type;
+  const ir_type type = w->p->buffers[w->p->buffer_of[w->plan->facts->wl->ops[m->op].reads[m->by].tensor]].type;
   return type == IR_F32 || type == IR_BF16;
 }
 
 /* One by position, if there is any: it costs nothing. */
 void low_mask_find(lowering *w) {
-  const tf_workload *wl = w->plan->wl;
+  const tf_workload *wl = w->plan->facts->wl; /* as the model sees it */
   w->mask = (low_mask){.scope = -1};
   if (!w->target->skips || w->plan->n_retains) return;
   for (int i = 0; i < 2 * wl->n_ops && w->mask.scope < 0; i++) {
@@ -58,7 +58,7 @@ static const ir_range *common(lowering *w, int dim) {
   return r;
 }
 
-static const tf_ref *data_of(const lowering *w) { return &w->plan->wl->ops[w->mask.of.op].reads[w->mask.of.by]; }
+static const tf_ref *data_of(const lowering *w) { return &w->plan->facts->wl->ops[w->mask.of.op].reads[w->mask.of.by]; }
 
 /* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by position. */
 static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {

@@ -142,7 +142,7 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
     any = true;
   }
   for (int i = 0; i < t->n_consumers; i++) {
-    const tf_op *op = &p->wl->ops[t->consumers[i]];
+    const tf_op *op = &p->facts->wl->ops[t->consumers[i]]; /* what its steps leave out is read at their end */
     if (!tf_plan_above(p, n, p->tree->op_node[t->consumers[i]])) continue;
     for (int k = 0; k < op->n_reads; k++) {
       if (op->reads[k].tensor != z) continue;

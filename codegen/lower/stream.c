@@ -1,6 +1,7 @@
 /* Streaming reductions (online softmax; DECISIONS 11): a running maximum is kept from step to step; when it rises,
  * sums computed with the previous one are corrected, and the division by a sum waits for the last step. */
 #include "codegen/lower/lower.h"
+#include "model/flow/online.h"
 
 static int named_op(const lowering *w, int n, int i) {
   return w->plan->wl->tensors[w->plan->tree->nodes[n].stream[i].tensor].producer;
@@ -13,25 +14,48 @@ static int maximum(const lowering *w, int n) {
   return -1;
 }
 
-static bool has_dims(const tf_op *big, const tf_op *small) {
-  for (int i = 0; i < small->n_out_dims; i++) {
-    bool found = false;
-    for (int k = 0; k < big->n_out_dims; k++)
-      found |= big->dims[k] == small->dims[i];
-    if (!found) return false;
-  }
+/* ---- ops as their steps compute them -------------------------------------------------------------------------- */
+
+int low_late_divisor(const lowering *w, int o) {
+  const tf_online *s = w->plan->online;
+  const tf_op *op = &w->plan->facts->wl->ops[o];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (!s || !s->step[o].hands_on || s->step[o].number || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
+  const tf_expr *of = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
+  return of->what == TF_X_READ && by->what == TF_X_READ && s->step[o].read[by->ref] < 0 ? by->ref : -1;
+}
+
+bool low_is_idle(const lowering *w, int o) { return w->plan->online && w->plan->online->step[o].number; }
+
+bool low_stream_steps(lowering *w, tf_plan *plan) {
+  tf_workload *wl = TF_NEW(w->p->arena, tf_workload);
+  tf_tree *tree = TF_NEW(w->p->arena, tf_tree);
+  tf_op *ops = TF_ARRAY(w->p->arena, tf_op, (size_t)plan->wl->n_ops);
+  if (!wl || !tree || !ops) return false;
+  if (!plan->online) return true;
+  for (int o = 0; o < plan->wl->n_ops; o++)
+    ops[o] = low_late_divisor(w, o) >= 0 ? plan->wl->ops[o] : *plan->online->step[o].op;
+  w->p->asked = plan->wl;
+  *wl = *plan->wl;
+  wl->ops = ops;
+  *tree = *plan->tree;
+  tree->workload = wl;
+  w->p->tree = plan->tree = tree;
+  plan->wl = wl;
   return true;
 }
 
+/* ---- running values ------------------------------------------------------------------------------------------ */
+
+/* The model gives each maximum its own corrections; kernels have one. */
 bool low_stream_check(lowering *w, int n) {
   const tf_node *t = &w->plan->tree->nodes[n];
-  const tf_op *ops = w->plan->wl->ops;
-  int x = maximum(w, n);
+  const int x = maximum(w, n);
   for (int i = 0; i < t->n_stream; i++) {
-    int o = named_op(w, n, i);
-    if (ops[o].reduce == TF_REDUCE_MAX ? o != x : x >= 0 && !has_dims(&ops[o], &ops[x]))
-      return tf_fail(w->d, t->stream[i].at, TF_E_STREAM, "emit: '%.40s' %s", ops[o].name,
-                     o == x ? "" : "cannot be corrected by one running maximum of the scope");
+    const int o = named_op(w, n, i);
+    if (w->plan->wl->ops[o].reduce == TF_REDUCE_MAX && o != x)
+      return tf_fail(w->d, t->stream[i].at, TF_E_STREAM, "emit: '%.40s' is a second running maximum of the scope",
+                     w->plan->wl->ops[o].name);
   }
   return true;
 }
@@ -75,16 +99,6 @@ static int saved(const lowering *w, int z) {
   return found;
 }
 
-/* Whether op o multiplies or sums a value whose division by z is deferred. */
-static bool is_deferred(const lowering *w, int o, int z) {
-  const tf_op *op = &w->plan->wl->ops[o];
-  for (int i = 0; i < op->n_reads; i++) {
-    int maker = w->plan->wl->tensors[op->reads[i].tensor].producer;
-    if (maker >= 0 && w->plan->divides[maker] == z) return true;
-  }
-  return false;
-}
-
 static void correct(lowering *w, int o, int x) {
   ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
   if (lo.var < 0) return; /* a single step */
@@ -92,6 +106,7 @@ static void correct(lowering *w, int o, int x) {
   if (!s) return;
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
+  s->correct.rate = w->plan->online->rate[o];
   s->correct.fresh = low_mask_fresh(w, x, streamed_dim(w, x), lo);
 }
 
@@ -105,22 +120,18 @@ static void divide(lowering *w, int o, int z) {
   s->divide.at = extent;
 }
 
+/* A sum is corrected where the branches of its maximum and of itself meet: it is not yet made with the new one. */
 void low_stream_after(lowering *w, int n, int child) {
-  const tf_node *t = &w->plan->tree->nodes[n];
-  int x = maximum(w, n);
-  for (int i = 0; i < t->n_stream; i++) {
-    int o = named_op(w, n, i);
-    if (x >= 0 && o != x && below(w, child, x)) correct(w, o, x);
-  }
+  const tf_online *s = w->plan->online;
+  for (int o = 0; s && o < w->plan->wl->n_ops; o++)
+    if (s->maximum[o] >= 0 && below(w, child, s->maximum[o]) && below(w, n, o) && !below(w, child, o))
+      correct(w, o, s->maximum[o]);
 }
 
 void low_stream_end(lowering *w, int n) {
-  const tf_node *t = &w->plan->tree->nodes[n];
-  for (int i = 0; i < t->n_stream; i++) {
-    int z = named_op(w, n, i);
-    for (int k = 0; k < t->n_stream; k++) {
-      int o = named_op(w, n, k);
-      if (o != z && is_deferred(w, o, z)) divide(w, o, z);
-    }
+  const tf_plan *p = w->plan;
+  for (int i = 0; p->online && i < p->wl->n_ops; i++) {
+    const int o = p->wl->topo[i];
+    if (p->stream_scope[o] == n && p->online->divided_by[o] >= 0) divide(w, o, p->online->divided_by[o]);
   }
 }

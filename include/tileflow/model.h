@@ -143,9 +143,10 @@ TF_API bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 TF_API bool tf_workload_masked(const tf_workload *wl);
 /* How many units of a kind the machine has; a double, as it may exceed 2^63. */
 TF_API double tf_bounds_units(const tf_arch *arch, int unit);
-/* Whether op o divides by a sum: a mapping that streams may defer that division, and then the op has no points of its
- * own. */
-TF_API bool tf_bounds_may_wait(const tf_workload *wl, int o);
+/* [op] Whether it reads a sum of exponentials by which something is divided, or what is made of such sums alone: a
+ * mapping that streams may divide at the end instead, and then the op reads less, or has no points of its own.  To be
+ * freed; NULL: memory ran out. */
+TF_API bool *tf_bounds_may_wait(const tf_workload *wl);
 /* False if the words exceed 2^63 - 1, or memory ran out. */
 TF_API bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
 /* The same, with the reason in d. */

@@ -115,8 +115,8 @@ void tf_class_steps(struct tf_model *m);
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
 /* The same for one row of its Tile. */
 void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v);
-/* Removes from the moves and points what streaming defers to the last step. */
-void tf_defer_divisions(struct tf_model *m);
+/* Removes from the moves and points what streaming leaves out of the steps. */
+void tf_put_off(struct tf_model *m);
 /* Adds streaming's corrections: points on their units, and their words (DECISIONS 11). */
 bool tf_count_stream(struct tf_model *m);
 /* Adds the words of the corrections to what their scopes cause. */

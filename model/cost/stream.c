@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/cost/state.h"
+#include "model/flow/online.h"
 #include "model/spec/dims.h"
 
 /* The unit that corrects: the first that lists the kind and stands at or below every Tile above the scope; else the
@@ -45,40 +46,38 @@ static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_
   return ok;
 }
 
-/* Op o divides by the sum of op z: within the steps the division is left out. */
-static void defer_division(struct tf_model *m, int o, int z) {
+/* Within the steps op o does what its step says: what that leaves out is not read, and handing on takes no points. */
+static void put_off(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[o];
-  m->res.ops[o].points = m->res.ops[o].recomputed = m->res.ops[o].skipped = 0;
-  for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == p->wl->ops[z].out) m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
+  const tf_op_step *step = &p->online->step[o];
+  tf_op_result *res = &m->res.ops[o];
+  if (step->hands_on) res->points = res->recomputed = res->skipped = 0;
+  for (int i = 0; i < op->n_reads && step->read; i++)
+    if (step->read[i] < 0) m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
+  if (step->number) m->moves[p->op_slice[o] + op->n_reads] = (tf_move){0, 0, 0, 0};
 }
 
-void tf_defer_divisions(struct tf_model *m) {
-  for (int o = 0; o < m->plan->wl->n_ops; o++)
-    if (m->plan->divides[o] >= 0) defer_division(m, o, m->plan->divides[o]);
+void tf_put_off(struct tf_model *m) {
+  for (int o = 0; o < m->plan->wl->n_ops && m->plan->online; o++)
+    put_off(m, o);
 }
 
-/* The deferred divisions of op o: one per element of each sum that reads its output. */
-static bool divide_late(struct tf_model *m, int o) {
+/* The sum of op o is divided by that of op z at the end: once per element, for which both are read. */
+static bool divide_late(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
-  int z = p->divides[o];
-  int64_t words = m->treated[2 * z + 1];
-  for (int q = 0; q < p->wl->n_ops; q++)
-    if (p->stream_scope[q] >= 0 && tf_op_reads(&p->wl->ops[q], p->wl->ops[o].out) &&
-        !correct(m, q, TF_K_DIV, true, true))
-      return false;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
-  return !__builtin_add_overflow(c->read, words, &c->read);
+  return correct(m, o, TF_K_DIV, true, true) && !__builtin_add_overflow(c->read, m->treated[2 * z + 1], &c->read);
 }
 
 bool tf_count_stream(struct tf_model *m) {
   const tf_plan *p = m->plan;
   memset(m->corrections, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->corrections);
-  for (int o = 0; o < p->wl->n_ops; o++) {
-    bool sum = p->wl->ops[o].reduce == TF_REDUCE_ADD;
+  for (int o = 0; o < p->wl->n_ops && p->online; o++) {
+    const bool sum = p->wl->ops[o].reduce == TF_REDUCE_ADD;
+    const int z = p->online->divided_by[o];
     if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum)) return false;
-    if (p->divides[o] >= 0 && !divide_late(m, o)) return false;
+    if (z >= 0 && !divide_late(m, o, z)) return false;
   }
   return true;
 }
@@ -96,9 +95,10 @@ static void touch(struct tf_model *m, int o, int64_t words, bool update) {
 
 void tf_stream_ports(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  for (int o = 0; o < p->wl->n_ops; o++) {
+  for (int o = 0; o < p->wl->n_ops && p->online; o++) {
+    const int z = p->online->divided_by[o];
     if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
       touch(m, o, m->corrections[2 * o].points + m->corrections[2 * o + 1].points, true);
-    if (p->divides[o] >= 0) touch(m, p->divides[o], m->treated[2 * p->divides[o] + 1], false);
+    if (z >= 0) touch(m, z, m->treated[2 * z + 1], false);
   }
 }

@@ -28,28 +28,82 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   return best;
 }
 
-/* Whether op o divides by a sum: streaming may defer the division, and so save its points. */
-bool tf_bounds_may_wait(const tf_workload *wl, int o) {
-  const tf_op *op = &wl->ops[o];
-  for (int i = 0; i < op->n_expr; i++) {
-    const tf_expr *x = &op->expr[i];
-    if (x->what != TF_X_CALL || x->call != TF_K_DIV || op->expr[x->arg[1]].what != TF_X_READ) continue;
-    int maker = wl->tensors[op->reads[op->expr[x->arg[1]].ref].tensor].producer;
-    if (maker >= 0 && wl->ops[maker].reduce == TF_REDUCE_ADD) return true;
+/* ---- what streaming may leave out ---------------------------------------------------------------------------- */
+
+enum { HAS_EXP = 1, DIVIDES = 2, LEFT_OUT = 4 };
+
+/* Marks what is made from an exponential, however far back. */
+static void mark_exps(const tf_workload *wl, unsigned char *of) {
+  for (int k = 0; k < wl->n_ops; k++) {
+    const tf_op *op = &wl->ops[wl->topo[k]];
+    for (int i = 0; i < op->n_expr; i++)
+      if (op->expr[i].what == TF_X_CALL && op->expr[i].call == TF_K_EXP) of[op->out] |= HAS_EXP;
+    for (int i = 0; i < op->n_reads; i++)
+      of[op->out] |= of[op->reads[i].tensor] & HAS_EXP;
   }
-  return false;
+}
+
+/* Whether part i of the op's expression has the tensor as a factor, above or below the line. */
+static bool has_factor(const tf_op *op, int i, int z) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) return op->reads[e->ref].tensor == z;
+  if (e->what != TF_X_CALL) return false;
+  const bool two = e->call == TF_K_MUL || e->call == TF_K_DIV;
+  if (!two && e->call != TF_K_NEG && e->call != TF_K_COPY) return false;
+  return has_factor(op, e->arg[0], z) || (two && has_factor(op, e->arg[1], z));
+}
+
+/* Marks the op's operands by which something is divided, or which are factors of what something is divided by. */
+static void mark_divisors(const tf_op *op, unsigned char *of) {
+  for (int r = 0; r < op->n_reads; r++) {
+    const int z = op->reads[r].tensor;
+    for (int i = 0; i < op->n_expr; i++)
+      if (op->expr[i].what == TF_X_CALL && op->expr[i].call == TF_K_DIV && has_factor(op, op->expr[i].arg[1], z))
+        of[z] |= DIVIDES;
+    if (op->reduce == TF_ASSIGN && has_factor(op, op->n_expr - 1, z)) of[z] |= of[op->out] & DIVIDES;
+  }
+}
+
+/* Marks what the op makes if a stream may have it count as a number within its steps: a sum of exponentials by which
+ * something is divided, or what is made of such alone. */
+static void mark_left_out(const tf_op *op, unsigned char *of) {
+  bool all = op->reduce == TF_ASSIGN && op->n_reads > 0;
+  for (int i = 0; i < op->n_reads; i++)
+    all &= (of[op->reads[i].tensor] & LEFT_OUT) != 0;
+  const bool sum = op->reduce == TF_REDUCE_ADD && of[op->out] == (HAS_EXP | DIVIDES);
+  if (all || sum) of[op->out] |= LEFT_OUT;
+}
+
+bool *tf_bounds_may_wait(const tf_workload *wl) {
+  unsigned char *of = calloc((size_t)wl->n_tensors + 1, 1);
+  bool *may = calloc((size_t)wl->n_ops + 1, sizeof *may);
+  if (of && may) {
+    mark_exps(wl, of);
+    for (int k = wl->n_ops - 1; k >= 0; k--)
+      mark_divisors(&wl->ops[wl->topo[k]], of);
+    for (int k = 0; k < wl->n_ops; k++)
+      mark_left_out(&wl->ops[wl->topo[k]], of);
+    for (int o = 0; o < wl->n_ops; o++)
+      for (int i = 0; i < wl->ops[o].n_reads; i++)
+        may[o] |= (of[wl->ops[o].reads[i].tensor] & LEFT_OUT) != 0;
+  }
+  const bool ok = of && may;
+  free(of);
+  if (ok) return may;
+  free(may);
+  return NULL;
 }
 
 /* Busy time of the machine's units.  The times of ops that can only use one unit add up; the sum over all ops divided
  * by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
-static void compute_bound(const tf_arch *a, const tf_demand *d, tf_bounds *out) {
+static void compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
   const tf_workload *wl = d->wl;
   double all_rate = 0, all_points = 0;
   for (int u = 0; u < a->n_units; u++)
     all_rate += tf_bounds_units(a, u) * a->units[u].rate;
   for (int o = 0; o < wl->n_ops; o++) {
     double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(d, o);
-    if (tf_bounds_may_wait(wl, o)) continue;
+    if (may_wait[o]) continue;
     all_points += points;
     if (rate > 0 && points / rate > out->cycles) out->cycles = points / rate;
     out->energy_pj += isinf(pj) ? 0 : points * pj;
@@ -57,7 +111,7 @@ static void compute_bound(const tf_arch *a, const tf_demand *d, tf_bounds *out) 
   if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
 }
 
-static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out) {
+static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
   const tf_workload *wl = d->wl;
   const tf_memory *dram = &arch->memories[0];
   double in = 0, back = 0;
@@ -77,7 +131,7 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
     double scaled = (double)words * t->word_bits / dram->word_bits;
     *(t->producer < 0 ? &in : &back) += scaled;
   }
-  compute_bound(arch, d, out);
+  compute_bound(arch, d, may_wait, out);
   double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
   double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
   double port = dram->one_port ? load + store : load > store ? load : store;
@@ -89,8 +143,10 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
 /* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is known */
 static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
   tf_demand d;
-  bool ok = tf_demand_of(wl, &d) && find_bounds(arch, &d, out);
-  *starved = tf_arena_failed(d.arena);
+  bool *may_wait = tf_bounds_may_wait(wl);
+  bool ok = tf_demand_of(wl, &d) && may_wait && find_bounds(arch, &d, may_wait, out);
+  *starved = tf_arena_failed(d.arena) || !may_wait;
+  free(may_wait);
   tf_demand_free(&d);
   return ok && !*starved;
 }

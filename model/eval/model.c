@@ -214,7 +214,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     ok = count(m);
   }
   if (m->open) drop_open(m);
-  tf_defer_divisions(m);
+  tf_put_off(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;
     return false;

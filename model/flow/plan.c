@@ -2,6 +2,7 @@
 #include "model/flow/range_memo.h"
 
 #include "model/flow/lost.h"
+#include "model/flow/online.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -218,39 +219,15 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-/* Whether all readers of op o's output are streamed: what leaves the stream is not corrected there. */
-static bool stays_in_streams(const tf_plan *p, int o) {
-  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
-  bool all = z->n_consumers > 0;
-  for (int k = 0; k < z->n_consumers; k++)
-    all = all && p->stream_scope[z->consumers[k]] >= 0;
-  return all;
-}
-
-/* The streamed sum by which op o divides, if sums of the stream divide instead; -1: none. */
-static int divisor(const tf_plan *p, int o) {
-  const tf_op *op = &p->wl->ops[o];
-  if (!stays_in_streams(p, o)) return -1;
-  for (int i = 0; i < op->n_expr; i++) {
-    if (op->expr[i].what != TF_X_CALL || op->expr[i].call != TF_K_DIV || op->expr[op->expr[i].arg[1]].what != TF_X_READ)
-      continue;
-    int maker = p->wl->tensors[op->reads[op->expr[op->expr[i].arg[1]].ref].tensor].producer;
-    if (maker >= 0 && p->stream_scope[maker] >= 0 && p->wl->ops[maker].reduce == TF_REDUCE_ADD) return maker;
-  }
-  return -1;
-}
-
 /* The slices that streaming corrects: the box of each named reduction, at the scope. */
 static bool add_streams(tf_arena *a, tf_plan *p) {
   p->stream = TF_ARRAY(a, tf_slice, (size_t)p->wl->n_ops);
-  p->divides = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
-  if (!p->stream || !p->divides) return false;
+  if (!p->stream) return false;
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
     tf_slice *s = &p->stream[o];
     int scope = p->stream_scope[o];
     *s = (tf_slice){.node = scope, .level = -1, .tensor = op->out, .n_touch = 1};
-    p->divides[o] = divisor(p, o);
     if (scope < 0) continue;
     s->touch = TF_NEW(a, tf_touch);
     if (!s->touch) return false;
@@ -311,5 +288,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k)) return NULL;
-  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_streams(a, p) ? p : NULL;
+  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_streams(a, p) && tf_online_new(a, p)
+             ? p
+             : NULL;
 }

@@ -1,5 +1,7 @@
 #include "model/tree/algebra.h"
 
+#include <math.h>
+
 static const tf_value_change fixed = {.change = TF_V_FIXED, .max = -1, .sum = -1};
 
 static tf_value_change other(const char *why) {
@@ -16,6 +18,11 @@ static bool join(int a, int b, int *out) {
   return a < 0 || b < 0 || a == b;
 }
 
+static bool same(const tf_value_change *a, const tf_value_change *b) {
+  return a->change == b->change && a->max == b->max && a->factor == b->factor && a->exps == b->exps &&
+         a->sum == b->sum && a->power == b->power;
+}
+
 /* a + sign * b */
 static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign) {
   if (is_shift(&a) && is_shift(&b)) {
@@ -24,9 +31,7 @@ static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign)
     bool none = v.factor > -1e-12 && v.factor < 1e-12;
     return none ? fixed : v;
   }
-  bool same = a.change == b.change && a.max == b.max && a.factor == b.factor && a.exps == b.exps && a.sum == b.sum &&
-              a.power == b.power;
-  return same ? a : other("it adds values that change differently");
+  return same(&a, &b) ? a : other("it adds values that change differently");
 }
 
 /* a * b^sign */
@@ -54,6 +59,22 @@ static tf_value_change scaled(tf_value_change a, double by) {
   return by == 0 ? fixed : a;
 }
 
+static bool is_number(const tf_expr *x, double v) { return x->what == TF_X_NUMBER && x->number == v; }
+
+/* yes or no, as something that does not change decides: values that change alike, or a constant that the change leaves
+ * as it is, 0 for a product, -inf for a shift. */
+static tf_value_change choice_of(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
+  const tf_value_change a = work[x->arg[1]], b = work[x->arg[2]];
+  if (work[x->arg[0]].change != TF_V_FIXED) return other("it decides by a value that the running maximum changes");
+  for (int i = 1; i <= 2; i++) {
+    const tf_value_change *changing = &work[x->arg[3 - i]];
+    const tf_expr *constant = &op->expr[x->arg[i]];
+    if (changing->change == TF_V_SCALES && is_number(constant, 0)) return *changing;
+    if (changing->change == TF_V_SHIFTS && is_number(constant, -INFINITY)) return *changing;
+  }
+  return same(&a, &b) ? a : other("it chooses between values that change differently");
+}
+
 static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
   tf_value_change a = work[x->arg[0]], b = x->n_args > 1 ? work[x->arg[1]] : fixed;
   const tf_expr *xa = &op->expr[x->arg[0]], *xb = &op->expr[x->n_args > 1 ? x->arg[1] : 0];
@@ -66,6 +87,7 @@ static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_ch
   case TF_K_SUB: return sum_of(a, b, -1);
   case TF_K_NEG: return a.change == TF_V_SHIFTS ? scaled(a, -1) : a;
   case TF_K_EXP: return exp_of(a);
+  case TF_K_SELECT: return choice_of(op, x, work);
   case TF_K_MUL:
     if (a.change == TF_V_SHIFTS && number_b) return scaled(a, xb->number);
     if (b.change == TF_V_SHIFTS && number_a) return scaled(b, xa->number);

@@ -15,7 +15,7 @@ typedef struct {
   int max;         /* the tensor that is the running maximum, -1: none */
   double factor;   /* SHIFTS; SCALES: sum of the factors of its exponentials */
   int exps;        /* SCALES */
-  int sum;         /* SCALES: the running sum it holds, -1: none */
+  int sum;         /* SCALES: the tensor of the running sum that it holds, -1: none */
   int power;       /* SCALES: of that sum, -1 for a divided value */
   const char *why; /* OTHER: reason; NULL if it was reported already */
 } tf_value_change;

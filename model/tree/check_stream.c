@@ -2,6 +2,7 @@
  * must be corrected by the rewriting (docs/DECISIONS.md, 11). */
 #include <inttypes.h>
 
+#include "model/spec/dims.h"
 #include "model/tree/algebra.h"
 #include "model/tree/check.h"
 
@@ -22,6 +23,9 @@ typedef struct {
   tf_value_change *work;   /* [longest expression] */
   const clause **of;       /* [tensor] the clause because of which it changes; NULL: it is final */
   const tf_named **blame;  /* [tensor] the name in that clause */
+  bool *rows;              /* [tensor * n_dims + dim] what it changes by is another along the dim */
+  bool *moves;             /* [dim] the same of the current op */
+  double *rate;            /* [tensor] of a maximum, how exponentials in its sums change with it; 0: not known yet */
 } streams;
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
@@ -176,10 +180,28 @@ static const char *wrong_sum(const tf_value_change *v) {
   return v->exps == 1 || v->exps == -1 ? NULL : "it is not linear in the exponentials";
 }
 
+static int scope_of(const streams *q, int tensor) {
+  return q->c->f->stream_scope[q->c->f->wl->tensors[tensor].producer];
+}
+
+/* The same, given that its value can be corrected: why it cannot be together with the others of its scope. */
+static const char *wrong_beside(const streams *q, int o, const tf_value_change *v) {
+  const int scope = q->c->f->stream_scope[o];
+  double *rate = &q->rate[v->max];
+  if (scope_of(q, v->max) != scope) return "another scope streams its maximum";
+  if (v->sum >= 0 && scope_of(q, v->sum) != scope) return "another scope streams the sum that it is divided by";
+  if (v->factor >= 0) return "its exponentials grow as the maximum rises: they have to be of an element minus the maximum";
+  const bool first = *rate == 0;
+  if (first) *rate = v->factor;
+  return *rate == v->factor ? NULL
+                            : "its exponents have the maximum times another number than those of a sum before it";
+}
+
 static void name_result(streams *q, int o, tf_value_change v) {
   const tf_op *op = &q->c->f->wl->ops[o];
   const tf_named *z = q->blame[op->out];
   const char *why = wrong_sum(&v);
+  if (!why && op->reduce == TF_REDUCE_ADD) why = wrong_beside(q, o, &v);
   if (op->reduce == TF_REDUCE_MAX)
     why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
   tf_value_change *out = &q->change[op->out];
@@ -245,6 +267,42 @@ static void plain_result(streams *q, int o, tf_value_change v, const clause *s, 
   tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
 }
 
+/* Whether the op reads the tensor, along the dim, where that is made. */
+static bool at_its_row(const streams *q, const tf_ref *ref, int dim) {
+  const tf_workload *wl = q->c->f->wl;
+  const int r = tf_out_rank(&wl->ops[wl->tensors[ref->tensor].producer], dim);
+  const tf_index *ix = &ref->index[r];
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}
+
+/* Corrections are by row: why what the op reads of running results, given as seen, forbids that; NULL if it does not.
+ * Fills `moves`. */
+static const char *wrong_rows(streams *q, int o, bool changes) {
+  const tf_workload *wl = q->c->f->wl;
+  const tf_op *op = &wl->ops[o];
+  const char *why = NULL;
+  for (int d = 0; d < wl->n_dims; d++) {
+    q->moves[d] = false;
+    for (int i = 0; i < op->n_reads; i++) {
+      const int z = op->reads[i].tensor;
+      if (q->seen[z].change == TF_V_FIXED || !q->rows[z * wl->n_dims + d]) continue;
+      q->moves[d] = true;
+      if (!at_its_row(q, &op->reads[i], d)) why = "it reads at other coordinates than what is streamed is made at";
+    }
+    if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0) why = "it adds up rows whose corrections differ";
+  }
+  return why;
+}
+
+/* Along which dims the op's output changes by another factor: with what it reads, and along all if it is streamed
+ * itself, as what reads it then changes with it. */
+static void note_rows(streams *q, int o) {
+  const tf_workload *wl = q->c->f->wl;
+  const tf_op *op = &wl->ops[o];
+  for (int d = 0; d < wl->n_dims; d++)
+    q->rows[op->out * wl->n_dims + d] = tf_out_rank(op, d) >= 0 && (q->moves[d] || q->c->f->stream_scope[o] >= 0);
+}
+
 static void check_op(streams *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_op *op = &f->wl->ops[o];
@@ -256,6 +314,9 @@ static void check_op(streams *q, int o) {
     if (running && first < 0) first = z;
   }
   tf_value_change v = tf_change_of(op, q->seen, q->work);
+  const char *rows = v.change == TF_V_OTHER ? NULL : wrong_rows(q, o, v.change != TF_V_FIXED);
+  if (rows) v = (tf_value_change){.change = TF_V_OTHER, .max = -1, .sum = -1, .why = rows};
+  note_rows(q, o);
   if (f->stream_scope[o] >= 0)
     name_result(q, o, v);
   else if (v.change != TF_V_FIXED && first >= 0)
@@ -289,7 +350,10 @@ static bool allocate(streams *q) {
   q->work = TF_ARRAY(a, tf_value_change, longest);
   q->of = TF_ARRAY(a, const clause *, n);
   q->blame = TF_ARRAY(a, const tf_named *, n);
-  bool ok = q->change && q->seen && q->work && q->of && q->blame;
+  q->rows = TF_ARRAY(a, bool, n *(size_t)wl->n_dims + 1);
+  q->moves = TF_ARRAY(a, bool, (size_t)wl->n_dims + 1);
+  q->rate = TF_ARRAY(a, double, n);
+  bool ok = q->change && q->seen && q->work && q->of && q->blame && q->rows && q->moves && q->rate;
   for (int i = 0; ok && i < q->n_clauses; i++)
     ok = (q->clauses[i].over = TF_ARRAY(a, bool, (size_t)wl->n_dims)) != NULL;
   return ok;

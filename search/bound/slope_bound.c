@@ -226,15 +226,14 @@ double tf_slope_bound(const tf_workload *wl, double capacity) {
   double best = compulsory(wl);
   tf_demand need;
   if (best < 0 || !(capacity < 1e18) || wl->n_dims > TF_SLOPE_DIMS) return best;
-  if (!tf_demand_of(wl, &need)) {
-    tf_demand_free(&need);
-    return best;
-  }
-  for (int o = 0; o < wl->n_ops; o++) {
-    if (tf_bounds_may_wait(wl, o)) continue;
+  bool *may_wait = tf_bounds_may_wait(wl);
+  const bool known = tf_demand_of(wl, &need) && may_wait;
+  for (int o = 0; o < wl->n_ops && known; o++) {
+    if (may_wait[o]) continue;
     double words = op_bound(&need, o, capacity);
     best = words > best ? words : best;
   }
+  free(may_wait);
   tf_demand_free(&need);
   return best;
 }

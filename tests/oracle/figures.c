@@ -3,27 +3,6 @@
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* The streamed sum by which op divides, so that its division waits (DECISIONS 11); -1: none. */
-static int late_divisor(const oracle *o, int op) {
-  const tf_op *p = &o->wl->ops[op];
-  int taken = 0; /* readers of the quotient, all of which sum it in a stream: else nothing would divide */
-  for (int q = 0; q < o->wl->n_ops; q++) {
-    if (!touches(o, q, p->out) || q == op) continue;
-    if (stream_scope(o, q) < 0) return -1;
-    taken++;
-  }
-  if (!taken) return -1;
-  for (int i = 0; i < p->n_expr; i++) {
-    if (p->expr[i].what != TF_X_CALL || p->expr[i].call != TF_K_DIV) continue;
-    const tf_expr *by = &p->expr[p->expr[i].arg[1]];
-    for (int q = 0; q < o->wl->n_ops && by->what == TF_X_READ; q++)
-      if (o->wl->ops[q].out == p->reads[by->ref].tensor && stream_scope(o, q) >= 0 &&
-          o->wl->ops[q].reduce == TF_REDUCE_ADD)
-        return q;
-  }
-  return -1;
-}
-
 int leaf_server(const oracle *o, int op, int z) { return server(o, o->tree->op_node[op], z, o->arch->n_memories); }
 
 /* The op's scope reads and updates elements of what it makes, in the memory that holds it there. */
@@ -42,20 +21,22 @@ static void correct(oracle *o, int op, fix kind, int64_t n) {
   if (kind != FIX_EXP) treat(o, op, n, n);
 }
 
-/* Op hands its operand on; the division happens once, on each accumulator that reads what it makes. */
-static void put_off(oracle *o, int op, int sum) {
-  o->points[op] = o->skipped[op] = 0;
-  for (int r = 0; r < o->wl->ops[op].n_reads; r++)
-    if (o->wl->ops[op].reads[r].tensor == o->wl->ops[sum].out) o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
-  for (int q = 0; q < o->wl->n_ops; q++)
-    if (stream_scope(o, q) >= 0 && touches(o, q, o->wl->ops[op].out) && q != op)
-      correct(o, q, FIX_DIV, o->corrected_once[q]);
-  treat(o, sum, o->corrected_once[sum], 0);
+/* What the op's step leaves out; the division that waited, on each element of its sum. */
+static void put_off(oracle *o, int op, const late_step *step) {
+  const int n = o->wl->ops[op].n_reads, by = step->divided_by;
+  if (step->no_points) o->points[op] = o->skipped[op] = 0;
+  for (int r = 0; r <= n; r++)
+    if (r < n ? step->left_out[r] : step->idle) o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
+  if (by < 0) return;
+  correct(o, op, FIX_DIV, o->corrected_once[op]);
+  treat(o, by, o->corrected_once[by], 0);
 }
 
 void find_moves(oracle *o) {
+  late_step step[64];
+  find_late(o, step);
   for (int op = 0; op < o->wl->n_ops; op++) {
-    if (late_divisor(o, op) >= 0) put_off(o, op, late_divisor(o, op));
+    put_off(o, op, &step[op]);
     if (stream_scope(o, op) >= 0)
       correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, o->corrected[op]);
   }

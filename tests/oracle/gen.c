@@ -28,7 +28,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "scope at the root",
                                              "other word-bits",
                                              "masks",
-                                             "free"};
+                                             "free",
+                                             "spelled"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -44,7 +45,7 @@ bool rng_chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
 /* ---- mappings -------------------------------------------------------------------------------------- */
 
-enum { MAX_OPS = 8, MAX_DIMS = 12 };
+enum { MAX_OPS = 16, MAX_DIMS = 12 };
 
 typedef struct {
   tf_rng *g;
@@ -234,6 +235,15 @@ static bool independent(const maker *k, const int *ops, const parts *c) {
   return true;
 }
 
+/* All reductions over the keys. */
+static void say_streamed(const maker *k) {
+  for (int o = 0; o < k->wl->n_ops; o++) {
+    const tf_op *op = &k->wl->ops[o];
+    for (int d = op->n_out_dims; d < op->n_dims; d++)
+      if (!strcmp(k->wl->dims[op->dims[d]].name, "l")) page_say(k->p, " %s", k->wl->tensors[op->out].name);
+  }
+}
+
 /* What the scope over these ops says of its intermediates. */
 static void scope_line(maker *k, int indent, int level, const int *ops, const parts *c, bool top) {
   static const char *const name[] = {"Seq", "Shar", "Pipe", "Para"};
@@ -257,8 +267,10 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
       *k->features |= 1u << GEN_RETAIN;
     }
   }
-  page_say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep, *retain ? " retain" : "",
-           retain, k->stream && top ? " stream X Z O" : "");
+  page_say(k->p, "  %*s%s%s%s%s%s%s", indent, "", name[kind], *keep ? " keep" : "", keep, *retain ? " retain" : "",
+           retain, k->stream && top ? " stream" : "");
+  if (k->stream && top) say_streamed(k);
+  page_say(k->p, "\n");
   if (k->stream && top) *k->features |= 1u << GEN_STREAM;
 }
 

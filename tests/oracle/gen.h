@@ -42,11 +42,12 @@ typedef enum {
   GEN_BITS,
   GEN_MASK,
   GEN_FREE,
+  GEN_SPELLED,
   GEN_N
 } gen_feature;
 
-/* Writes an architecture and a workload (gen_input.c), one with padding, a mask, or drawn freely if `asked` has
- * GEN_PAD, GEN_MASK or GEN_FREE; the workload's kind. */
+/* Writes an architecture and a workload (gen_input.c), one with padding, a mask, drawn freely, or a softmax spelled in
+ * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; the workload's kind. */
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked);
 /* Writes a workload with a mask (gen_masked.c); its kind. */
 const char *gen_masked(tf_rng *g, page *p);
@@ -55,8 +56,8 @@ void gen_padded(tf_rng *g, page *p);
 /* Writes a workload of any ops and indices (gen_free.c). */
 void gen_free(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
- * 1 << gen_feature, GEN_PAD, GEN_MASK or GEN_FREE alone before: such a workload; *kind: the workload's.  False if the
- * workload itself was refused (a bug of the generator). */
+ * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload; *kind: the workload's.
+ * False if the workload itself was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/oracle/gen.h"
+#include "tests/oracle/gen_spelled.h"
 
 static const char *pick(tf_rng *g, const char *const *of, int n) { return of[rng_between(g, 0, n - 1)]; }
 
@@ -64,8 +65,9 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1, features);
   if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
   if (kind == 4) {
-    unit(g, p, "v", masks ? "max, mul, select, min" : "max, mul", rng_between(g, far, n - 1), features);
-    unit(g, p, "w", "exp, sub, div", rng_between(g, far, n - 1), features);
+    unit(g, p, "v", masks ? "max, mul, div, select, min" : "max, mul, div", rng_between(g, far, n - 1), features);
+    unit(g, p, "w", masks ? "exp, sub, div, mul, add, select, min" : "exp, sub, div, mul, add",
+         rng_between(g, far, n - 1), features);
   }
 }
 
@@ -145,7 +147,7 @@ static const workload workloads[] = {
     {"reversed", "m: @, n: @, k: @", "C[m,n] += A[5-m,k] * B[k,m-n]", NULL},
     {"mirror", "h: 6, p: 6", "T[h] = I[h] * 2\nO[p] = T[5-p] * T[p]", NULL},
 };
-enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8 };
+enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8, SPELLED = 3 };
 
 static void write_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "workload:\n  name: w\n  dims: {");
@@ -225,10 +227,20 @@ static const char *drawn_two(tf_rng *g, page *p) {
 
 /* ---- one of them --------------------------------------------------------------------------------------- */
 
+static const char *written(tf_rng *g, page *p, unsigned *features) {
+  spelled s;
+  const bool masks = *features >> GEN_MASK & 1;
+  spell(g, p, (spelled_may){.most = 4, .masks = masks ? SPELLED_BANDS : SPELLED_PLAIN}, &s);
+  *features |= 1u << GEN_SPELLED;
+  return "attention, spelled";
+}
+
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   *features |= asked & 1u << GEN_MASK;
+  if (asked & 1u << GEN_SPELLED && rng_chance(g, 2)) *features |= 1u << GEN_MASK;
   machine(g, p, features);
   if (asked & 1u << GEN_MASK) return gen_masked(g, p);
+  if (asked & 1u << GEN_SPELLED) return written(g, p, features);
   if (asked & 1u << GEN_PAD) {
     *features |= 1u << GEN_PAD;
     gen_padded(g, p);
@@ -239,7 +251,8 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
     gen_free(g, p);
     return "free";
   }
-  int i = rng_between(g, 0, N_WORKLOADS + DRAWN - 1);
+  int i = rng_between(g, 0, N_WORKLOADS + DRAWN + SPELLED - 1);
+  if (i >= N_WORKLOADS + DRAWN) return written(g, p, features);
   if (i >= N_WORKLOADS) {
     *features |= 1u << GEN_PAD;
     return (i - N_WORKLOADS) % 2 ? drawn_one(g, p) : drawn_two(g, p);

@@ -1,7 +1,8 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free]
- * --padded, --masked, --free: only cases with padding, with masks, of workloads drawn freely.  --file: cases that are
+ *               [--free] [--spelled]
+ * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
+ * spelled in any way.  --file: cases that are
  * kept, of which each must be counted and walked. A case that differs is printed as the YAML that `tileflow eval`
  * reads, and saved if asked. */
 #include <inttypes.h>
@@ -147,6 +148,8 @@ int main(int argc, char **argv) {
       s.features = 1u << GEN_PAD;
     else if (!strcmp(argv[i], "--masked"))
       s.features = 1u << GEN_MASK, s.masked = true;
+    else if (!strcmp(argv[i], "--spelled"))
+      s.features = 1u << GEN_SPELLED;
     else if (!strcmp(argv[i], "--free"))
       s.features = 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))

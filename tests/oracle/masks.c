@@ -45,6 +45,8 @@ static bool same_point(const oracle *o, const tf_ref *ref) {
   return true;
 }
 
+static bool is_positive(const tf_op *op, int i) { return op->expr[i].what == TF_X_NUMBER && op->expr[i].number > 0; }
+
 static known known_of(const oracle *o, const tf_op *op, int i, const known *of) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER) return e->number == 0 ? ZERO : ANYTHING;
@@ -54,6 +56,8 @@ static known known_of(const oracle *o, const tf_op *op, int i, const known *of) 
   if (e->call == TF_K_EXP) return a == NOTHING ? ZERO : ANYTHING;
   if (e->call == TF_K_SUB || e->call == TF_K_ADD)
     return a == NOTHING || (b == NOTHING && e->call == TF_K_ADD) ? NOTHING : ANYTHING;
+  if (a == NOTHING && (e->call == TF_K_MUL || e->call == TF_K_DIV) && is_positive(op, e->arg[1])) return NOTHING;
+  if (b == NOTHING && e->call == TF_K_MUL && is_positive(op, e->arg[0])) return NOTHING;
   if (e->call == TF_K_MUL) return a == ZERO || b == ZERO ? ZERO : ANYTHING;
   return e->call == TF_K_DIV && a == ZERO ? ZERO : ANYTHING;
 }

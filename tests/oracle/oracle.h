@@ -133,6 +133,16 @@ typedef struct {
 oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
+/* ---- what streaming leaves out of the steps (online.c) ---------------------------------------- */
+typedef struct {
+  bool left_out[64]; /* [read] a running sum, which counts as 1, or a number made of such */
+  bool no_points;    /* it only hands an operand or a number on */
+  bool idle;         /* a number, `value`: it is not run */
+  double value;
+  int divided_by; /* of a streamed sum: the op of the sum that divides it at the end; -1: none */
+} late_step;
+void find_late(const oracle *o, late_step *step); /* [op] */
+
 /* ---- facts of the tree (facts.c) ---------------------------------------------------------- */
 bool below(const oracle *o, int n, int top); /* n is top or stands below it */
 bool op_below(const oracle *o, int op, int top);

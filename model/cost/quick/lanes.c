@@ -392,7 +392,7 @@ static bool applies(const struct tf_model *m) {
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
-    if (p->stream_scope[o] >= 0 || p->stream[o].node >= 0 || p->divides[o] >= 0) return false;
+    if (p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return false;
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->wl->tensors[z].word_bits > 64 || (double)tf_whole_words(&p->wl->tensors[z]) >= TF_LANE_MOST) return false;
   return true;

@@ -266,6 +266,13 @@ void c_number(c_printer *c, double v) {
     fprintf(c->out, "%#.9gf", v);
 }
 
+void c_fall(c_printer *c, const char *exp, double rate, int before, int after) {
+  fprintf(c->out, "%s(", exp);
+  if (rate != 1) c_number(c, rate), fputs(" * (", c->out);
+  c_element_of(c, before), fputs(" - ", c->out), c_element_of(c, after);
+  fputs(rate != 1 ? "))" : ")", c->out);
+}
+
 static void infix(c_printer *c, const tf_op *op, const tf_expr *e, const char *sign, int skip) {
   fputc('(', c->out);
   expression(c, op, e->arg[0], skip);

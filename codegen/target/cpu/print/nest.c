@@ -270,8 +270,7 @@ static void factor(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->divide.by);
     return;
   }
-  fputs("fast_exp_low(", c->out), c_element_of(c, s->correct.before), fputs(" - ", c->out);
-  c_element_of(c, s->correct.after), fputc(')', c->out);
+  c_fall(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
 }
 
 /* One element; by: the factor stands in `by`. */

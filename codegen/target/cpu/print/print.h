@@ -80,6 +80,9 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op as float; reads are printed by c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
+/* By what a result changes at that rate where its maximum rises from one buffer's element to the other's: a call of the
+ * exponential. */
+void c_fall(c_printer *c, const char *exp, double rate, int before, int after);
 /* A number in C; the op's i-th expression; the operator of a comparison, NULL if it is none. */
 void c_number(c_printer *c, double v);
 void c_part(c_printer *c, const tf_op *op, int i);

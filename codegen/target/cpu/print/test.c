@@ -6,7 +6,7 @@
 #include "codegen/target/cpu/print/files.h"
 #include "model/spec/masked.h"
 
-static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
+static const tf_workload *workload(const c_package *k) { return k->p->asked ? k->p->asked : k->p->tree->workload; }
 
 static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
   fprintf(out, "(%" PRId64, ix->c);

@@ -20,6 +20,7 @@ typedef struct {
   const ir_range *range; /* of the block's output */
   int by;                /* what it is divided by, by its place among the merged; -1 */
   bool corrected;
+  double rate; /* ... by exponentials of so many times the maximum's change */
 } merged;
 
 typedef struct {
@@ -142,6 +143,7 @@ static bool reads_part(const split *t, const ir_stmt *s) {
 static bool may_correct(split *t, const ir_stmt *s) {
   const int at = find(t, s->op);
   if (at < 0 || t->maximum < 0 || s->correct.after != t->of[t->maximum].seen) return false;
+  t->of[at].rate = s->correct.rate;
   return t->of[at].corrected = true;
 }
 
@@ -387,6 +389,7 @@ static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *
   s.merge.before = m->corrected ? t->of[t->maximum].parts : -1;
   s.merge.after = m->corrected ? t->of[t->maximum].to : -1;
   s.merge.by = m->by >= 0 ? t->of[m->by].to : -1;
+  s.merge.rate = m->rate;
   return s;
 }
 

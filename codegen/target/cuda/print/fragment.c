@@ -131,8 +131,7 @@ static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
 
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {
-    fputs(" *= exp_near(", c->out), c_element_of(c, s->correct.before);
-    fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
+    fputs(" *= ", c->out), c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
   } else {
     fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
   }

@@ -188,8 +188,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
     fprintf(c->out, "%s(sum, ", c_combine(op->reduce));
   c_element_of(c, s->merge.from);
   if (s->merge.before >= 0) {
-    fputs(" * expf(", c->out), c_element_of(c, s->merge.before);
-    fputs(" - ", c->out), c_element_of(c, s->merge.after), fputc(')', c->out);
+    fputs(" * ", c->out), c_fall(c, "expf", s->merge.rate, s->merge.before, s->merge.after);
   }
   fputs(sign ? ";\n" : ");\n", c->out);
   c_close(c, 1);
@@ -214,8 +213,8 @@ static void over(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->save.to), fputs(" = ", c->out), c_round(c, type);
     c_element_of(c, s->save.from), c_rounded(c, type);
   } else if (s->kind == IR_CORRECT) {
-    c_element(c, none.op, -1), fputs(" *= expf(", c->out), c_element_of(c, s->correct.before);
-    fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
+    c_element(c, none.op, -1), fputs(" *= ", c->out);
+    c_fall(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
   } else {
     c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.by);
   }

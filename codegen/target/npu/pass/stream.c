@@ -2,6 +2,7 @@
  * next, the sums made with the previous one are multiplied by exp(before - after); the division by a sum waits for the
  * last run. */
 #include "codegen/target/npu/pass/pass.h"
+#include "model/flow/online.h"
 #include "model/flow/skip.h"
 
 static int named_op(const npu_build *b, int n, int i) {
@@ -25,13 +26,6 @@ static int place_in(const tf_op *op, int dim) {
   return -1;
 }
 
-static bool has_dims(const tf_op *big, const tf_op *small) {
-  bool all = true;
-  for (int i = 0; i < small->n_out_dims; i++)
-    all &= place_in(big, small->dims[i]) >= 0;
-  return all;
-}
-
 bool npu_stream_check(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   const tf_op *ops = b->p->wl->ops;
@@ -46,7 +40,7 @@ bool npu_stream_check(npu_build *b, int n) {
     bool beside = false; /* it is made before it can be corrected */
     for (int c = 0; c < t->n_children && x >= 0 && o != x; c++)
       beside |= below(b, t->children[c], o) && below(b, t->children[c], x);
-    if (beside || (o != x && (ops[o].reduce == TF_REDUCE_MAX || (x >= 0 && !has_dims(&ops[o], &ops[x])))))
+    if (beside || (o != x && ops[o].reduce == TF_REDUCE_MAX))
       npu_stop(b, t->stream[i].at, "'%.40s' cannot be corrected by the running maximum of its scope", ops[o].name);
   }
   return b->ok;
@@ -174,31 +168,32 @@ void npu_stream_before(npu_build *b, int n, int child) {
   npu_vector_add(b, x, NPU_MOV, r.box, b->p->wl->ops[x].n_out_dims, &to, &from);
 }
 
-/* Multiplies all sums of the scope by exp(before - after). */
+/* How the sums that follow maximum x change with it: all alike (model/tree/check_stream.c). */
+static double rate_of(const npu_build *b, int x) {
+  double rate = 1;
+  for (int o = 0; o < b->p->wl->n_ops; o++)
+    if (b->p->online->maximum[o] == x) rate = b->p->online->rate[o];
+  return rate;
+}
+
+/* Multiplies all sums of the scope by exp(rate * (before - after)). */
 static void correct(npu_build *b, int n, int x) {
   running r;
   if (!fetch(b, x, &r) || b->fixing[x] < 0) return;
   const npu_bank *factor = &b->bank[npu_bank_turned(b, b->fixing[x])];
   const npu_term f = term_of(b, factor, x, x, r.box), from[2] = {f, term_of(b, r.near, x, x, r.box)};
-  npu_vector_add(b, x, NPU_SUB, r.box, b->p->wl->ops[x].n_out_dims, &f, from);
-  npu_vector_add(b, x, NPU_EXP, r.box, b->p->wl->ops[x].n_out_dims, &f, &f);
+  const int dims = b->p->wl->ops[x].n_out_dims;
+  const double rate = rate_of(b, x);
+  const npu_term scaled[2] = {f, {.o = {.memory = -1, .tensor = -1, .number = rate}}};
+  npu_vector_add(b, x, NPU_SUB, r.box, dims, &f, from);
+  if (rate != 1) npu_vector_add(b, x, NPU_MUL, r.box, dims, &f, scaled);
+  npu_vector_add(b, x, NPU_EXP, r.box, dims, &f, &f);
   for (int i = 0; i < b->p->tree->nodes[n].n_stream; i++) {
     const int o = named_op(b, n, i);
-    if (o == x || !fetch(b, o, &r)) continue;
+    if (b->p->online->maximum[o] != x || !fetch(b, o, &r)) continue;
     combine(b, NPU_MUL, &r, factor, x);
     put_back(b, &r);
   }
-}
-
-/* Whether op o sums values whose division by what z sums was left out. */
-static bool is_deferred(const npu_build *b, int o, int z) {
-  const tf_op *op = &b->p->wl->ops[o];
-  bool is = false;
-  for (int i = 0; i < op->n_reads; i++) {
-    const int maker = b->p->wl->tensors[op->reads[i].tensor].producer;
-    is |= maker >= 0 && b->p->divides[maker] == z;
-  }
-  return is;
 }
 
 static void divide(npu_build *b, int o, int z) {
@@ -212,9 +207,8 @@ void npu_stream_after(npu_build *b, int n, int child) {
   const tf_node *t = &b->p->tree->nodes[n];
   const int x = maximum(b, n);
   if (x >= 0 && below(b, child, x) && !npu_stream_begins(b, x)) correct(b, n, x);
-  for (int i = 0; i < t->n_stream; i++)
-    for (int k = 0; k < t->n_stream && b->ok; k++) {
-      const int o = named_op(b, n, k), z = named_op(b, n, i);
-      if (o != z && below(b, child, o) && is_deferred(b, o, z) && ends(b, o)) divide(b, o, z);
-    }
+  for (int i = 0; i < t->n_stream && b->ok; i++) {
+    const int o = named_op(b, n, i), z = b->p->online->divided_by[o];
+    if (z >= 0 && below(b, child, o) && ends(b, o)) divide(b, o, z);
+  }
 }

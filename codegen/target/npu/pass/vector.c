@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
+#include "model/flow/online.h"
 
 static int op_of(tf_kind k) {
   switch (k) {
@@ -156,26 +157,29 @@ static npu_term coordinate(const tf_op *op, int dim, const tf_ival *range) {
   return v;
 }
 
-/* Whether the call is the division by a streamed sum, which is left for the end of the stream. */
-static bool is_put_off(const npu_build *b, int o, const tf_expr *e) {
-  const tf_op *op = &b->p->wl->ops[o];
-  const int z = b->p->divides[o];
-  return z >= 0 && e->what == TF_X_CALL && e->call == TF_K_DIV && op->expr[e->arg[1]].what == TF_X_READ &&
-         op->reads[op->expr[e->arg[1]].ref].tensor == b->p->wl->ops[z].out;
+/* The op as it is done here: within a stream, as its steps compute it. */
+static const tf_op *done_of(const npu_build *b, int o) {
+  return b->p->online ? b->p->online->step[o].op : &b->p->wl->ops[o];
+}
+
+/* Which of the workload's reads is that of the op as it is done. */
+static int asked_read(const npu_build *b, int o, int ref) {
+  const tf_op_step *step = b->p->online ? &b->p->online->step[o] : NULL;
+  int i = 0;
+  while (step && step->read && step->read[i] != ref)
+    i++;
+  return step && step->read ? i : ref;
 }
 
 enum { PARTS = 64 };
 
 /* For each part of the expression the last one that needs its value. */
-static void find_last_uses(const npu_build *b, int o, int *last) {
-  const tf_op *op = &b->p->wl->ops[o];
+static void find_last_uses(const tf_op *op, int *last) {
   for (int i = op->n_expr - 1; i >= 0; i--) {
     const tf_expr *e = &op->expr[i];
     if (i == op->n_expr - 1) last[i] = op->n_expr;
-    for (int k = 0; k < e->n_args && e->what == TF_X_CALL; k++) {
-      const int until = is_put_off(b, o, e) ? last[i] : i;
-      if (last[e->arg[k]] < until) last[e->arg[k]] = until;
-    }
+    for (int k = 0; k < e->n_args && e->what == TF_X_CALL; k++)
+      if (last[e->arg[k]] < i) last[e->arg[k]] = i;
   }
 }
 
@@ -191,18 +195,20 @@ static int place_for(int *busy_until, int i, int until) {
 
 /* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
 static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const npu_term *to) {
-  const tf_op *op = &b->p->wl->ops[o];
+  const tf_op *asked = &b->p->wl->ops[o], *op = done_of(b, o);
   npu_term v[PARTS];
   int last[PARTS] = {0}, busy_until[NPU_TEMPS] = {0};
   if (op->n_expr > PARTS) npu_stop(b, op->at, "an expression of more than %d parts", PARTS);
-  if (b->ok) find_last_uses(b, o, last);
+  if (b->ok) find_last_uses(op, last);
   for (int i = 0; i < op->n_expr && b->ok; i++) {
     const tf_expr *e = &op->expr[i];
     v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
-    if (e->what == TF_X_READ) v[i] = read_value(b, op, e->ref, range, bank[e->ref]);
+    if (e->what == TF_X_READ) {
+      const int read = asked_read(b, o, e->ref);
+      v[i] = read_value(b, asked, read, range, bank[read]);
+    }
     if (e->what == TF_X_DIM) v[i] = coordinate(op, e->dim, range);
-    if (is_put_off(b, o, e)) v[i] = v[e->arg[0]];
-    if (e->what != TF_X_CALL || is_put_off(b, o, e)) continue;
+    if (e->what != TF_X_CALL) continue;
     npu_term from[3] = {number(0), number(0), number(0)};
     for (int k = 0; k < e->n_args; k++)
       from[k] = v[e->arg[k]];
@@ -258,15 +264,16 @@ static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const 
   }
   const npu_term out = out_value(b, op, range, bank[op->n_reads]);
   const npu_term v = run_expr(b, o, range, bank, op->reduce == TF_ASSIGN ? &out : NULL);
-  const tf_expr *last = &op->expr[op->n_expr - 1];
+  const tf_op *done = done_of(b, o);
   if (op->reduce != TF_ASSIGN)
     npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
-  else if (last->what != TF_X_CALL || is_put_off(b, o, last))
+  else if (done->expr[done->n_expr - 1].what != TF_X_CALL)
     npu_vector_add(b, o, NPU_MOV, range, op->n_dims, &out, &v);
 }
 
 void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
   const tf_op *op = &b->p->wl->ops[o];
+  if (b->p->online && b->p->online->step[o].number) return;
   if (op->reduce != TF_ASSIGN && !npu_goes_on(b, o, range)) {
     const npu_term out = out_value(b, op, range, bank[op->n_reads]), start = number(start_of(b, o));
     npu_vector_add(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
