@@ -56,7 +56,7 @@ version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/[+-].*//'; }
 machine() {
   printf 'This computer: %s, %s cores, with %s. ' "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc --all)" \
     "$(grep -o -w -m 1 -e avx2 -e avx512f -e avx512_vnni -e avx512_bf16 -e amx_bf16 /proc/cpuinfo | sort -u | tr '\n' ' ' | sed 's/ $//; s/ /, /g')"
-  printf 'Libraries: oneDNN %s, libxsmm %s, OpenBLAS %s (Debian).\n' "$(version libdnnl2)" "$(version libxsmm-dev)" "$(version libopenblas0)"
+  printf 'Libraries: libxsmm %s and OpenBLAS %s (Debian); oneDNN, PyTorch and the compiler as each group says.\n' "$(version libxsmm-dev)" "$(version libopenblas0)"
 }
 
 # measure GROUP COMMAND...

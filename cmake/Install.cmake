@@ -1,4 +1,4 @@
-# What `cmake --install` lays down: headers, libraries, CMake package, pkg-config file, manual.
+# What `cmake --install` lays down: headers, libraries, CMake package, pkg-config file, manual, and files to work with.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tileflow)
 
@@ -21,3 +21,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileflow.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES docs/tileflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+
+# What the examples of --help name, in the folders in which they name it.
+set(shared ${CMAKE_INSTALL_DATADIR}/tileflow)
+install(DIRECTORY arch-specs workloads examples DESTINATION ${shared})
+foreach(file docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/timeloop/case004.yaml)
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${file} DESTINATION ${shared}/${folder})
+endforeach()

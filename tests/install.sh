@@ -2,7 +2,7 @@
 # An installed tree serves C programs: the example builds through CMake's find_package and
 # through pkg-config, with the static and the shared library, and counts the words that
 # examples/matmul.yaml says it must.  The other example writes the kernel that the installed
-# command writes.  Every public header compiles alone.
+# command writes.  Every public header compiles alone.  What the examples of --help name is there.
 #   tests/install.sh BUILD [CC]
 set -eu
 build=$(realpath "$1")
@@ -49,5 +49,16 @@ files="arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml"
 # shellcheck disable=SC2086
 LD_LIBRARY_PATH=$lib "$stage/cmake/emit" "$stage/kernel" $files && "$prefix/bin/tileflow" emit $files -o "$stage/same" &&
   diff -r -x README.md -x manifest.json "$stage/kernel" "$stage/same" || failed=1 # these two name the command
+
+# The files that the examples of --help name are installed, too.
+tool=$prefix/bin/tileflow
+for command in $("$tool" --help | sed -n 's/^  tileflow \([a-z]*\) .*/\1/p'); do
+  for word in $("$tool" "$command" --help | sed '1,/^example/d'); do
+    case $word in arch-specs/* | workloads/* | examples/* | docs/* | tests/*) ;; *) continue ;; esac
+    [ -e "$prefix/share/tileflow/$word" ] && continue
+    echo "the example of $command names $word, which is not installed"
+    failed=1
+  done
+done
 [ $failed -eq 0 ] && echo "install: $said"
 exit $failed

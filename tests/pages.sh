@@ -1,6 +1,6 @@
 #!/bin/sh
 # The pages of results hold what their scripts write from docs/results today: each page is written anew, without measuring, beside
-# the one that stands in docs; what only the model decides (dataflows, validation, the closed form) is computed anew, too, and so is a
+# the one that stands in docs, and so are README's sentences that have figures of them; what only the model decides (dataflows, validation, the closed form) is computed anew, too, and so is a
 # row of each kind of the tables that a search made.
 #   tests/pages.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pages anew
 set -u
@@ -34,6 +34,7 @@ written "sh bench/results-search-ga.sh $tool report" docs/RESULTS-search-ga.md
 written "sh bench/results-rate.sh $tool report" docs/RESULTS-rate.md
 written "sh bench/sweep_thesis.sh >table && grep -qxF \"\$(tail -n 1 table)\" docs/RESULTS-sweep.md"
 written "sh bench/networks/table.sh | sed '/^$/d' >table && grep -cxFf table docs/RESULTS-networks.md | grep -qx \"\$(wc -l <table)\""
+cp "$root/README.md" . && written "sh bench/prose.sh README.md >new && mv new README.md" README.md
 written "sh bench/results-tune.sh >docs/RESULTS-tune.md" docs/RESULTS-tune.md
 written "sh bench/results-cpu-page.sh >docs/RESULTS-cpu.md" docs/RESULTS-cpu.md
 written "sh bench/kernels/ways_page.sh >docs/RESULTS-instructions.md" docs/RESULTS-instructions.md

@@ -20,7 +20,7 @@ struct cli_command {
   const char *name, *summary;
   const char *arguments; /* NULL: FILE... */
   const char *about;     /* what it reads, prints and returns; lines end in \n */
-  const char *example;   /* arguments that work in the folder of the sources */
+  const char *example;   /* arguments that work in the folder of the sources; cmake/Install.cmake */
   bool two_sides;        /* "--" separates two lists of files */
   size_t size;           /* of the struct of its options */
   const cli_slot *slots; /* [n_slots] besides --set, --quiet and --help, which every command has */

@@ -60,7 +60,8 @@ void cli_command_help(const cli_command *c, FILE *out) {
   cli_wrap(out, c->about, 0);
   fputs("\noptions:\n", out);
   cli_options_help(c, out);
-  fprintf(out, "\nexample, in the folder of the sources:\n  tileflow %s %s\n", c->name, c->example);
+  fprintf(out, "\nexample, in the sources, or in share/tileflow where it is installed:\n  tileflow %s %s\n", c->name,
+          c->example);
 }
 
 /* ---- one run ------------------------------------------------------------------------------------ */
