@@ -21,17 +21,52 @@ DEPTH = 6
 class Graph:
     """A graph that grows at its end: the value x of shape s."""
 
-    def __init__(self, rng, shape):
+    def __init__(self, rng, shape, anywhere=False):
         self.rng, self.s, self.x, self.n = rng, list(shape), "x", 0
+        self.anywhere = anywhere  # constants stand in any place of an operand, and data where weights usually do
         self.inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
         self.nodes, self.weights = [], []
 
     def const(self, array):
         self.n += 1
+        if self.anywhere and self.coin():
+            self.nodes.append(helper.make_node("Constant", [], [f"w{self.n}"], value=numpy_helper.from_array(np.asarray(array))))
+            return f"w{self.n}"
         self.weights.append(numpy_helper.from_array(np.asarray(array), f"w{self.n}"))
         return f"w{self.n}"
 
+    def made(self, kind, *inputs, **attributes):
+        """A node beside the graph's end; its result."""
+        self.n += 1
+        self.nodes.append(helper.make_node(kind, inputs, [f"m{self.n}"], **attributes))
+        return f"m{self.n}"
+
+    def made_weights(self, array):
+        """The array, in some way that is not an initializer; or data of its shape."""
+        how, small = int(self.rng.integers(8)), array.astype(np.float32)
+        if how == 0:
+            return self.made("Cast", self.const(array.astype(np.float64)), to=TensorProto.FLOAT)
+        if how == 1:
+            return self.made("Add", self.const(small), self.const(np.float32(0.25)))
+        if how == 2:
+            perm = [int(q) for q in self.rng.permutation(array.ndim)]
+            return self.made("Transpose", self.const(small.transpose(np.argsort(perm))), perm=perm)
+        if how == 3:
+            more = np.concatenate([small, small[:1]])
+            return self.made("Slice", self.const(more), self.ints(0), self.ints(len(array)), self.ints(0))
+        if how == 4:
+            return self.made("Reshape", self.const(small.ravel()), self.ints(*array.shape))
+        if how == 5:
+            size = self.made("Sigmoid", self.made("ReduceMean", "x", keepdims=0))
+            return self.made("Mul", *self.turned(self.const(small), size))
+        return self.const(small)
+
+    def turned(self, a, b):
+        return (a, b) if self.coin() else (b, a)
+
     def random(self, *shape):
+        if self.anywhere:
+            return self.made_weights(self.rng.standard_normal(shape).round(3))
         return self.const(self.rng.standard_normal(shape).round(3).astype(np.float32))
 
     def ints(self, *numbers):
@@ -39,6 +74,8 @@ class Graph:
 
     def op(self, kind, *more, results=1, **attributes):
         self.n += 1
+        if self.anywhere and kind in ("Add", "Sub", "Mul", "Max", "Min") and len(more) == 1 and self.coin():
+            self.x, more = more[0], (self.x,)
         out = [f"{kind.lower()}{self.n}_{i}" for i in range(results)]
         self.nodes.append(helper.make_node(kind, [self.x, *more], out, name=f"n{self.n}", **attributes))
         self.x = out[int(self.rng.integers(results))]
@@ -120,8 +157,9 @@ def resize(g):
 def batch_norm(g):
     if len(g.s) > 1:
         c = g.s[1]
-        g.op("BatchNormalization", g.random(c), g.random(c), g.random(c),
-             g.const((g.rng.random(c) + 0.5).round(3).astype(np.float32)))
+        variance = (g.rng.random(c) + 0.5).round(3).astype(np.float32)
+        variance = g.made("Abs", g.made_weights(variance)) if g.anywhere and g.coin() else g.const(variance)
+        g.op("BatchNormalization", g.random(c), g.random(c), g.random(c), variance)
 
 
 def instance_norm(g):
@@ -373,7 +411,7 @@ def mask(g):
     g.op("ConstantOfShape", value=numpy_helper.from_array(np.array([1.5], np.float32)))
     g.op("Trilu", g.const(np.int64(1)), upper=int(g.coin()))
     g.op("CumSum", g.const(np.int64(g.pick(0, 1))), reverse=int(g.coin()), exclusive=int(g.coin()))
-    g.op("ScatterND", g.ints(0), g.random(n))
+    g.op("ScatterND", g.ints(0), g.const(g.rng.standard_normal([n]).round(3).astype(np.float32)))
     g.op("Transpose", perm=[1, 0])
     g.op("Slice", g.ints(-1), g.ints(-100), g.ints(0), g.ints(-1))
     g.op("Transpose", perm=[1, 0])
@@ -469,12 +507,88 @@ def nothing(g):
 NEWEST = [recurrent, recurrent, wrapped, nothing]  # for seeds from 4000 on
 
 
+def beside(g):
+    """Parts that are constants, data, or both, beside each other along any axis."""
+    axis, parts = g.axis(), [g.x]
+    if np.prod(g.s) > 500:
+        return
+    for _ in range(g.pick(1, 2)):
+        shape = list(g.s)
+        shape[axis] = g.pick(0, 1, 2, 3)
+        if g.coin():
+            part = g.const(g.rng.standard_normal(shape).round(3).astype(np.float32))
+        else:
+            zero = numpy_helper.from_array(np.array([g.pick(0, 1.5)], np.float32))
+            part = g.made("ConstantOfShape", g.ints(*shape), value=zero)
+        parts.insert(int(g.rng.integers(len(parts) + 1)), part)
+        g.s[axis] += shape[axis]
+    g.x = parts[0]
+    g.op("Concat", *parts[1:], axis=axis)
+
+
+def known(g):
+    """A constant takes the place of the graph's end for some steps; then what was there is added, as one number."""
+    if g.x == "":
+        return
+    x, g.x = g.x, g.const(g.rng.standard_normal(g.s).round(3).astype(np.float32))
+    for _ in range(g.pick(1, 2, 3)):
+        g.pick(*STEPS, *NEWER, beside)(g)
+    g.op("Add", g.made("ReduceMean", x, keepdims=0))
+
+
+def truth(g):
+    """Casts that change no number here: to truth and back, of truth and whole numbers to integers, between floats."""
+    kind = g.pick(0, 1, 2, 3)
+    if kind == 0:
+        g.op("Greater", g.const(np.float32(0.1)))
+        g.op("Cast", to=g.pick(TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8, TensorProto.FLOAT))
+        g.op("Cast", to=TensorProto.INT32)
+        g.op("Mul", g.const(np.array(g.rng.integers(-3, 4, g.s[-1]), np.int32)))
+        g.op("Cast", to=TensorProto.FLOAT)
+    elif kind == 1:
+        g.op("Relu")
+        g.op("Cast", to=TensorProto.BOOL)
+        g.op("Cast", to=TensorProto.FLOAT)
+    elif kind == 2:
+        g.op("CastLike", g.const(np.zeros(1, np.float64)))
+        g.op("CastLike", "x")
+    else:
+        g.op("Sign")
+        g.op("Cast", to=TensorProto.INT64)
+        g.op("Cast", to=TensorProto.FLOAT)
+
+
+def quotient(g):
+    """Integers that are divided and cut, where they are known."""
+    x, n = g.x, g.s[-1]
+    a, b = g.rng.integers(-50, 50, n), g.rng.integers(1, 9, n) * g.pick(-1, 1)
+    kind = g.pick(np.int32, np.int64)
+    g.x = g.made("Div", g.const(a.astype(kind)), g.const(b.astype(kind)))
+    g.op(g.pick("Add", "Mul"), g.const(np.array(g.pick(2, -3), kind)))
+    if g.coin():
+        g.op("Cast", to=g.pick(TensorProto.FLOAT16, TensorProto.BFLOAT16))
+    g.op("Cast", to=TensorProto.FLOAT)
+    g.op("Mul", x)
+
+
+ANYWHERE = [beside, beside, known, known, truth, quotient]  # for seeds from 6000 on
+
+
 def graph(seed):
     rng = np.random.default_rng(seed)
+    anywhere = seed >= 6000
+    if anywhere:
+        shapes = [1, 1, 5, 6], [1, 1, 7], [1, 6], [6], [1], [1, 1, 1, 1], [2, 1, 4, 4], [1, 4, 1, 6], [3, 1, 4], [2, 4, 6, 7], [4, 6]
+        shape = shapes[int(rng.integers(len(shapes)))]
+        return drawn(Graph(rng, shape, True), 2 * STEPS + 2 * NEWER + 4 * NEWEST + 8 * ANYWHERE, seed)
     shape = [g for g in ([2, 4, 6, 7], [1, 8, 5, 5], [2, 6, 8], [4, 6], [3, 2, 4, 4])][int(rng.integers(5))]
-    g = Graph(rng, shape)
-    while len(g.nodes) < DEPTH:
-        steps = STEPS + (2 * NEWER if seed >= 3000 else []) + (6 * NEWEST if seed >= 4000 else [])
+    steps = STEPS + (2 * NEWER if seed >= 3000 else []) + (6 * NEWEST if seed >= 4000 else [])
+    return drawn(Graph(rng, shape), steps, seed)
+
+
+def drawn(g, steps, seed):
+    rng = g.rng
+    while len(g.nodes) < (3 if g.anywhere else 1) * DEPTH:
         steps[int(rng.integers(len(steps)))](g)
         if np.prod(g.s) > 4000:
             break
@@ -486,12 +600,12 @@ def graph(seed):
     return model
 
 
-def numbers(array):
-    return {"shape": list(array.shape), "data": [float(f"{v:.7g}") for v in np.asarray(array, np.float64).ravel()]}
+def numbers(array, digits=7):
+    return {"shape": list(array.shape), "data": [float(f"{v:.{digits}g}") for v in np.asarray(array, np.float64).ravel()]}
 
 
-def write(model, folder, name, rng):
-    """The model, and what onnxruntime makes of it."""
+def write(model, folder, name, rng, weights=True):
+    """The model, and what onnxruntime makes of it; weights: with them as inputs, too, else `pack` gives them."""
     given = {}
     for i in model.graph.input:
         given[i.name] = rng.standard_normal([d.dim_value for d in i.type.tensor_type.shape.dim]).round(3).astype(np.float32)
@@ -503,13 +617,18 @@ def write(model, folder, name, rng):
         return  # Python's own arithmetic, which the test evaluates with, ends there
     values = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     for node in model.graph.node:
-        if node.op_type == "BatchNormalization":
+        if node.op_type == "BatchNormalization" and all(k in values for k in node.input[1:]):
             scale, shift, mean, variance = (values[k].astype(np.float64) for k in node.input[1:])
             epsilon = next((a.f for a in node.attribute if a.name == "epsilon"), 1e-5)
             given[node.output[0] + ".scale"] = factor = scale / np.sqrt(variance + epsilon)
             given[node.output[0] + ".shift"] = shift - mean * factor
-    given.update({k: v for k, v in values.items() if v.dtype == np.float32})
-    document = {"inputs": {k: numbers(v) for k, v in given.items()}, "outputs": [numbers(v) for v in made]}
+    if weights:
+        given.update({k: v for k, v in values.items() if v.dtype == np.float32})
+    else:
+        given = {i.name: given[i.name] for i in model.graph.input}
+    document = {"inputs": {k: numbers(v, 7 if weights else 17) for k, v in given.items()}, "outputs": [numbers(v) for v in made]}
+    for i, out in zip(model.graph.output, [] if weights else document["outputs"]):
+        out["name"] = i.name
     onnx.save(model, folder / f"{name}.onnx")
     (folder / f"{name}.json").write_text(json.dumps(document, separators=(",", ":")) + "\n")
 
@@ -522,7 +641,7 @@ def main():
             write(onnx.load(file), folder, pathlib.Path(file).stem, np.random.default_rng(k))
         return
     for seed in range(int(sys.argv[2]) * 1000, int(sys.argv[2]) * 1000 + int(sys.argv[3])):
-        write(graph(seed), folder, f"random-{seed}", np.random.default_rng(seed))
+        write(graph(seed), folder, f"random-{seed}", np.random.default_rng(seed), seed < 6000)
 
 
 if __name__ == "__main__":

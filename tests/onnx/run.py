@@ -3,8 +3,8 @@
 
   run.py TILEFLOW FOLDER
 
-Each NAME.onnx of FOLDER is imported, and the workload is evaluated point by point, as its text says; NAME.json (make.py)
-has the inputs and the outputs to compare with.  None is refused.  Plain Python.
+Each NAME.onnx of FOLDER is imported, and the workload is evaluated point by point, as its text says, with the weights that
+`pack` writes; NAME.json (make.py) has the inputs, maybe weights that `pack` has to write, and the outputs to compare with.  None is refused.  Plain Python.
 """
 import itertools
 import json
@@ -16,9 +16,13 @@ import subprocess
 import sys
 import tempfile
 
+def exp(x):
+    return math.exp(x) if x < 709 else math.inf
+
+
 FUNCTIONS = {
-    "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "erf": math.erf, "abs": abs, "max": max, "min": min,
-    "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "relu": lambda x: max(x, 0.0),
+    "exp": exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "erf": math.erf, "abs": abs, "max": max, "min": min,
+    "sigmoid": lambda x: 1 / (1 + exp(-x)), "relu": lambda x: max(x, 0.0),
     "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "select": lambda c, a, b: a if c else b, "inf": math.inf,
 }
 REDUCE = {"+=": (0.0, lambda a, b: a + b), "*=": (1.0, lambda a, b: a * b), "max=": (-math.inf, max), "min=": (math.inf, min)}
@@ -77,11 +81,12 @@ def run_op(op, dims, tensors, pads):
     tensors[out] = Tensor([dims[d] for d in outer], data, pads.get(out))
 
 
-def evaluate(text, inputs):
+def evaluate(text, inputs, names=()):
+    """What the tensors of those names hold; of none: those that nothing reads."""
     dims, pads, views, ops = parse(text)
-    tensors = {clean(k): Tensor(v["shape"], v["data"], pads.get(clean(k))) for k, v in inputs.items()}
+    tensors = {k: Tensor(v["shape"], v["data"], pads.get(k)) for k, v in inputs.items()}
     reads = set(re.findall(r"(\w+)\[", " ".join(op[3] for op in ops))) | {of for of, _ in views.values()}
-    made = [op[0] for op in ops if op[0] not in reads]
+    results = [clean(k) for k in names] or [op[0] for op in ops if op[0] not in reads]
     while ops:
         ready = [op for op in ops if set(re.findall(r"(\w+)\[", op[3])) <= set(tensors)]
         if not ready:
@@ -92,11 +97,11 @@ def evaluate(text, inputs):
                 if of == op[0]:
                     tensors[name] = Tensor(shape, tensors[of].data, pads.get(name))
         ops = [op for op in ops if op not in ready]
-    return [tensors[name].data for name in made]
+    return [tensors[name].data for name in results]
 
 
 def packed(tool, model):
-    """What the importer computed of the model's numbers, by name: the file of `tileflow pack` (docs/FORMATS.md)."""
+    """The model's numbers, and those computed of them, by name: the file of `tileflow pack` (docs/FORMATS.md)."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "weights.bin"
         if subprocess.run([tool, "pack", model, "-o", path, "--quiet"], capture_output=True, check=False).returncode:
@@ -129,16 +134,16 @@ def fault_of(tool, case):
     """None: equal; else what is wrong."""
     said = subprocess.run([tool, "import", str(case.with_suffix(".onnx"))], capture_output=True, text=True, check=False)
     if said.returncode:
-        return said.stderr
+        return said.stderr or f"status {said.returncode}"
     document = json.loads(case.read_text())
     try:
-        try:
-            made = evaluate(said.stdout, document["inputs"])
-        except ValueError:
-            own = {clean(k): v for k, v in document["inputs"].items()}
-            made = evaluate(said.stdout, {**own, **packed(tool, case.with_suffix(".onnx"))})
-        return differs(made, document["outputs"])
-    except (IndexError, ValueError, NameError, AttributeError, ArithmeticError) as e:
+        given, own = {clean(k): v for k, v in document["inputs"].items()}, packed(tool, case.with_suffix(".onnx"))
+        names = [out["name"] for out in document["outputs"] if "name" in out]
+        for name in set(given) & set(own):
+            if fault := differs([own[name]["data"]], [given[name]]):
+                return f"packed {name}: {fault}"
+        return differs(evaluate(said.stdout, {**given, **own}, names), document["outputs"])
+    except (IndexError, KeyError, ValueError, NameError, AttributeError, ArithmeticError) as e:
         return f"{type(e).__name__}: {e}"
 
 

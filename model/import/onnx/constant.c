@@ -90,11 +90,13 @@ static bool of_shape(ox_net *g) {
   if (!ox_numbers(g, 0, &shape, &rank)) return false;
   if (rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
   for (int64_t k = 0; k < rank; k++)
-    if (shape[k] < 1 || !tf_mul(n, shape[k], &n) || n > OX_FOLDED)
-      return ox_fail(g, TF_E_LIMIT, "a constant of no element, or of more than %d", OX_FOLDED);
+    if (shape[k] < 0 || !tf_mul(n, shape[k], &n) || n > OX_FOLDED)
+      return ox_fail(g, TF_E_LIMIT, "a constant of less than no element, or of more than %d", OX_FOLDED);
   const Onnx__AttributeProto *a = ox_attribute(g, "value");
   ox_value one = {.type = OX_T_FLOAT};
   if (a && a->t && !ox_tensor_value(g, a->t, g->node->output[0], &one)) return false;
+  if (n == 0)
+    return ox_give(g, 0, &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true, .type = one.type});
   double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = one.number ? one.number[0] : 0;

@@ -219,18 +219,27 @@ static int views_read(const ox_net *g, int tensor) {
   return n;
 }
 
+static bool drop_some(ox_net *g) {
+  bool any = false;
+  for (int i = g->n_ops - 1; i >= 0; i--) {
+    ox_op *op = &g->op[i];
+    const ox_tensor *t = &g->tensor[op->out];
+    if (op->gone || t->result || t->reads || views_read(g, op->out)) continue;
+    op->gone = any = true;
+    count_reads(g, op->value, -1);
+  }
+  return any;
+}
+
 static void drop_unread(ox_net *g) {
   for (int i = 0; i < g->n_tensors; i++)
     g->tensor[i].reads = 0;
   for (int i = 0; i < g->n_ops; i++)
     count_reads(g, g->op[i].value, 1);
-  for (int i = g->n_ops - 1; i >= 0; i--) {
-    ox_op *op = &g->op[i];
-    g->tensor[op->out].reads += views_read(g, op->out);
-    if (g->tensor[op->out].result || g->tensor[op->out].reads) continue;
-    op->gone = true;
-    count_reads(g, op->value, -1);
+  while (drop_some(g)) { /* an op may stand behind its reader: a copy of an input that is padded */
   }
+  for (int i = 0; i < g->n_ops; i++)
+    if (!g->op[i].gone) g->tensor[g->op[i].out].reads += views_read(g, g->op[i].out);
 }
 
 void ox_merge(ox_net *g) {
