@@ -78,7 +78,10 @@ static void print_room(const cli_session *s, cli_text *out) {
   cli_printf(out, "\n");
   for (int l = 0; l < a->n_memories; l++) {
     const int64_t have = a->memories[l].capacity_words, peak = s->result.levels[l].peak;
-    if (have > 0)
+    if (have > 0 && peak > have)
+      cli_printf(out, "%s needs %s words and holds %s (%s): the mapping does not fit.\n", a->memories[l].name,
+                 cli_count(peak).s, cli_count(have).s, cli_percent((double)peak, (double)have).s);
+    else if (have > 0)
       cli_printf(out,
                  "%s holds %s of %s words (%s): more of it changes nothing for this mapping, less than %s does not "
                  "fit.\n",
@@ -144,6 +147,7 @@ static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *ou
 }
 
 static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit; what follows is as if it did:\n");
   print_bound(s, out);
   print_steepest(s, p, out);
   print_room(s, out);

@@ -207,7 +207,8 @@ const cli_command cmd_plan = {
     .name = "plan",
     .summary = "cut a network into fused groups, and map each",
     .about =
-        "Reads an architecture and a network (an ONNX model, or a workload of any size), cuts it into groups of ops "
+        "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops over 64 dims), cuts it "
+        "into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
         "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
         "cpu each group gets the mapping whose kernel promises most, not the one of least cost by the model; with "

@@ -83,9 +83,12 @@ static bool read_store(plot_input *in, tf_diags *d) {
   return ok;
 }
 
+/* What `results` writes of the largest sweep has 300 MB. */
+static const size_t MOST_BYTES = (size_t)1 << 31;
+
 static bool read_one(plot_input *in, tf_diags *d) {
   if (is_store(in->path)) return read_store(in, d);
-  tf_text text = tf_text_read(in->path, d);
+  tf_text text = tf_text_read_most(in->path, MOST_BYTES, d);
   if (!text.text) return false;
   in->file = tf_diags_add_file(d, text.name, text.text, text.len);
   const tf_loc at = {in->file, 1, 1, 1};

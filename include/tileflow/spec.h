@@ -304,6 +304,8 @@ typedef struct {
 /* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an
  * error in d. */
 TF_API tf_text tf_text_read(const char *path, tf_diags *d);
+/* The same of a file of at most so many bytes. */
+TF_API tf_text tf_text_read_most(const char *path, size_t most, tf_diags *d);
 
 /* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: its
  * value. */

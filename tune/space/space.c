@@ -115,12 +115,14 @@ static tf_tree *tree_of(const tune_space *s, int form) {
 /* Finds the forms that suit the workload and the constraints; returns the total number of decisions. */
 static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   int n = TUNE_FIRST;
+  s->n_trees = 0;
   const uint16_t file = more ? tf_diags_add_file(d, more->name, more->text, more->len) : 0;
   for (int t = 0; t <= TF_N_TEMPLATES; t++) {
     tune_form *f = &s->form[s->n_forms];
     tf_diags *aside = tf_diags_new(); /* an error for one form may be none for another */
     const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
     *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
+    s->n_trees += f->tree != NULL;
     const int decisions = f->tree && aside ? tune_form_system(f, s, &(tune_more){more, at, aside}) : -1;
     if (decisions >= 0) {
       n += decisions;
@@ -160,6 +162,36 @@ static bool name_features(tune_space *s) {
   return true;
 }
 
+/* The memory of the fewest words; NULL: none has a limit. */
+static const tf_memory *smallest(const tf_arch *a) {
+  const tf_memory *out = NULL;
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].capacity_words >= 0 && (!out || a->memories[l].capacity_words < out->capacity_words))
+      out = &a->memories[l];
+  return out;
+}
+
+/* Why no form is left. */
+static void say_why(const tune_space *s, const tf_text *more, tf_diags *d) {
+  const char *wl = s->wl->name ? s->wl->name : "the workload",
+             *arch = s->arch->name ? s->arch->name : "the architecture";
+  const tf_memory *small = smallest(s->arch);
+  if (s->arch->n_memories == 1)
+    tf_fail(d, s->arch->at, TF_E_SHAPE, "a schedule has tiles for inner memories, and %.60s has one memory", arch);
+  else if (s->n_trees == 0)
+    tf_fail(d, s->wl->at, TF_E_SHAPE, "the ops of %.60s fit none of the forms of a schedule", wl);
+  else if (more)
+    tf_fail(d, s->wl->at, TF_E_SHAPE, "the constraints of '%.100s' leave no schedule of %.60s on %.60s", more->name, wl,
+            arch);
+  else if (small)
+    tf_fail(d, s->wl->at, TF_E_SHAPE,
+            "no schedule of %.60s fits %.60s: the smallest tiles of every form need more words than its memories hold; "
+            "%.40s, the smallest, holds %lld",
+            wl, arch, small->name, (long long)small->capacity_words);
+  else
+    tf_fail(d, s->wl->at, TF_E_SHAPE, "no tiles of %.60s spread over the instances and units of %.60s", wl, arch);
+}
+
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                            const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
@@ -180,11 +212,7 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
   else if (!ok && tf_diags_errors(wrong))
     copy_errors(wrong, tf_diags_add_file(d, more->name, more->text, more->len), d);
   else if (!ok)
-    tf_fail(
-        d, wl->at, TF_E_SHAPE,
-        "no form of a schedule suits %.60s on %.40s: the machine has one memory, the workload is too large, or nothing "
-        "is left by the constraints",
-        wl->name ? wl->name : "the workload", arch->name ? arch->name : "the architecture");
+    say_why(s, more, d);
   tf_diags_free(wrong);
   if (ok) return s;
   tune_space_free(s);

@@ -47,6 +47,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   int n_forms, n_isas, n_features;
+  int n_trees; /* forms that the ops fit, whether they fit the memories or not */
   tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
   bool dead; /* the last choice left no solution */
