@@ -23,7 +23,7 @@ cat "$root"/README.md "$root"/docs/*.md | awk '
 ' >commands
 while read -r command; do
   commands=$((commands + 1))
-  timeout 60 sh -c "$command" >said 2>&1 </dev/null
+  timeout 600 sh -c "$command" >said 2>&1 </dev/null
   status=$?
   [ $status -eq 0 ] || [ $status -eq 3 ] && continue
   echo "$command: exit status $status"

@@ -6,7 +6,7 @@ set -u
 cd "$1" || exit 2
 sed -n 's/^.*[0-9] - \([^ ]*\) (Skipped)$/\1/p' test.log |
   awk '
-    NR == FNR { skipped[$1] = "no reason given"; n++; next }
+    FILENAME == "-" { skipped[$1] = "no reason given"; n++; next }
     /^[0-9]+\/[0-9]+ Test: / { test = $3 }
     /^SKIP: / && test in skipped { sub(/^[^ ]* /, ""); skipped[test] = $0 }
     END {
