@@ -303,8 +303,11 @@ static void check_rules(tf_build *b) {
     tf_check_loops(&c);
     tf_check_stream(&c);
   }
-  bool countable = tf_check_products(&c) && b->loops_ok && !b->tree->open;
-  if (ordered && countable && b->streams_ok) tf_check_ranges(&c);
+  bool countable = tf_check_products(&c) && b->loops_ok && ordered && b->streams_ok;
+  if (countable && b->tree->open)
+    tf_check_open(&c);
+  else if (countable)
+    tf_check_ranges(&c);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

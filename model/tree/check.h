@@ -28,6 +28,9 @@ bool tf_check_products(const tf_checker *c);
  * dim_told, and no open trip count. */
 void tf_check_ranges(const tf_checker *c);
 
+/* In a tree with open trip counts: dims that no choice of them covers, fixed counts that step past an extent. */
+void tf_check_open(const tf_checker *c);
+
 /* Evaluates r at every step at which readers of a tensor that is produced in a nested scope might need more than is
  * produced there; calls `unknown` with op o where the steps are too many to check.  False when memory runs out. */
 bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));

@@ -304,8 +304,15 @@ static const struct {
      "'q=5' steps past the range of op 'T': q=4 reaches all of it"},
     /* clipped at the border, not in the middle: all 4 are needed */
     {__LINE__, PADDED, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
-    /* open counts say nothing */
+    /* open counts say nothing, and may be one step inside of a fixed one */
     {__LINE__, GEMM, "DRAM for m=? k=4 n=6\n  op C", 0, ""},
+    {__LINE__, GEMM, "DRAM for m=4 k=? n=? spatial m=2@x\n  L0 for m=? n=3\n    op C", 0, ""},
+    {__LINE__, GEMM, "DRAM for m=32 k=? n=?\n  L0 for m=4\n    op C", 1,
+     "'m=32' steps past its extent of 8: m=2 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=32 k=? n=?\n  L0 for m=?\n    op C", 1,
+     "'m=32' steps past its extent of 8: m=8 reaches all of it"},
+    {__LINE__, CHAIN, "DRAM for m=8\n  Seq\n    L0 for k=? l=16\n      op C\n    L0 for l=17 n=?\n      op E", 1,
+     "'l=17' steps past its extent of 16: l=16 reaches all of it"},
 };
 
 static void test_spares(void) {
