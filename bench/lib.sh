@@ -40,7 +40,7 @@ emitted() {
   kept=${KERNELS:-$scratch/kernels}/$({ cat "$tool" $emitted_from && echo "$@"; } | sha256sum | cut -c 1-16)
   mkdir -p "$(dirname "$kept")" && rm -rf "$scratch/k"
   # shellcheck disable=SC2086
-  [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --seed 1 --target cpu -o "$kept" --quiet || return 1
+  [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --seed 1 --target cpu -o "$kept" --quiet --no-test || return 1
   cp -r "$kept" "$scratch/k"
   flags=$(flags_of "$scratch/k")
 }

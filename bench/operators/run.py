@@ -60,7 +60,7 @@ def command(args, what):
 def built(tileflow, what, folder):
     """The emitted kernel as a shared library beside its sources, in a folder of its own; the names of its arguments; and its manifest."""
     subprocess.run(["rm", "-rf", str(folder)], check=True)
-    command([tileflow, "emit", *what, "--seed", "1", "--target", "cpu", "--threads", "1", "-o", folder, "--quiet"], "emit")
+    command([tileflow, "emit", *what, "--seed", "1", "--target", "cpu", "--threads", "1", "-o", folder, "--quiet", "--no-test"], "emit")
     return *library(folder), json.loads((folder / "manifest.json").read_text())
 
 

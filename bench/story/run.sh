@@ -30,7 +30,7 @@ nest() {
 # kernel_of ARGUMENT...: emits and compiles
 kernel_of() {
   rm -rf "$scratch/kernel"
-  "$tool" emit $workload "$@" --target cpu -o "$scratch/kernel" --quiet
+  "$tool" emit $workload "$@" --target cpu -o "$scratch/kernel" --quiet --no-test
   flags=$(flags_of "$scratch/kernel")
   # shellcheck disable=SC2086
   gcc -std=c17 -O3 $flags -fopenmp-simd -c "$scratch/kernel/kernel.c" -o "$scratch/kernel.o" &&

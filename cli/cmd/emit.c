@@ -10,6 +10,7 @@
 #include "cli/report/report.h"
 #include "cli/session/measure.h"
 #include "cli/session/network.h"
+#include "cli/session/selftest.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
 #include "tileflow/tree.h"
@@ -22,15 +23,15 @@ typedef struct {
   const char *tuned, *schedule; /* source of the mapping, if it comes from tune */
   tf_choices choices;           /* made by what was tuned */
   int measure;                  /* kernels to time; 0: none */
-  bool dump_ir;
+  bool dump_ir, no_test;
 } emit_options;
 static const cli_slot slots[] = {
-    CLI_LOOKING_AT(emit_options, look),      CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
-    CLI_AT(emit_options, TARGET, target),    CLI_AT(emit_options, ISA, isa),
-    CLI_AT(emit_options, DTYPE, dtype),      CLI_AT(emit_options, MICRO, micro),
-    CLI_AT(emit_options, NAME, name),        CLI_AT(emit_options, MEASURE, measure),
-    CLI_AT(emit_options, DUMP_IR, dump_ir),  CLI_AT(emit_options, TUNED, tuned),
-    CLI_AT(emit_options, SCHEDULE, schedule)};
+    CLI_LOOKING_AT(emit_options, look),     CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
+    CLI_AT(emit_options, TARGET, target),   CLI_AT(emit_options, ISA, isa),
+    CLI_AT(emit_options, DTYPE, dtype),     CLI_AT(emit_options, MICRO, micro),
+    CLI_AT(emit_options, NAME, name),       CLI_AT(emit_options, MEASURE, measure),
+    CLI_AT(emit_options, DUMP_IR, dump_ir), CLI_AT(emit_options, NO_TEST, no_test),
+    CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule)};
 
 /* Whether the isa is one of the target's own, which says itself which these are. */
 static bool is_own_isa(const emit_options *o) {
@@ -83,11 +84,19 @@ static void print_next_step(const tf_planned *p, const job *r) {
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 
+/* Of other targets, test.c wants their device. */
+static cli_status test(const tf_emitted *e, const tf_planned *p, const job *r) {
+  if (r->o->no_test || strcmp(r->o->target, "cpu") != 0 || cli_is_there(r->o->out)) return CLI_DONE;
+  return cli_selftest(e, r->plan.kernel.isa, (double)p->result.points, r->o->in.quiet);
+}
+
 static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   tf_emitted *e = tf_planned_emit(p, &r->plan, d);
   bool there = true; /* or bad input of another kind */
-  bool ok = e && cli_safe_dir(r->o->out, e->file, (size_t)e->n, &there);
+  const cli_status tested = e ? test(e, p, r) : CLI_DONE;
+  bool ok = e && tested == CLI_DONE && cli_safe_dir(r->o->out, e->file, (size_t)e->n, &there);
   tf_emitted_free(e);
+  if (tested != CLI_DONE) return tested;
   if (ok && !r->o->in.quiet && !r->o->dump_ir) print_next_step(p, r);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
@@ -332,12 +341,15 @@ static cli_status run(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C (--target cuda, "
-             "opencl), a test that holds it against a plain evaluation in double, a benchmark, a Makefile, a CMake "
-             "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
-             "first.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c, which "
-             "calls them in order.\n"
-             "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
+    .about =
+        "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C (--target cuda, "
+        "opencl), a test that holds it against a plain evaluation in double, a benchmark, a Makefile, a CMake "
+        "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
+        "first.  A kernel for the CPU runs its test once before the folder appears, where there are make and a "
+        "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c, "
+        "which calls them in order; none is tested.\n"
+        "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or a folder that is "
+        "there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),

@@ -54,6 +54,7 @@
   X(Y, "--y", "COLUMN", WORD, "up the axis; bars of JSON: cycles, energy, words") \
   X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
+  X(NO_TEST, "--no-test", NULL, FLAG, "write the kernel without running its test first") \
   X(HELP, "--help", NULL, FLAG, "print this") \
   X(OBJECTIVE, "--objective", "latency|energy|edp|traffic", OBJECTIVE, \
     "what a search makes small; latency if not given") \

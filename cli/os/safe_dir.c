@@ -44,10 +44,17 @@ static char *trimmed(const char *path, size_t more) {
   return copy;
 }
 
-bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool *there) {
+bool cli_is_there(const char *path) {
   struct stat old;
+  char *to = trimmed(path, 0);
+  const bool is = to && lstat(to, &old) == 0;
+  free(to);
+  return is;
+}
+
+bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool *there) {
   char *to = trimmed(path, 0), *temp = trimmed(path, 32);
-  *there = to && lstat(to, &old) == 0;
+  *there = cli_is_there(path);
   if (*there) cli_complain_of(path, TF_E_IO, "is there already, and nothing is overwritten; give another -o");
   bool made = false, ok = to && temp && !*there;
   cli_begin_write();

@@ -26,6 +26,9 @@ typedef struct {
 #define EDGE "arch-specs/edge.yaml"
 #define XEON "arch-specs/xeon-gold-6240.yaml"
 #define ATTENTION "workloads/attention/g5.yaml"
+#define HOST "arch-specs/host-template.yaml"
+#define CHAIN "workloads/gemm-chain/g1.yaml"
+#define ROWS "workloads/dataflows/cpu/gemm-chain-rows.yaml"
 
 static const command commands[] = {
     {"mapping found", {"eval", EDGE, ATTENTION, "--evals", "1e9"}},
@@ -36,6 +39,7 @@ static const command commands[] = {
     {"\"interrupt\"", {"search", EDGE, ATTENTION, "--evals", "1e9", "--json", "-"}},
     {NULL, {"emit", XEON, ATTENTION, "--isa", "avx2", "-o", "OUT", "--evals", "1e9"}},
     {NULL, {"emit", XEON, ATTENTION, "--isa", "portable", "-o", "OUT", "--measure", "64"}},
+    {NULL, {"emit", HOST, CHAIN, ROWS, "--isa", "portable", "-o", "OUT"}}, /* its test is under way */
 };
 static const int moments[] = {5, 60, 300, 1200}; /* ms of all threads */
 enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_MOMENTS = sizeof moments / sizeof moments[0] };

@@ -8,7 +8,7 @@ printf '#!/bin/sh\necho "kernel 0.%03d s, 1 GFLOP/s, 0.00%d s of processor time 
 chmod +x "$3/bench"
 END
 chmod +x "$OUT/bin/make"
-PATH=$OUT/bin:$PATH TMPDIR=$OUT/tmp tileflow emit tests/golden/in/chain-open.yaml --target cpu --isa sse2 --strategy exhaustive --evals 2000 --measure 5 -o "$OUT/k" |
+PATH=$OUT/bin:$PATH TMPDIR=$OUT/tmp tileflow emit tests/golden/in/chain-open.yaml --target cpu --isa sse2 --strategy exhaustive --evals 2000 --measure 5 --no-test -o "$OUT/k" |
   sed "s|$OUT/||g"
 sed -n '/measured/,$p' "$OUT/k/manifest.json"
 sed -n '/^## Measured/,/^## Workspace/p' "$OUT/k/README.md"
