@@ -1,8 +1,11 @@
 /* Lower bounds for any mapping on a machine: tf_bounds_of, and the words that must pass because of the chip's capacity
  * (tf_slope_bound). */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "model/spec/print.h"
+#include "search/common/complete.h"
 #include "sweep/point.h"
 #include "tileflow/slope.h"
 
@@ -18,63 +21,25 @@ static double on_chip(const tf_arch *a, const tf_workload *w, int narrowest) {
 }
 
 /* ---- memo of proofs ---------------------------------------------------------------------------------- */
-/* FNV-1a hash of integers. */
-static void mix(uint64_t *h, int64_t v) {
-  for (int i = 0; i < 8; i++)
-    *h = (*h ^ (uint8_t)((uint64_t)v >> (8 * i))) * 0x100000001b3u;
-}
-
-static void mix_op(uint64_t *h, const tf_workload *w, const tf_op *op) {
-  mix(h, op->out);
-  mix(h, op->reduce);
-  for (int i = 0; i < op->n_dims; i++)
-    mix(h, op->dims[i]);
-  for (int i = 0; i < op->n_expr; i++) {
-    mix(h, op->expr[i].what);
-    mix(h, op->expr[i].call);
-    for (int k = 0; k < op->expr[i].n_args; k++)
-      mix(h, op->expr[i].arg[k]);
-    mix(h, op->expr[i].ref);
-    int64_t bits; /* numbers in conditions on dims */
-    memcpy(&bits, &op->expr[i].number, sizeof bits);
-    mix(h, bits);
-  }
-  for (int i = 0; i < op->n_reads; i++)
-    for (int r = 0; r < w->tensors[op->reads[i].tensor].rank; r++) {
-      const tf_index *x = &op->reads[i].index[r];
-      mix(h, op->reads[i].tensor);
-      mix(h, x->c);
-      for (int k = 0; k < x->n_terms; k++) {
-        mix(h, x->terms[k].dim);
-        mix(h, x->terms[k].coef);
-      }
-    }
-}
-
 /* A hash of a workload. */
 static uint64_t number_of(const tf_workload *w) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (int i = 0; i < w->n_dims; i++)
-    mix(&h, w->dims[i].extent);
-  for (int z = 0; z < w->n_tensors; z++) {
-    mix(&h, w->tensors[z].word_bits);
-    mix(&h, w->tensors[z].producer);
-    for (int r = 0; r < w->tensors[z].rank; r++) {
-      mix(&h, w->tensors[z].lo[r]);
-      mix(&h, w->tensors[z].extent[r]);
-      mix(&h, w->tensors[z].pad[r]);
-    }
-  }
-  for (int o = 0; o < w->n_ops; o++)
-    mix_op(&h, w, &w->ops[o]);
+  uint64_t h = TF_HASH_START;
+  char *text = NULL;
+  size_t len;
+  FILE *f = open_memstream(&text, &len);
+  if (!f) return 0;
+  tf_workload_print(f, w);
+  if (fclose(f) == 0 && text) h = tf_hash(h, text, len);
+  free(text);
   return h;
 }
 
 /* tf_slope_bound, which decreases with the capacity down to the compulsory words. */
 static double proved(sweep_memo *m, const tf_workload *w, double capacity, double compulsory) {
-  if (!m) return tf_slope_bound(w, capacity);
-  uint64_t h = number_of(w), where = h;
-  mix(&where, (int64_t)fmin(capacity, 0x1p62));
+  uint64_t h = m ? number_of(w) : 0;
+  if (!h) return tf_slope_bound(w, capacity);
+  int64_t room = (int64_t)fmin(capacity, 0x1p62);
+  uint64_t where = tf_hash(h, &room, sizeof room);
   sweep_proved *at = &m->at[where % SWEEP_MEMO], *flat = &m->flat[h % SWEEP_MEMO_WORKLOADS];
   if (flat->workload == h && flat->capacity > 0 && capacity >= flat->capacity) return compulsory;
   if (at->workload == h && at->capacity == capacity) return at->words;

@@ -11,24 +11,34 @@ extern "C" {
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
-/* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
+/* Memories are numbered from 0 = outermost; the thesis's level n is index 0.  What sets one memory apart from another
+ * is listed once, so that whatever must tell machines apart (a search's log, a store) walks the rows: type, field, the
+ * array's size.
+ *   mesh                   X, Y instances below one instance of the memory above
+ *   capacity_words         per instance, in words of word_bits; -1: unbounded
+ *   word_bits              of one word
+ *   read_bw, write_bw      words a cycle, per instance; INFINITY: no limit
+ *   one_port               reads and writes share read_bw (== write_bw)
+ *   multicast, reduce      the network that feeds these instances
+ *   double_buffered        streamed tiles occupy twice their words
+ *   read_pj, write_pj      per word
+ *   energy_from_table      read_pj and write_pj come from the documented table
+ *   hop_pj                 per word and hop on the network above; 0: none given
+ *   latency, issue         cycles of one transfer, and to issue it, unless something hides them
+ *   area_um2, area_given   of one instance; if not given, tf_arch_area uses the documented table */
+/* clang-format off */
+#define TF_MEMORY_FIELDS(X)                                                                 \
+  X(int64_t, mesh, [2]) X(int64_t, capacity_words, ) X(int, word_bits, )                    \
+  X(double, read_bw, ) X(double, write_bw, ) X(bool, one_port, )                            \
+  X(bool, multicast, ) X(bool, reduce, ) X(bool, double_buffered, )                         \
+  X(double, read_pj, ) X(double, write_pj, ) X(bool, energy_from_table, ) X(double, hop_pj, ) \
+  X(double, latency, ) X(double, issue, ) X(double, area_um2, ) X(bool, area_given, )
+/* clang-format on */
+#define TF_FIELD(type, id, size) type id size;
 typedef struct {
   const char *name;
   tf_loc at, capacity_at, mesh_at; /* where the memory, its capacity and its mesh are written */
-  int64_t mesh[2];                 /* X, Y instances below one instance of the memory above */
-  int64_t capacity_words;          /* per instance, in words of word_bits; -1: unbounded */
-  int word_bits;
-  double read_bw, write_bw; /* words a cycle, per instance; INFINITY: no limit */
-  bool one_port;            /* reads and writes share read_bw (== write_bw) */
-  bool multicast, reduce;   /* the network that feeds these instances */
-  bool double_buffered;     /* streamed tiles occupy twice their words */
-  double read_pj, write_pj; /* per word */
-  bool energy_from_table;   /* read_pj and write_pj come from the documented table */
-  double hop_pj;            /* per word and hop on the network above; 0: none given */
-  double latency;           /* cycles of one transfer, unless something hides them */
-  double issue;             /* cycles to issue one transfer; likewise */
-  double area_um2;          /* of one instance; 0: not given */
-  bool area_given;          /* otherwise tf_arch_area uses the documented table */
+  TF_MEMORY_FIELDS(TF_FIELD)
 } tf_memory;
 
 /* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
@@ -47,19 +57,25 @@ typedef enum {
       TF_N_KINDS
 } tf_kind;
 
+/* Compute units; rows as above.
+ *   kinds                  bit 1u << tf_kind; COPY is always set
+ *   below                  index of the memory that it is below
+ *   mesh                   X, Y units below one instance of that memory
+ *   rate                   points a cycle of one unit
+ *   pj                     per point; energy_from_table: of the documented table
+ *   multicast, reduce      the network between that memory and the units
+ *   pipeline               cycles to fill and drain the array once, charged unless hidden
+ *   area_um2, area_given   of one unit */
+/* clang-format off */
+#define TF_UNIT_FIELDS(X)                                                                   \
+  X(uint32_t, kinds, ) X(int, below, ) X(int64_t, mesh, [2]) X(double, rate, )              \
+  X(double, pj, ) X(bool, energy_from_table, ) X(bool, multicast, ) X(bool, reduce, )       \
+  X(double, pipeline, ) X(double, area_um2, ) X(bool, area_given, )
+/* clang-format on */
 typedef struct {
   const char *name;
   tf_loc at;
-  uint32_t kinds;  /* bit 1u << tf_kind; COPY is always set */
-  int below;       /* index of the memory that it is below */
-  int64_t mesh[2]; /* X, Y units below one instance of that memory */
-  double rate;     /* points a cycle of one unit */
-  double pj;       /* per point */
-  bool energy_from_table;
-  bool multicast, reduce; /* the network between that memory and the units */
-  double pipeline;        /* cycles to fill and drain the array once, charged unless hidden */
-  double area_um2;        /* of one unit; 0: not given */
-  bool area_given;
+  TF_UNIT_FIELDS(TF_FIELD)
 } tf_unit;
 
 /* What kernels cost a core in addition to the words and the work that the model counts; `emit` ranks mappings and
@@ -123,20 +139,23 @@ typedef struct {
 
 TF_API tf_multiprocessor tf_multiprocessor_usual(void); /* the default figures */
 
+/* The whole machine; rows as above, beside its memories and units.
+ *   core, multiprocessor   of whatever core runs an emitted kernel, and of a GPU */
+/* clang-format off */
+#define TF_ARCH_FIELDS(X)                                                                   \
+  X(double, clock_hz, ) X(int, word_bits, ) X(int, technology_nm, ) X(tf_overlap, overlap, ) \
+  X(tf_core, core, ) X(tf_multiprocessor, multiprocessor, )
+/* clang-format on */
 typedef struct {
   const char *name;
   tf_loc at;
-  double clock_hz;
-  int word_bits;
-  int technology_nm;
-  tf_overlap overlap;
+  TF_ARCH_FIELDS(TF_FIELD)
   int n_memories; /* >= 1 */
   tf_memory *memories;
   int n_units;
   tf_unit *units;
-  tf_core core;                     /* of whatever core runs an emitted kernel */
-  tf_multiprocessor multiprocessor; /* of a GPU */
 } tf_arch;
+#undef TF_FIELD
 
 /* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
  * may be NULL. */

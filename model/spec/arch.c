@@ -23,14 +23,17 @@ bool tf_read_mesh(tf_arch_reader *r, const tf_ynode *node, int64_t mesh[2]) {
   return ok;
 }
 
+static const tf_yrow network_rows[] = {
+    {"multicast", TF_Y_SCALAR, false}, {"reduce", TF_Y_SCALAR, false}, {"energy-per-hop", TF_Y_SCALAR, false}};
+
+tf_keys tf_network_keys(void) { return (tf_keys){network_rows, sizeof network_rows / sizeof *network_rows}; }
+
 bool tf_read_network(tf_arch_reader *r, const tf_ynode *node, bool *multicast, bool *reduce, double *hop_pj) {
-  static const tf_yrow rows[] = {
-      {"multicast", TF_Y_SCALAR, false}, {"reduce", TF_Y_SCALAR, false}, {"energy-per-hop", TF_Y_SCALAR, false}};
   *multicast = *reduce = true;
   if (!node) return true;
   const tf_ynode *v[3];
   size_t n = hop_pj ? 3 : 2;
-  bool ok = tf_yschema_check(node, rows, n, "a network", v, r->base->diags);
+  bool ok = tf_yschema_check(node, network_rows, n, "a network", v, r->base->diags);
   if (v[0]) ok = tf_read_bool(r->base, v[0], "multicast", multicast) && ok;
   if (v[1]) ok = tf_read_bool(r->base, v[1], "reduce", reduce) && ok;
   if (n == 3 && v[2]) ok = tf_read_energy(r, v[2], "energy-per-hop", hop_pj) && ok;
@@ -127,6 +130,8 @@ static const tf_yrow memory_rows[N_M] = {
     [M_AREA] = {"area", TF_Y_SCALAR, false},
 };
 
+tf_keys tf_memory_keys(void) { return (tf_keys){memory_rows, N_M}; }
+
 /* Words, or bytes made into whole words. */
 static bool read_capacity(tf_arch_reader *r, const tf_ynode *node, tf_memory *m) {
   m->capacity_words = -1;
@@ -156,8 +161,11 @@ static bool read_rate(tf_arch_reader *r, const tf_ynode *node, int word_bits, do
   return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'bandwidth' is 0, must be more");
 }
 
+static const tf_yrow bandwidth_rows[] = {{"read", TF_Y_SCALAR, false}, {"write", TF_Y_SCALAR, false}};
+
+tf_keys tf_bandwidth_keys(void) { return (tf_keys){bandwidth_rows, 2}; }
+
 static bool read_bandwidth(tf_arch_reader *r, const tf_ynode *node, tf_memory *m) {
-  static const tf_yrow rows[] = {{"read", TF_Y_SCALAR, false}, {"write", TF_Y_SCALAR, false}};
   m->read_bw = m->write_bw = INFINITY;
   if (!node) return true;
   if (node->kind == TF_Y_SCALAR) {
@@ -167,15 +175,18 @@ static bool read_bandwidth(tf_arch_reader *r, const tf_ynode *node, tf_memory *m
     return good;
   }
   const tf_ynode *v[2];
-  bool ok = tf_yschema_check(node, rows, 2, "a bandwidth", v, r->base->diags);
+  bool ok = tf_yschema_check(node, bandwidth_rows, 2, "a bandwidth", v, r->base->diags);
   if (node->n == 0) ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'bandwidth' needs 'read' or 'write'");
   if (v[0]) ok = read_rate(r, v[0], m->word_bits, &m->read_bw) && ok;
   if (v[1]) ok = read_rate(r, v[1], m->word_bits, &m->write_bw) && ok;
   return ok;
 }
 
+static const tf_yrow energy_rows[] = {{"read", TF_Y_SCALAR, true}, {"write", TF_Y_SCALAR, true}};
+
+tf_keys tf_energy_keys(void) { return (tf_keys){energy_rows, 2}; }
+
 static bool read_word_energy(tf_arch_reader *r, const tf_ynode *node, bool dram, tf_memory *m) {
-  static const tf_yrow rows[] = {{"read", TF_Y_SCALAR, true}, {"write", TF_Y_SCALAR, true}};
   m->energy_from_table = !node;
   if (!node) {
     double bytes = m->capacity_words < 0 ? 0 : (double)m->capacity_words * m->word_bits / 8;
@@ -190,7 +201,7 @@ static bool read_word_energy(tf_arch_reader *r, const tf_ynode *node, bool dram,
     return good;
   }
   const tf_ynode *v[2];
-  bool ok = tf_yschema_check(node, rows, 2, "an energy", v, r->base->diags);
+  bool ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
   if (v[0]) ok = tf_read_energy(r, v[0], "read", &m->read_pj) && ok;
   if (v[1]) ok = tf_read_energy(r, v[1], "write", &m->write_pj) && ok;
   return ok;
@@ -312,6 +323,8 @@ static const tf_yrow arch_rows[N_A] = {
     [A_CORE] = {"core", TF_Y_MAP, false},
     [A_MULTIPROCESSOR] = {"multiprocessor", TF_Y_MAP, false},
 };
+
+tf_keys tf_arch_keys(void) { return (tf_keys){arch_rows, N_A}; }
 
 static bool read_clock(tf_arch_reader *r, const tf_ynode *node) {
   r->arch->clock_hz = 1e9;

@@ -4,6 +4,14 @@
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
 
+/* The keys that a part of an architecture may have. */
+tf_keys tf_arch_keys(void);
+tf_keys tf_memory_keys(void);
+tf_keys tf_bandwidth_keys(void);
+tf_keys tf_energy_keys(void);
+tf_keys tf_network_keys(void); /* of a unit's network: but the last */
+tf_keys tf_unit_keys(void);
+
 typedef struct {
   tf_reader *base;
   tf_arch *arch;

@@ -15,6 +15,8 @@ static const tf_yrow unit_rows[N_U] = {
     [U_AREA] = {"area", TF_Y_SCALAR, false},
 };
 
+tf_keys tf_unit_keys(void) { return (tf_keys){unit_rows, N_U}; }
+
 static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) {
   if (!tf_yschema_kind(node, TF_Y_SCALAR, "an op kind", r->base->diags)) return false;
   int kind = tf_kind_find(node->text, node->len);

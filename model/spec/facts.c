@@ -78,6 +78,8 @@ static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, f
                                          [T_SHAPE] = {"shape", TF_Y_LIST, false},
                                          [T_VIEW] = {"view", TF_Y_SCALAR, false}}; /* views.c reads it */
 
+tf_keys tf_tensor_keys(void) { return (tf_keys){tensor_rows, N_T}; }
+
 /* A list of whole numbers, at most TF_MAX_RANK; *n is what was read. */
 static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least, int64_t *out) {
   bool ok = true;

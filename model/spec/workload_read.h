@@ -67,4 +67,7 @@ int tf_find_dim(const tf_workload *wl, const char *name, size_t len); /* -1: non
 int tf_find_tensor(const tf_wl_reader *w, const char *name, size_t len);
 /* Finds or adds it, with the given rank if new; -1 after a limit or without memory. */
 int tf_use_tensor(tf_wl_reader *w, const char *name, size_t len, int rank, tf_loc at);
+
+/* The keys of a tensor's row in `tensors`. */
+tf_keys tf_tensor_keys(void);
 #endif

@@ -10,6 +10,12 @@ typedef struct {
   bool required;
 } tf_yrow;
 
+/* A table of keys.  Readers check files by them; tests that draw files walk them. */
+typedef struct {
+  const tf_yrow *rows;
+  size_t n;
+} tf_keys;
+
 /* Reports in d every key that has no row (with the nearest that has), every value of a
  * kind its row does not allow, every required key that is missing.  values[i] becomes the
  * value of rows[i], NULL if absent or of the wrong kind.  `what` names the map in messages

@@ -109,6 +109,7 @@ void compare_results(note *n, const oracle *o, const tf_result *r) {
   compare_counts(n, o, r);
   compare_work(n, o, r);
   compare_time(n, o, r);
+  differ_by(n, "energy", "all", r->energy_pj, energy_of(o));
   differs(n, "room", "all", r->feasible, fits(o));
   compare_bounds(n, o, r);
 }

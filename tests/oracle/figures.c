@@ -130,3 +130,22 @@ void find_peaks(oracle *o) {
     o->level_peak[l] = (b + word - 1) / word;
   }
 }
+
+/* ---- energy (docs/SEMANTICS.md section 6) ------------------------------------------------------- */
+
+/* Words cross half of the mesh's sides on their way, in the mean. */
+double energy_of(const oracle *o) {
+  double pj = 0;
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    const tf_memory *m = &o->arch->memories[l];
+    const double hops = ((double)m->mesh[0] - 1) / 2 + ((double)m->mesh[1] - 1) / 2;
+    for (int z = 0; z < o->wl->n_tensors; z++) {
+      const words *w = &o->moved[l * o->wl->n_tensors + z];
+      const double out = (double)(w->read + w->drain), in = (double)(w->fill + w->update);
+      const double across = (double)(w->fill + w->drain);
+      pj += (out * m->read_pj + in * m->write_pj + across * hops * m->hop_pj) * o->wl->tensors[z].word_bits /
+            m->word_bits;
+    }
+  }
+  return pj + work_pj(o);
+}

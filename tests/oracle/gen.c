@@ -29,7 +29,10 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "other word-bits",
                                              "masks",
                                              "free",
-                                             "spelled"};
+                                             "spelled",
+                                             "energies given",
+                                             "energy per hop",
+                                             "outermost bounded"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -313,6 +316,22 @@ static void mapping(maker *k) {
     group(k, 0, 0, -1, ops, k->wl->n_ops, 1);
 }
 
+/* What of the machine was drawn. */
+static void note_machine(const tf_arch *a, unsigned *features) {
+  *features |= 1u << (GEN_PERFECT + (int)a->overlap);
+  *features |= a->memories[0].capacity_words >= 0 ? 1u << GEN_OUTER_CAPACITY : 0;
+  for (int l = 0; l < a->n_memories; l++) {
+    const tf_memory *m = &a->memories[l];
+    *features |= m->multicast && m->reduce ? 0 : 1u << GEN_NO_NETWORK;
+    *features |= l && m->latency + m->issue > 0 ? 1u << GEN_LATENCY : 0;
+    *features |= m->word_bits != a->word_bits ? 1u << GEN_BITS : 0;
+    *features |= m->energy_from_table ? 0 : 1u << GEN_ENERGY;
+    *features |= m->hop_pj > 0 ? 1u << GEN_HOPS : 0;
+  }
+  for (int u = 0; u < a->n_units; u++)
+    *features |= a->units[u].pipeline > 0 ? 1u << GEN_PIPELINE : 0;
+}
+
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
@@ -332,7 +351,13 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
                .stream = (!strncmp(*kind, "attention", 9) || !strncmp(*kind, "masked", 6)) && !rng_chance(&g, 3),
                .far = rng_chance(&g, 2),
                .masked = *features >> GEN_MASK & 1};
-    mapping(&k);
+    note_machine(spec->arch, features);
+    if (*kind == gen_many_name) {
+      page_say(p, "mapping: |\n");
+      gen_many_mapping(&g, p, spec->arch, spec->workload);
+    } else {
+      mapping(&k);
+    }
   } else {
     char *why = tf_diags_text(d);
     fputs(why ? why : "?", stderr);

@@ -43,6 +43,9 @@ typedef enum {
   GEN_MASK,
   GEN_FREE,
   GEN_SPELLED,
+  GEN_ENERGY,
+  GEN_HOPS,
+  GEN_OUTER_CAPACITY,
   GEN_N
 } gen_feature;
 
@@ -51,6 +54,10 @@ typedef enum {
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked);
 /* Writes a workload with a mask (gen_masked.c); its kind. */
 const char *gen_masked(tf_rng *g, page *p);
+/* Writes a workload of more than 64 ops (gen_many.c), and a mapping of it; the workload's kind. */
+const char *gen_many(tf_rng *g, page *p);
+void gen_many_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
+extern const char gen_many_name[];
 /* Writes a workload with padding (gen_padded.c). */
 void gen_padded(tf_rng *g, page *p);
 /* Writes a workload of any ops and indices (gen_free.c). */

@@ -3,53 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/draw_arch.h"
 #include "tests/oracle/gen.h"
 #include "tests/oracle/gen_spelled.h"
 
-static const char *pick(tf_rng *g, const char *const *of, int n) { return of[rng_between(g, 0, n - 1)]; }
-
-static const char *truth(bool b) { return b ? "true" : "false"; }
-
 /* ---- machines ------------------------------------------------------------------------------- */
 
-static const char *bandwidth(tf_rng *g) {
-  static const char *const of[] = {"0.5", "1", "1", "1.5", "2", "3", "4", "8", "16"};
-  return pick(g, of, 9);
-}
-
-static void memory(tf_rng *g, page *p, int i, bool flat, unsigned *features) {
-  bool multicast = !rng_chance(g, 4), reduce = !rng_chance(g, 4);
-  page_say(p, "  - {name: L%d", i);
-  if (rng_chance(g, 3))
-    page_say(p, ", bandwidth: {read: %s, write: %s}", bandwidth(g), bandwidth(g));
-  else if (!rng_chance(g, 5))
-    page_say(p, ", bandwidth: %s", bandwidth(g));
-  if (i) {
-    page_say(p, ", mesh: [%d, %d], network: {multicast: %s, reduce: %s}", flat || rng_chance(g, 3) ? 1 : 4,
-             flat || rng_chance(g, 3) ? 1 : 4, truth(multicast), truth(reduce));
-    *features |= multicast && reduce ? 0 : 1u << GEN_NO_NETWORK;
-  }
-  if (i && rng_chance(g, 3)) page_say(p, ", capacity: %d", rng_between(g, 4, 200));
-  if (i && rng_chance(g, 4)) page_say(p, ", double-buffered: true");
-  if (rng_chance(g, 6)) page_say(p, ", word-bits: 8");
-  for (int k = 0; k < 2; k++)
-    if (rng_chance(g, 5)) {
-      page_say(p, ", %s: %d", k ? "issue" : "latency", rng_between(g, 1, 9));
-      *features |= i ? 1u << GEN_LATENCY : 0;
-    }
-  page_say(p, "}\n");
-}
-
-static void unit(tf_rng *g, page *p, const char *name, const char *ops, int below, unsigned *features) {
-  static const char *const rates[] = {"0.5", "1", "1", "2"};
-  page_say(p, "  - {name: %s, ops: [%s], below: L%d, mesh: [%d, 4], rate: %s, network: {multicast: %s, reduce: %s}",
-           name, ops, below, rng_between(g, 1, 8), pick(g, rates, 4), truth(!rng_chance(g, 5)),
-           truth(!rng_chance(g, 5)));
-  if (rng_chance(g, 4)) {
-    page_say(p, ", pipeline: %d", rng_between(g, 1, 9));
-    *features |= 1u << GEN_PIPELINE;
-  }
-  page_say(p, "}\n");
+static void unit(tf_rng *g, page *p, const char *name, const char *ops, int below) {
+  page_say(p, "  - {name: %s, ops: [%s], below: L%d%s}\n", name, ops, below, draw_some(g, DRAW_UNIT, ", ", ""));
 }
 
 /* One unit for all kinds; one for products and one for the rest; three; or a far one that all kinds may run on. */
@@ -61,24 +22,27 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   int far = n > 2 ? n - 3 : 0, kind = rng_between(g, 0, 5);
   *features |= kind > 2 ? 1u << GEN_UNITS : 0;
   page_say(p, "  compute:\n");
-  if (kind == 5) unit(g, p, "far", rng_chance(g, 2) ? all : rest, rng_between(g, 0, n - 1), features);
-  unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1, features);
-  if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
+  if (kind == 5) unit(g, p, "far", rng_chance(g, 2) ? all : rest, rng_between(g, 0, n - 1));
+  unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1);
+  if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1));
   if (kind == 4) {
-    unit(g, p, "v", masks ? "max, mul, div, select, min" : "max, mul, div", rng_between(g, far, n - 1), features);
+    unit(g, p, "v", masks ? "max, mul, div, select, min" : "max, mul, div", rng_between(g, far, n - 1));
     unit(g, p, "w", masks ? "exp, sub, div, mul, add, select, min" : "exp, sub, div, mul, add",
-         rng_between(g, far, n - 1), features);
+         rng_between(g, far, n - 1));
   }
 }
 
 static void machine(tf_rng *g, page *p, unsigned *features) {
-  static const char *const overlap[] = {"perfect", "double-buffer", "none"};
-  int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4), mode = rng_between(g, 0, 2);
+  int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4);
   bool flat = rng_chance(g, 3);
-  *features |= 1u << (GEN_PERFECT + mode) | (flat ? 1u << GEN_FLAT : 0);
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n", overlap[mode]);
+  *features |= flat ? 1u << GEN_FLAT : 0;
+  page_say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++)
-    memory(g, p, i, flat, features);
+    page_say(p, "  - {name: L%d%s}\n", i,
+             draw_some(g, DRAW_MEMORY, ", ",
+                       !i     ? " mesh network "
+                       : flat ? " mesh "
+                              : ""));
   units(g, p, n, features);
 }
 
@@ -147,7 +111,7 @@ static const workload workloads[] = {
     {"reversed", "m: @, n: @, k: @", "C[m,n] += A[5-m,k] * B[k,m-n]", NULL},
     {"mirror", "h: 6, p: 6", "T[h] = I[h] * 2\nO[p] = T[5-p] * T[p]", NULL},
 };
-enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8, SPELLED = 3 };
+enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8, SPELLED = 3, MANY = 500 };
 
 static void write_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "workload:\n  name: w\n  dims: {");
@@ -251,6 +215,7 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
     gen_free(g, p);
     return "free";
   }
+  if (!asked && rng_chance(g, MANY)) return gen_many(g, p);
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN + SPELLED - 1);
   if (i >= N_WORKLOADS + DRAWN) return written(g, p, features);
   if (i >= N_WORKLOADS) {

@@ -141,6 +141,17 @@ static double work_on(const oracle *o, int op, int unit) {
   return t;
 }
 
+double work_pj(const oracle *o) {
+  double pj = 0;
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    pj += (double)o->points[op] * o->arch->units[o->unit[op]].pj;
+    for (int i = 0; i < N_FIXES; i++)
+      pj +=
+          (double)o->fixes[op * N_FIXES + (int)fix_kinds[i].at] * o->arch->units[unit_for(o, op, fix_kinds[i].kind)].pj;
+  }
+  return pj;
+}
+
 static double op_time(const oracle *o, int op) {
   double t = 0;
   for (int u = 0; u < o->arch->n_units; u++)

@@ -204,7 +204,9 @@ void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z);            /* memory that serves the op's operand z */
 bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
 void find_latency(oracle *o);
-bool fits(const oracle *o); /* whether every memory and mesh has room (room.c) */
+double work_pj(const oracle *o);   /* of all points and corrections (latency.c) */
+double energy_of(const oracle *o); /* of all */
+bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */
 
 /* ---- beside the model (compare.c) ------------------------------------------------------------------- */
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "model/cost/quick/lanes.h"
+#include "tests/draw_arch.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 
@@ -11,24 +12,14 @@ enum { ROWS = 75, CASES = 600 }; /* two full sets of lanes and a ragged one */
 
 static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
-static const char *flag(tf_rng *g) { return pick(g, 0, 3) ? "true" : "false"; }
-
 /* ---- cases ------------------------------------------------------------------------------------- */
 
 static int machine(tf_rng *g, page *p) {
-  static const char *const overlap[] = {"perfect", "double-buffer", "double-buffer", "none"};
   int n = pick(g, 2, 3);
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: L0, bandwidth: %d}\n",
-      overlap[pick(g, 0, 3)], pick(g, 1, 4));
-  for (int i = 1; i < n; i++) {
-    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}", i, pick(g, 1, 4),
-        pick(g, 1, 4), pick(g, 1, 7), flag(g), flag(g));
-    if (pick(g, 0, 1)) say(p, ", capacity: %d", pick(g, 4, 900));
-    if (pick(g, 0, 3) == 0) say(p, ", word-bits: %d", pick(g, 3, 40));
-    if (pick(g, 0, 2) == 0) say(p, ", latency: %d", pick(g, 1, 9));
-    say(p, "}\n");
-  }
-  say(p, "  compute:\n  - {name: u, ops: [mac, exp], below: L%d, mesh: [%d, 4]}\n", n - 1, pick(g, 1, 4));
+  say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
+  for (int i = 0; i < n; i++)
+    say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network "));
+  say(p, "  compute:\n  - {name: u, ops: [mac, exp], below: L%d%s}\n", n - 1, draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
 }
 
@@ -105,7 +96,10 @@ static void draw(tf_rng *g, page *p) {
   static const char *const scope[] = {"Seq", "Seq", "Shar", "Shar", "Pipe"};
   int n = machine(g, p), level = pick(g, 0, n - 2);
   const family *f = &families[pick(g, 0, N_FAMILIES - 1)];
-  say(p, "workload:\n  name: w\n  %smapping: |\n", f->text);
+  say(p, "workload:\n  name: w\n  %s", f->text);
+  if (!strstr(f->text, "tensors:") && pick(g, 0, 1))
+    say(p, "  tensors: {A: {word-bits: %d}, C: {word-bits: %d}}\n", pick(g, 1, 64), pick(g, 1, 64));
+  say(p, "mapping: |\n");
   tile(g, p, 0, level, f->outer, 1);
   if (f->n > 1) say(p, "    %s\n", scope[pick(g, 0, 4)]);
   for (int i = 0; i < f->n; i++)
