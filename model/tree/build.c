@@ -303,11 +303,14 @@ static void check_rules(tf_build *b) {
     tf_check_loops(&c);
     tf_check_stream(&c);
   }
+  if (ordered && !tf_check_retained(&c)) no_memory(b);
   bool countable = tf_check_products(&c) && b->loops_ok && ordered && b->streams_ok;
-  if (countable && b->tree->open)
+  if (countable && b->tree->open) {
     tf_check_open(&c);
-  else if (countable)
+  } else if (countable) {
+    if (tf_diags_errors(b->diags) == b->errors && !tf_check_keep_moves(&c)) no_memory(b);
     tf_check_ranges(&c);
+  }
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -20,6 +20,11 @@ void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the
 bool tf_check_order(const tf_checker *c);  /* producers before consumers */
 void tf_check_lists(const tf_checker *c);  /* bypass, retain */
 void tf_check_keep(const tf_checker *c);
+/* Of keep, what only ranges tell: needs what tf_check_ranges needs, and no error of the others. */
+bool tf_check_keep_moves(const tf_checker *c);
+/* Whether what a retained tensor leaves unmade is missed elsewhere; needs order and shape.  False when memory runs
+ * out. */
+bool tf_check_retained(const tf_checker *c);
 void tf_check_stream(const tf_checker *c);
 void tf_check_loops(const tf_checker *c); /* which loops are allowed where */
 /* Products of trip counts; false if one exceeds 2^63 - 1: then ranges cannot be checked. */

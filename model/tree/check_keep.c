@@ -2,11 +2,13 @@
 #include "base/checked.h"
 #include "model/spec/dims.h"
 #include "model/tree/check.h"
+#include "model/tree/range.h"
 
 typedef struct {
   const tf_checker *c;
   const tf_keep *k;
   int scope;
+  tf_ranges *r; /* with shifts; NULL: not yet known */
 } keeping;
 
 static bool fail(const keeping *q, const char *why) {
@@ -60,9 +62,9 @@ typedef struct {
   int op, node, slot;
 } spread;
 
-/* Whether the two loops move the tensor alike; assumed where an op does not lead or a trip count is open, which only
- * ranges could tell. */
-static bool same_effect(const keeping *q, spread a, spread b) {
+/* Whether the two loops move the tensor alike, where both ops lead; assumed where one does not or a trip count is open,
+ * which only ranges can tell. */
+static bool same_step(const keeping *q, spread a, spread b) {
   const tf_facts *f = q->c->f;
   const tf_tree *t = f->tree;
   int64_t step_a = step_of(t, a.op, a.node, a.slot), step_b = step_of(t, b.op, b.node, b.slot);
@@ -75,11 +77,63 @@ static bool same_effect(const keeping *q, spread a, spread b) {
   return true;
 }
 
+/* ---- by ranges ------------------------------------------------------------------------------ */
+/* The number of a loop on the way down to it. */
+static int number_of(const tf_tree *t, spread s) {
+  int k = s.slot;
+  for (int n = t->nodes[s.node].parent; n >= 0; n = t->nodes[n].parent)
+    k += t->nodes[n].kind == TF_TILE ? t->nodes[n].n_loops : 0;
+  return k;
+}
+
+/* How far loop k moves a range; false if its parts may move unlike. */
+static bool moved(const tf_shift *s, int k, int64_t *by) {
+  if (k >= TF_SHIFT_LOOPS || (s->mixed && s->mask >> k & 1)) return false;
+  *by = s->mask >> k & 1 ? s->by[k] : 0;
+  return true;
+}
+
+/* How far a step of the loop moves rank r of what is touched of the tensor below the memory's Tile; false: unlike. */
+static bool shift_of(const keeping *q, spread s, int r, int64_t *by) {
+  const tf_facts *f = q->c->f;
+  const int tile = first_tile(q, s.op), k = number_of(f->tree, s);
+  bool any = false, alike = true;
+  int64_t one = 0;
+  tf_shift read;
+  for (int j = f->leaf_from[tile]; j < f->leaf_end[tile]; j++) {
+    const int o = f->leaf_op[j];
+    const tf_op *op = &f->wl->ops[o];
+    for (int i = -1; i < op->n_reads; i++) {
+      if ((i < 0 ? op->out : op->reads[i].tensor) != q->k->tensor) continue;
+      if (i >= 0) tf_index_shift(q->r, o, &op->reads[i].index[r], &read);
+      alike &= moved(i < 0 ? &q->r->shift[f->dim_from[o] + r] : &read, k, &one) && (!any || one == *by);
+      *by = one;
+      any = true;
+    }
+  }
+  return alike;
+}
+
+/* The same, with ranges as they are at that Tile. */
+static bool shift_there(const keeping *q, spread s, int r, int64_t *by) {
+  tf_ranges_reset(q->r);
+  tf_ranges_towards(q->r, first_tile(q, s.op));
+  return shift_of(q, s, r, by);
+}
+
+static bool same_shift(const keeping *q, spread a, spread b) {
+  int64_t by_a = 0, by_b = 0;
+  bool same = true;
+  for (int r = 0; same && r < q->c->f->wl->tensors[q->k->tensor].rank; r++)
+    same = shift_there(q, a, r, &by_a) && shift_there(q, b, r, &by_b) && by_a == by_b;
+  return same;
+}
+
 static bool same_loop(const keeping *q, spread a, spread b) {
   const tf_tree *t = q->c->f->tree;
   const tf_loop *la = &t->nodes[a.node].loops[a.slot], *lb = &t->nodes[b.node].loops[b.slot];
   bool open = la->trip == 0 || lb->trip == 0;
-  return la->axis == lb->axis && (open || la->trip == lb->trip) && same_effect(q, a, b);
+  return la->axis == lb->axis && (open || la->trip == lb->trip) && (q->r ? same_shift(q, a, b) : same_step(q, a, b));
 }
 
 /* Checks that the spatial loops between the scope and the first Tiles of the level are alike. */
@@ -148,10 +202,25 @@ static void check(const keeping *q) {
     if (!check_alike(q, z->producer, z->consumers[i])) return;
 }
 
-void tf_check_keep(const tf_checker *c) {
+static void check_all(const tf_checker *c, tf_ranges *r) {
   for (int i = 0; i < c->f->tree->n_nodes; i++) {
     const tf_node *n = &c->f->tree->nodes[i];
     for (int k = 0; n->kind == TF_SCOPE && k < n->n_keep; k++)
-      check(&(keeping){c, &n->keep[k], i});
+      check(&(keeping){c, &n->keep[k], i, r});
   }
+}
+
+void tf_check_keep(const tf_checker *c) { check_all(c, NULL); }
+
+bool tf_check_keep_moves(const tf_checker *c) {
+  bool any = false;
+  for (int i = 0; i < c->f->tree->n_nodes; i++)
+    any |= c->f->tree->nodes[i].n_keep > 0;
+  tf_ranges r;
+  if (!any) return true;
+  if (!tf_ranges_init(&r, c->arena, c->f)) return false;
+  r.borderless = true;
+  r.shift = TF_ARRAY(c->arena, tf_shift, (size_t)c->f->n_dims);
+  if (r.shift) check_all(c, &r);
+  return r.shift != NULL;
 }

@@ -42,8 +42,7 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
 }
 
 /* ---- how far loops move a range ------------------------------------------------------------- */
-/* What moves one read of an op along an index. */
-static void index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
+void tf_index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
   s->mask = 0;
   s->mixed = false;
   for (int i = 0; i < x->n_terms; i++) {
@@ -74,7 +73,7 @@ static void demanded_shift(tf_ranges *r, int o, int k, int n) {
   tf_shift *all = &r->shift[r->f->dim_from[o] + k], one;
   bool first = true;
   TF_EACH_READ (r->f, o, n, at) {
-    index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
+    tf_index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
     if (!first) {
       all->mixed |= one.mixed || tf_shifts_part(all, &one);
       all->mask |= one.mask; /* `by` is not used where it is mixed */

@@ -15,6 +15,10 @@ typedef struct {
 /* The loops that move the two by different amounts, or may do so. */
 uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b);
 
+/* What moves one read of op o along an index; needs r->shift. */
+struct tf_ranges;
+void tf_index_shift(const struct tf_ranges *r, int o, const tf_index *x, tf_shift *s);
+
 /* Arrays are over the dims of all ops: entry f->dim_from[op] + i is op's i-th dim. */
 typedef struct tf_ranges {
   const tf_facts *f;

@@ -55,6 +55,7 @@ static void compare_work(note *n, const oracle *o, const tf_result *r) {
     differs(n, "points", o->wl->ops[op].name, r->ops[op].points, o->points[op]);
     differs(n, "skipped points", o->wl->ops[op].name, r->ops[op].skipped, o->skipped[op]);
     differs(n, "corrections", o->wl->ops[op].name, r->ops[op].corrections, fixes);
+    differs(n, "reads of what is not there", o->wl->ops[op].name, 0, o->lost[op]);
     differs(n, "units", o->wl->ops[op].name, r->ops[op].units, o->units[op]);
     differs(n, "kind of unit", o->wl->ops[op].name, r->ops[op].unit, o->unit[op]);
   }

@@ -123,6 +123,7 @@ typedef struct {
   bool vain[MAX_OPS], skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
   int64_t (*was)[MAX_PATH];  /* [node] where its loops stood at the step before */
   int64_t *skipped;          /* [op] points of steps left out */
+  int64_t *lost;             /* [op] reads of elements that are not at home */
   int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
   bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */

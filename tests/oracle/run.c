@@ -171,6 +171,36 @@ static void weigh(oracle *o, int n) {
 
 /* ---- points -------------------------------------------------------------------------------------- */
 
+enum { MADE = -1000 }; /* elements of a production by the instance of its home memory, among those met */
+
+static bool in_box(const oracle *o, int z, const box *b, const set *s) {
+  set all;
+  fill_set(o, z, b, &all);
+  for (int i = 0; i < MAX_ELEMENTS; i++)
+    if (s->in[i] && !all.in[i]) return false;
+  return true;
+}
+
+/* What a point of intermediate z makes is at home from now on, in the instance of its memory; what one reads must be
+ * there, in the same production (SEMANTICS 2, DECISIONS 9). */
+static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *point) {
+  const int scope = home_scope(o, z), tile = mtile(o, n, home_level(o, z));
+  if (scope < 0) return;
+  set *made = met_at(o, z, MADE, (tile < 0 ? 1 : instance_key(o, tile)) * 1000003 + production_key(o, z));
+  int maker = 0;
+  while (o->wl->ops[maker].out != z)
+    maker++;
+  int64_t lost = 0;
+  for (int i = 0; i < MAX_ELEMENTS; i++) {
+    lost += point->in[i] && !made->in[i];
+    if (makes_it) made->in[i] |= point->in[i];
+  }
+  bool there = !lost || makes_it || (o->masked >= 0 && o->vain[maker]);
+  for (int i = 0; o->kept[z] && i < o->kept[z]->n && !there; i++)
+    there = o->kept[z]->key[i] == instance_key(o, scope) && in_box(o, z, &o->kept[z]->held[i], point);
+  o->lost[op] += there ? 0 : lost;
+}
+
 /* Reference `ref` (-1: output) of the op at leaf n, for all points that run at this step. */
 static void operand(oracle *o, int n, int op, int ref) {
   const tf_op *p = &o->wl->ops[op];
@@ -185,6 +215,7 @@ static void operand(oracle *o, int n, int op, int ref) {
                  .want = op_box(o, op, ref, n)};
     if (q.want.empty) continue;
     fill_set(o, z, &q.want, &q.load);
+    at_home(o, n, op, z, ref < 0, &q.load);
     bool speaks = first_to_ask(o, &m, z, &q);
     if (ref >= 0) {
       w->read += speaks || !unit->multicast;
@@ -535,8 +566,8 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   for (size_t i = 0; i < 4; i++)
     *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
   o->was = calloc(nodes, sizeof *o->was);
-  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped};
-  for (size_t i = 0; i < 5; i++)
+  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped, &o->lost};
+  for (size_t i = 0; i < sizeof per_op / sizeof *per_op; i++)
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
   o->level_peak = calloc(levels, sizeof *o->level_peak);
@@ -589,7 +620,8 @@ void oracle_free(oracle *o) {
                  o->unit_cycles,
                  o->unit_use,
                  o->was,
-                 o->skipped};
+                 o->skipped,
+                 o->lost};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);
