@@ -96,6 +96,9 @@ static void note_size(oracle *o, int n, int z, const box *b) {
     raise_to(&o->extent[(n * nt + z) * MAX_RANK + r], b->rank[r].len);
 }
 
+/* Those of a set that stand for elements of z. */
+static int size_of(const oracle *o, int z) { return (int)tf_tensor_words(&o->wl->tensors[z]); }
+
 /* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at earlier
  * moments; `now`: gathers those of this one. */
 static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
@@ -106,7 +109,8 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
   set want;
   int64_t all = 0, partial = 0;
   fill_set(o, z, &q.want, &want);
-  for (int i = 0; i < MAX_ELEMENTS; i++) {
+  memset(&q.load, 0, sizeof q.load);
+  for (int i = 0; i < size_of(o, z); i++) {
     q.load.in[i] = want.in[i] && !c->what.in[i];
     all += q.load.in[i];
     partial += q.load.in[i] && before->in[i];
@@ -119,8 +123,8 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
   note_size(o, n, z, &q.want);
 }
 
-static void add_set(set *to, const set *from) {
-  for (int i = 0; i < MAX_ELEMENTS; i++)
+static void add_set(const oracle *o, int z, set *to, const set *from) {
+  for (int i = 0; i < size_of(o, z); i++)
     to->in[i] |= from->in[i];
 }
 
@@ -150,7 +154,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
     any = true;
   } while (next_instance(o, n));
   for (int k = 0; k < n_keys && makes(o, n, z); k++) /* what is read before it is made carries nothing */
-    add_set(met_at(o, z, -1 - s->level, keys[k]), &now[k]);
+    add_set(o, z, met_at(o, z, -1 - s->level, keys[k]), &now[k]);
   if (any) s->latest = n;
   free(m.list);
 }
@@ -176,7 +180,7 @@ enum { MADE = -1000 }; /* elements of a production by the instance of its home m
 static bool in_box(const oracle *o, int z, const box *b, const set *s) {
   set all;
   fill_set(o, z, b, &all);
-  for (int i = 0; i < MAX_ELEMENTS; i++)
+  for (int i = 0; i < size_of(o, z); i++)
     if (s->in[i] && !all.in[i]) return false;
   return true;
 }
@@ -191,7 +195,7 @@ static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *p
   while (o->wl->ops[maker].out != z)
     maker++;
   int64_t lost = 0;
-  for (int i = 0; i < MAX_ELEMENTS; i++) {
+  for (int i = 0; i < size_of(o, z); i++) {
     lost += point->in[i] && !made->in[i];
     if (makes_it) made->in[i] |= point->in[i];
   }
@@ -224,9 +228,9 @@ static void operand(oracle *o, int n, int op, int ref) {
     if (!speaks && unit->reduce) continue;
     set *met = met_at(o, z, n, q.parent * 1000003 + q.production);
     int64_t fresh = 0;
-    for (int i = 0; i < MAX_ELEMENTS; i++)
+    for (int i = 0; i < size_of(o, z); i++)
       fresh += q.load.in[i] && !met->in[i];
-    add_set(met, &q.load);
+    add_set(o, z, met, &q.load);
     w->update++;
     w->read += 1 - fresh;
   } while (next_instance(o, n));

@@ -100,10 +100,10 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
 }
 
 /* Adds setting `digit` of loop k, from the memo if a setting at the same distance from the mask's edge was summed
- * before. */
+ * before.  Not inside the loop that steps: loops that start over were at their last before, wherever that is. */
 static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
-  if (!e->divides || !(e->skips & ~UINT64_C(0) << k << 1)) {
+  if (!e->divides || (e->prev && e->zero >> k & 1) || !(e->skips & ~UINT64_C(0) << k << 1)) {
     sum_at(e, k, digit, mult, border);
     return;
   }
@@ -405,6 +405,7 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   const uint64_t before = e->prev && e->prev != e->s && !e->ev->masked_too ? tf_skip_loops(p, e->prev->node) : 0;
   e->apart = before & e->comp->prev_loops ? before & e->comp->loops : 0;
   e->divides = e->skips && !e->again && !e->each && !e->h && tf_skip_divides(e->ev, e->s->node);
+  if (before) e->divides &= tf_skip_divides(e->ev, e->prev->node);
   if (e->h) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
