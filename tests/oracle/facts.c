@@ -23,10 +23,18 @@ bool touched_below(const oracle *o, int top, int z) {
   return false;
 }
 
-bool leads(const oracle *o, int op, int n) {
+static bool find_leads(const oracle *o, int op, int n) {
   for (int i = 0; i < o->wl->n_ops; i++)
     if (op_below(o, i, n) && reads(o, i, o->wl->ops[op].out)) return false;
   return true;
+}
+
+bool leads(const oracle *o, int op, int n) { return o->leads[op * o->tree->n_nodes + n]; }
+
+void note_leads(oracle *o) {
+  for (int op = 0; op < o->wl->n_ops; op++)
+    for (int n = 0; n < o->tree->n_nodes; n++)
+      o->leads[op * o->tree->n_nodes + n] = find_leads(o, op, n);
 }
 
 int mtile(const oracle *o, int n, int level) {

@@ -1,8 +1,8 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled]
+ *               [--free] [--spelled] [--left-out]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
- * spelled in any way.  --file: cases that are
+ * spelled in any way; --left-out: of masked ones only those count in which a step was left out.  --file: cases that are
  * kept, of which each must be counted and walked. A case that differs is printed as the YAML that `tileflow eval`
  * reads, and saved if asked. */
 #include <inttypes.h>
@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked;
+  bool coverage, print, masked, left_out;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -68,7 +68,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   }
   if (n.len) report(s, seed, p, &n);
   s->differ += n.len > 0;
-  s->equal += counted && n.len == 0;
+  s->equal += counted && n.len == 0 && (!s->left_out || o->saw[SAW_LEFT_OUT]);
   oracle_free(o);
   tf_model_free(m);
   return counted;
@@ -150,6 +150,8 @@ int main(int argc, char **argv) {
       s.features = 1u << GEN_MASK, s.masked = true;
     else if (!strcmp(argv[i], "--spelled"))
       s.features = 1u << GEN_SPELLED;
+    else if (!strcmp(argv[i], "--left-out"))
+      s.features = 1u << GEN_MASK, s.masked = s.left_out = true;
     else if (!strcmp(argv[i], "--free"))
       s.features = 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))

@@ -95,6 +95,7 @@ typedef struct {
   int unit[MAX_OPS]; /* [op] */
   halo **kept;       /* [tensor]; NULL: not retained */
   int whole;         /* retained intermediate that is taken in full, -1 */
+  bool *leads;       /* [op * n_nodes + node] */
   /* results */
   words *moved;     /* [level * n_tensors + tensor] */
   words *by_node;   /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
@@ -150,6 +151,7 @@ bool op_below(const oracle *o, int op, int top);
 bool touches(const oracle *o, int op, int z);
 bool touched_below(const oracle *o, int top, int z);
 bool leads(const oracle *o, int op, int n);   /* no op below n reads what it makes */
+void note_leads(oracle *o);                   /* asked often */
 int mtile(const oracle *o, int n, int level); /* first Tile of the level on the path to n; -1 */
 int home_scope(const oracle *o, int z);       /* -1: an input or output of the workload */
 int home_level(const oracle *o, int z);

@@ -550,6 +550,8 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1};
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
+  o->leads = calloc(ops * nodes, sizeof *o->leads);
+  note_leads(o);
   o->moved = calloc(levels * nt, sizeof *o->moved);
   o->by_node = calloc(nodes * nt, sizeof *o->by_node);
   o->by_ref = calloc(ops * 16, sizeof *o->by_ref);
@@ -595,37 +597,17 @@ void oracle_free(oracle *o) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {o->shelves,
-                 o->kept,
-                 o->moved,
-                 o->by_node,
-                 o->by_ref,
-                 o->peak,
-                 o->extent,
-                 o->held,
-                 o->runs,
-                 o->width,
-                 o->largest,
-                 o->points,
-                 o->units,
-                 o->corrected,
-                 o->corrected_once,
-                 o->home,
-                 o->level_peak,
-                 o->by_class,
-                 o->by_scope,
-                 o->treated,
-                 o->class_now,
-                 o->class_steps,
-                 o->fixes,
-                 o->node_cycles,
-                 o->level_cycles,
-                 o->level_instances,
-                 o->unit_cycles,
-                 o->unit_use,
-                 o->was,
-                 o->skipped,
-                 o->lost};
+  void *all[] = {o->shelves,        o->kept,         o->leads,
+                 o->moved,          o->by_node,      o->by_ref,
+                 o->peak,           o->extent,       o->held,
+                 o->runs,           o->width,        o->largest,
+                 o->points,         o->units,        o->corrected,
+                 o->corrected_once, o->home,         o->level_peak,
+                 o->by_class,       o->by_scope,     o->treated,
+                 o->class_now,      o->class_steps,  o->fixes,
+                 o->node_cycles,    o->level_cycles, o->level_instances,
+                 o->unit_cycles,    o->unit_use,     o->was,
+                 o->skipped,        o->lost};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);
