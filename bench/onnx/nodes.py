@@ -3,7 +3,7 @@
 
   nodes.py TILEFLOW OUT.csv [WORDS]     WORDS: only the tests whose names have one of them
 
-Needs onnx, numpy, ml_dtypes (PyPI), in a virtual environment; bench/onnx/run.sh makes one.  onnx generates the tests: models
+Needs onnx, numpy, onnxruntime (PyPI), in a virtual environment; bench/onnx/run.sh makes one.  onnx generates the tests: models
 of one node, most of them, or of an operator's own expansion, with inputs and results.  Each is imported as it is; if it is
 refused, again with its inputs of integers as numbers of the model, as exporters write them, and then with all inputs but the
 first.  What was written is evaluated in float64 (workload.py), and held against the results that the test has, with its
@@ -11,6 +11,7 @@ tolerance, at least 1e-4; where a float type of the graph is narrower than float
 
   equal     as it is, or `constants`: with numbers of the model
   refused   with the reason
+  disputed  a result is another one than the test's, and onnxruntime's is ours
   differs   a result is another one: a fault
   crash     the program ended otherwise than with 0 or 2: a fault
 """
@@ -22,6 +23,7 @@ import tempfile
 import warnings
 
 import numpy as np
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from workload import Workload, clean, packed
@@ -69,8 +71,21 @@ def constants(case, which):
     return model
 
 
-def judge(tool, case, model, folder):
+def compare(outputs, wanted, loose, narrow, least):
     """None: equal; else what differs."""
+    for (name, got), want in zip(outputs, wanted):
+        want = np.asarray(want, np.float64)
+        least = max(least, 1e-5, narrow * np.max(np.abs(want[np.isfinite(want)]), initial=0))
+        if got.size != want.size:
+            return f"{name}: {got.size} elements for {want.size}"
+        if not np.allclose(got.reshape(want.shape), want, rtol=loose, atol=least, equal_nan=True):
+            with np.errstate(all="ignore"):
+                return f"{name}: off by {np.nanmax(np.abs(got.reshape(want.shape) - want)):.3g}"
+    return None
+
+
+def judge(tool, case, model, folder):
+    """Verdict, and what differs."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     work = Workload(call(tool, "import", path))
@@ -85,15 +100,13 @@ def judge(tool, case, model, folder):
     tensors = work.run({k: np.asarray(v, np.float64) for k, v in given.items() if k in work.inputs()})
     narrow = max([0] + [ROUNDING.get(t, 0) for t in types_of(model)])
     loose = max(case.rtol, 1e-4, narrow)
-    for info, want in zip(model.graph.output, case.data_sets[0][1]):
-        want, got = np.asarray(want, np.float64), tensors[clean(info.name)]
-        least = max(case.atol, 1e-5, narrow * np.max(np.abs(want[np.isfinite(want)]), initial=0))
-        if got.size != want.size:
-            return f"{info.name}: {got.size} elements for {want.size}"
-        if not np.allclose(got.reshape(want.shape), want, rtol=loose, atol=least, equal_nan=True):
-            with np.errstate(all="ignore"):
-                return f"{info.name}: off by {np.nanmax(np.abs(got.reshape(want.shape) - want)):.3g}"
-    return None
+    outputs = [(i.name, tensors[clean(i.name)]) for i in model.graph.output]
+    wrong = compare(outputs, case.data_sets[0][1], loose, narrow, case.atol)
+    if not wrong:
+        return "equal", ""
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    other = session.run(None, {i.name: values[i.name] for i in model.graph.input})
+    return "differs" if compare(outputs, other, loose, narrow, case.atol) else "disputed", wrong
 
 
 def verdict(tool, case, folder):
@@ -106,8 +119,7 @@ def verdict(tool, case, folder):
         if model is None:
             continue
         try:
-            wrong = judge(tool, case, model, folder)
-            return how, "differs" if wrong else "equal", wrong or ""
+            return how, *judge(tool, case, model, folder)
         except Refused as e:
             why = why or str(e)
         except Crash as e:
@@ -132,11 +144,12 @@ def main():
             opset = next((i.version for i in case.model.opset_import if i.domain in ("", "ai.onnx")), 0)
             kinds = [n.op_type for n in case.model.graph.node]
             floats = any(isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in case.data_sets[0][0])
-            rows.append([kinds[0] if len(kinds) == 1 else "expanded", case.name, opset, "yes" if floats else "no",
-                         *verdict(tool, case, pathlib.Path(folder))])
+            how, what, why = verdict(tool, case, pathlib.Path(folder))
+            rows.append([kinds[0] if len(kinds) == 1 else "expanded", case.name, opset, "yes" if floats else "no", how, what,
+                         why.replace(",", ";").replace('"', "'")])
     with open(sys.argv[2], "w", newline="", encoding="utf-8") as f:
         csv.writer(f, lineterminator="\n").writerows([["operator", "test", "opset", "float input", "tried", "verdict", "reason"], *rows])
-    count = {v: sum(r[5] == v for r in rows) for v in ("equal", "refused", "differs", "crash")}
+    count = {v: sum(r[5] == v for r in rows) for v in ("equal", "disputed", "refused", "differs", "crash")}
     print(f"{len(rows)} tests:", ", ".join(f"{n} {v}" for v, n in count.items()))
     return bool(count["differs"] or count["crash"])
 

@@ -21,8 +21,9 @@ TF_API char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
 TF_API char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
 /* The same for an ONNX model (the bytes of the file): its graph as a workload.  A setting gives a named axis of an
- * input its extent.  Weights are inputs; their values are not read.  Unknown operators are errors, each once with its
- * nodes; data-dependent indexing (a Gather) becomes an input of the workload, with a warning. */
+ * input its extent.  Weights are inputs; their values are not read.  What is not understood is an error with its node:
+ * operators, attributes, opsets, types that change numbers; data-dependent indexing (a Gather) becomes an input of the
+ * workload, with a warning. */
 TF_API char *tf_import_onnx(const tf_text *text, const tf_setting *set, size_t n_set, tf_diags *d);
 
 /* Moves the settings that give an axis of the model's inputs its extent, where the file has none, to the front: their
@@ -32,8 +33,8 @@ TF_API size_t tf_import_onnx_axes(const tf_text *text, tf_setting *set, size_t n
 /* The weights that such a model holds for the tensors of its workload, as a file of weights (docs/FORMATS.md) that the
  * library of `emit` reads: initializers and constants, whatever their type and place in the model, and scale and
  * shift of each BatchNormalization, in float32 (dtype NULL or f32) or rounded to bfloat16 (bf16; others are E_NAME).
- * text's name is the model's path: external data lies beside it.  out: opened for writing; after an error its content
- * is invalid.  False with every error in d. */
+ * text's name is the model's path: external data lies beside it, in regular files.  Numbers are read and written piece
+ * by piece.  out: opened for writing; after an error its content is invalid.  False with every error in d. */
 TF_API bool tf_import_onnx_weights(const tf_text *text, const tf_setting *set, size_t n_set, const char *dtype,
                                    FILE *out, tf_diags *d);
 

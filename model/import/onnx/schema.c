@@ -26,7 +26,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(BatchNormalization, 1, 15, 5, 5, FLOATS, AS_0,                                                                     \
     "epsilon:f is_test:i spatial:i training_mode:i -momentum:f -consumed_inputs:I")                                    \
   X(Cast, 6, 28, 1, 1, ANY, OWN, "to:i round_mode:s saturate:i")                                                       \
-  X(CastLike, 1, 28, 2, 1, ANY, OWN, "round_mode:s saturate:i")                                                        \
+  X(CastLike, 1, 25, 2, 1, ANY, OWN, "round_mode:s saturate:i")                                                        \
   X(Ceil, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                             \
   X(Celu, 1, 28, 1, 1, FLOATS, AS_0, "alpha:f")                                                                        \
   X(Clip, 1, 13, 3, 1, ANY, AS_0, "max:f min:f -consumed_inputs:I")                                                    \
@@ -85,7 +85,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Neg, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
   X(Not, 1, 1, 1, 1, ANY, TRUTH, "")                                                                                   \
   X(Or, 1, 7, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                                  \
-  X(PRelu, 7, 16, 2, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                             \
+  X(PRelu, 7, 16, 2, 1, WRAPS, AS_0, "")                                                                               \
   X(Pad, 2, 25, 4, 1, ANY, AS_0, "mode:s pads:I value:f")                                                              \
   X(Pow, 1, 15, 2, 1, WRAPS, AS_0, "axis:i broadcast:i")                                                               \
   X(RMSNormalization, 1, 23, 2, 1, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                                     \

@@ -103,11 +103,13 @@ void ox_add_term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
   x->coef[x->n++] = step * times;
 }
 
-/* Padded windows need a rank of their own to slide along: a slice is copied. */
+/* Windows need a rank to slide along, padded ones one of their own: a repetition or a slice is copied. */
 static bool make_room(ox_net *g, ox_value *v, const slides *all) {
   bool fits = true;
   for (int i = 0; i < all->n; i++)
-    fits &= !is_padded(&all->s[i]) || v->n[2 + i] > 1 || ox_rank_of(g, v, 2 + i) >= 0;
+    if (v->n[2 + i] <= 1)
+      fits &= (!is_padded(&all->s[i]) || ox_rank_of(g, v, 2 + i) >= 0) &&
+              (is_plain(&all->s[i]) || v->n[2 + i] == 0 || ox_rank_along(g, v, 2 + i) >= 0);
   return fits || ox_copy(g, v, v->name);
 }
 

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Writes docs/RESULTS-onnx.md from docs/results/onnx-nodes.csv (nodes.py).
+#   bench/onnx/page.sh >docs/RESULTS-onnx.md
+cd "$(dirname "$0")/../.." || exit 2
+rows=docs/results/onnx-nodes.csv
+[ -r $rows ] || { echo "no $rows" >&2; exit 2; }
+
+awk -F, '
+# The reason without the node, and without numbers and names, so that like ones are counted together.
+function kind(why) {
+  sub(/^E_[A-Z]*: /, "", why)
+  sub(/^node [^:]*: /, "", why)
+  sub(/^operator .* is not known.*/, "an operator that is not known", why)
+  sub(/; did you mean.*/, "", why)
+  if (why ~ /cuts( |$)|cuts data/) why = "cuts to whole numbers"
+  if (why ~ /rounds data/) why = "rounds to a float of 8 bits or less"
+  if (why ~ /wraps at/) why = "integers that wrap"
+  if (why ~ /^of data of type|to string|from string/) why = "strings, or integers where floats are defined"
+  if (why ~ /has no elements|less than no element|no element/) why = "empty tensors"
+  if (why ~ /is no tensor with a shape/) why = "sequences, optional values"
+  gsub(/\047[^\047]*\047/, "..", why)
+  if (why !~ /8 bits/) gsub(/[0-9][0-9]*/, "n", why)
+  return why
+}
+NR == 1 { next }
+{
+  n++; all[$6]++; op[$1]++; by[$1, $6]++
+  float[$4]++; float_by[$4, $6]++
+  if ($6 == "equal") way[$5]++
+  if ($6 == "refused") { k = kind($7); why[k]++; if (++of[$1, k] > most[$1]) { most[$1] = of[$1, k]; said[$1] = k } }
+  if ($6 == "disputed") disputed = disputed (disputed ? ", " : "") "`" $2 "`"
+}
+function row(name, f) {
+  printf "| %s | %d | %d | %d | %d | %d | %d |\n", name, f == "" ? n : float[f], f == "" ? all["equal"] : float_by[f, "equal"],
+    f == "" ? all["refused"] : float_by[f, "refused"], f == "" ? all["disputed"] : float_by[f, "disputed"],
+    f == "" ? all["differs"] : float_by[f, "differs"], f == "" ? all["crash"] : float_by[f, "crash"]
+}
+END {
+  print "# ONNX\047s own node tests\n"
+  print "Written by `bench/onnx/page.sh` from [results/onnx-nodes.csv](results/onnx-nodes.csv), a row for each test, which `bench/onnx/run.sh` makes with"
+  print "onnx 1.23.2: it generates the tests, imports each model, and evaluates what the importer writes in float64, by the text of the workload alone"
+  print "(`bench/onnx/workload.py`). A result is equal within the test\047s own tolerance, at least 1e-4; in graphs with float16 or bfloat16 within theirs,"
+  print "as all is computed in float32, which a warning says of casts. What is refused as it is was tried again with inputs of integers, then with all but the first, as"
+  print "numbers of the model, as exporters write them.\n"
+  print "| tests | number | equal | refused | disputed | differ | crash |\n|---|--:|--:|--:|--:|--:|--:|"
+  row("all", ""); row("with a float32 or float64 input", "yes"); row("others", "no")
+  printf "\nOf the equal ones %d are so as they are, %d with numbers of the model.", way["as is"], way["constants"]
+  print " *Disputed*: another result than the test\047s, and the one of onnxruntime 1.32:"
+  print disputed " (where a scale does not"
+  print "make a whole number of elements, the test takes the fraction for their number in `align_corners`).\n"
+  print "## Why tests are refused\n\n| tests | reason |\n|--:|---|"
+  sort = "sort -t\\| -k2,2nr -k3,3"
+  for (k in why) if (why[k] > 2) printf "| %d | %s |\n", why[k], k | sort; else rest += why[k]
+  close(sort)
+  printf "| %d | others, one or two each |\n", rest
+  print "\n## Operator by operator\n"
+  print "Those of which some test is equal. *expanded*: an operator\047s own expansion, as a graph of others.\n"
+  print "| operator | tests | equal | refused | the most common reason |\n|---|--:|--:|--:|---|"
+  sort = "sort -f"
+  for (o in op) if (by[o, "equal"]) printf "| %s | %d | %d | %d | %s |\n", o, op[o], by[o, "equal"], by[o, "refused"], said[o] | sort
+  close(sort)
+  none = ""
+  sort = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
+  print "\nOf these no test is equal, most of them as the operator is not known:\n"
+  for (o in op) if (!by[o, "equal"]) print o " (" op[o] ")" | sort
+  close(sort)
+}' $rows
