@@ -1,16 +1,10 @@
 #include "base/locale.h"
 
-#include <pthread.h>
-
-/* Made once, and kept for the life of the process. */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static locale_t plain;
-
-static void make(void) { plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
-
 locale_t tf_c_locale_enter(void) {
-  pthread_once(&once, make);
-  return uselocale(plain); /* (locale_t)0, if memory ran out, changes nothing */
+  return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); /* (locale_t)0, if memory ran out, changes nothing */
 }
 
-void tf_c_locale_leave(locale_t *before) { uselocale(*before); }
+void tf_c_locale_leave(locale_t *before) {
+  const locale_t plain = uselocale(*before);
+  if (plain != LC_GLOBAL_LOCALE && plain != *before) freelocale(plain); /* the C library's own is not freed by that */
+}

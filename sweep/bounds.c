@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/spec/print.h"
+#include "model/identity/print.h"
 #include "search/common/complete.h"
 #include "sweep/point.h"
 #include "tileflow/slope.h"

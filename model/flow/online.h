@@ -4,13 +4,13 @@
 #ifndef MODEL_FLOW_ONLINE_H
 #define MODEL_FLOW_ONLINE_H
 #include "model/flow/plan.h"
-#include "model/tree/step.h"
+#include "model/flow/step.h"
 
 typedef struct tf_online {
-  tf_op_step *step;   /* [op] */
-  int *maximum;    /* [op] of a streamed sum: the op of the maximum by which it is corrected; -1: none */
-  double *rate;    /* [op] of a streamed sum: the factor is exp(rate * (before - after)) */
-  int *divided_by; /* [op] of a streamed sum: the op of the sum by which it is divided at the end; -1: none */
+  tf_op_step *step; /* [op] */
+  int *maximum;     /* [op] of a streamed sum: the op of the maximum by which it is corrected; -1: none */
+  double *rate;     /* [op] of a streamed sum: the factor is exp(rate * (before - after)) */
+  int *divided_by;  /* [op] of a streamed sum: the op of the sum by which it is divided at the end; -1: none */
 } tf_online;
 
 /* Fills p->online, NULL where nothing is streamed.  False: memory ran out. */

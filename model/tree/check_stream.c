@@ -190,7 +190,8 @@ static const char *wrong_beside(const streams *q, int o, const tf_value_change *
   double *rate = &q->rate[v->max];
   if (scope_of(q, v->max) != scope) return "another scope streams its maximum";
   if (v->sum >= 0 && scope_of(q, v->sum) != scope) return "another scope streams the sum that it is divided by";
-  if (v->factor >= 0) return "its exponentials grow as the maximum rises: they have to be of an element minus the maximum";
+  if (v->factor >= 0)
+    return "its exponentials grow as the maximum rises: they have to be of an element minus the maximum";
   const bool first = *rate == 0;
   if (first) *rate = v->factor;
   return *rate == v->factor ? NULL

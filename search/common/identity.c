@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/spec/print.h"
+#include "model/identity/print.h"
 #include "search/common/complete.h"
 #include "tileflow/search.h"
 #include "tileflow/tree.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
-#include "model/spec/print.h"
+#include "model/identity/print.h"
 #include "tune/store/store.h"
 
 /* What of the machine decides which mappings there are.  Kernels are measured: bandwidths, rates and energies do not

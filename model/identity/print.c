@@ -1,4 +1,4 @@
-#include "model/spec/print.h"
+#include "model/identity/print.h"
 
 /* ---- architectures -------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* What is left of an op where some of its reads count as numbers: within the steps of a stream (model/flow/online.h).
  */
-#ifndef MODEL_TREE_STEP_H
-#define MODEL_TREE_STEP_H
+#ifndef MODEL_FLOW_STEP_H
+#define MODEL_FLOW_STEP_H
 #include "base/arena.h"
 #include "tileflow/spec.h"
 

@@ -1,4 +1,4 @@
-#include "model/tree/step.h"
+#include "model/flow/step.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Architectures and workloads as texts by which they are recognised: equal where they mean the same, and else not. */
-#ifndef MODEL_SPEC_PRINT_H
-#define MODEL_SPEC_PRINT_H
+#ifndef MODEL_IDENTITY_PRINT_H
+#define MODEL_IDENTITY_PRINT_H
 #include <stdio.h>
 
 #include "tileflow/spec.h"
