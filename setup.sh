@@ -32,7 +32,7 @@ as_root() {
 install_packages() {
   need=$(missing "$1")
   [ -n "$need" ] || return 0
-  say "installing $need"
+  say "installing $need(a minute or two)"
   as_root apt-get -qq update
   # shellcheck disable=SC2086 # one word a package
   as_root env DEBIAN_FRONTEND=noninteractive \
