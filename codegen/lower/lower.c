@@ -399,6 +399,7 @@ static void lower_nest(lowering *w, int n) {
   const tf_op *op = &w->plan->wl->ops[o];
   ir_stmt *s = low_add(w, IR_NEST);
   if (!s) return;
+  int at = w->into->n - 1;
   s->op = o;
   s->nest.divides = low_late_divisor(w, o);
   if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return;
@@ -411,9 +412,8 @@ static void lower_nest(lowering *w, int n) {
   }
   s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
                    w->plan->wl->tensors[op->out].n_consumers > 0;
-  int at = w->into->n - 1;
   if (!low_failed(w) && w->target->nest) w->target->nest(w, s);
-  for (; at + 1 < w->into->n; at++) /* after the values that the product requested */
+  for (; at + 1 < w->into->n; at++) /* after the values that were requested for it */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
 }

@@ -28,7 +28,7 @@ typedef struct {
                      others than the first */
   ir_atom limit;
   ir_range few;  /* whole rows: the range that producers compute for them, of few possible lengths */
-  ir_atom fresh; /* streamed: 0 in the first block that is not skipped ... */
+  ir_atom first; /* streamed: where the first block begins that is not skipped ... */
   ir_range seen; /* ... and a range that is empty in blocks that are skipped */
 } low_mask;
 
@@ -127,7 +127,7 @@ void low_mask_close(lowering *w, int n);
 void low_mask_infer(lowering *w, int o);
 low_mark low_mask_visit(lowering *w, int n);
 /* For a dim that op o reduces: a value that is 0 where the reduction starts, given the lower end of its range. */
-ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo);
+ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo);
 
 /* keep.c: what scopes retain.  low_keep_start after the arrays of `w`; low_keep_plan after loops were hoisted. */
 bool low_keep_start(lowering *w);

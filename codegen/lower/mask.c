@@ -35,7 +35,7 @@ void low_mask_find(lowering *w) {
   for (int i = 0; i < 2 * wl->n_ops && w->mask.scope < 0; i++) {
     const bool by_data = i >= wl->n_ops;
     const int o = i % wl->n_ops;
-    low_mask m = {.limit = ir_number(0), .fresh = ir_number(0)};
+    low_mask m = {.limit = ir_number(0), .first = ir_number(0)};
     if (by_data ? !tf_mask_added(wl, o, w->p->arena, &m.of) || !holds_infinities(w, &m.of)
                 : !tf_mask_of(wl, o, w->p->arena, &m.of))
       continue;
@@ -211,13 +211,13 @@ static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l)
   w->mask.seen.some = w->mask.seen.exact = false;
   if (w->mask.of.by >= 0) {
     w->mask.seen.hi = low_max(w, "seen", end_of(w, q, l), ir_number(1));
-    w->mask.fresh = l->lo;
+    w->mask.first = ir_number(0);
   } else {
     const ir_atom first = first_of(w, q, l->most), limit = limit_of(w, q, l, l->most);
     if (first.var < 0 && limit.var < 0) return;
     w->mask.seen.lo = low_max(w, "seen", l->lo, first);
     w->mask.seen.hi = low_min(w, "seen", l->hi, limit);
-    w->mask.fresh = low_sum(w, "since", l->lo, -1, first);
+    w->mask.first = first;
   }
   w->mask.streaming = true;
 }
@@ -234,8 +234,9 @@ low_mark low_mask_visit(lowering *w, int n) {
   return mark;
 }
 
-ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo) {
-  return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l ? w->mask.fresh : lo;
+ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
+  const bool since = w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l;
+  return since ? low_sum(w, "since", lo, -1, w->mask.first) : lo;
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------------------------ */

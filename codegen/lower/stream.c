@@ -102,12 +102,13 @@ static int saved(const lowering *w, int z) {
 static void correct(lowering *w, int o, int x) {
   ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
   if (lo.var < 0) return; /* a single step */
+  const ir_atom fresh = low_mask_fresh(w, x, streamed_dim(w, x), lo);
   ir_stmt *s = low_over_output(w, IR_CORRECT, o);
   if (!s) return;
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
   s->correct.rate = w->plan->online->rate[o];
-  s->correct.fresh = low_mask_fresh(w, x, streamed_dim(w, x), lo);
+  s->correct.fresh = fresh;
 }
 
 static void divide(lowering *w, int o, int z) {

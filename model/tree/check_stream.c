@@ -56,7 +56,16 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
     tf_note(q->c->diags, f->tree->nodes[f->stream_scope[o]].at, "the scope below");
     return false;
   }
-  if (home < 0 || home == scope || !tf_is_above(f, scope, home)) return true;
+  const int in = f->tree->nodes[f->lead[o]].parent; /* the scope furthest in where it is read */
+  if (home < 0 || home == scope || !tf_is_above(f, scope, home)) {
+    if (in == scope || !tf_is_above(f, scope, in)) return true;
+    tf_fail(q->c->diags, z->at, TF_E_STREAM,
+            "'%.50s' is read in a scope further in: what is streamed and what reads it "
+            "are in different branches of this scope",
+            name);
+    tf_note(q->c->diags, f->tree->nodes[in].at, "the scope further in");
+    return false;
+  }
   tf_fail(q->c->diags, z->at, TF_E_STREAM, "this scope is not the home of '%.50s': stream it where all its readers are",
           name);
   tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");

@@ -11,7 +11,7 @@ typedef struct {
 } drawn;
 
 /* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, of few rows, of panels,
- * or of any layout of space, below instead. */
+ * of any layout of space, or of a softmax, below instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
@@ -22,6 +22,7 @@ typedef struct {
 #define DRAW_PANELS (UINT64_C(1) << 56)
 #define DRAW_DEALT (UINT64_C(1) << 55)
 #define DRAW_SPACE (UINT64_C(1) << 54)
+#define DRAW_SPELLED (UINT64_C(1) << 53)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
@@ -42,6 +43,10 @@ void draw_stream(page *p, uint64_t seed);
 void draw_few(page *p, uint64_t seed);
 /* draw_panels.c: products of two inputs, of which the second may be laid out once for many calls. */
 void draw_panels(page *p, uint64_t seed);
+/* draw_spelled.c: a softmax between two products, spelled in any way (tests/oracle/gen_spelled.h), its keys streamed or
+ * not; the parts behind the architecture. */
+void draw_spelled(page *p, uint64_t seed);
+void draw_spelled_work(page *p, tf_rng *g, int most);
 /* draw_dealt.c: a product of which two cores take pieces in turn. */
 void draw_dealt(page *p, uint64_t seed);
 /* draw_space.c: convolutions of one to three dims in any layout, with a mapping of any order. */

@@ -116,9 +116,11 @@ static void quotients(page *p, tf_rng *g) {
 
 void draw_wild(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 13);
-  const uint64_t which = tf_rng_below(&g, 8);
+  const uint64_t which = tf_rng_below(&g, 9);
   head(p);
-  if (which < 3)
+  if (which == 8)
+    draw_spelled_work(p, &g, rng_chance(&g, 2) ? 60 : 12);
+  else if (which < 3)
     streamed(p, &g);
   else if (which < 5)
     quotients(p, &g);

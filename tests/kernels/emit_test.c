@@ -7,6 +7,8 @@
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
+ * --spelled: softmaxes spelled in any way alone.
+ * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
  * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them; else skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -22,7 +24,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
-  bool keep, clang, cpp, xsmm, shown, text, plain, panels;
+  bool keep, clang, cpp, xsmm, shown, text, plain, panels, spelled, tcc;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -69,8 +71,16 @@ static const char *dtype_of_turn(const char *isa, uint64_t turn) {
   return !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx") ? all[1 + turn % 2] : all[turn / 3 % 4];
 }
 
+static bool tcc_runs(const char *dir) {
+  char command[256];
+  snprintf(command, sizeof command,
+           "cd %s && tcc -o t test.c kernel.c -lm >said 2>&1 && ./t >>said 2>&1 || { cat said; false; }", dir);
+  return system(command) == 0;
+}
+
 static bool compile_and_run(const session *s, const char *dir, const char *isa, uint64_t turn) {
   char command[1024], flags[512], here[256];
+  if (s->tcc) return tcc_runs(dir);
   const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
   if (!getcwd(here, sizeof here)) return false;
   const char *openmp = turn % 3 || !strcmp(cc, "clang") ? "OPENMP=-fopenmp-simd" : "OPENMP=-fopenmp";
@@ -155,7 +165,8 @@ static tf_choices choices_of_turn(uint64_t turn) {
 
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = s->isa                                    ? s->isa
+  tf_emit_options o = {.isa = s->tcc                                    ? "portable"
+                              : s->isa                                  ? s->isa
                               : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512"
                                                                         : isa_of_turn(s, turn)};
   o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
@@ -212,9 +223,16 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
+/* One in five a softmax spelled in any way, whatever turn it is. */
+static bool is_spelled(uint64_t turn) {
+  tf_rng rng = tf_rng_new(turn, 0x7370656c);
+  return tf_rng_below(&rng, 5) == 0;
+}
+
 /* One in seven a stream, one of few rows, one of panels, one dealt to cores: of all instruction sets and types, whose
  * turns are of other lengths. */
 static uint64_t kind_of_turn(const session *s, uint64_t turn) {
+  if (s->spelled || (!s->panels && is_spelled(turn))) return DRAW_SPELLED;
   if (s->panels || turn % 7 == 5) return DRAW_PANELS;
   if (turn % 7 == 1) return DRAW_STREAM;
   if (turn % 7 == 3) return DRAW_FEW;
@@ -234,6 +252,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--panels")) s.panels = true;
+    if (!strcmp(argv[i], "--spelled")) s.spelled = true;
+    if (!strcmp(argv[i], "--tcc")) s.tcc = true;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;

@@ -10,6 +10,7 @@ typedef struct {
   spelled_may may;
   spelled *out;
   const char *b; /* "b," or "" */
+  bool data;     /* scores hold an input as an addend: -inf may mask a row, which what is not divided shows */
 } speller;
 
 typedef struct {
@@ -75,6 +76,7 @@ static words scores(speller *s, bool makes) {
   if (how == 1) return v;
   if (how == 2 && s->may.masks) v = say("select(%s, %s, -inf)", condition(s), v.text);
   if (how == 3) v = say("%s + B[m,l]", v.text);
+  s->data = how == 3 || !makes;
   op(s, 'T', "m,l", "=", &v, "ml");
   return at(s, 'T', "m,l");
 }
@@ -155,10 +157,12 @@ static words product(const speller *s, words e, words values, const words *z) {
 
 static void sums(speller *s, words e, words z) {
   typedef enum { NOWHERE, BEFORE, WITHIN, BEHIND } place;
-  const place where = (place)rng_between(s->g, rng_chance(s->g, 6) ? NOWHERE : BEFORE, s->may.behind ? BEHIND : WITHIN);
+  const bool shows = s->data;
+  const place where =
+      (place)rng_between(s->g, rng_chance(s->g, 6) && !shows ? NOWHERE : BEFORE, s->may.behind ? BEHIND : WITHIN);
   const words v = where == BEFORE ? shares(s, e, z) : e, values = say("V[%sl,n]", s->b),
               o = product(s, v, values, where == WITHIN ? &z : NULL);
-  if (rng_chance(s->g, 6)) {
+  if (rng_chance(s->g, 6) && (!shows || where == BEFORE || where == WITHIN)) {
     const words other = product(s, v, say("G[l]"), where == WITHIN ? &z : NULL);
     op(s, 'F', "m", "+=", &other, "ml");
   }
@@ -175,7 +179,7 @@ void spell(tf_rng *g, page *p, spelled_may may, spelled *out) {
                    .a = rng_between(g, 1, may.most / 3 + 1),
                    .n_dim = rng_between(g, 1, may.most / 3 + 1),
                    .b = rng_chance(g, 4) ? 2 : 0};
-  speller s = {g, p, may, out, out->b ? "b," : ""};
+  speller s = {g, p, may, out, out->b ? "b," : "", false};
   const bool makes = !rng_chance(g, 4);
   page_say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d", out->m, out->l, out->n_dim);
   if (makes) page_say(p, ", a: %d", out->a);
