@@ -43,7 +43,7 @@ static bool merges(const ir_body *b) {
 }
 
 static bool runs_equal(session *s, const ir_program *p) {
-  const tf_workload *wl = p->tree->workload;
+  const tf_workload *wl = p->asked ? p->asked : p->tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
   char why[200] = "";
   bool ok = want && got && ir_check(p, why, sizeof why);
@@ -91,7 +91,8 @@ static void one(void *ctx, uint64_t seed) {
 
 /* The seed as one of any kind. */
 static uint64_t of_any_kind(uint64_t seed) {
-  static const uint64_t kinds[] = {0, DRAW_CONV, DRAW_ROWS, DRAW_STREAM, DRAW_FORKS, DRAW_WINDOW, DRAW_FEW, DRAW_SPACE};
+  static const uint64_t kinds[] = {0,           DRAW_CONV, DRAW_ROWS,  DRAW_STREAM, DRAW_FORKS,
+                                   DRAW_WINDOW, DRAW_FEW,  DRAW_SPACE, DRAW_SPELLED};
   return seed | kinds[draw_lot(seed, "kind", sizeof kinds / sizeof *kinds)];
 }
 
@@ -125,6 +126,7 @@ static int write_all(const draw_plan *plan, const char *dir) {
 static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
 static void one_space(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPACE); }
+static void one_spelled(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPELLED); }
 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
@@ -149,6 +151,7 @@ int main(int argc, char **argv) {
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
     draw_each(&some, one_space, &s);
+    draw_each(&some, one_spelled, &s);
   }
   printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, "
          "%ld wrong; "

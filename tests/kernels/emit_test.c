@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--panels")) s.panels = true;
     if (!strcmp(argv[i], "--spelled")) s.spelled = true;
-    if (!strcmp(argv[i], "--tcc")) s.tcc = true;
+    if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;

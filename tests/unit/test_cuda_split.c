@@ -67,7 +67,7 @@ static void check_splits(const char *dtype) {
     char why[200] = "";
     ir_program *p = lowered(&e, row[i].text, dtype);
     if (CHECK_ROW(&row[i], p != NULL)) {
-      const tf_workload *wl = p->tree->workload;
+      const tf_workload *wl = p->asked ? p->asked : p->tree->workload;
       double **want = whole_new(wl), **got = whole_new(wl);
       const int n = find_merges(&p->body, s, 0, 8);
       CHECK_ROW_I64(&row[i], n, row[i].merges);
