@@ -161,6 +161,15 @@ static void draw_attention(drawing *d) {
 /* The same with its keys streamed, a block in L1 at a time, behind masks or without, with slopes or without. */
 static void draw_streams(drawing *d) {
   static const char *const masks[] = {"", "l <= m", "l <= m and m - l < 21", "l <= m + 7"};
+  static const char *const whole = "P[h,m,l] / D[h,m]";
+  const char *const shares[8] = {whole,
+                                 whole,
+                                 whole,
+                                 whole,
+                                 "1 / D[h,m] * P[h,m,l]",
+                                 "P[h,m,l] * (0.5 / D[h,m])",
+                                 "-(0.25 * P[h,m,l] / D[h,m])",
+                                 "P[h,m,l] / (D[h,m] * 2)"};
   dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
   m.all += m.one * one_of(d, 5);
   const char *const mask = masks[one_of(d, 4)], *const scores = *mask ? "T" : "S";
@@ -172,9 +181,9 @@ static void draw_streams(drawing *d) {
       h, m.all, keys, k.all, n.all);
   if (*mask) put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4%s, -inf)\n", mask, slopes ? " - A[h] * abs(m - l)" : "");
   put(d,
-      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
-      "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
-      scores, scores);
+      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s(%s[h,m,l] - X[h,m]))\n  - D[h,m] += P[h,m,l]\n"
+      "  - R[h,m,l] = %s\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
+      scores, one_of(d, 3) ? "" : "0.5 * ", scores, shares[one_of(d, 8)]);
   put(d, "mapping: |\n  GM for h=%d m=%d", h, trips(m.all, m.one));
   put(d, near ? "\n    L1 for l=%d\n" : " l=%d\n    L1\n", trips(keys, l.one));
   put(d, "      Seq stream X D O keep S@UB %s X@UB P@UB D@UB R@L1\n", *mask ? "T@UB" : "");
