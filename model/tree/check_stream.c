@@ -297,7 +297,7 @@ static const char *wrong_rows(streams *q, int o, bool changes) {
       const int z = op->reads[i].tensor;
       if (q->seen[z].change == TF_V_FIXED || !q->rows[z * wl->n_dims + d]) continue;
       q->moves[d] = true;
-      if (!at_its_row(q, &op->reads[i], d)) why = "it reads at other coordinates than what is streamed is made at";
+      if (!at_its_row(q, &op->reads[i], d)) why = "it reads that at other coordinates than those at which it is made";
     }
     if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0) why = "it adds up rows whose corrections differ";
   }
