@@ -60,12 +60,13 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   tf_planner_opts opts = *p->o;
   opts.n_time = 0;
   *found = false;
-  if (plan_stopped(p)) return true;
+  if (plan_over(p)) return true;
+  opts.budget.time_limit = plan_seconds_left(p);
   if (!isolate(p->wl, o, &l)) return plan_no_memory(p);
   tf_planned *q = tf_planner_run(p->arch, &l.workload, NULL, &opts, p->d);
   *found = q && q->tree;
   if (*found) put(b, scope, q->tree, o);
-  if (q) p->plan->evals += q->evals;
+  if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;
   const bool ok = q;
   tf_planned_free(q);
   free(l.workload.tensors);

@@ -13,6 +13,11 @@
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
 /* One in so many parts of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
+/* A search has one in so many parts of the time that is left: kernels are estimated behind it, and other forms tried.
+ */
+enum { SHARE = 2 };
+/* Effort behind which no more of the target's own forms are evaluated even if none fitted. */
+enum { FORMS_EFFORT = 8 * TF_PLANNER_EFFORT };
 /* Likewise of the default budget, for a search whose result is polished: that finds more than the other half would. */
 enum { POLISHED = 2 };
 /* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
@@ -73,7 +78,7 @@ static tf_search_opts options_of(const planner *p, view *v, int part) {
   }
   so.budget.max_evals = (so.budget.max_evals + part - 1) / part;
   so.budget.max_effort = (so.budget.max_effort + part - 1) / part;
-  so.budget.time_limit /= part;
+  so.budget.time_limit = plan_seconds_left(p) / SHARE / part;
   so.budget.stop = stop;
   so.budget.progress = o->budget.progress ? show : NULL;
   so.budget.ctx = v;
@@ -155,15 +160,18 @@ static bool is_near(const planner *p, const tf_bounds *bounds) {
          (tf_emit_cycles_whole(p->o->target) || best->kernel >= ALIKE * best->cycles);
 }
 
-/* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked. */
+/* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked.  It is never
+ * walked: where no sums count it, its figures are upper bounds. */
 static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
+  if (m) tf_model_walk_limit(m, 0), tf_model_estimate(m);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
   plan_candidate c = {
       .cycles = fits ? r.cycles : 0, .traffic = fits ? tf_result_traffic(p->wl, &r) : 0, .apart = apart};
   if (!m) return false; /* what is wrong with the model is in d */
   *effort += tf_model_effort(m);
+  p->plan->walked += tf_model_walked(m);
   tf_model_free(m);
   p->plan->evals++;
   if (!fits) return true;
@@ -188,7 +196,7 @@ static bool search_freely(planner *p) {
   int64_t effort = 0;
   tf_tree *t = NULL;
   bool ok = search(p, NULL, 1);
-  if (ok && !p->plan->tree && !plan_stopped(p)) ok = plan_whole_ops(p, &t) && (!t || add_closed(p, t, false, &effort));
+  if (ok && !p->plan->tree && !plan_over(p)) ok = plan_whole_ops(p, &t) && (!t || add_closed(p, t, false, &effort));
   tf_tree_free(t);
   return ok;
 }
@@ -201,7 +209,7 @@ static bool search_templates(planner *p) {
   tf_bounds bounds;
   if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
   bool ok = true;
-  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_over(p); form++) {
     const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
     const plan_candidate *best = best_of(p);
     if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
@@ -218,7 +226,9 @@ static bool search_templates(planner *p) {
 static bool search_forms(planner *p, bool *any) {
   bool ok = true;
   int64_t effort = 0;
-  for (int k = 0; ok && !plan_stopped(p) && (effort < TF_PLANNER_EFFORT || !p->plan->tree); k++) {
+  const double until = p->until;
+  if (isfinite(until)) p->until -= plan_seconds_left(p) / SHARE; /* the rest is for their kernels */
+  for (int k = 0; ok && !plan_over(p) && effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT); k++) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;
@@ -226,6 +236,7 @@ static bool search_forms(planner *p, bool *any) {
     ok = t->open ? search(p, t, 2) : add_closed(p, t, false, &effort);
     tf_tree_free(t);
   }
+  p->until = until;
   if (ok && *any && p->wl->n_ops > 1 && tf_emit_cycles_expected(p->o->target)) ok = add_apart(p, &effort);
   return ok;
 }

@@ -89,6 +89,7 @@ static bool try(planner *p, const tf_tree *t, double cycles) {
   tf_model_all_points(m); /* as the search counted what it is compared with */
   const bool better = tf_model_eval(m, NULL, &r) && r.feasible && r.cycles < cycles;
   plan_candidate c = {.cycles = better ? r.cycles : 0, .traffic = better ? tf_result_traffic(p->wl, &r) : 0};
+  p->plan->walked += tf_model_walked(m);
   tf_model_free(m);
   p->plan->evals++;
   if (!better) return true;
@@ -106,7 +107,7 @@ static bool try(planner *p, const tf_tree *t, double cycles) {
 bool plan_halos(planner *p) {
   const int n = p->n < TRIED ? p->n : TRIED;
   bool ok = true;
-  for (int i = 0; ok && i < n && !plan_stopped(p); i++) {
+  for (int i = 0; ok && i < n && !plan_over(p); i++) {
     tf_tree *t = retaining(p, p->at[i].tree);
     ok = !t || try(p, t, p->at[i].cycles);
     tf_tree_free(t);

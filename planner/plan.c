@@ -1,12 +1,22 @@
 /* Making a plan: find, rank, evaluate, time. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/locale.h"
+#include "model/eval/hooks.h"
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
 bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
+
+bool plan_over(const planner *p) { return plan_stopped(p) || (isfinite(p->until) && tf_now() >= p->until); }
+
+double plan_seconds_left(const planner *p) {
+  const double least = 1e-3; /* 0 would be no limit */
+  return isfinite(p->until) ? fmax(least, p->until - tf_now()) : 0;
+}
 
 bool plan_no_memory(const planner *p) { return tf_out_of_memory(p->d); }
 
@@ -38,10 +48,13 @@ bool plan_adopt(planner *p, const tf_tree *tree) {
   return true;
 }
 
+/* A mapping given is counted exactly if it can be; of one found so much is walked only that a plan stays a matter of a
+ * second, and behind that tiles are taken to be whole. */
 bool plan_evaluate(planner *p) {
   tf_planned *q = p->plan;
   q->model = tf_model_new(q->tree, p->d);
-  if (q->model) tf_model_eval(q->model, NULL, &q->result);
+  if (q->model && q->found) tf_model_walk_limit(q->model, PLAN_FINAL_STEPS), tf_model_estimate(q->model);
+  if (q->model) tf_model_eval(q->model, NULL, &q->result), q->walked += tf_model_walked(q->model);
   return q->model;
 }
 
@@ -49,6 +62,7 @@ static bool find_and_time(planner *p) {
   if (!plan_find(p)) return false;
   if (!p->plan->tree) return true;
   if (!plan_stopped(p) && !plan_rank(p)) return false;
+  if (!p->plan->tree) return true; /* the target makes none of those found */
   return plan_evaluate(p) && plan_time(p);
 }
 
@@ -67,6 +81,7 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
   TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
+  p.until = o->budget.time_limit > 0 ? tf_now() + o->budget.time_limit : INFINITY;
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);
   bool ok = p.plan ? find_and_time(&p) : plan_no_memory(&p);

@@ -24,11 +24,15 @@ typedef struct {
   tf_emit_options kernel; /* of o, with an isa */
   int n_time;             /* of o; 0: no timing */
   int form;               /* of the target's own, which is being searched */
+  double until;           /* when the time is over (base/clock.h); infinite: never */
   tf_diags *d;
   tf_planned *plan;
   int n;
   plan_candidate *at; /* [n] */
 } planner;
+
+/* Steps that the exact walk of a mapping chosen may take. */
+enum { PLAN_FINAL_STEPS = 200000 };
 
 /* Each returns false with an error in the planner's diagnostics. */
 /* find.c: the best mapping becomes the plan's, the better ones candidates. */
@@ -55,8 +59,11 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
-/* plan.c: */
+/* plan.c: whether the caller has said stop; whether he has, or the time is over. */
 bool plan_stopped(const planner *p);
+bool plan_over(const planner *p);
+/* Seconds of the budget that are left; 0: they are not limited. */
+double plan_seconds_left(const planner *p);
 void plan_candidate_clear(plan_candidate *c);
 /* Takes over the candidate; false: memory ran out, which is reported. */
 bool plan_add(planner *p, plan_candidate c);

@@ -170,6 +170,11 @@ static bool move(polish *q) {
   return move_own(q, from);
 }
 
+static void charge(polish *q) {
+  q->effort -= tf_model_effort(q->model);
+  q->p->plan->walked += tf_model_walked(q->model);
+}
+
 /* Improves the own loops of ops by the model alone, with those that they share as they are: a kernel whose blocks stay
  * close to the core goes by the shared loops, the model's cycles of each op by its own.  Where ops share none, kernels
  * go by their own loops. */
@@ -181,7 +186,7 @@ static void settle(polish *q, int tries, tf_result *best) {
     if (q->at[from].is_fixed || q->at[from].op < 0 || !move_own(q, from)) continue;
     if (tf_rng_below(&q->rng, 2)) move_own(q, from);
     const bool better = tf_model_eval(q->model, q->next, &r) && r.feasible && r.cycles < best->cycles;
-    q->effort -= tf_model_effort(q->model);
+    charge(q);
     if (better)
       *best = r;
     else
@@ -224,7 +229,7 @@ static int costed_most(const polish *q) {
 static bool settle_and_try(polish *q, int tries) {
   tf_result r;
   const bool counted = tf_model_eval(q->model, q->next, &r);
-  q->effort -= tf_model_effort(q->model);
+  charge(q);
   if (!counted || !r.feasible) return true;
   settle(q, tries, &r);
   return plan_is_behind(q->p, r.cycles, q->value) || was_costed(q) || try_next(q, &r);
@@ -235,7 +240,7 @@ static bool walk(polish *q) {
   q->effort = (int64_t)EFFORT_EACH * most;
   memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
   bool ok = settle_and_try(q, SETTLE_FIRST);
-  for (int i = 0; ok && i < DRAWN && q->n_seen < most && q->effort > 0 && !plan_stopped(q->p); i++) {
+  for (int i = 0; ok && i < DRAWN && q->n_seen < most && q->effort > 0 && !plan_over(q->p); i++) {
     memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
     bool moved = false;
     for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)
@@ -276,12 +281,13 @@ static bool twins(polish *q) {
   const int most = costed_most(q);
   int left = most < TWINS ? most : TWINS;
   for (int from = 0; from < q->p->wl->n_ops; from++)
-    for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_stopped(q->p); to++) {
+    for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_over(q->p); to++) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
       tf_result r;
-      if (from == to || !copy_twin(q, from, to) || was_costed(q) || !tf_model_eval(q->model, q->next, &r) ||
-          !r.feasible || plan_is_behind(q->p, r.cycles, q->value))
-        continue;
+      if (from == to || !copy_twin(q, from, to) || was_costed(q) || q->effort <= 0) continue;
+      const bool fits = tf_model_eval(q->model, q->next, &r) && r.feasible;
+      charge(q);
+      if (!fits || plan_is_behind(q->p, r.cycles, q->value)) continue;
       left--;
       if (!try_next(q, &r)) return false;
     }
@@ -290,7 +296,7 @@ static bool twins(polish *q) {
 
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
-  for (int i = from; i < p->n && !plan_stopped(p); i++) {
+  for (int i = from; i < p->n && !plan_over(p); i++) {
     const bool behind = i > from && p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, p->at[best].value);
     p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "planner/planner.h"
+#include "tileflow/tree.h"
 
 /* Where a target expects cycles of kernels that it has not made: how many candidates of each of its forms (of the
  * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
@@ -49,11 +50,24 @@ static bool fits(const planner *p, const plan_candidate *c) {
   return fits;
 }
 
+/* No mapping found is one that the target makes: says what stands against the first. */
+static bool refuse_all(planner *p) {
+  if (p->n == 0 || p->given || plan_over(p)) return true;
+  tf_diags *d = tf_diags_new();
+  if (d && !tf_emit_fits(p->at[0].tree, p->o->target, d) && tf_diags_errors(d))
+    tf_warn(p->d, (tf_loc){0}, "of the mappings found target %s makes none.  The first: %.150s",
+            p->o->target, tf_diags_at(d, 0)->msg);
+  tf_diags_free(d);
+  tf_tree_free(p->plan->found);
+  p->plan->tree = p->plan->found = NULL;
+  return true;
+}
+
 /* By cycles that are the target's alone, on which the model's are no bound.  Of those that take as long the first. */
 static bool rank_expected(planner *p) {
   int scored[WHOLE_FORMS] = {0}, best = -1;
   p->kernel.most_cycles = INFINITY;
-  for (int i = 0; i < p->n && !plan_stopped(p); i++) {
+  for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
     const bool behind = *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
@@ -64,7 +78,7 @@ static bool rank_expected(planner *p) {
     p->kernel.most_cycles = c->value;
     best = i;
   }
-  return best < 0 || plan_adopt(p, p->at[best].tree); /* if none can be emitted, emitting reports why */
+  return best < 0 ? refuse_all(p) : plan_adopt(p, p->at[best].tree);
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */
@@ -101,7 +115,7 @@ bool plan_rank(planner *p) {
   if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_expected(p->o->target)) return rank_expected(p);
   for (int i = 0; i < p->n; i++) {
     const bool behind = p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, least);
-    if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
+    if (!p->at[i].is_scored) p->at[i].value = behind || plan_over(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
   }
   sort(p);

@@ -39,6 +39,7 @@ static bool emit_candidate(const planner *p, int i, kernels *k) {
   tf_model *model = d ? tf_model_new(tree, d) : NULL;
   tf_result r;
   const bool ok = d != NULL;
+  if (model) tf_model_walk_limit(model, PLAN_FINAL_STEPS), tf_model_estimate(model);
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
     tf_emitted *files = tf_emit(tree, p->o->target, &p->kernel, d);
     if (files) keep_new(k, i, files, r.seconds);

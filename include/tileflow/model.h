@@ -69,6 +69,7 @@ typedef struct {
   double compute_utilization; /* points / (cycles * peak points per cycle of the units used) */
   char bottleneck[64];        /* "DRAM read", "matrix compute" */
   bool feasible, overflow;    /* overflow: a count exceeded 2^63 - 1; all figures are invalid */
+  bool estimated;             /* every step was taken to have a whole tile (tf_model_estimate) */
   int n_violations;
   tf_violation violations[16];
   /* Arrays owned by the tf_model, valid until its next evaluation. */
@@ -93,6 +94,13 @@ TF_API void tf_model_all_points(tf_model *m);
 /* Sets the most steps that an evaluation may walk before it gives up (which is reported like an overflow); initially
  * 20 million.  Mappings whose instances do not run in step are counted by walking the execution. */
 TF_API void tf_model_walk_limit(tf_model *m, int64_t steps);
+
+/* From now on, where that limit ends the walk, every step is taken to have a whole tile, also where the last ones reach
+ * beyond a range, and r->estimated says so: words held and instances used are upper bounds, counts, cycles and energy
+ * as a rule (not where an idle step would have brought what the next one finds).  With a limit of 0, whether a mapping
+ * fits is asked without walking.  Of some trees (retained tensors, ops that share a loop and advance by different
+ * steps) nothing is known even so: the evaluation gives up. */
+void tf_model_estimate(tf_model *m);
 
 /* Whether the last evaluation failed because of that limit, and not because of an overflow: nothing is known about the
  * mapping. */

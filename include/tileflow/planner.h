@@ -41,6 +41,7 @@ typedef struct {
   tf_model *model;     /* owned: a model of the tree */
   tf_result result;    /* its evaluation; the model owns its arrays; a given mapping need not fit */
   int64_t evals;       /* of all searches */
+  int64_t walked;      /* steps of exact walks besides those of searches, which count them as evaluations */
   tf_stop stopped_by;  /* of the last search */
   int n_measured, chosen;
   tf_measured *measured; /* [n_measured] kernels that were timed, in the model's order; chosen: the index of `tree` */

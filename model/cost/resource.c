@@ -123,7 +123,7 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
     bits = tf_sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->quick && m->at_once[n] >= 0) bits = m->at_once[n];
+  if (!m->quick && !m->estimated && m->at_once[n] >= 0) bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }
 

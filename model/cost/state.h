@@ -57,9 +57,11 @@ struct tf_model {
   tf_plan *plan;
   tf_views *views;
   tf_eval ev;
-  int64_t walk_max;       /* most steps of an exact walk */
-  bool to_walk;           /* evaluations walk, whatever counts apply */
-  int64_t *own_trip;      /* [n_loops] the tree's trip counts */
+  int64_t walk_max;  /* most steps of an exact walk */
+  bool to_walk;      /* evaluations walk, whatever counts apply */
+  bool estimates;    /* where the walk gives up, whole tiles are counted */
+  bool whole_tiles;  /* the quick count takes every step to have a whole tile, as far as it reaches beyond a range */
+  int64_t *own_trip; /* [n_loops] the tree's trip counts */
   struct tf_cover *cover; /* whether trip counts cover the ranges; created with scratch.boxes */
   tf_scratch scratch;
   tf_move *moves;      /* [n_slices] */
@@ -88,6 +90,7 @@ struct tf_model {
   struct tf_even *even;  /* what the quick count needs; NULL: it never applies */
   bool quick;            /* whether the last evaluation was a quick one */
   int64_t walked;        /* steps that the last evaluation walked; 0: none */
+  bool estimated;        /* in the last evaluation tiles were taken to be whole */
   bool starved;          /* an allocation outside the arena failed */
   bool gave_up;          /* the last evaluation needed a walk, and did not do it */
   bool all_points;       /* count steps that a mask would skip like others */

@@ -8,8 +8,11 @@
  * every setting visited.  Independent of the machine. */
 int64_t tf_model_effort(const tf_model *m);
 
-/* Steps that the last evaluation walked; 0: it did not walk. */
+/* Steps that the last evaluation walked; 0: it did not walk.  And what these count as in a budget of evaluations,
+ * beside the evaluation itself: one for each TF_WALKED_AN_EVAL. */
 int64_t tf_model_walked(const tf_model *m);
+enum { TF_WALKED_AN_EVAL = 64 };
+static inline int64_t tf_model_walked_evals(const tf_model *m) { return tf_model_walked(m) / TF_WALKED_AN_EVAL; }
 
 /* Sets the most settings that the sums of an evaluation may visit before they leave it to the walk; initially 2^28.
  * With a walk limit of 0, too, no evaluation takes long. */

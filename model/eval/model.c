@@ -13,8 +13,8 @@
 #include "model/tree/cover.h"
 
 /* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
- * many settings visited. */
-enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48 };
+ * many settings visited, or steps walked. */
+enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
 
 /* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
 #define SUM_MOST (INT64_C(1) << 28)
@@ -154,6 +154,16 @@ static void summarize(tf_model *m, tf_result *out) {
   out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
+/* Where the walk gave up: as if every step had a whole tile, which the quick count counts. */
+static bool estimate(tf_model *m) {
+  if (!m->gave_up || !m->estimates || !m->even) return false;
+  m->whole_tiles = true;
+  m->estimated = tf_even_count(m);
+  m->whole_tiles = false;
+  m->gave_up = !m->estimated;
+  return m->estimated;
+}
+
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
 static bool count(tf_model *m) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
@@ -167,10 +177,12 @@ static bool count(tf_model *m) {
   if (!m->ev.irregular) return true;
   const bool walked = tf_walk(m);
   m->gave_up = !walked && !m->starved;
-  return walked;
+  return walked || estimate(m);
 }
 
-int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
+int64_t tf_model_effort(const tf_model *m) {
+  return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
+}
 
 int64_t tf_model_walked(const tf_model *m) { return m->walked; }
 
@@ -182,6 +194,8 @@ void tf_model_all_points(tf_model *m) { m->all_points = true; }
 bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
+
+void tf_model_estimate(tf_model *m) { m->estimates = true; }
 
 void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = settings; }
 
@@ -199,7 +213,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
-  m->gave_up = false;
+  m->gave_up = m->estimated = false;
   m->walked = 0;
   m->ev.masked_too = m->all_points;
   const bool even = m->even && (!m->plan->skips || m->all_points);
@@ -219,6 +233,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     out->overflow = true;
     return false;
   }
+  out->estimated = m->estimated;
   tf_resources(m, out);
   tf_latency(m, out);
   tf_energy(m, out);

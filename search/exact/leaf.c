@@ -51,15 +51,14 @@ static void note_violations(tf_x_worker *w, const tf_result *r) {
     w->task->counts.by_mesh++;
 }
 
-/* The most steps of an exact walk, where no other way counts the mapping; and how many steps cost as much as an
- * evaluation. */
-enum { WALK_MOST = 20000, WALKED_AN_EVAL = 64 };
+/* The most steps of an exact walk, where no other way counts the mapping. */
+enum { WALK_MOST = 20000 };
 
 static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {
   tf_model_walk_limit(w->model, WALK_MOST);
   const bool ok = tf_model_eval(w->model, trips, r);
   tf_model_walk_limit(w->model, 0);
-  w->task->counts.evals += tf_model_walked(w->model) / WALKED_AN_EVAL;
+  w->task->counts.evals += tf_model_walked_evals(w->model);
   return ok;
 }
 

@@ -41,6 +41,7 @@ typedef struct {
   const tf_known *known;
   double guide;         /* guiding cost of the best by the objective, to break ties */
   int refused;          /* best mappings that the rules refused */
+  int64_t look;         /* the clock is looked at from so many evaluations on */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
   int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is evaluated at once */
@@ -123,6 +124,11 @@ static void remember_unknown(work *w, double all, const int64_t *trips) {
   memcpy(w->unknown, trips, (size_t)w->t->n_loops * sizeof *trips);
 }
 
+static void charge_walk(work *w, const tf_model *m) {
+  w->t->evals += tf_model_walked_evals(m);
+  w->spent += tf_model_walked_evals(m);
+}
+
 /* Counts a mapping with its mask, where it matters and there is credit for it: that takes some hundred times as long,
  * so each evaluation earns a little, and mappings better than the best by all points come first.  What is not counted
  * keeps the figures of all points, an upper bound.  The strategy is told of all points in any case: two ways of
@@ -132,6 +138,7 @@ static double count_mask(work *w, const int64_t *trips, double all, tf_figures *
   w->credit += EARNED;
   if (!may_lead(w, f) || w->credit < (all < w->best_all ? -DEBT : 0)) return all;
   const bool counted = tf_model_eval(w->masked, trips, &own) && own.feasible;
+  charge_walk(w, w->masked);
   w->t->effort += tf_model_effort(w->masked);
   w->credit -= tf_model_effort(w->masked);
   if (!counted) {
@@ -197,11 +204,12 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* Evaluates trip counts, and charges the quota for it. */
+/* Evaluates trip counts, and charges the quota for it: steps that are walked count as evaluations, too. */
 static double cost_at(work *w, const int64_t *trips) {
   tf_task *t = w->t;
   t->evals++;
   double cost = evaluate(w, trips);
+  charge_walk(w, w->model);
   t->effort += tf_model_effort(w->model);
   w->spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   w->over = t->effort_quota && t->effort >= t->effort_quota;
@@ -255,7 +263,9 @@ static bool may_go_on(void *ctx) {
   tf_task *t = w->t;
   if (w->n_rows && w->spent + w->n_rows >= w->quota) evaluate_rows(w);
   if (!has_left(w)) return false;
-  bool ask = (t->evals + w->n_rows) % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
+  const bool due = t->evals + w->n_rows >= w->look;
+  const bool ask = due || tf_watch_asked(t->watch);
+  if (due) w->look = t->evals + w->n_rows + LOOK_EVERY;
   t->cut = ask && tf_watch_over(t->watch);
   return !t->cut;
 }
@@ -279,6 +289,7 @@ static void count_unknown(work *w) {
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
   tf_model_sum_limit(w->masked, UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
   const bool counted = tf_model_eval(w->masked, w->unknown, &r) && r.feasible;
+  charge_walk(w, w->masked);
   w->t->effort += tf_model_effort(w->masked);
   if (!counted) return;
   const tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);

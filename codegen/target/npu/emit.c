@@ -142,9 +142,10 @@ static void manifest(FILE *out, const package *k) {
   if (k->o->result)
     fprintf(out,
             ",\n  \"predicted\": {\"cycles\": %.17g, \"queue\": \"%s\", \"fill\": %.17g, \"busy\": %.17g, \"stall\": "
-            "%.17g, \"drain\": %.17g, \"model_cycles\": %.17g, \"bottleneck\": \"%s\"}",
+            "%.17g, \"drain\": %.17g, \"model_cycles\": %.17g, \"bottleneck\": \"%s\"%s}",
             k->terms.cycles, k->p->machine.queue[k->terms.queue], k->terms.fill, k->terms.busy, k->terms.stall,
-            k->terms.drain, k->o->result->cycles, k->o->result->bottleneck);
+            k->terms.drain, k->o->result->cycles, k->o->result->bottleneck,
+            k->o->result->estimated ? ", \"estimated\": true" : "");
   fputs("\n}\n", out);
 }
 
@@ -167,9 +168,9 @@ static void readme(FILE *out, const package *k) {
       out,
       "\nPredicted: %.6g cycles.  The busiest queue is %s: it begins after %.6g, works for %.6g, waits for %.6g in "
       "between, and\nhas ended %.6g before the end.  By the mapping alone (tileflow eval), without slots and queues: "
-      "%.6g cycles, bound by %s.\n",
-      t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain, k->o->result->cycles,
-      k->o->result->bottleneck);
+      "%s%.6g cycles, bound by %s.\n",
+      t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain,
+      k->o->result->estimated ? "about " : "", k->o->result->cycles, k->o->result->bottleneck);
 }
 
 static const struct {

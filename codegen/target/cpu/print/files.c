@@ -332,8 +332,9 @@ void c_readme(FILE *out, const c_package *k) {
   c_mapping_block(out, k->p->tree);
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
-        fprintf(out, ": %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n", k->o->result->cycles,
-                k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
+        fprintf(out, ": %s%.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n",
+                k->o->result->estimated ? "about " : "", k->o->result->cycles, k->o->result->seconds * 1e6,
+                k->o->result->points, k->o->result->bottleneck);
   int bits = 8 * ir_bytes(k->p->machine.data);
   if (k->o->result && k->p->tree->arch->word_bits != bits)
     fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
@@ -388,6 +389,7 @@ static void manifest_counts(FILE *out, const c_package *k) {
   }
   fputs("\n  ]", out);
   if (tf_workload_masked(workload(k))) fprintf(out, ", \"skipped\": %" PRId64, r->skipped);
+  if (r->estimated) fputs(", \"estimated\": true", out);
   fputc('}', out);
 }
 

@@ -83,8 +83,8 @@ static void prediction(FILE *out, const c_package *k) {
   fprintf(out, ": %.6g cycles, %.6g us, by the target's estimate of these kernels; bound by %s.", t.cycles,
           t.cycles / a->clock_hz * 1e6, times[t.bound].key);
   if (k->o->result)
-    fprintf(out, "  The model's cycles of the mapping: %.6g, bound by %s.", k->o->result->cycles,
-            k->o->result->bottleneck);
+    fprintf(out, "  The model's cycles of the mapping: %s%.6g, bound by %s.", k->o->result->estimated ? "about " : "",
+            k->o->result->cycles, k->o->result->bottleneck);
   fputs("\nUnits work side by side; what each is busy with on the multiprocessor that has most to do:\n\n"
         "| Unit | Cycles | Share | What |\n|---|--:|--:|---|\n",
         out);
