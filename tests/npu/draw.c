@@ -259,7 +259,7 @@ static void draw_map(drawing *d) {
                                     "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
                                     "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
                                     "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))"};
-  const size_t op = d->seed / 7 % (sizeof ops / sizeof *ops); /* each in turn */
+  const size_t op = (size_t)one_of(d, sizeof ops / sizeof *ops);
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
   put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);
   if (one_of(d, 2))
@@ -274,7 +274,7 @@ static void draw_map(drawing *d) {
 static void draw_border(drawing *d) {
   static const char *const ops[] = {"F[c,p,q] max= %s", "F[c,p,q] += %s", "F[c,p,q] += abs(%s) * B[r] - s",
                                     "F[c,p,q] min= max(%s, B[r])"};
-  const size_t op = d->seed / 7 % (sizeof ops / sizeof *ops);
+  const size_t op = (size_t)one_of(d, sizeof ops / sizeof *ops);
   const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
   const dim c = draw_dim(d, "c", 1);
   const int rows = 1 + one_of(d, y.out.all), taps = one_of(d, 3) ? y.tap.all : 1;
@@ -301,5 +301,31 @@ void draw_npu(uint64_t seed, char *text, size_t size) {
   drawing d = {seed, tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);
-  draws[seed % 7](&d);
+  tf_rng kind = tf_rng_new(seed, 78);
+  draws[tf_rng_below(&kind, sizeof draws / sizeof *draws)](&d);
+}
+
+/* Rows of a norm, sums and maps of them; what is left of `ops` says how many. */
+static void put_rows(drawing *d) {
+  static const char *const first[] = {"S[m] += X[m,k]", "S[m] += X[m,k] * X[m,k]", "S[m] max= X[m,k]",
+                                      "S[m] += abs(X[m,k]) * B[k]"};
+  static const char *const second[] = {"D[m,k] = X[m,k] - S[m] / 64", "D[m,k] = X[m,k] / sqrt(1 + S[m] * S[m])",
+                                       "D[m,k] = max(X[m,k], 0) * B[k] + S[m] / 32"};
+  static const char *const third[] = {"Q[m] += D[m,k] * D[m,k] * 0.0625", "Q[k] += D[m,k]", "Q[m] max= D[m,k] * B[k]"};
+  static const char *const last[] = {"L[m,k] = D[m,k] / sqrt(Q[m] * Q[m] + 1) + B[k]",
+                                     "L[m,k] = D[m,k] * sigmoid(Q[m])"};
+  const int n = 1 + one_of(d, 4), at = one_of(d, 3);
+  put(d, "  - \"%s\"\n", first[one_of(d, 4)]);
+  if (n > 1) put(d, "  - \"%s\"\n", second[one_of(d, 3)]);
+  if (n > 2) put(d, "  - \"%s\"\n", third[n > 3 && at == 1 ? 0 : at]);
+  if (n > 3) put(d, "  - \"%s\"\n", last[one_of(d, 2)]);
+}
+
+void draw_npu_vectors(uint64_t seed, char *text, size_t size) {
+  drawing d = {seed, tf_rng_new(seed, 79), text, size};
+  *text = 0;
+  const int m = 1 + one_of(&d, 130);
+  const int k = one_of(&d, 2) ? 1 + one_of(&d, 300) : 16 * (1 + one_of(&d, 40));
+  put(&d, "workload:\n  name: rows\n  dims: {m: %d, k: %d}\n  ops:\n", m, k);
+  put_rows(&d);
 }

@@ -6,4 +6,6 @@
 
 /* Architecture, workload and mapping; the same for the same seed. */
 void draw_npu(uint64_t seed, char *text, size_t size);
+/* A workload of the vector unit alone. */
+void draw_npu_vectors(uint64_t seed, char *text, size_t size);
 #endif

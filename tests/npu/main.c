@@ -4,6 +4,7 @@
  *   npu_test --plans      workloads without a mapping: what the planner finds is emitted and right */
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "codegen/target/npu/pass/pass.h"
 #include "model/cost/state.h"
 #include "tests/kernels/whole.h"
@@ -160,7 +161,8 @@ static void plant(const test_case *e, const tf_npu *p, uint64_t seed, tally *t) 
   size_t waits = 0;
   for (size_t i = 0; i < p->n; i++)
     waits += p->instr[i].op == NPU_WAIT;
-  for (size_t k = seed % 7; k < waits; k += 1 + waits / 3) {
+  tf_rng lot = tf_rng_new(seed, 80);
+  for (size_t k = tf_rng_below(&lot, 7); k < waits; k += 1 + waits / 3) {
     tf_npu *less = without(p, k);
     tf_diags *d = tf_diags_new();
     tf_npu_result r;
@@ -365,6 +367,42 @@ static void plan_case(const char *workload) {
   tf_diags_free(e.d);
 }
 
+/* Norms, sums and maps alone, on every architecture that we ship for this target: what the planner chooses can be made,
+ * and is right. */
+static void vectors_case(const char *file, int cases, int *none) {
+  static char text[4096];
+  size_t len;
+  char *arch = case_file(file, &len);
+  for (int seed = 1; arch && len && seed <= cases; seed++) {
+    const tf_planner_opts o = {.target = "npu", .budget = {.seed = 1, .max_evals = 300}};
+    draw_npu_vectors((uint64_t)seed, text, sizeof text);
+    test_case e = case_of(arch, text);
+    tf_npu_result r = {0};
+    tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+    tf_npu *program = p && p->tree ? npu_compile(p->tree, e.d) : NULL;
+    *none += p && !p->tree;
+    if (!CHECK(p && (!p->tree || (program && run_values(&e, program, &r, 2e-2))))) {
+      printf("%s, seed %d\n%s", file, seed, text);
+      case_complain(e.d);
+    }
+    tf_npu_result_free(&r);
+    tf_npu_free(program);
+    tf_planned_free(p);
+    case_drop(&e);
+  }
+  CHECK(arch && len);
+  free(arch);
+}
+
+static void vectors(int cases) {
+  static const char *const archs[] = {"arch-specs/npu.yaml", "arch-specs/ascend910.yaml", "arch-specs/rtl-core.yaml"};
+  int none = 0;
+  for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+    vectors_case(archs[i], cases, &none);
+  printf("%d vector workloads on each architecture, for %d of them all no mapping\n", cases, none);
+  CHECK(none * 10 <= 2 * cases);
+}
+
 #define FIRST "  - M[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n"
 #define SECOND "  - O[f,x,y] += M[k, x + u - 1, y + v - 1] * V[f,k,u,v]\n"
 #define FIRST_DIMS "c: 16, k: 64, p: 14, q: 14, r: 3, s: 3"
@@ -473,6 +511,7 @@ static int plans(void) {
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
     plan_case(workloads[i]);
   apart_case();
+  vectors(12);
   return check_report();
 }
 
@@ -516,6 +555,7 @@ static int report(tally *t) {
 
 int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "--plans")) return plans();
+  if (argc == 3 && !strcmp(argv[1], "--vectors")) return vectors(atoi(argv[2])), check_report();
   static tally t;
   int cases = 40, from = 0;
   for (int i = 1; i + 1 < argc; i += 2) {

@@ -26,6 +26,7 @@ static bool is_summed(const npu_build *b, int tensor, int memory) {
 }
 
 int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
+  if (memory == 0) level = 0;
   for (int i = 0; i < b->n_banks; i++)
     if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level && b->bank[i].turn == 0)
       return npu_bank_turned(b, i);

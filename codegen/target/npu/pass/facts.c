@@ -67,7 +67,8 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
       !add_memory(m, (npu_memory){"L0C", bytes_of(zero) - 2 * part, 32}, zero, d) ||
       !add_memory(m, (npu_memory){"L0A", part, 32}, zero, d) || !add_memory(m, (npu_memory){"L0B", part, 32}, zero, d))
     return false;
-  t->memory_of[0] = GM;
+  for (int l = 0; l < l1 && l < ub && l < l0; l++)
+    t->memory_of[l] = GM; /* caches that cores share are on the way, not places of their own */
   t->memory_of[l1] = L1;
   t->memory_of[ub] = UB;
   t->memory_of[l0] = L0C;

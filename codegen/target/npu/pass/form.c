@@ -1,7 +1,9 @@
 /* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops fused below the
  * loops that they share, with intermediates in UB, or in L1 if the cube reads them; if they share none, one after the
  * other, with intermediates in global memory.  Where the ops hold a softmax, also with its keys streamed: a block of
- * them at a time is in L1, where the results are kept.  (The planner itself plans each op alone, too.) */
+ * them at a time is in L1, where the results are kept.  Where the vector unit works, also with all that it makes in
+ * whole lines of its memory, as it needs them: its ops are not split near it, and further out into blocks of sixteen.
+ * (The planner itself plans each op alone, too.) */
 #include <math.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -13,7 +15,8 @@ typedef struct {
   npu_target t;
   int global, near, unit, cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
   bool fused;
-  int keys; /* the dim that is streamed; -1: none */
+  bool lines; /* the vector unit's ops in whole lines */
+  int keys;   /* the dim that is streamed; -1: none */
   tf_build *out;
 } former;
 
@@ -35,6 +38,30 @@ static bool is_window(const tf_workload *wl, const tf_op *op, int dim) {
 
 /* ---- loops ---------------------------------------------------------------------------------------------------- */
 static void open_loop(const former *f, int dim) { tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL}); }
+
+/* Whether neighbours along the dim are neighbours in memory, in what some op makes. */
+static bool is_line(const tf_workload *wl, int dim) {
+  bool is = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    is |= wl->ops[o].n_out_dims > 0 && wl->ops[o].dims[wl->ops[o].n_out_dims - 1] == dim;
+  return is;
+}
+
+/* A loop over blocks: where lines count, of sixteen neighbours, or a power of two as many. */
+static void open_blocks(const former *f, int dim) {
+  enum { LINE = 16, MOST = 12 };
+  const int64_t extent = f->wl->dims[dim].extent;
+  int64_t counts[MOST];
+  int n = 0;
+  if (!f->lines || !is_line(f->wl, dim)) {
+    open_loop(f, dim);
+    return;
+  }
+  for (int64_t block = LINE; n < MOST - 1 && block < extent; block *= 2)
+    counts[n++] = (extent + block - 1) / block;
+  counts[n++] = 1;
+  tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+}
 
 /* Reduced dims are innermost, so that sums stay in place; windows only near the cube. */
 static void open_loops(const former *f, const tf_op *op, bool windows) {
@@ -151,12 +178,14 @@ static void vector(const former *f, const tf_op *op, int parent) {
   const int last = op->n_dims - 1;
   if (f->keys < 0) {
     parent = tf_build_tile(f->out, parent, f->fused ? f->near : f->global);
-    open_loops(f, op, true);
+    for (int k = 0; k < op->n_dims && f->lines && !f->fused; k++)
+      open_blocks(f, op->dims[k]);
+    if (!f->lines || f->unit == f->near) open_loops(f, op, true);
     if (f->fused) bypass(f, op, f->near, true, true);
   }
   if (!f->fused || f->unit != f->near) parent = tf_build_tile(f->out, parent, f->unit);
   if (!f->fused || f->unit != f->near) open_loops(f, op, true);
-  if (last >= 0 && u) spread(f, op->dims[last], TF_SPATIAL_X, u->mesh[0]);
+  if (last >= 0 && u && u->below == f->unit) spread(f, op->dims[last], TF_SPATIAL_X, u->mesh[0]);
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
@@ -215,7 +244,7 @@ static void keep_homes(const former *f) {
 static void build(const former *f) {
   int parent = tf_build_tile(f->out, -1, f->global);
   for (int d = 0; d < f->wl->n_dims && f->fused; d++)
-    if (npu_is_shared(f->wl, d)) open_loop(f, d);
+    if (npu_is_shared(f->wl, d)) open_blocks(f, d);
   if (f->wl->n_ops > 1) {
     parent = f->keys < 0 ? tf_build_scope(f->out, parent, TF_SEQ) : streams(f, parent);
     keep_homes(f);
@@ -229,27 +258,35 @@ static void build(const former *f) {
   }
 }
 
+static bool has_vectors(const tf_workload *wl) {
+  bool any = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    any |= !npu_is_product(&wl->ops[o], wl);
+  return any;
+}
+
 static bool make(former *f) {
   tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
   const bool is = d && npu_target_of(f->arch, &f->t, d);
   tf_diags_free(d);
   if (!is) return false;
-  bool shared = false, vectors = false;
+  bool shared = false;
   for (int i = 0; i < f->wl->n_dims; i++)
     shared |= npu_is_shared(f->wl, i);
-  for (int o = 0; o < f->wl->n_ops; o++)
-    vectors |= !npu_is_product(&f->wl->ops[o], f->wl);
   f->near = level_in(f, 1);
   f->cube = f->t.flat ? f->near + 1 : f->t.deep;
   f->unit = f->t.vector_level;
   f->fused = f->wl->n_ops > 1 && shared;
-  return f->unit >= 0 || !vectors;
+  return f->unit >= 0 || !has_vectors(f->wl);
 }
 
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
-  former f = {.arch = arch, .wl = wl, .keys = k ? keys_of(wl) : -1};
-  if (k > 1 || (k == 1 && f.keys < 0) || !make(&f)) return NULL;
-  if (k == 1 && (!f.fused || f.t.flat)) return NULL;
+  former f = {.arch = arch, .wl = wl, .keys = -1};
+  if (!make(&f)) return NULL;
+  const int keys = f.fused && !f.t.flat ? keys_of(wl) : -1, last = keys < 0 ? 1 : 2;
+  if (k > last || (k == last && !has_vectors(wl))) return NULL;
+  if (k == 1 && keys >= 0) f.keys = keys;
+  f.lines = k == last;
   f.out = tf_build_new(arch, wl, NULL);
   if (f.out) build(&f);
   return tf_build_tree(f.out);

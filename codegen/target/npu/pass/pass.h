@@ -36,7 +36,8 @@ typedef struct {
   npu_machine machine;
   int deep;                  /* level of the innermost memory with one instance per core */
   bool flat;                 /* the cube reads that memory; otherwise L0A, L0B and L0C, which are its parts */
-  int memory_of[NPU_LEVELS]; /* [level] -1: none; L0: that of the sums, and the left and right operands' behind it */
+  int memory_of[NPU_LEVELS]; /* [level] -1: none; 0: global memory, also for what cores share on the way there; L0: that
+                                of the sums, and the left and right operands' behind it */
   int vector_level;
   bool doubled; /* transfers overlap with work */
 } npu_target;

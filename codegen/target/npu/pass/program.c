@@ -54,7 +54,7 @@ static void add_tensors(npu_build *b) {
   if (b->t.flat) b->t.machine.memory[1].name = m->memory[1].name = name_of(b, m->memory[1].name, false);
   for (int z = 0; z < b->p->wl->n_tensors && b->ok; z++) {
     b->global[z] = -1;
-    if (b->p->home_level[z] == 0) add_tensor(b, z);
+    if (b->t.memory_of[b->p->home_level[z]] == 0) add_tensor(b, z);
   }
 }
 

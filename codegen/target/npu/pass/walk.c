@@ -220,6 +220,7 @@ static void enter(npu_build *b, int i) {
     npu_stop(b, b->p->tree->nodes[s->node].at, "the machine has no memory of its own for this Tile, or outside of it");
     return;
   }
+  if (b->t.memory_of[s->level] == 0) return; /* it stays where it is */
   const int at = bank_of_slice(b, s);
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
@@ -485,7 +486,7 @@ static void begin_scope(npu_build *b, int n) {
     for (int i = 0; i < b->n_banks; i++)
       if (b->bank[i].tensor == z && b->bank[i].turn == b->turn && b->bank[i].owner >= 0)
         b->bank[i].held = b->bank[i].dirty = false;
-    if (!level) continue;
+    if (b->t.memory_of[level] == 0) continue;
     for (int r = 0; r < workload(b)->tensors[z].rank; r++)
       box[r] = tf_dim_range(&b->ev, o, workload(b)->ops[o].dims[r], n, b->cur);
     if (b->t.memory_of[level] < 0 || (!b->t.flat && level == b->t.deep))
