@@ -160,26 +160,35 @@ thesis() {
   done
 }
 
-# Small random workloads, as the emulator's tests have them (tests/kernels/cuda/draw.awk): 24 of warpgroups, some in clusters, 12 of others.
+# Small random workloads, as the emulator's tests have them (tests/kernels/cuda/draw.awk).  24 that are all of warpgroups (tests/kernels/cuda/bench.sh):
+# eight products (four in clusters, two in turn), eight of attention, four chains (two in clusters) and four products of float8 (two in clusters).
+# And 12 of others: four of each kind, and of each type two.
 smoke() {
   . tests/kernels/cuda/gpu.sh
   gpu >"$work/gpu.yaml"
   sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
-  set -- sm90a f8 sm90a
-  for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
-    bytes='' machine=gpu
-    [ "$1" = f8 ] && bytes=1
-    [ $((seed / 3 % 2)) = 1 ] && machine=pairs
-    awk -v seed=$seed -v groups=1 -v bytes=$bytes -f tests/kernels/cuda/draw.awk >"$work/smoke-$seed-$1.yaml"
-    case_of smoke "smoke-$seed-$1" smoke 0 "$work/smoke-$seed-$1.yaml" "$work/$machine.yaml"
-    set -- "$2" "$3" "$1"
+  for of in product-1 attention-1 chain-3 product-2 f8-3 attention-2 product-4 attention-4 chain-8 product-5 f8-5 attention-5 \
+    product-7 attention-6 chain-10 product-10 f8-10 attention-7 product-11 attention-8 chain-11 product-13 f8-12 attention-9; do
+    kind=${of%-*} bytes='' type=sm90a
+    [ "$kind" = f8 ] && kind=product bytes=1 type=f8
+    draw_smoke "$of-$type" "$kind" "${of##*-}" pairs -v groups=1 -v bytes=$bytes
   done
-  set -- bf16 f16 int8 tf32 f32 wmma
+  set -- bf16 f16 int8 tf32 f32 wmma f16 bf16 f32 int8 wmma tf32
   for seed in 31 32 33 34 35 36 37 38 39 40 41 42; do
-    awk -v seed=$seed -f tests/kernels/cuda/draw.awk >"$work/smoke-$seed-$1.yaml"
-    case_of smoke "smoke-$seed-$1" smoke 0 "$work/smoke-$seed-$1.yaml" "$work/gpu.yaml"
-    set -- "$2" "$3" "$4" "$5" "$6" "$1"
+    kind=product
+    [ $((seed % 3)) = 1 ] && kind=chain
+    [ $((seed % 3)) = 2 ] && kind=attention
+    draw_smoke "$seed-$1" $kind $seed gpu
+    shift
   done
+}
+
+# The case smoke-NAME: draw_smoke NAME KIND SEED MACHINE [OPTION..], options of draw.awk.
+draw_smoke() {
+  name=smoke-$1 of=$2 number=$3 machine=$4
+  shift 4
+  awk -v seed="$number" -v kind="$of" "$@" -f tests/kernels/cuda/draw.awk >"$work/$name.yaml"
+  case_of smoke "$name" smoke 0 "$work/$name.yaml" "$work/$machine.yaml"
 }
 
 cases() {

@@ -9,12 +9,32 @@ failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 sum() { cksum <"$work/dry/results.csv"; }
 
-PYTHON=python3 sh bench/cuda.sh --emulate "$work/dry" "$tileflow" 'smoke-[2-4]-*' >"$work/report" 2>"$work/said" || { cat "$work/said"; fail "small cases"; }
+PYTHON=python3 sh bench/cuda.sh --emulate "$work/dry" "$tileflow" 'smoke-3[1-3]-*' >"$work/report" 2>"$work/said" || { cat "$work/said"; fail "small cases"; }
 [ "$(grep -c ',tileflow,ok,' "$work/dry/results.csv")" = 3 ] || { cat "$work/said"; fail "three small kernels are right"; }
 grep -q 'share of 3 small random kernels that are right | >= 1 | 1 | met' "$work/report" || fail "what the report says of them"
 before=$(sum)
 PYTHON=python3 python3 bench/cuda/run.py --emulate "$work/dry" 2>/dev/null
 [ "$before" = "$(sum)" ] || fail "a second run has something left to do"
+
+# What smoke says of its cases is so: all of warpgroups but twelve, attention, clusters, turns and float8 among them.
+mkdir "$work/smoke"
+(
+  all=$work work=$work/smoke word='smoke-*' spec=arch-specs/h100.yaml
+  . bench/cuda/cases.sh
+  smoke >"$all/smoke.tsv"
+)
+# PATTERN of names, WHAT their text has, how many at least
+has() {
+  # shellcheck disable=SC2086 # a pattern
+  n=$(cd "$work/smoke" && grep -l "$2" $1/kernel.cu 2>/dev/null | wc -l)
+  [ "$n" -ge "$3" ] || fail "of $1 $n have $2, not $3"
+}
+[ "$(wc -l <"$work/smoke.tsv")" = 36 ] || fail "36 small cases"
+has 'smoke-*' setmaxnreg 24
+has 'smoke-attention-*' setmaxnreg 8
+has 'smoke-f8-*' setmaxnreg 4
+has 'smoke-*' START_CLUSTERS.part 8
+has 'smoke-product-*' blocks_begun 2
 
 python3 tests/kernels/cuda/bench_test.py || failed=1
 

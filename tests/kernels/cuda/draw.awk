@@ -1,7 +1,8 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
-# -v bytes=1: of those products alone whose operands have neighbours along the sum, which they must have in bytes.
+# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain or attention: that one.
+# The kind is drawn by itself (lot): a remainder of the seed would always meet the same type where callers go through types in turn.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
 function up(a, b) { return int((a + b - 1) / b) }
@@ -68,10 +69,18 @@ function attention() {
   out(in_ "  SMEM for m=" r " n=" n " l=" w "\n" in_ "    op O")
 }
 
+# 0 .. n - 1, squared and squared again, so that neighbouring seeds have nothing in common; below 2^26, so that squares are exact
+function lot(what, n) {
+  v = (seed * 7919 + what * 104729 + 12345) % 67108859
+  for (j = 0; j < 8; j++) v = (v * v + 7001 + j) % 67108859
+  return v % n
+}
+
 BEGIN {
   state = (seed * 7919 + 17) % 2147483648
   for (i = 0; i < 4; i++) draw(2)
-  kind = bytes ? 0 : seed % 3
+  split("product chain attention", kinds, " ")
+  if (kind == "") kind = kinds[1 + lot(1, 3)]
   print "workload:\n  name: case" seed
-  if (kind == 0) product(); else if (kind == 1) chain(); else attention()
+  if (kind == "product") product(); else if (kind == "chain") chain(); else attention()
 }

@@ -41,17 +41,17 @@ for name in product turns attention; do
   fault $name 'a write behind the barrier' '/__global__/,/^}/{/proxy_fence/{n; s/$/ \n put_staged(panel, 0, 0, NULL);/;};}'
 done
 
+. "$here/lot.sh"
 seed=$first
-set -- bf16 f16 f8
 while [ "$seed" -lt $((first + cases)) ]; do
   bytes=
-  [ "$1" = f8 ] && bytes=1
+  pick "$seed" 1 bf16 f16 f8
+  [ "$pick" = f8 ] && bytes=1
   awk -v seed="$seed" -v groups=1 -v bytes=$bytes -f "$here/draw.awk" >"$work/r.yaml"
-  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/r.yaml" --target cuda --isa sm_90a --dtype "$1" -o "$work/r$seed" || failed=1
+  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/r.yaml" --target cuda --isa sm_90a --dtype "$pick" -o "$work/r$seed" || failed=1
   lint "$work/r$seed/kernel.cu" || { echo "FAIL: seed $seed"; failed=1; }
   grep -q '^ *store_box' "$work/r$seed/kernel.cu" && boxed=$((boxed + 1))
   seed=$((seed + 1))
-  set -- "$2" "$3" "$1"
 done
 echo "$planted faults planted, $lost not told; $cases random kernels, $boxed of them with boxes that leave"
 [ $failed = 0 ] && [ $lost = 0 ]

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Random kernels, compiled as C++ and run in the emulator, against the workload in double: products, chains and attention in all orders
 # of dims (draw.awk), and, with CUDA_TEST, which draws them, as many of whatever the oracle draws: small workloads, any tree.
-# GROUPS_ISA=sm_90a: such as warpgroups may take, of which more than half must be theirs.
-# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
+# GROUPS_ISA=sm_90a: such as warpgroups may take, of which more than a third must be theirs.
+# Type, architecture and kind of a case are drawn each by itself; one in four has no mapping of its own, but the one that emit finds.
+# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: of these types of data, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
 . "$(dirname "$0")/begin.sh"
 cases=${2:-8} first=${3:-1}
 [ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 f8 bf16-wmma
@@ -10,6 +11,7 @@ here=$(dirname "$0")
 flags="-O0 -Wall -Wextra -Wno-unused-function -Werror"
 
 . "$here/gpu.sh"
+. "$here/lot.sh"
 gpu >"$work/gpu.yaml"
 # multiprocessors to which data can come at once, so that blocks may form clusters
 sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
@@ -18,16 +20,23 @@ others=0
 
 wrong=0 refused=0 split=0 seed=$first groups=0 pairs=0 turns=0
 while [ "$seed" -lt $((first + cases)) ]; do
-  at=$work/$seed dtype=$1 arch=$work/gpu.yaml
-  [ "${GROUPS_ISA:-}" ] && [ $((seed / 3 % 2)) = 1 ] && arch=$work/pairs.yaml
+  at=$work/$seed arch=$work/gpu.yaml own=1
+  pick "$seed" 1 "$@"
+  dtype=$pick
+  lot "$seed" 2 2
+  [ "${GROUPS_ISA:-}" ] && [ "$lot" = 1 ] && arch=$work/pairs.yaml
+  lot "$seed" 3 4
+  [ ! "${GROUPS_ISA:-}" ] && [ "$lot" = 0 ] && own=
   if [ $((seed - first)) -lt $others ]; then
-    arch= # which has memories as few and as small as the oracle likes them
+    # an architecture of its own, which has memories as few and as small as the oracle likes them
     oracle "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
+    [ "$own" ] && arch= || { sed -n '/^workload:/,$p' "$at.yaml" >"$at.w" && mv "$at.w" "$at.yaml"; }
   else
     bytes=
     [ "${GROUPS_ISA:-}" ] && [ "$dtype" = f8 ] && bytes=1
     awk -v seed="$seed" -v groups="${GROUPS_ISA:+1}" -v bytes=$bytes -f "$here/draw.awk" >"$at.yaml"
   fi
+  [ "$own" ] || sed -i '/^mapping:/,$d' "$at.yaml"
   isa=${GROUPS_ISA:-}
   case $dtype in *-wmma) isa=wmma ;; esac
   # shellcheck disable=SC2086 # the file has an architecture of its own
@@ -47,8 +56,6 @@ while [ "$seed" -lt $((first + cases)) ]; do
   grep -q blocks_begun "$at/kernel.cu" 2>/dev/null && turns=$((turns + 1))
   rm -rf "$at"
   seed=$((seed + 1))
-  shift
-  set -- "$@" "$dtype"
 done
 echo "$cases random kernels, $split of them with sums in parts, $wrong wrong, $refused that emit refuses${GROUPS_ISA:+, $groups of warpgroups, $pairs with clusters, $turns in turn}"
-[ "$wrong" = 0 ] && { [ ! "${GROUPS_ISA:-}" ] || [ $((groups * 2)) -gt "$cases" ]; }
+[ "$wrong" = 0 ] && { [ ! "${GROUPS_ISA:-}" ] || [ $((groups * 3)) -gt "$cases" ]; }

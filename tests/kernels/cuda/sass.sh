@@ -42,9 +42,9 @@ for n in 5 7 10; do
   check chain-g$n bf16 <workloads/gemm-chain/g$n.yaml
 done
 check chain-g10 tf32 <workloads/gemm-chain/g10.yaml
-# float8 by mma.sync on Hopper, where each product of bytes is two of halves: smoke-11-f8 of bench/cuda/cases.sh
+# float8 by mma.sync on Hopper, where each product of bytes is two of halves: as the f8 cases of smoke in bench/cuda/cases.sh
 . "$(dirname "$0")/gpu.sh"
 gpu | sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' >"$work/pairs.yaml"
-awk -v seed=11 -v groups=1 -v bytes=1 -f "$(dirname "$0")/draw.awk" >"$work/smoke.yaml"
+awk -v seed=11 -v kind=product -v groups=1 -v bytes=1 -f "$(dirname "$0")/draw.awk" >"$work/smoke.yaml"
 arch=$work/pairs.yaml isa='--isa sm_90a' code=sm_90a check smoke-11 f8 <"$work/smoke.yaml"
 [ $failed = 0 ]

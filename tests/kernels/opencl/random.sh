@@ -1,6 +1,6 @@
 #!/bin/sh
 # Random kernels in OpenCL C against the workload in double, on the first device that there is: those that random.sh of CUDA draws.
-# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: types of data in turn.  With CUDA_TEST, which draws them, half are of whatever the
+# usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: of these types of data.  With CUDA_TEST, which draws them, half are of whatever the
 # oracle draws: small workloads, any tree.  Exit 77: no OpenCL device.
 tileflow=$1 cases=${2:-12} first=${3:-1}
 [ $# -gt 3 ] && shift 3 || set -- f32 f32 bf16 f32 f16
@@ -9,13 +9,16 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR="$work/cache"
 . "$draw/gpu.sh"
+. "$draw/lot.sh"
 gpu >"$work/gpu.yaml"
 others=0
 [ "${CUDA_TEST:-}" ] && others=$((cases / 2)) && mkdir "$work/drawn" && { "$CUDA_TEST" --yaml "$work/drawn" --cases $others --seed "$first" || exit 1; }
 
 wrong=0 refused=0 seed=$first
 while [ "$seed" -lt $((first + cases)) ]; do
-  at=$work/$seed dtype=$1 arch=$work/gpu.yaml
+  at=$work/$seed arch=$work/gpu.yaml
+  pick "$seed" 1 "$@"
+  dtype=$pick
   if [ $((seed - first)) -lt $others ]; then
     arch= # which has memories as few and as small as the oracle likes them
     oracle "$work/drawn/$((seed - first + 1)).yaml" >"$at.yaml"
@@ -38,8 +41,6 @@ while [ "$seed" -lt $((first + cases)) ]; do
   }
   rm -rf "$at"
   seed=$((seed + 1))
-  shift
-  set -- "$@" "$dtype"
 done
 echo "$cases random kernels, $wrong wrong, $refused that emit refuses"
 [ "$wrong" = 0 ]
