@@ -16,11 +16,11 @@ COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
 mkdir -p $out
 
-# fields of the JSON member `search`
+# fields of the JSON member `search`; bound and proved are those of the solver's space
 found() {
   awk -F'[:,]' '/"search": {/ { on = 1 }
-    on && /"(value|bound|proved|evaluations|seconds|stopped_by)"/ { gsub(/[ "]/, ""); v[$1] = $2 }
-    END { printf "%s %s %s %s %s %s\n", v["value"], v["bound"], v["proved"], v["evaluations"], v["seconds"],
+    on && /"(value|space_bound|space_proved|evaluations|seconds|stopped_by)"/ { gsub(/[ "]/, ""); v[$1] = $2 }
+    END { printf "%s %s %s %s %s %s\n", v["value"], v["space_bound"], v["space_proved"], v["evaluations"], v["seconds"],
       v["stopped_by"] }' "$1"
 }
 

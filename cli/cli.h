@@ -48,9 +48,11 @@ typedef struct {
 /* How a mapping was found: the JSON member `search` (docs/FORMATS.md). */
 typedef struct {
   const char *method, *objective; /* method: exact, closed, ga-mcts, ... */
-  double value, bound;            /* bound: proved for every mapping, or for those of the space */
-  bool proved;                    /* nothing better exists among these */
-  bool space; /* whether the bound is for the solver's space (docs/HOWTO-solve.md), not for every mapping */
+  double value, bound;            /* bound: of every mapping */
+  bool proved;                    /* no mapping is better */
+  bool space;                     /* the solver's space was searched (docs/HOWTO-solve.md) */
+  double space_bound;             /* of its mappings; `bound` where only that is known */
+  bool space_proved;              /* the mapping lies in that space, and none there is better */
   int64_t evaluations;
   int64_t measurements, invalid; /* of tune: kernels, those of them that did not run; 0 and 0 elsewhere */
   double seconds;

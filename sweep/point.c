@@ -12,7 +12,7 @@
 #include "tileflow/tree.h"
 
 /* Evaluations for a point of closed, solve and search, if the sweep gives no budget. */
-enum { EVALS_UNLESS_SAID = 20000 };
+enum { EVALS_UNLESS_SAID = 20000, SOLVED_UNLESS_SAID = 1000000 };
 
 tf_goal sweep_mapped_goal(const tf_sweep_grid *g) {
   return g->goals[0] == TF_GOAL_AREA && g->n_goals > 1 ? g->goals[1] : g->goals[0];
@@ -169,7 +169,7 @@ static void raise_bound(work *w, const tf_solve_result *r) {
   tf_sweep_row *row = &w->out->row;
   double *b = row->bounds, clock = w->spec->arch->clock_hz;
   tf_goal goal = sweep_mapped_goal(&w->s->grid);
-  if (!r->everywhere || !isfinite(r->bound)) return;
+  if (!isfinite(r->bound)) return;
   if (goal == TF_GOAL_SECONDS) goal = TF_GOAL_CYCLES;
   b[goal] = fmax(b[goal], r->bound);
   b[TF_GOAL_SECONDS] = b[TF_GOAL_CYCLES] / clock;
@@ -181,7 +181,7 @@ static bool by_solver(work *w, bool exact) {
   tf_solve_opts o = {.objective = objective_of(&w->s->grid),
                      .budget.threads = 1,
                      .budget.max_evals = c->evals ? c->evals
-                                         : exact  ? 0
+                                         : exact  ? SOLVED_UNLESS_SAID
                                                   : EVALS_UNLESS_SAID,
                      .budget.stop = w->how->stop,
                      .budget.ctx = w->how->ctx};

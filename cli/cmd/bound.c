@@ -17,14 +17,14 @@ typedef struct {
   cli_figures figures;
   int threads;
   int64_t evals;     /* for each capacity; 0: EVALS */
-  double time_limit; /* 0: SECONDS */
+  double time_limit; /* 0: none */
 } bound_options;
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(bound_options, figures), CLI_AT(bound_options, THREADS, threads),
-    CLI_AT_SAYS(bound_options, TIME_LIMIT, time_limit, "seconds for each capacity; 1 if not given"),
+    CLI_AT_SAYS(bound_options, TIME_LIMIT, time_limit, "seconds for each capacity"),
     CLI_AT_SAYS(bound_options, EVALS, evals, "mappings that may be evaluated for each capacity; 20000 if not given")};
 
-enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
+enum { EVALS = 20000 }; /* for each capacity */
 
 static void describe(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
@@ -151,7 +151,7 @@ static tf_slope *find_slope(cli_session *s, const bound_options *o) {
                       .own = on_chip(s->spec->arch),
                       .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
                       .budget.max_evals = o->evals ? o->evals : EVALS,
-                      .budget.time_limit = o->time_limit > 0 ? o->time_limit : SECONDS,
+                      .budget.time_limit = o->time_limit,
                       .budget.threads = o->threads,
                       .budget.stop = cli_interrupted,
                       .budget.progress = m.on ? show : NULL,

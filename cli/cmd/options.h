@@ -63,7 +63,7 @@
   X(TIME_LIMIT, "--time-limit", "S", SECONDS, \
     "seconds a search may take") \
   X(EVALS, "--evals", "N", EVALS, \
-    "mappings a search may evaluate; without either: 500000, or 10 s") \
+    "mappings that may be evaluated; without a limit: 500000, fewer for more than three ops") \
   X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
   X(TUNER, "--strategy", "NAME", TUNER, "sa-q (the rule), sa, cga, model, random") \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \

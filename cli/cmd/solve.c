@@ -14,11 +14,15 @@ typedef struct {
   const char *mapping;
   const char *method; /* NULL: the first of cli_method */
 } solve_options;
-static const cli_slot slots[] = {
-    CLI_FIGURES_AT(solve_options, figures),       CLI_AT(solve_options, OBJECTIVE, look.objective),
-    CLI_AT(solve_options, THREADS, look.threads), CLI_AT(solve_options, TIME_LIMIT, look.time_limit),
-    CLI_AT(solve_options, EVALS, look.evals),     CLI_AT(solve_options, METHOD, method),
-    CLI_AT(solve_options, MAPPING, mapping)};
+static const char evals_help[] =
+    "mappings that may be evaluated; without a limit: 5000000, fewer for more than three ops";
+static const cli_slot slots[] = {CLI_FIGURES_AT(solve_options, figures),
+                                 CLI_AT(solve_options, OBJECTIVE, look.objective),
+                                 CLI_AT(solve_options, THREADS, look.threads),
+                                 CLI_AT(solve_options, TIME_LIMIT, look.time_limit),
+                                 CLI_AT_SAYS(solve_options, EVALS, look.evals, evals_help),
+                                 CLI_AT(solve_options, METHOD, method),
+                                 CLI_AT(solve_options, MAPPING, mapping)};
 
 static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
@@ -48,10 +52,11 @@ static cli_status run(const void *options) {
 
 const cli_command cmd_solve = {
     .name = "solve",
-    .summary = "find the best mapping of the solver's space, and prove it",
-    .about = "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping of "
-             "its space (docs/HOWTO-solve.md): proved, or with the gap to what is proved where it was stopped. "
-             "Mappings outside that space, which search may find (bypasses, uneven trip counts), can be better. "
+    .summary = "find the best mapping of the solver's space, and what is proved of it",
+    .about = "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping known: "
+             "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved where no mapping "
+             "at all is better; else the report says what is known of all mappings, and of those of the space. "
+             "What is left of --evals once the space is exhausted goes to a search. "
              "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
              "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
              "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",

@@ -202,6 +202,8 @@ static json_t *found(const cli_session *s) {
                         (json_int_t)f->evaluations, "seconds", real(f->seconds), "threads", f->threads, "seed",
                         (json_int_t)f->seed, "stopped_by", f->stopped_by);
   json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
+  json_object_set_new(o, "space_bound", real(f->space_bound));
+  json_object_set_new(o, "space_proved", json_boolean(f->space_proved));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
   if (f->measurements) {
     json_object_set_new(o, "measurements", json_integer(f->measurements));

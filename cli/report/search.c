@@ -24,8 +24,21 @@ void cli_mapping_yaml(const cli_session *s, cli_text *out) {
 
 /* Within which set the mapping is proved to be the best; docs/HOWTO-solve.md defines the solver's space. */
 static const char *rank_of(const cli_found *f) {
-  if (!f->proved) return "mapping found";
-  return f->space ? "the best mapping of the solver's space, proved" : "the best of all mappings, proved; found";
+  if (f->proved) return "the best of all mappings, proved; found";
+  return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found" : "mapping found";
+}
+
+/* What is known of the solver's space, which has not all mappings. */
+static void report_space(const cli_found *f, cli_text *out) {
+  if (f->proved || !f->space) return;
+  if (f->space_proved)
+    cli_printf(out, "; no mapping of the solver's space is better, others may be (docs/HOWTO-solve.md)");
+  else if (f->space_bound >= f->value)
+    cli_printf(out, "; it lies outside of the solver's space, which has none below %s (docs/HOWTO-solve.md)",
+               cli_real(f->space_bound).s);
+  else if (f->space_bound > f->bound)
+    cli_printf(out, ", %s the one that none of the solver's space can (others may: docs/HOWTO-solve.md)",
+               cli_times(f->value, f->space_bound).s);
 }
 
 /* Seconds are only in the JSON, so that the same search prints the same text. */
@@ -33,9 +46,9 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
   cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,
              s->spec->arch->name, rank_of(f), f->method, f->objective, cli_count(f->evaluations).s, f->seed);
-  cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
-             cli_times(f->value, f->bound).s, f->space ? " of the solver's space" : "",
-             f->space ? " (others may: docs/HOWTO-solve.md)" : "", f->stopped_by);
+  cli_printf(out, "%s %s the bound that no mapping can beat", f->objective, cli_times(f->value, f->bound).s);
+  report_space(f, out);
+  cli_printf(out, "; stopped by %s\n\n", f->stopped_by);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "%s\n\n", masked);
   cli_report_closed(s, out);

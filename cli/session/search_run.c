@@ -9,8 +9,14 @@
 #include "cli/text.h"
 #include "tileflow/tree.h"
 
-/* Default limits if neither is given: the first that is reached ends the search. */
-enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
+/* Limits if none is given: evaluations of up to OPS_FOR_THESE ops, and what each may cost on average, in quick ones. No
+ * clock, so that the same inputs give the same bytes. */
+enum { EVALS_UNLESS_SAID = 500000, EFFORT_EACH = 4, OPS_FOR_THESE = 3 };
+
+int64_t cli_for_ops(const cli_session *s, int64_t evals) {
+  const int n = s->spec->workload->n_ops;
+  return n > OPS_FOR_THESE ? evals * OPS_FOR_THESE / n : evals;
+}
 
 void cli_show_search(cli_meter *m, const tf_progress *p) {
   char shapes[48];
@@ -30,14 +36,16 @@ static tf_search_result *run(cli_session *s, const cli_looking *l) {
   bool said = l->time_limit > 0 || l->evals > 0;
   cli_meter m = cli_meter_new(s->in->quiet);
   m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
-  m.max_evals = said ? l->evals : EVALS_UNLESS_SAID;
-  if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
-  m.limit = said ? l->time_limit : SECONDS_UNLESS_SAID;
+  m.max_evals = said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID);
+  const int64_t effort = said ? 0 : EFFORT_EACH * m.max_evals;
+  if (said && m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
+  m.limit = l->time_limit;
   tf_search_opts opts = {.strategy = l->strategy,
                          .objective = l->objective,
                          .budget.seed = l->seed,
                          .budget.threads = l->threads,
                          .budget.max_evals = m.max_evals,
+                         .budget.max_effort = effort,
                          .budget.time_limit = m.limit,
                          .log = l->log,
                          .resume = l->resume,
@@ -65,7 +73,8 @@ static void keep_found(cli_session *s, const cli_looking *l) {
                          .threads = r->threads,
                          .seed = r->seed,
                          .stopped_by = tf_stop_key(r->stopped_by)};
-  s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
+  s->found.proved = s->found.space_proved = s->found.value <= s->found.bound * (1 + 1e-12);
+  s->found.space_bound = s->found.bound;
 }
 
 /* No candidate could be evaluated: no choice covers the extents within the meshes and memories. */

@@ -81,7 +81,8 @@ static void set_own_value(cli_session *s) {
                         .traffic_words = tf_result_traffic(s->spec->workload, r)};
   for (int o = 0; tf_objective_key(o); o++)
     if (!strcmp(tf_objective_key(o), s->found.objective)) s->found.value = tf_objective_value((tf_objective)o, &f);
-  s->found.proved |= !s->found.space && s->found.value <= s->found.bound * (1 + 1e-12);
+  s->found.proved |= s->found.value <= s->found.bound * (1 + 1e-12);
+  s->found.space_proved |= s->found.proved;
 }
 
 cli_status cli_count_words(cli_session *s) {

@@ -39,6 +39,8 @@ cli_status cli_find(cli_session *s, const cli_looking *l);
 /* Searches beginning with closed-form mappings, too, so that the result depends less on the seed; not if the options
  * name a strategy. */
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l);
+/* Scales a number of evaluations by the number of ops: an evaluation costs more with more ops. */
+int64_t cli_for_ops(const cli_session *s, int64_t evals);
 /* Searches by the options, beginning with s->starts, and adopts the result; a progress line on a terminal. */
 cli_status cli_search(cli_session *s, const cli_looking *l);
 void cli_show_search(cli_meter *m, const tf_progress *p);

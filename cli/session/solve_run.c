@@ -47,7 +47,7 @@ void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *ou
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
   if (!r) return CLI_INFEASIBLE;
   fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
-          r->proved                            ? "no mapping of the space fits the machine"
+          r->space_proved                      ? "no mapping of the solver's space fits the machine"
           : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
                                                : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
@@ -61,7 +61,9 @@ static void keep_found(cli_session *s, const cli_looking *l, const method *by, c
                          .value = r->value,
                          .bound = r->bound,
                          .proved = r->proved,
-                         .space = !r->everywhere,
+                         .space = by == &methods[EXACT],
+                         .space_bound = r->space_bound,
+                         .space_proved = r->space_proved,
                          .evaluations = r->evals,
                          .seconds = r->seconds,
                          .threads = r->threads,
@@ -70,20 +72,27 @@ static void keep_found(cli_session *s, const cli_looking *l, const method *by, c
                          .closed = r->closed};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_looking *l, const method *by, double time_limit, int64_t evals,
-                            tf_diags *d) {
+typedef struct {
+  const method *by;
+  tf_objective objective;
+  double time_limit;
+  int64_t evals, after; /* as of tf_solve_opts */
+} solving;
+
+static tf_solve_result *run(cli_session *s, const cli_looking *l, const solving *how, tf_diags *d) {
   cli_meter m = cli_meter_new(s->in->quiet);
-  m.limit = time_limit;
-  m.max_evals = evals;
-  tf_solve_opts opts = {.objective = l->objective,
+  m.limit = how->time_limit;
+  m.max_evals = how->evals;
+  tf_solve_opts opts = {.objective = how->objective,
+                        .after = how->after,
                         .budget.threads = l->threads,
-                        .budget.time_limit = time_limit,
-                        .budget.max_evals = evals,
+                        .budget.time_limit = how->time_limit,
+                        .budget.max_evals = how->evals,
                         .budget.stop = cli_interrupted,
                         .budget.progress = m.on ? show : NULL,
                         .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
-  tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
+  tf_solve_result *r = how->by->run(s->spec->arch, s->spec->workload, &opts, d);
   cli_release_interrupt();
   cli_meter_end(&m);
   return r;
@@ -95,11 +104,18 @@ static cli_status adopt(cli_session *s, tf_solve_result *r) {
   return cli_adopt(s, tree, "solve");
 }
 
+/* Evaluations of up to three ops if no limit is given; and those of the search after the solver, where these are left.
+ */
+enum { EVALS_UNLESS_SAID = 5000000, EVALS_AFTER = 300000 };
+
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out) {
   const method *by = &methods[EXACT];
   for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
     if (!strcmp(methods[i].name, name)) by = &methods[i];
-  tf_solve_result *r = *out = run(s, l, by, l->time_limit, l->evals, s->diags);
+  const bool said = l->evals > 0 || l->time_limit > 0;
+  const solving how = {by, l->objective, l->time_limit, said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID),
+                       EVALS_AFTER};
+  tf_solve_result *r = *out = run(s, l, &how, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
@@ -110,20 +126,11 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
 
 /* ---- for commands without a mapping --------------------------------------------------------------- */
 enum {
-  EVALS_FIRST = 1000000,
-  EVALS_THEN = 500000,
-  SECONDS_THEN = 10,
-  OPS_FOR_THESE = 3,
+  EVALS_FIRST = 500000, /* of the solver, before a search */
   EVALS_OF_FORMULAS = 2000,
-  PART_OF_SEARCH = 8
+  PART_OF_SEARCH = 8, /* of the evaluations asked for, that the formulas may take */
+  PART_OF_FIND = 2    /* and of a time limit, that the solver may take before a search */
 };
-
-/* Scales the budget by the number of ops: an evaluation costs more with more ops, and with many ops a solver either
- * proves a mapping soon or not at all. */
-static int64_t for_ops(const cli_session *s, int64_t evals) {
-  const int n = s->spec->workload->n_ops;
-  return n > OPS_FOR_THESE ? evals * OPS_FOR_THESE / n : evals;
-}
 
 /* Uses what a solver found and did not prove as a start of the search. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
@@ -133,29 +140,45 @@ static bool begin_with(cli_session *s, tf_solve_result *r) {
   return !tree || cli_starts_add(&s->starts, tree);
 }
 
+/* The best by the formulas: those for one objective may give what is good for another.  NULL: none. */
+static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_t evals, tf_diags *d) {
+  tf_solve_result *best = NULL;
+  for (int by = 0; by < TF_N_OBJECTIVES; by++) {
+    const solving how = {&methods[CLOSED], (tf_objective)by, 0, evals, 0}; /* no time limit: a resumed search has the
+                                                                              same start */
+    tf_solve_result *r = run(s, l, &how, d);
+    s->spent += r ? r->evals : 0;
+    const bool better =
+        r && r->tree &&
+        (!best || tf_objective_value(l->objective, &r->figures) < tf_objective_value(l->objective, &best->figures));
+    tf_solve_free(better ? best : r);
+    best = better ? r : best;
+  }
+  return best;
+}
+
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
   if (s->tree || l->strategy) return cli_search(s, l);
-  int64_t evals =
-      l->evals && l->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + l->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
+  const int64_t part = PART_OF_SEARCH * TF_N_OBJECTIVES;
+  const int64_t evals = l->evals && l->evals / part < EVALS_OF_FORMULAS ? 1 + l->evals / part : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
-  tf_solve_result *r = d ? run(s, l, &methods[CLOSED], 0, evals, d)
-                         : NULL; /* no time limit, so that a resumed search begins with the same start */
+  tf_solve_result *r = d ? by_formulas(s, l, evals, d) : NULL;
   bool ok = begin_with(s, r);
-  s->spent = r ? r->evals : 0;
   tf_solve_free(r);
   tf_diags_free(d);
   return ok ? cli_search(s, l) : CLI_FAILED;
 }
 
 cli_status cli_find(cli_session *s, const cli_looking *l) {
-  const int64_t first = for_ops(s, EVALS_FIRST), evals = l->evals && l->evals < first ? l->evals : first;
-  cli_looking then = *l;
+  const int64_t first = cli_for_ops(s, EVALS_FIRST), half = (l->evals + 1) / PART_OF_FIND;
+  const solving how = {&methods[EXACT], l->objective, l->time_limit / PART_OF_FIND,
+                       l->evals && half < first ? half : first, 0};
   if (l->strategy) return cli_search(s, l);
-  if (!l->evals && !(l->time_limit > 0)) then.evals = for_ops(s, EVALS_THEN), then.time_limit = SECONDS_THEN;
   tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
-  tf_solve_result *r = d ? run(s, l, &methods[EXACT], l->time_limit / 2, evals, d) : NULL;
+  tf_solve_result *r = d ? run(s, l, &how, d) : NULL;
   cli_status status = CLI_DONE;
   bool done = r && r->tree && (r->proved || cli_interrupted(NULL));
+  s->spent = r ? r->evals : 0;
   if (done) {
     keep_found(s, l, &methods[EXACT], r);
     status = adopt(s, r);
@@ -166,5 +189,7 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   tf_solve_free(r);
   tf_diags_free(d);
   if (done || status != CLI_DONE) return status;
+  cli_looking then = *l;
+  then.time_limit = l->time_limit / PART_OF_FIND;
   return cli_beyond_search(s) ? cli_search_after_formulas(s, &then) : cli_search(s, &then);
 }

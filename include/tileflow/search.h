@@ -34,7 +34,7 @@ TF_API double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch 
 /* A mapping that fits. */
 typedef struct {
   char *text;    /* as tf_tree_parse reads it */
-  tf_tree *tree; /* the same as a tree of the architecture and workload searched; NULL in `pareto` */
+  tf_tree *tree; /* the same as a tree of the architecture and workload searched */
   double value;  /* of the objective */
   tf_figures figures;
 } tf_found;

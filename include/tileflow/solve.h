@@ -24,6 +24,8 @@ typedef struct {
   tf_objective objective;
   tf_budget budget; /* the seed is not used */
   bool alone;       /* start without an incumbent from a short search */
+  int64_t after;    /* evaluations, of what the budget then leaves, for a search that begins with the result, where the
+                       space is exhausted and nothing is proved of all mappings; 0: none */
 } tf_solve_opts;
 
 /* What a memory's capacity excluded from the space. */
@@ -33,12 +35,16 @@ typedef struct {
 } tf_solve_level;
 
 typedef struct {
-  tf_tree *tree;       /* the mapping, of the architecture and workload given; NULL: none that fits was found */
-  double value, bound; /* of the objective.  bound: a lower bound for all mappings of the space, and for this one;
-                          INFINITY if there is none */
-  bool everywhere;     /* bound holds for any mapping, not only those of the space */
-  bool proved; /* no mapping of the space is better than this one, or, without tree, none fits; with `everywhere`: no
-                  mapping at all */
+  tf_tree *tree; /* the mapping, of the architecture and workload given; NULL: none that fits was found */
+  double value;  /* of the objective; INFINITY without tree */
+  double bound;  /* lower bound of the objective for any mapping */
+  bool proved;   /* no mapping at all is better than this one */
+  /* The same within the solver's space (docs/HOWTO-solve.md).  space_bound: no mapping of the space is below it; it is
+   * above value where the mapping lies outside of the space and is better than all that lie inside; INFINITY: none of
+   * the space fits.  space_proved: the mapping lies in the space, or is proved to be the best of all, and no mapping of
+   * the space is better; without tree, none of the space fits. */
+  double space_bound;
+  bool space_proved;
   tf_figures figures;
   int64_t evals; /* of mappings and of heads of mappings */
   /* Pruned because no better than the incumbent; too many instances; no legal tree. */
@@ -47,7 +53,7 @@ typedef struct {
   tf_solve_level *levels; /* [n_memories] */
   int templates;          /* shapes of trees, irrespective of loop orders */
   double seconds;
-  tf_stop stopped_by; /* if it is not proved */
+  tf_stop stopped_by; /* EXHAUSTED: the space was searched, or enough of it for a proof */
   int threads;
   tf_closed_figures closed; /* of tf_solve_closed */
 } tf_solve_result;

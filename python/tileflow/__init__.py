@@ -35,8 +35,8 @@ def eval(*inputs, **options):
 
 
 def solve(*inputs, **options):
-    """The best mapping of a stated space, proved, or how far from it: r.search (docs/HOWTO-solve.md).
-    The solver has no limit of its own: time_limit=, evals=."""
+    """The best mapping of a stated space, and what is proved of it: r.search (docs/HOWTO-solve.md).
+    5,000,000 evaluations unless time_limit= or evals= says otherwise."""
     return _document("solve", inputs, options)
 
 

@@ -179,10 +179,11 @@ static void find_ops(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
 bool tf_chain_of(const tf_workload *wl, int op, const bool *shared, tf_chain *c) {
   memset(c, 0, sizeof *c);
   c->wl = wl;
-  if (wl->n_ops > TF_C_OPS) return false;
+  if (op < 0 && wl->n_ops > TF_C_OPS) return false;
   for (int k = 0; k < wl->n_ops; k++) {
+    if (op >= 0 && wl->topo[k] != op) continue;
     if (wl->ops[wl->topo[k]].n_dims > TF_C_DIMS) return false;
-    if (op < 0 || wl->topo[k] == op) c->ops[c->n_ops++] = wl->topo[k];
+    c->ops[c->n_ops++] = wl->topo[k];
   }
   if (c->n_ops == 0) return false;
   const tf_op *last = &wl->ops[c->ops[c->n_ops - 1]];

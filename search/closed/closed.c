@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/locale.h"
+#include "search/closed/canonical.h"
 #include "search/closed/fuse.h"
 #include "search/closed/quick.h"
 #include "search/common/archive.h"
@@ -171,16 +172,10 @@ static void finish(closed *c) {
     r->value = tf_objective_value(c->o->objective, &r->figures);
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->tree) r->value = INFINITY;
-  r->proved = r->tree && r->value <= r->bound * (1 + 1e-12);
+  r->proved = r->space_proved = r->tree && r->value <= r->bound * (1 + 1e-12);
+  r->space_bound = r->bound;
   r->seconds = tf_watch_seconds(&c->watch);
   r->threads = 1;
-}
-
-static bool can_run(const closed *c, tf_diags *d) {
-  for (int o = 0; o < c->wl->n_ops; o++)
-    if (tf_ops_unit(c->arch, c->wl, o) < 0)
-      return tf_fail(d, c->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", c->wl->ops[o].name);
-  return true;
 }
 
 static bool prepare(closed *c, tf_diags *d) {
@@ -193,12 +188,11 @@ static bool prepare(closed *c, tf_diags *d) {
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
   r->bound = bound_of(c);
-  r->everywhere = true;
   r->stopped_by = TF_STOP_EXHAUSTED;
-  return can_run(c, d);
+  return true;
 }
 
-static tf_solve_result *solve(closed *c, tf_diags *d) {
+static tf_solve_result *form(closed *c, tf_diags *d) {
   tf_solve_result *r = NULL;
   tf_watch_begin(&c->watch, &c->o->budget);
   if (prepare(c, d)) {
@@ -214,9 +208,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
   return r;
 }
 
-tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
-  TF_IN_C_LOCALE;
-  if (!tf_no_views(wl, d)) return NULL;
+static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
   closed *c = calloc(1, sizeof *c);
@@ -225,9 +217,14 @@ tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, con
     tf_out_of_memory(d);
   } else {
     c->arch = arch, c->wl = quick, c->real = wl, c->o = o;
-    r = solve(c, d);
+    r = form(c, d);
   }
   free(c);
   tf_arena_free(a);
   return r;
+}
+
+tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return tf_solve_as_canon(solve, arch, wl, o, d);
 }

@@ -77,13 +77,14 @@ bool tf_keep_pareto(tf_found *front, int *n, const tf_found *f) {
     if (at_least_as_good(&front[i].figures, &f->figures)) return true;
   for (int i = 0; i < *n; i++) {
     if (at_least_as_good(&f->figures, &front[i].figures))
-      free(front[i].text);
+      tf_found_clear(&front[i]);
     else
       front[left++] = front[i];
   }
   *n = left;
   if (left == TF_PARETO_MAX) return true;
   if (!copy(&front[left], f)) return false;
+  front[left].tree = f->tree ? tf_tree_copy(f->tree, f->tree->arch, f->tree->workload, NULL) : NULL;
   (*n)++;
-  return true;
+  return !f->tree || front[left].tree;
 }

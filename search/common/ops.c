@@ -6,6 +6,14 @@ int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o) {
   return -1;
 }
 
+bool tf_ops_can_run(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  bool ok = true;
+  for (int o = 0; o < wl->n_ops; o++)
+    if (tf_ops_unit(arch, wl, o) < 0)
+      ok = tf_fail(d, wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", wl->ops[o].name);
+  return ok;
+}
+
 bool tf_ops_one_end(const tf_workload *wl) {
   int ends = 0;
   for (int o = 0; o < wl->n_ops; o++)

@@ -5,6 +5,8 @@
 
 /* The first unit that can run op o; -1: none. */
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o);
+/* Whether each op has such a unit; an error in d for each that has none. */
+bool tf_ops_can_run(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 /* Whether the last op alone has an output that no op reads.  If not, the ops are no chain that can be fused. */
 bool tf_ops_one_end(const tf_workload *wl);
 /* Whether op o reduces a dim of the last op. */

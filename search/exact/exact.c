@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/locale.h"
 #include "base/threads.h"
-#include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/common/objective.h"
-#include "search/exact/ilp.h"
+#include "search/exact/floor.h"
+#include "search/exact/solve.h"
+#include "search/exact/start.h"
 #include "search/exact/state.h"
 
-enum { TEMPLATES = 256 };                        /* shapes of a tree at most */
-enum { BATCH = 16 };                             /* heads that are worked on at once */
-enum { START_EVALS = 300000 };                   /* of the search that the solver begins with, at most */
-enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
+enum { TEMPLATES = 256 };                     /* shapes of a tree at most */
+enum { BATCH = 16 };                          /* heads that are worked on at once */
+enum { NODES_MOST = 2000, NODES_A_PART = 4 }; /* of the integer program; the part of the budget that it may take */
+enum { NODE_EVALS = 32 };                     /* evaluations that one of its nodes counts as */
 enum { QUOTA = 40000, QUOTA_GROWS = 4 }; /* evaluations below a head in the first pass; by how much more in the next */
 
 typedef struct {
@@ -24,8 +24,7 @@ typedef struct {
   const tf_solve_opts *o;
   const tf_x_tie *tie; /* NULL: no condition on a second objective */
   tf_diags *diags;
-  tf_bounds floor;
-  double everywhere; /* lower bound for any mapping at all; `floor` may hold for the searched space only */
+  tf_x_floor floor;
   int threads;
   int n_templates;
   tf_x_template *templates[TEMPLATES];
@@ -40,55 +39,22 @@ typedef struct {
   tf_x_task tasks[TEMPLATES];
   tf_watch watch;
   tf_solve_result *res;
+  tf_x_best in;                 /* the best that the space was found to have */
+  tf_x_best out;                /* the best of all others: what it begins with may lie outside of the space */
   const tf_solve_result *known; /* the result whose ties are broken; NULL without a tie */
   tf_tree *aside;               /* of a masked workload, the best to begin with as `eval` counts; NULL: none */
   double aside_value;
   bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
 
-static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
+/* Values this near are the same, up to rounding. */
+#define SAME 1e-11
 
-static double best_of(const solver *v) { return v->res->tree ? v->res->value : INFINITY; }
+static double best_of(const solver *v) { return fmin(v->in.value, v->out.value); }
 
-/* Whether only units of this kind can do the op's work: ops that divide may defer that. */
-static bool needs_unit(const solver *v, int o, int u) {
-  const tf_op *op = &v->wl->ops[o];
-  int able = 0;
-  for (int k = 0; k < v->arch->n_units; k++)
-    able += !(op->kinds & ~v->arch->units[k].kinds);
-  return able == 1 && !(op->kinds & ~v->arch->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
-}
-
-/* Raises the floor by work per kind of unit: ops that only one kind can run share its units in any mapping. */
-static bool raise_floor(solver *v) {
-  tf_demand d;
-  bool ok = tf_demand_of(v->wl, &d);
-  for (int u = 0; u < v->arch->n_units && ok; u++) {
-    double points = 0;
-    for (int o = 0; o < v->wl->n_ops; o++)
-      points += needs_unit(v, o, u) ? tf_demanded_points(&d, o) : 0;
-    v->floor.cycles = fmax(v->floor.cycles, points / (tf_bounds_units(v->arch, u) * v->arch->units[u].rate));
-  }
-  tf_demand_free(&d);
-  return ok;
-}
-
-/* Raises the floor for a single op whose trip counts divide: the most units that prime factors of its dims can fill. */
-static void raise_floor_by_factors(solver *v) {
-  int64_t len[64], room[32];
-  int u = tf_ops_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
-  double most, relaxed, points = 1;
-  if (v->wl->n_ops > 1 || n > 64 || v->arch->n_memories > 15 || !needs_unit(v, 0, u)) return;
-  for (int i = 0; i < n; i++)
-    points *= (double)(len[i] = v->wl->dims[v->wl->ops[0].dims[i]].extent);
-  for (int a = 0; a < 2; a++) {
-    for (int l = 1; l <= v->arch->units[u].below; l++)
-      room[slots++] = v->arch->memories[l].mesh[a];
-    room[slots++] = v->arch->units[u].mesh[a];
-  }
-  if (tf_ilp_most_spread(len, n, room, slots, &most, &relaxed))
-    v->floor.cycles = fmax(v->floor.cycles, points / (most * v->arch->units[u].rate));
-}
+/* What a mapping of the space must stay below to matter: the best of the space; a value from outside it must be met,
+ * too, so that the best of the space is known. */
+static double limit_of(const solver *v) { return fmin(v->in.value, v->out.value * (1 + SAME)); }
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 static bool make_templates(solver *v) {
@@ -119,7 +85,7 @@ static int64_t left_of(const solver *v) {
 
 /* Prepares one of n tasks that share what is left of the budget; each may take one. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .watch = &v->watch};
+  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor.space, .limit = limit_of(v), .watch = &v->watch};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -128,13 +94,10 @@ static void prepare(solver *v, tf_x_task *t, int n) {
 }
 
 /* Keeps the mapping if it is better.  Takes the tree. */
-static void offer(solver *v, tf_tree **tree, double value, const tf_figures *f) {
-  tf_solve_result *r = v->res;
-  if (*tree && (!r->tree || tf_figures_order(value, f, r->value, &r->figures) < 0)) {
-    tf_tree_free(r->tree);
-    r->tree = *tree;
-    r->value = value;
-    r->figures = *f;
+static void offer(tf_x_best *best, tf_tree **tree, double value, const tf_figures *f) {
+  if (*tree && (!best->tree || tf_figures_order(value, f, best->value, &best->figures) < 0)) {
+    tf_tree_free(best->tree);
+    *best = (tf_x_best){value, *f, *tree};
   } else {
     tf_tree_free(*tree);
   }
@@ -156,7 +119,7 @@ static void merge_counts(solver *v, const tf_x_counts *c) {
 /* What a task found and counted becomes the solver's. */
 static void merge_task(solver *v, tf_x_task *t) {
   merge_counts(v, &t->counts);
-  offer(v, &t->best.tree, t->best.value, &t->best.figures);
+  offer(&v->in, &t->best.tree, t->best.value, &t->best.figures);
   v->failed |= t->failed;
   v->unknown |= t->unknown;
 }
@@ -180,7 +143,7 @@ static double open_bound(const solver *v) {
 }
 
 static void report(const solver *v) {
-  double bound = fmin(fmax(value_of_floor(v), open_bound(v)), best_of(v));
+  double bound = fmin(fmax(tf_x_floor_space(&v->floor), open_bound(v)), best_of(v));
   tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
@@ -204,7 +167,7 @@ static bool list_heads(solver *v) {
   tf_threads_run(v->threads, v->n_templates, list_piece, v);
   for (int i = 0; i < v->n_templates; i++) {
     merge_task(v, &v->tasks[i]);
-    if (v->tasks[i].cut) v->open = value_of_floor(v);
+    if (v->tasks[i].cut) v->open = tf_x_floor_space(&v->floor);
     v->n_heads += v->heads[i].n;
   }
   v->order = malloc(((size_t)v->n_heads + 1) * sizeof *v->order);
@@ -229,7 +192,10 @@ static void below_piece(void *ctx, int i, int thread) {
     v->tasks[i].failed = true;
 }
 
-static bool promises(const solver *v, double bound) { return bound < best_of(v) * (1 - 1e-12); }
+static bool promises(const solver *v, double bound) { return bound < limit_of(v) * (1 - 1e-12); }
+
+/* Whether no mapping at all is better than the best known. */
+static bool meets_floor(const solver *v) { return !v->tie && best_of(v) <= tf_x_floor_all(&v->floor) * (1 + 1e-12); }
 
 static void batch(solver *v) {
   const int64_t left = left_of(v);
@@ -263,7 +229,7 @@ static void run(solver *v) {
     return;
   }
   v->quota = QUOTA;
-  while (!v->failed && !stopped(v)) {
+  while (!v->failed && !meets_floor(v) && !stopped(v)) {
     if (v->next < v->n_heads && promises(v, v->order[v->next].bound))
       batch(v);
     else if (v->n_again && promises(v, v->again[0].bound))
@@ -276,61 +242,59 @@ static void run(solver *v) {
 /* ---- the first incumbent, and the result ---------------------------------------------------------- */
 /* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is as `eval` counts:
  * the solver compares with all points, and the best as it stands is put aside. */
-static void begin(solver *v, tf_tree **tree, double value, const tf_figures *f) {
+static bool begin(void *ctx, tf_tree **tree, double value, const tf_figures *f) {
+  solver *v = ctx;
   tf_figures all;
   if (!tf_workload_masked(v->wl)) {
-    offer(v, tree, value, f);
-    return;
+    offer(&v->out, tree, value, f);
+    return meets_floor(v);
   }
-  if (*tree && (!v->aside || value < v->aside_value)) {
+  if (!v->aside || value < v->aside_value) {
     tf_tree_free(v->aside);
     v->aside = tf_tree_copy(*tree, v->arch, v->wl, NULL);
     v->aside_value = value;
     v->failed |= !v->aside;
   }
-  if (*tree && tf_figures_of_tree(*tree, TF_COUNT_ALL, &all))
-    offer(v, tree, tf_objective_value(v->o->objective, &all), &all);
+  if (tf_figures_of_tree(*tree, TF_COUNT_ALL, &all))
+    offer(&v->out, tree, tf_objective_value(v->o->objective, &all), &all);
+  tf_tree_free(*tree);
+  *tree = NULL;
+  return false;
 }
 
-/* Takes the closed form's mapping, if it is better. */
-static void start_closed(solver *v) {
-  tf_diags *d = tf_diags_new(); /* finding none is no error here */
-  tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
-  if (r) begin(v, &r->tree, r->value, &r->figures);
-  if (r) v->res->evals += r->evals;
-  tf_solve_free(r);
-  tf_diags_free(d);
+/* The value that no mapping of the space is below, once all is searched that promised to be. */
+static double least_of_space(const solver *v) {
+  return v->in.value <= v->out.value * (1 + SAME) ? v->in.value : v->out.value;
 }
 
-/* The incumbent to begin with: from a short search or the closed form.  The space's bound then covers it, too. */
-static void start(solver *v) {
-  const tf_budget *all = &v->o->budget;
-  int64_t most = all->max_evals && all->max_evals / 3 < START_EVALS ? all->max_evals / 3 : START_EVALS;
-  tf_search_opts o = {.objective = v->o->objective,
-                      .budget = {.seed = 1,
-                                 .threads = v->threads,
-                                 .max_evals = most ? most : 1,
-                                 .time_limit = all->time_limit > 0 ? all->time_limit / 4 : 0,
-                                 .stop = all->stop,
-                                 .ctx = all->ctx},
-                      .keep = 1};
-  tf_diags *d = tf_diags_new();
-  tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
-  if (r && r->n_best) begin(v, &r->best[0].tree, r->best[0].value, &r->best[0].figures);
-  if (r) v->res->evals += r->evals;
-  tf_search_free(r);
-  tf_diags_free(d);
+/* Chooses what is printed: the better; of two that are equal the one of the space, which is the best there. */
+static void choose(solver *v) {
+  tf_solve_result *r = v->res;
+  const bool all = meets_floor(v);
+  const bool in = all ? v->in.tree && (!v->out.tree ||
+                                       tf_figures_order(v->in.value, &v->in.figures, v->out.value, &v->out.figures) < 0)
+                      : v->in.tree && v->in.value <= v->out.value * (1 + SAME);
+  tf_x_best *best = in ? &v->in : &v->out;
+  r->tree = best->tree;
+  r->value = best->value;
+  r->figures = best->figures;
+  r->space_proved = in;
+  best->tree = NULL;
 }
 
 static void prove(solver *v) {
   tf_solve_result *r = v->res;
-  const double open = v->unknown ? fmin(open_bound(v), value_of_floor(v)) : open_bound(v);
-  r->proved = !promises(v, open);
-  r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
-  r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
-  if (!r->tree) r->value = INFINITY;
-  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
+  const double floor = tf_x_floor_space(&v->floor), least = least_of_space(v);
+  const double open = v->unknown ? fmin(open_bound(v), floor) : open_bound(v);
+  const bool all = meets_floor(v), done = !promises(v, open) || all;
+  choose(v);
+  r->bound = tf_x_floor_all(&v->floor);
+  r->proved = r->tree && all;
+  r->space_bound = r->proved ? r->bound : done ? least : fmin(fmax(open, floor), least);
+  r->space_proved = r->proved || (done && (r->space_proved || !r->tree));
+  if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
+  if (done) r->stopped_by = TF_STOP_EXHAUSTED;
   r->seconds = tf_watch_seconds(&v->watch);
   r->threads = v->threads;
   r->templates = v->n_templates;
@@ -344,6 +308,8 @@ static void clear(solver *v) {
     tf_x_template_free(v->templates[i]);
   }
   tf_tree_free(v->aside);
+  tf_tree_free(v->in.tree);
+  tf_tree_free(v->out.tree);
   free(v->workers);
   free(v->order);
   free(v->again);
@@ -351,10 +317,11 @@ static void clear(solver *v) {
 
 /* Begins with the result whose ties are to be broken. */
 static bool begin_with(solver *v, const tf_solve_result *known) {
-  v->res->tree = tf_tree_copy(known->tree, v->arch, v->wl, NULL);
-  v->res->figures = known->figures;
-  v->res->value = tf_objective_value(v->o->objective, &known->figures);
-  return v->res->tree;
+  tf_x_best *best = known->proved ? &v->out : &v->in; /* proved of all: it may lie anywhere */
+  best->tree = tf_tree_copy(known->tree, v->arch, v->wl, NULL);
+  best->figures = known->figures;
+  best->value = tf_objective_value(v->o->objective, &known->figures);
+  return best->tree;
 }
 
 /* Of a masked workload, the best to begin with may be better than what is best with all points. */
@@ -370,6 +337,12 @@ static void take_aside(solver *v) {
   v->aside = NULL;
 }
 
+/* Nodes that the integer program may take. */
+static int64_t nodes_of(const solver *v) {
+  const int64_t most = v->o->budget.max_evals / (NODES_A_PART * NODE_EVALS);
+  return v->o->budget.max_evals && most < NODES_MOST ? most : NODES_MOST;
+}
+
 static bool solve(solver *v) {
   tf_solve_result *r = v->res = calloc(1, sizeof *v->res);
   v->threads = tf_budget_threads(&v->o->budget);
@@ -379,20 +352,15 @@ static bool solve(solver *v) {
   r->n_levels = v->arch->n_memories;
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
-  if (!tf_bounds_find(v->arch, v->wl, &v->floor, v->diags)) return false;
-  if (!raise_floor(v)) return tf_out_of_memory(v->diags);
-  v->everywhere = value_of_floor(v);
-  for (int o = 0; o < v->wl->n_ops; o++)
-    if (tf_ops_unit(v->arch, v->wl, o) < 0)
-      return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", v->wl->ops[o].name);
-  raise_floor_by_factors(v);
-  if (!make_templates(v)) return false;
+  v->floor = (tf_x_floor){.arch = v->arch, .wl = v->wl, .objective = v->o->objective};
+  if (!tf_x_floor_find(&v->floor, v->diags) || !make_templates(v)) return false;
   if (v->tie) {
     if (!begin_with(v, v->known)) return tf_out_of_memory(v->diags);
   } else if (!v->o->alone) {
-    start(v);
-    start_closed(v);
+    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, begin, v};
+    r->evals += tf_x_start_with(&s, &v->watch);
   }
+  if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
   run(v);
   if (v->failed) return tf_out_of_memory(v->diags);
   prove(v);
@@ -400,108 +368,19 @@ static bool solve(solver *v) {
   return true;
 }
 
-/* tie and known: both given or both NULL. */
-static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                                  const tf_x_tie *tie, const tf_solve_result *known, tf_diags *d) {
+tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, const tf_x_tie *tie,
+                            const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_out_of_memory(d);
     return NULL;
   }
   v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
+  v->in.value = v->out.value = INFINITY;
   tf_watch_begin(&v->watch, &o->budget);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);
   free(v);
   return r;
-}
-
-/* ---- ties ------------------------------------------------------------------------------------------- */
-/* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
- * evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the objective stays. */
-static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
-  bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
-  if (!r->tree || o->objective == TF_ENERGY || (over && !r->proved)) return;
-  tf_x_tie tie = {o->objective, r->value};
-  tf_solve_opts also = *o;
-  also.objective = TF_ENERGY;
-  const tf_budget *all = &o->budget;
-  tf_budget *left = &also.budget;
-  left->progress = NULL;
-  left->max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
-  if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
-  if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
-  if (left->max_evals < TEMPLATES || (all->time_limit > 0 && left->time_limit <= 0)) return; /* each takes one */
-  tf_diags *d = tf_diags_new(); /* finding none is no error here */
-  tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
-  if (better && better->tree) {
-    tf_tree *tree = r->tree;
-    r->tree = better->tree;
-    better->tree = tree;
-    r->figures = better->figures;
-    r->value = tf_objective_value(o->objective, &r->figures);
-    if (r->proved) r->bound = r->value;
-  }
-  r->evals += better ? better->evals : 0;
-  r->seconds += better ? better->seconds : 0;
-  tf_solve_free(better);
-  tf_diags_free(d);
-}
-
-/* ---- masks and padding -------------------------------------------------------------------------------- */
-/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped steps, an open part
- * could leave out more of the decided part, and hardly anything could be pruned.  The mapping found is evaluated with
- * its mask. */
-static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
-                        tf_diags *d) {
-  tf_model *m = tf_model_new(r->tree, d);
-  tf_result now;
-  if (m) tf_model_eval(m, NULL, &now);
-  const bool counted = m && !now.overflow;
-  if (counted) r->figures = tf_figures_of(arch, wl, &now);
-  if (counted) r->value = tf_objective_value(o->objective, &r->figures);
-  tf_model_free(m);
-  return m != NULL;
-}
-
-/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed part of a tree are no
- * lower bound of its completions (tests/unit/test_exact.c found a wrong proof).  Then only bounds that hold for every
- * mapping are reported. */
-static bool makes_padded(const tf_workload *wl) {
-  for (int z = 0; z < wl->n_tensors; z++)
-    for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
-      if (wl->tensors[z].pad[r] > 0) return true;
-  return false;
-}
-
-static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
-  solver v = {.arch = arch, .wl = wl, .o = o};
-  if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
-  r->proved = false;
-  r->bound = 0;
-  r->everywhere = true;
-  if (!tf_bounds_of(arch, wl, &v.floor) || !raise_floor(&v)) return;
-  r->bound = value_of_floor(&v);
-  r->proved = r->tree && r->value <= r->bound * (1 + 1e-12);
-}
-
-tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
-  TF_IN_C_LOCALE;
-  tf_solve_result *r = tf_no_views(wl, d) ? solve_for(arch, wl, o, NULL, NULL, d) : NULL;
-  const bool masked = r && tf_workload_masked(wl);
-  if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
-  if (masked && r->tree && !count_masks(arch, wl, o, r, d)) {
-    tf_solve_free(r);
-    return NULL;
-  }
-  if (r && (masked || makes_padded(wl))) bound_by_workload(arch, wl, o, r);
-  return r;
-}
-
-void tf_solve_free(tf_solve_result *r) {
-  if (!r) return;
-  tf_tree_free(r->tree);
-  free(r->levels);
-  free(r);
 }

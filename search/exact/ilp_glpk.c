@@ -48,23 +48,53 @@ static void fill(glp_prob *lp, const factor *f, int n, const int64_t *room, int 
     }
 }
 
-static bool solve(glp_prob *lp, double *most, double *relaxed) {
+/* Branch and bound while it runs. */
+typedef struct {
+  tf_ilp_limit *limit;
+  double bound; /* of all that is open where it was ended; INFINITY: it was not */
+} run;
+
+/* GLPK asks for the next node to be solved. */
+static void watch(glp_tree *tree, void *ctx) {
+  run *r = ctx;
+  if (glp_ios_reason(tree) != GLP_ISELECT) return;
+  if (r->limit->spent++ < r->limit->nodes && !(r->limit->over && r->limit->over(r->limit->ctx))) return;
+  const int best = glp_ios_best_node(tree);
+  r->bound = best ? glp_ios_node_bound(tree, best) : 0;
+  glp_ios_terminate(tree);
+}
+
+/* The logarithm of an integer as that integer, up to rounding. */
+static double whole_of(double log_of) { return floor(exp(log_of) * (1 + 1e-7)); }
+
+static bool solve(glp_prob *lp, tf_ilp_limit *limit, double *most, double *relaxed) {
   glp_smcp simplex;
   glp_iocp whole;
+  run r = {limit, INFINITY};
   glp_init_smcp(&simplex);
   glp_init_iocp(&whole);
   simplex.msg_lev = whole.msg_lev = GLP_MSG_OFF;
   whole.mip_gap = 0;
+  whole.cb_func = watch;
+  whole.cb_info = &r;
   if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT) return false;
   *relaxed = exp(glp_get_obj_val(lp));
-  if (glp_intopt(lp, &whole) || glp_mip_status(lp) != GLP_OPT) return false;
-  *most = floor(exp(glp_mip_obj_val(lp)) * (1 + 1e-7)); /* an integer, up to rounding */
+  const int how = glp_intopt(lp, &whole), status = glp_mip_status(lp);
+  if (isfinite(r.bound)) { /* the best found is worth no less than what is open, or what is open bounds it */
+    const double found = status == GLP_FEAS || status == GLP_OPT ? glp_mip_obj_val(lp) : 0;
+    *most = whole_of(fmin(fmax(found, r.bound), log(*relaxed)));
+    return true;
+  }
+  if (how || status != GLP_OPT) return false;
+  *most = whole_of(glp_mip_obj_val(lp));
   return true;
 }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most, double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, tf_ilp_limit *limit, double *most,
+                        double *relaxed) {
   factor f[FACTORS];
   int count = 0;
+  limit->spent = 0;
   *most = *relaxed = 1;
   for (int i = 0; i < n; i++)
     if (len[i] < 1) return false;
@@ -77,7 +107,7 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
   bool ours = glp_init_env() == 0; /* GLPK has one environment per thread: one that the caller made is kept */
   glp_prob *lp = glp_create_prob();
   fill(lp, f, count, room, n_slots);
-  bool ok = solve(lp, most, relaxed);
+  bool ok = solve(lp, limit, most, relaxed);
   glp_delete_prob(lp);
   if (ours) glp_free_env();
   return ok;
@@ -85,8 +115,10 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
 #else
 bool tf_ilp_there(void) { return false; }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most, double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, tf_ilp_limit *limit, double *most,
+                        double *relaxed) {
   (void)len, (void)n, (void)room, (void)n_slots;
+  limit->spent = 0;
   *most = *relaxed = 1;
   return false;
 }

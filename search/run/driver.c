@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/locale.h"
 #include "base/threads.h"
 #include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/identity.h"
 #include "search/common/objective.h"
+#include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
 #include "search/run/starts.h"
@@ -389,10 +389,8 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   return v->failed ? NULL : v->res;
 }
 
-tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                const tf_search_opts *o, tf_diags *d) {
-  TF_IN_C_LOCALE;
-  if (!tf_no_views(wl, d)) return NULL;
+tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                  const tf_search_opts *o, tf_diags *d) {
   driver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_out_of_memory(d);
@@ -420,18 +418,4 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   tf_arena_free(v->arena);
   free(v);
   return out;
-}
-
-void tf_search_free(tf_search_result *r) {
-  if (!r) return;
-  for (int i = 0; r->best && i < r->n_best; i++)
-    tf_found_clear(&r->best[i]);
-  for (int i = 0; r->pareto && i < r->n_pareto; i++)
-    tf_found_clear(&r->pareto[i]);
-  for (int i = 0; r->variants && i < r->n_variants; i++)
-    tf_found_clear(&r->variants[i]);
-  free(r->best);
-  free(r->variants);
-  free(r->pareto);
-  free(r);
 }

@@ -76,10 +76,9 @@ static bool alloc(tf_shapes *s, size_t room) {
 }
 
 static bool lay_out(tf_shapes *s, tf_diags *d) {
-  bool ok = true;
+  bool ok = tf_ops_can_run(s->arch, s->wl, d);
   for (int o = 0; o < s->wl->n_ops; o++) {
     int u = tf_ops_unit(s->arch, s->wl, o);
-    if (u < 0) ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", s->wl->ops[o].name);
     s->columns[o].unit = u;
     s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
   }

@@ -94,7 +94,7 @@ static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * f
 static void print_case(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
   char *mapping = r->tree ? tf_tree_text(r->tree) : NULL;
   printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value, t->best,
-         r->proved, mapping ? mapping : "(none)", t->text);
+         r->space_proved, mapping ? mapping : "(none)", t->text);
   free(mapping);
 }
 
@@ -113,12 +113,13 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
     CHECK(r != NULL);
     bool open = strstr(text, "M: {pad: [1]}") != NULL; /* what an op makes is padded: bounded, seldom proved */
-    bool same = r && r->proved && (isinf(t.best) ? !r->tree : r->tree && near(r->value, t.best));
+    bool same = r && r->space_proved && (isinf(t.best) ? !r->tree : r->tree && near(r->value, t.best));
     bool least = !same || open || !r->tree || r->figures.energy_pj <= t.tie_pj * (1 + 1e-9);
     CHECK(least); /* of equally good ones the one of least energy */
     if (!least) printf("of equal ones %.17g pJ, the twin %.17g pJ\n", r->figures.energy_pj, t.tie_pj);
     if (open && r && !same)
-      same = !r->proved && r->bound <= t.best * (1 + 1e-12) && (!r->tree || r->value >= t.best * (1 - 1e-12));
+      same =
+          !r->space_proved && r->space_bound <= t.best * (1 + 1e-12) && (!r->tree || r->value >= t.best * (1 - 1e-12));
     CHECK(same);
     if (r && (!same || !least)) print_case(text, goal, r, &t);
     compared = 1;
@@ -164,13 +165,13 @@ static void test_threads(void) {
     r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", &o, &s[k], d);
   }
   if (r[0] && r[1]) {
-    CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound);
+    CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound && r[0]->space_bound == r[1]->space_bound);
     CHECK_I64(r[0]->evals, r[1]->evals);
     CHECK_I64(r[0]->by_bound, r[1]->by_bound);
     CHECK_I64(r[0]->by_mesh, r[1]->by_mesh);
     CHECK_I64(r[0]->stopped_by, r[1]->stopped_by);
     CHECK(case_same_tree(r[0]->tree, r[1]->tree));
-    CHECK(!r[0]->proved && r[0]->stopped_by == TF_STOP_BUDGET && r[0]->bound <= r[0]->value);
+    CHECK(!r[0]->space_proved && r[0]->stopped_by == TF_STOP_BUDGET && r[0]->space_bound <= r[0]->value);
   }
   for (int k = 0; k < 2; k++) {
     tf_solve_free(r[k]);
@@ -198,9 +199,9 @@ static void test_too_small(void) {
     tf_spec *s = case_spec(rows[i].text, d);
     tf_solve_opts o = {.objective = TF_ENERGY, .budget.threads = 1, .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
-    CHECK_ROW(&rows[i], r && r->proved && (r->tree != NULL) == rows[i].fits);
+    CHECK_ROW(&rows[i], r && r->space_proved && (r->tree != NULL) == rows[i].fits);
     if (r && !rows[i].fits) {
-      CHECK_ROW(&rows[i], isinf(r->value) && isinf(r->bound) && r->levels[1].pruned > 0);
+      CHECK_ROW(&rows[i], !r->proved && isinf(r->value) && isinf(r->space_bound) && r->levels[1].pruned > 0);
       CHECK_ROW_I64(&rows[i], r->levels[1].least, 3);
     }
     tf_solve_free(r);
@@ -230,7 +231,7 @@ static void test_walked(void) {
   for (int i = 0; i < 2; i++) {
     tf_solve_opts o = {.objective = TF_ENERGY, .budget = {.threads = 1, .max_evals = rows[i].evals}, .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
-    CHECK_ROW(&rows[i], r && !r->proved && r->evals >= rows[i].least && r->evals <= rows[i].most);
+    CHECK_ROW(&rows[i], r && !r->space_proved && r->evals >= rows[i].least && r->evals <= rows[i].most);
     tf_solve_free(r);
   }
   tf_spec_free(s);
@@ -251,7 +252,7 @@ static void test_budget(void) {
   for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
     tf_solve_opts o = {.objective = TF_LATENCY, .budget = {.threads = 1, .max_evals = budgets[i]}};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
-    CHECK(r && r->stopped_by == TF_STOP_BUDGET && !r->proved);
+    CHECK(r && r->stopped_by == TF_STOP_BUDGET && !r->space_proved);
     CHECK(r && r->evals <= budgets[i] && r->evals > budgets[i] - 8);
     tf_solve_free(r);
   }

@@ -1,0 +1,222 @@
+#include "search/common/canon.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/tree/build.h"
+#include "search/common/order.h"
+
+struct tf_canon {
+  tf_arena *arena;
+  const tf_arch *arch; /* the caller's */
+  const tf_workload *wl;
+  tf_arch own_arch; /* the canonical ones */
+  tf_workload own;
+  tf_order from;          /* [canonical number] the caller's number */
+  int *op, *tensor, *dim; /* [the caller's number] the canonical one */
+  bool turned;            /* the axes are exchanged */
+};
+
+const tf_arch *tf_canon_arch(const tf_canon *c) { return &c->own_arch; }
+const tf_workload *tf_canon_workload(const tf_canon *c) { return &c->own; }
+
+static const char *name_of(tf_arena *a, char kind, int no) {
+  char name[16];
+  snprintf(name, sizeof name, "%c%d", kind, no);
+  return tf_arena_strndup(a, name, strlen(name));
+}
+
+/* ---- the machine ---------------------------------------------------------------------------------- */
+/* Whether the first mesh that is no square is longer on Y. */
+static bool lies(const tf_arch *a) {
+  for (int l = 0; l < a->n_memories; l++)
+    if (a->memories[l].mesh[0] != a->memories[l].mesh[1]) return a->memories[l].mesh[0] < a->memories[l].mesh[1];
+  for (int u = 0; u < a->n_units; u++)
+    if (a->units[u].mesh[0] != a->units[u].mesh[1]) return a->units[u].mesh[0] < a->units[u].mesh[1];
+  return false;
+}
+
+static void turn(int64_t mesh[2]) {
+  const int64_t x = mesh[0];
+  mesh[0] = mesh[1];
+  mesh[1] = x;
+}
+
+static bool make_arch(tf_canon *c) {
+  const tf_arch *a = c->arch;
+  c->own_arch = *a;
+  c->own_arch.memories = TF_ARRAY(c->arena, tf_memory, (size_t)a->n_memories + 1);
+  c->own_arch.units = TF_ARRAY(c->arena, tf_unit, (size_t)a->n_units + 1);
+  if (!c->own_arch.memories || !c->own_arch.units) return false;
+  c->turned = lies(a);
+  for (int l = 0; l < a->n_memories; l++) {
+    c->own_arch.memories[l] = a->memories[l];
+    c->own_arch.memories[l].name = name_of(c->arena, 'M', l);
+    if (c->turned) turn(c->own_arch.memories[l].mesh);
+  }
+  for (int u = 0; u < a->n_units; u++) {
+    c->own_arch.units[u] = a->units[u];
+    if (c->turned) turn(c->own_arch.units[u].mesh);
+  }
+  return true;
+}
+
+/* ---- the workload --------------------------------------------------------------------------------- */
+static int *inverse(tf_arena *a, const int *from, int n) {
+  int *to = TF_ARRAY(a, int, (size_t)n + 1);
+  for (int i = 0; to && i < n; i++)
+    to[from[i]] = i;
+  return to;
+}
+
+static bool make_index(tf_canon *c, const tf_index *from, tf_index *to) {
+  *to = *from;
+  to->terms = TF_ARRAY(c->arena, tf_term, (size_t)from->n_terms + 1);
+  for (int t = 0; to->terms && t < from->n_terms; t++)
+    to->terms[t] = (tf_term){c->dim[from->terms[t].dim], from->terms[t].coef};
+  return to->terms;
+}
+
+static bool make_ref(tf_canon *c, const tf_ref *from, tf_ref *to) {
+  const int rank = c->wl->tensors[from->tensor].rank;
+  *to = (tf_ref){c->tensor[from->tensor], TF_ARRAY(c->arena, tf_index, (size_t)rank + 1), from->at};
+  for (int r = 0; to->index && r < rank; r++)
+    if (!make_index(c, &from->index[r], &to->index[r])) return false;
+  return to->index;
+}
+
+/* Reduced dims in canonical order. */
+static void sort_reduced(tf_op *op) {
+  for (int i = op->n_out_dims + 1; i < op->n_dims; i++)
+    for (int k = i; k > op->n_out_dims && op->dims[k - 1] > op->dims[k]; k--) {
+      const int dim = op->dims[k];
+      op->dims[k] = op->dims[k - 1];
+      op->dims[k - 1] = dim;
+    }
+}
+
+static bool make_op(tf_canon *c, int no, const tf_op *from, tf_op *to) {
+  *to = *from;
+  to->name = name_of(c->arena, 'o', no);
+  to->out = c->tensor[from->out];
+  to->dims = TF_ARRAY(c->arena, int, (size_t)from->n_dims + 1);
+  to->reads = TF_ARRAY(c->arena, tf_ref, (size_t)from->n_reads + 1);
+  to->expr = TF_ARRAY(c->arena, tf_expr, (size_t)from->n_expr + 1);
+  if (!to->dims || !to->reads || !to->expr) return false;
+  for (int i = 0; i < from->n_dims; i++)
+    to->dims[i] = c->dim[from->dims[i]];
+  sort_reduced(to);
+  for (int k = 0; k < from->n_reads; k++)
+    if (!make_ref(c, &from->reads[k], &to->reads[k])) return false;
+  for (int i = 0; i < from->n_expr; i++) {
+    to->expr[i] = from->expr[i];
+    if (from->expr[i].what == TF_X_DIM) to->expr[i].dim = c->dim[from->expr[i].dim];
+  }
+  return true;
+}
+
+static bool make_tensor(tf_canon *c, int no, const tf_tensor *from, tf_tensor *to) {
+  *to = *from;
+  to->name = name_of(c->arena, 't', no);
+  if (from->producer >= 0) to->producer = c->op[from->producer];
+  if (from->view_of) to->view_of = c->tensor[from->view_of - 1] + 1;
+  to->consumers = TF_ARRAY(c->arena, int, (size_t)from->n_consumers + 1);
+  for (int i = 0, n = 0; to->consumers && i < c->wl->n_ops; i++) /* in op order */
+    for (int k = 0; k < from->n_consumers; k++)
+      if (c->op[from->consumers[k]] == i) to->consumers[n++] = i;
+  return to->consumers;
+}
+
+static bool make_workload(tf_canon *c) {
+  const tf_workload *wl = c->wl;
+  tf_workload *w = &c->own;
+  *w = *wl;
+  w->dims = TF_ARRAY(c->arena, tf_dim, (size_t)wl->n_dims + 1);
+  w->tensors = TF_ARRAY(c->arena, tf_tensor, (size_t)wl->n_tensors + 1);
+  w->ops = TF_ARRAY(c->arena, tf_op, (size_t)wl->n_ops + 1);
+  w->topo = TF_ARRAY(c->arena, int, (size_t)wl->n_ops + 1);
+  if (!w->dims || !w->tensors || !w->ops || !w->topo) return false;
+  for (int d = 0; d < wl->n_dims; d++) {
+    w->dims[d] = wl->dims[c->from.dims[d]];
+    w->dims[d].name = name_of(c->arena, 'd', d);
+  }
+  bool ok = true;
+  for (int z = 0; z < wl->n_tensors; z++)
+    ok = ok && make_tensor(c, z, &wl->tensors[c->from.tensors[z]], &w->tensors[z]);
+  for (int o = 0; o < wl->n_ops; o++) {
+    ok = ok && make_op(c, o, &wl->ops[c->from.ops[o]], &w->ops[o]);
+    w->topo[o] = o;
+  }
+  return ok;
+}
+
+static bool make(tf_canon *c) {
+  const tf_workload *wl = c->wl;
+  if (!tf_order_of(c->arena, wl, &c->from)) return false;
+  c->op = inverse(c->arena, c->from.ops, wl->n_ops);
+  c->tensor = inverse(c->arena, c->from.tensors, wl->n_tensors);
+  c->dim = inverse(c->arena, c->from.dims, wl->n_dims);
+  if (!c->op || !c->tensor || !c->dim) return false;
+  return make_arch(c) && make_workload(c) && !tf_arena_failed(c->arena);
+}
+
+tf_canon *tf_canon_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_canon *c = a ? TF_NEW(a, tf_canon) : NULL;
+  if (c) {
+    *c = (tf_canon){.arena = a, .arch = arch, .wl = wl};
+    if (make(c)) return c;
+  }
+  tf_arena_free(a);
+  tf_out_of_memory(d);
+  return NULL;
+}
+
+void tf_canon_free(tf_canon *c) {
+  if (c) tf_arena_free(c->arena);
+}
+
+/* ---- trees ---------------------------------------------------------------------------------------- */
+static tf_loop loop_as(tf_loop l, const int *dim, bool turned) {
+  l.dim = dim[l.dim];
+  if (turned && l.axis != TF_TEMPORAL) l.axis = l.axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
+  return l;
+}
+
+/* Adds the node; its lists one by one, as they name tensors. */
+static void put_node(tf_build *b, const tf_node *from, const int *op, const int *tensor) {
+  tf_node like = *from;
+  like.n_bypass = like.n_keep = like.n_retain = like.n_stream = 0;
+  if (from->kind == TF_OP) like.op = op[from->op];
+  tf_build_node(b, &like);
+  for (int i = 0; from->kind == TF_TILE && i < from->n_bypass; i++)
+    tf_build_bypass(b, (tf_named){tensor[from->bypass[i].tensor], from->bypass[i].at});
+  if (from->kind != TF_SCOPE) return;
+  for (int i = 0; i < from->n_keep; i++)
+    tf_build_keep(b, (tf_keep){tensor[from->keep[i].tensor], from->keep[i].level, from->keep[i].at});
+  for (int i = 0; i < from->n_retain; i++)
+    tf_build_retain(b, (tf_named){tensor[from->retain[i].tensor], from->retain[i].at});
+  for (int i = 0; i < from->n_stream; i++)
+    tf_build_stream(b, (tf_named){tensor[from->stream[i].tensor], from->stream[i].at});
+}
+
+static void put_tree(tf_build *b, const tf_tree *from, const int *op, const int *tensor, const int *dim, bool turned) {
+  for (int i = 0; i < from->n_nodes; i++) {
+    const tf_node *n = &from->nodes[i];
+    put_node(b, n, op, tensor);
+    for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
+      tf_build_loop(b, loop_as(n->loops[k], dim, turned));
+  }
+}
+
+tf_tree *tf_canon_tree(const tf_canon *c, const tf_tree *given, tf_diags *d) {
+  tf_build *b = tf_build_new(&c->own_arch, &c->own, d);
+  if (b) put_tree(b, given, c->op, c->tensor, c->dim, c->turned);
+  return tf_build_tree(b);
+}
+
+tf_tree *tf_canon_back(const tf_canon *c, const tf_tree *found, tf_diags *d) {
+  tf_build *b = tf_build_new(c->arch, c->wl, d);
+  if (b) put_tree(b, found, c->from.ops, c->from.tensors, c->from.dims, c->turned);
+  return tf_build_tree(b);
+}

@@ -1,0 +1,132 @@
+/* The exact solver around its branch and bound: canonical form, ties, masks, padding. */
+#include "search/exact/solve.h"
+
+#include <math.h>
+
+#include "base/locale.h"
+#include "search/closed/canonical.h"
+#include "search/common/objective.h"
+#include "search/exact/floor.h"
+#include "tileflow/tree.h"
+
+enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
+enum { TIE_ROOM = 256 };                         /* fewer do not pay */
+enum { SEED_AFTER = 2, EFFORT_EACH = 4 };        /* of the search after: its seed; most effort an evaluation */
+
+/* ---- ties ------------------------------------------------------------------------------------------- */
+/* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
+ * evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the objective stays. */
+static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
+  const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
+  const bool outside = !r->space_proved && r->space_bound >= r->value * (1 - 1e-12);
+  if (!r->tree || o->objective == TF_ENERGY || over || outside) return;
+  tf_x_tie tie = {o->objective, r->value};
+  tf_solve_opts also = *o;
+  also.objective = TF_ENERGY;
+  const tf_budget *all = &o->budget;
+  tf_budget *left = &also.budget;
+  left->progress = NULL;
+  left->max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
+  if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
+  if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
+  if (left->max_evals < TIE_ROOM || (all->time_limit > 0 && left->time_limit <= 0)) return; /* each takes one */
+  tf_diags *d = tf_diags_new(); /* finding none is no error here */
+  tf_solve_result *better = d ? tf_x_solve(arch, wl, &also, &tie, r, d) : NULL;
+  if (better && better->tree) {
+    tf_tree *tree = r->tree;
+    r->tree = better->tree;
+    better->tree = tree;
+    r->figures = better->figures;
+    r->value = tf_objective_value(o->objective, &r->figures);
+    if (r->space_proved) r->space_bound = r->value;
+  }
+  r->evals += better ? better->evals : 0;
+  r->seconds += better ? better->seconds : 0;
+  tf_solve_free(better);
+  tf_diags_free(d);
+}
+
+/* ---- masks and padding -------------------------------------------------------------------------------- */
+/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped steps, an open part
+ * could leave out more of the decided part, and hardly anything could be pruned.  The mapping found is evaluated with
+ * its mask. */
+static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
+                        tf_diags *d) {
+  tf_model *m = tf_model_new(r->tree, d);
+  tf_result now;
+  if (m) tf_model_eval(m, NULL, &now);
+  const bool counted = m && !now.overflow;
+  if (counted) r->figures = tf_figures_of(arch, wl, &now);
+  if (counted) r->value = tf_objective_value(o->objective, &r->figures);
+  tf_model_free(m);
+  return m != NULL;
+}
+
+/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed part of a tree are no
+ * lower bound of its completions (tests/unit/test_exact.c found a wrong proof).  Then only bounds that hold for every
+ * mapping are reported. */
+static bool makes_padded(const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
+      if (wl->tensors[z].pad[r] > 0) return true;
+  return false;
+}
+
+static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
+                              tf_diags *d) {
+  tf_x_floor f = {.arch = arch, .wl = wl, .objective = o->objective};
+  if (!tf_x_floor_find(&f, d)) return false;
+  r->bound = r->space_bound = tf_x_floor_all(&f);
+  r->proved = r->space_proved = r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
+  return true;
+}
+
+/* ---- the search after --------------------------------------------------------------------------------- */
+/* What is left of the budget once nothing of the space is left to try goes to a search of all mappings. */
+static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
+                         tf_diags *d) {
+  const tf_budget *all = &o->budget;
+  const int64_t left = all->max_evals ? all->max_evals - r->evals : o->after, most = left < o->after ? left : o->after;
+  const double seconds = all->time_limit - r->seconds;
+  const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
+  if (!r->tree || r->proved || over || most <= 0 || (all->time_limit > 0 && seconds <= 0)) return true;
+  const tf_tree *const start[] = {r->tree};
+  tf_search_opts so = {.objective = o->objective, .budget = *all, .keep = 1, .starts = start, .n_starts = 1};
+  so.budget.seed = SEED_AFTER;
+  so.budget.max_evals = most;
+  so.budget.max_effort = EFFORT_EACH * most;
+  so.budget.time_limit = all->time_limit > 0 ? seconds : 0;
+  so.budget.progress = NULL;
+  tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
+  if (!g) return false;
+  if (g->n_best && g->best[0].value < r->value * (1 - 1e-12)) {
+    tf_tree_free(r->tree);
+    r->tree = g->best[0].tree;
+    g->best[0].tree = NULL;
+    r->value = g->best[0].value;
+    r->figures = g->best[0].figures;
+    r->proved = r->space_proved = r->value <= r->bound * (1 + 1e-12);
+    if (r->proved) r->space_bound = r->bound;
+  }
+  r->evals += g->evals;
+  r->seconds += g->seconds;
+  tf_search_free(g);
+  return true;
+}
+
+static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  tf_solve_result *r = tf_x_solve(arch, wl, o, NULL, NULL, d);
+  const bool masked = r && tf_workload_masked(wl);
+  if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
+  bool ok = !masked || !r->tree || count_masks(arch, wl, o, r, d);
+  if (ok && r && (masked || makes_padded(wl))) ok = bound_by_workload(arch, wl, o, r, d);
+  if (ok && r && o->after) ok = search_after(arch, wl, o, r, d);
+  if (ok) return r;
+  tf_solve_free(r);
+  return NULL;
+}
+
+tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return tf_solve_as_canon(solve, arch, wl, o, d);
+}

@@ -1,0 +1,21 @@
+/* Mappings that the exact solver begins with: of short searches and of the closed form, for its own objective and for
+ * the others, since what is found for one may be good for another. */
+#ifndef SEARCH_EXACT_START_H
+#define SEARCH_EXACT_START_H
+#include "search/common/watch.h"
+#include "tileflow/solve.h"
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_solve_opts *o;
+  int threads;
+  /* Takes a mapping, its value of the objective asked for, and its figures; takes over the tree.  True: no mapping is
+   * better, and no more are wanted. */
+  bool (*take)(void *ctx, tf_tree **tree, double value, const tf_figures *f);
+  void *ctx;
+} tf_x_start;
+
+/* Returns the evaluations spent. */
+int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch);
+#endif

@@ -1,0 +1,94 @@
+/* tf_search_run: the problem in canonical form, searched, and what was found as the caller names it. */
+#include <stdlib.h>
+
+#include "base/locale.h"
+#include "search/common/archive.h"
+#include "search/common/canon.h"
+#include "search/common/ops.h"
+#include "search/run/driver.h"
+
+/* ---- there ---------------------------------------------------------------------------------------- */
+/* The problem as it is searched. */
+typedef struct {
+  tf_canon *canon;
+  tf_tree *given;
+  tf_tree **starts; /* [n_starts] */
+  int n_starts;
+} problem;
+
+static void clear(problem *p) {
+  tf_tree_free(p->given);
+  for (int i = 0; i < p->n_starts; i++)
+    tf_tree_free(p->starts[i]);
+  free(p->starts);
+  tf_canon_free(p->canon);
+}
+
+static bool make(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_search_opts *o,
+                 tf_diags *d) {
+  size_t errors = tf_diags_errors(d);
+  p->canon = tf_canon_new(arch, wl, d);
+  p->starts = calloc((size_t)o->n_starts + 1, sizeof *p->starts);
+  bool ok = p->canon && p->starts;
+  if (ok && given) ok = (p->given = tf_canon_tree(p->canon, given, d)) != NULL;
+  for (int i = 0; ok && i < o->n_starts; i++) {
+    ok = (p->starts[i] = tf_canon_tree(p->canon, o->starts[i], d)) != NULL;
+    p->n_starts += ok;
+  }
+  return ok || (tf_diags_errors(d) == errors && tf_out_of_memory(d));
+}
+
+/* ---- and back ------------------------------------------------------------------------------------- */
+/* The mapping in the caller's names.  False if memory ran out. */
+static bool name_found(const tf_canon *c, tf_found *f) {
+  tf_tree *mine = tf_canon_back(c, f->tree, NULL);
+  char *text = mine ? tf_tree_text(mine) : NULL;
+  tf_tree_free(f->tree);
+  free(f->text);
+  f->tree = mine;
+  f->text = text;
+  return text != NULL;
+}
+
+static bool name_all(const tf_canon *c, tf_found *list, int n) {
+  bool ok = true;
+  for (int i = 0; i < n; i++)
+    ok = name_found(c, &list[i]) && ok;
+  return ok;
+}
+
+tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  problem p = {0};
+  tf_search_result *r = NULL;
+  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d)) return NULL;
+  if (make(&p, arch, wl, given, o, d)) {
+    tf_search_opts own = *o;
+    own.starts = (const tf_tree *const *)p.starts;
+    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, d);
+  }
+  bool ok = !r || (name_all(p.canon, r->best, r->n_best) && name_all(p.canon, r->variants, r->n_variants) &&
+                   name_all(p.canon, r->pareto, r->n_pareto));
+  if (!ok) {
+    tf_out_of_memory(d);
+    tf_search_free(r);
+    r = NULL;
+  }
+  clear(&p);
+  return r;
+}
+
+void tf_search_free(tf_search_result *r) {
+  if (!r) return;
+  for (int i = 0; r->best && i < r->n_best; i++)
+    tf_found_clear(&r->best[i]);
+  for (int i = 0; r->pareto && i < r->n_pareto; i++)
+    tf_found_clear(&r->pareto[i]);
+  for (int i = 0; r->variants && i < r->n_variants; i++)
+    tf_found_clear(&r->variants[i]);
+  free(r->best);
+  free(r->variants);
+  free(r->pareto);
+  free(r);
+}
