@@ -195,4 +195,6 @@ case("split_outputs", model([node("Split", ["x"], ["y", "z"], "s", num_outputs=3
 case("block_mode", model([node("SpaceToDepth", ["x"], name="s", blocksize=2, mode="RCD")], opset=28))
 case("hidden_size", model([node("LSTM", ["x", "w", "r"], hidden_size=5)], SEQUENCE, LSTM))
 case("resize_integers", model([node("Resize", ["x", "", "s"], name="r", mode="linear")], [value("x", [1, 4, 6, 6], TensorProto.UINT8)], [const("s", np.array([1, 1, 2, 2], np.float32))]))
+case("transposed_auto_pad", model([node("ConvTranspose", ["x", "w"], name="c", auto_pad="SAME")], weights=[const("w", W)]))
+case("gelu", model([node("Gelu", ["x"], name="g", approximate="erf")], opset=20))
 case("concat_nothing", model([node("Concat", ["e", "e"], axis=0)], weights=[const("e", np.zeros((0, 4), np.float32))]))

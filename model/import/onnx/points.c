@@ -283,7 +283,9 @@ static bool gelu(ox_net *g) {
   points p;
   if (!begin(g, &p)) return false;
   ox_expr *x = p.x[0];
-  if (strcmp(ox_text(g, "approximate", "none"), "tanh") != 0) return end(g, &p, ox_call(g, "gelu", x, NULL, NULL));
+  const char *how = ox_text(g, "approximate", "none");
+  if (strcmp(how, "none") != 0 && strcmp(how, "tanh") != 0) return ox_fail(g, TF_E_NAME, "approximate '%.40s'", how);
+  if (strcmp(how, "tanh") != 0) return end(g, &p, ox_call(g, "gelu", x, NULL, NULL));
   ox_expr *cube = ox_call(g, "*", ox_call(g, "*", x, x, NULL), x, NULL);
   ox_expr *in = with(g, "*", ox_call(g, "+", x, with(g, "*", cube, 0.044715), NULL), sqrt(2 / 3.14159265358979323846));
   ox_expr *one = with(g, "+", ox_call(g, "tanh", in, NULL, NULL), 1);

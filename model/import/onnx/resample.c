@@ -267,6 +267,8 @@ static bool resize(ox_net *g) {
   if (!ox_placed(g, 0, &v) || !read_sizing(g, &s) || !read_scales(g, &v, scale, out)) return false;
   for (int k = 0; k < v.rank; k++) {
     s.in = ox_extent(&v, k), s.out = out[k], s.scale = scale[k];
+    if (g->opset == 10 && !strcmp(g->node->op_type, "Resize"))
+      s.round = s.scale < 1 ? "ceil" : "floor"; /* of opset 10 */
     const bool again = scale[k] == 1 || repeats(&s, &times[k]);
     times[k] = scale[k] == 1 || !again ? 1 : times[k];
     if (again) continue;

@@ -16,12 +16,15 @@ static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel
   int64_t stride[OX_SLID], dilation[OX_SLID], pad[2 * OX_SLID] = {0}, more[OX_SLID] = {0}, shape[OX_SLID] = {0};
   const char *how = ox_text(g, "auto_pad", "NOTSET");
   const bool upper = !strcmp(how, "SAME_UPPER"), same = upper || !strcmp(how, "SAME_LOWER");
+  const bool valid = !strcmp(how, "VALID");
+  if (!same && !valid && strcmp(how, "NOTSET") != 0) return ox_fail(g, TF_E_NAME, "auto_pad '%.40s'", how);
   for (int i = 0; i < n; i++)
     stride[i] = dilation[i] = 1;
   if (!ox_window_attribute(g, "strides", n, 1, stride) || !ox_window_attribute(g, "dilations", n, 1, dilation) ||
       !ox_window_attribute(g, "pads", 2 * n, 0, pad) || !ox_window_attribute(g, "output_padding", n, 0, more) ||
       !ox_window_attribute(g, "output_shape", n, 1, shape))
     return false;
+  if (valid) memset(pad, 0, sizeof pad);
   for (int i = 0; i < n; i++) {
     const int64_t in = ox_extent(x, 2 + i);
     const double reach = (double)stride[i] * (double)in + (double)dilation[i] * (double)kernel[i] + (double)more[i];
