@@ -101,9 +101,13 @@ static void draw(tf_rng *g, page *p) {
     say(p, "  tensors: {A: {word-bits: %d}, C: {word-bits: %d}}\n", pick(g, 1, 64), pick(g, 1, 64));
   say(p, "mapping: |\n");
   tile(g, p, 0, level, f->outer, 1);
+  const int inner = f->n == 3 ? pick(g, -1, 1) : -1; /* the first of two ops in a scope of their own */
   if (f->n > 1) say(p, "    %s\n", scope[pick(g, 0, 4)]);
-  for (int i = 0; i < f->n; i++)
-    nest(g, p, f->n > 1 ? 4 : 2, f->op[i], f->dims[i], level, n);
+  for (int i = 0; i < f->n; i++) {
+    const bool within = inner >= 0 && (i == inner || i == inner + 1);
+    if (i == inner) say(p, "      %s\n", scope[pick(g, 0, 3)]);
+    nest(g, p, (f->n > 1 ? 4 : 2) + (within ? 2 : 0), f->op[i], f->dims[i], level, n);
+  }
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "model/cost/state.h"
+#include "tests/draw_arch.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
@@ -231,14 +232,10 @@ static void nest(tf_rng *g, page *p, int indent, const nest_op *o, int level, in
 
 static int machine(tf_rng *g, page *p) {
   int n = pick(g, 2, 3);
-  say(p,
-      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
-      "  - {name: L0, bandwidth: %d}\n",
-      pick(g, 0, 2) ? "perfect" : "double-buffer", pick(g, 1, 4));
-  for (int i = 1; i < n; i++)
-    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n", i, pick(g, 1, 4),
-        pick(g, 1, 4), pick(g, 1, 4), pick(g, 0, 3) ? "true" : "false", pick(g, 0, 3) ? "true" : "false");
-  say(p, "  compute:\n  - {name: u, ops: [mac], below: L%d, mesh: [4, 4]}\n", n - 1);
+  say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
+  for (int i = 0; i < n; i++)
+    say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network "));
+  say(p, "  compute:\n  - {name: u, ops: [mac], below: L%d%s}\n", n - 1, draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
 }
 

@@ -66,12 +66,17 @@ static bool add_homes(tf_store *s) {
   return true;
 }
 
-static bool add_rows(tf_store *s) {
+int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev) {
   int64_t most = 1;
-  for (int n = 0; n < s->plan->tree->n_nodes; n++) {
-    int64_t c = n_instances(s->plan, s->ev, n);
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    int64_t c = n_instances(p, ev, n);
     most = c > most ? c : most;
   }
+  return most;
+}
+
+static bool add_rows(tf_store *s) {
+  const int64_t most = tf_store_instances(s->plan, s->ev);
   for (s->n_slots = 16; s->n_slots < 2 * most && s->n_slots < 1 << 24;)
     s->n_slots *= 2;
   s->rows = TF_ARRAY(s->arena, int64_t, (size_t)s->n_slots * TF_ROW_WORDS);

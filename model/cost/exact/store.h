@@ -32,6 +32,9 @@ typedef struct {
   int n_slots;
 } tf_store;
 
+/* The most instances that act at once, each of which a store has room for. */
+int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev);
+
 tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev);
 void tf_store_free(tf_store *s);
 

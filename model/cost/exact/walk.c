@@ -503,8 +503,8 @@ enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all 
 
 bool tf_walk(struct tf_model *m) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
-  if (m->walk_max <= 0) /* a store is large: none is made where nothing may be walked */
-    return false;
+  /* A store is large: none is made where nothing may be walked, or one moment of all instances would be too much. */
+  if (m->walk_max <= 0 || tf_store_instances(m->plan, &m->ev) > m->walk_max) return false;
   reset(m);
   const size_t nodes = (size_t)m->plan->tree->n_nodes;
   e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
