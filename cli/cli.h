@@ -31,7 +31,8 @@ typedef struct {
 /* Options of commands that search for a mapping. */
 typedef struct {
   tf_objective objective;
-  const char *strategy; /* NULL: the default */
+  const char *strategy;   /* NULL: the default */
+  const char *exportable; /* only mappings that export writes in this format; NULL: any */
   uint64_t seed;
   int threads;       /* 0: one for each processor */
   int64_t evals;     /* 0: no bound */

@@ -11,6 +11,7 @@
 #include "cli/nearest.h"
 #include "cli/session/session.h"
 #include "cli/wrap.h"
+#include "tileflow/export.h"
 #include "tileflow/tune.h"
 
 /* What follows an option.  WORD: any text; RESULT: a path, or "-" for stdout; LOG, OUT: what else is written. */
@@ -28,6 +29,7 @@ typedef enum {
   KERNELS,
   SECONDS,
   OBJECTIVE,
+  FORMAT,
   STRATEGY,
   TUNER,
   METHOD,
@@ -250,6 +252,7 @@ static bool read_value(reader *r, const row *o, char *value) {
   case POINT: return read_count(r, o, value);
   case SECONDS: return read_seconds(r, o, value);
   case OBJECTIVE: return read_objective(r, o, value);
+  case FORMAT: return read_name(r, o, value, "format", tf_export_format);
   case STRATEGY: return read_name(r, o, value, "strategy", strategy_name);
   case TUNER: return read_name(r, o, value, "strategy", tuner_name);
   case METHOD: return read_name(r, o, value, "method", cli_method);

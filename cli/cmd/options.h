@@ -71,6 +71,7 @@
   X(WRITE_SCHEDULE, "--schedule", "FILE|-", RESULT, "write the fastest schedule, which emit --schedule reads") \
   X(SCHEDULE, "--schedule", "FILE", WORD, "emit the mapping of a schedule that tune wrote") \
   X(TUNED, "--tuned", "STORE", WORD, "emit the fastest mapping that tune has measured on this computer, from its store") \
+  X(EXPORTABLE, "--exportable", "timeloop|tileflow", FORMAT, "only mappings that export --to writes") \
   X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (the rule), closed") \
   X(START, "--start", "FILE", PATHS, \
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \

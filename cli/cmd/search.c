@@ -16,9 +16,13 @@ typedef struct {
   cli_paths start; /* files with mappings that the search begins with */
   const char *mapping, *pareto;
 } search_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),     CLI_LOOKING_AT(search_options, look),
-                                 CLI_AT(search_options, START, start),        CLI_AT(search_options, LOG, look.log),
-                                 CLI_AT(search_options, RESUME, look.resume), CLI_AT(search_options, MAPPING, mapping),
+static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),
+                                 CLI_LOOKING_AT(search_options, look),
+                                 CLI_AT(search_options, EXPORTABLE, look.exportable),
+                                 CLI_AT(search_options, START, start),
+                                 CLI_AT(search_options, LOG, look.log),
+                                 CLI_AT(search_options, RESUME, look.resume),
+                                 CLI_AT(search_options, MAPPING, mapping),
                                  CLI_AT(search_options, PARETO, pareto)};
 
 /* Prints a mapping's lines as one cell of one line, separated by \n. */

@@ -22,6 +22,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(solve_options, figures),
                                  CLI_AT(solve_options, TIME_LIMIT, look.time_limit),
                                  CLI_AT_SAYS(solve_options, EVALS, look.evals, evals_help),
                                  CLI_AT(solve_options, METHOD, method),
+                                 CLI_AT(solve_options, EXPORTABLE, look.exportable),
                                  CLI_AT(solve_options, MAPPING, mapping)};
 
 static cli_status solve(cli_session *s, const solve_options *o) {

@@ -47,6 +47,7 @@ static tf_search_result *run(cli_session *s, const cli_looking *l) {
                          .budget.max_evals = m.max_evals,
                          .budget.max_effort = effort,
                          .budget.time_limit = m.limit,
+                         .exportable = l->exportable,
                          .log = l->log,
                          .resume = l->resume,
                          .starts = (const tf_tree *const *)s->starts.tree,

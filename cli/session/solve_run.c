@@ -85,6 +85,7 @@ static tf_solve_result *run(cli_session *s, const cli_looking *l, const solving 
   m.max_evals = how->evals;
   tf_solve_opts opts = {.objective = how->objective,
                         .after = how->after,
+                        .exportable = l->exportable,
                         .budget.threads = l->threads,
                         .budget.time_limit = how->time_limit,
                         .budget.max_evals = how->evals,

@@ -51,8 +51,9 @@ typedef struct {
   int n_starts;
   bool all_points; /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
                       times as fast.  Else as `eval` counts them */
-  const char *log; /* file written during the search; NULL: none */
-  bool resume;     /* use the results that the log already holds, and append to it */
+  const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
+  const char *log;        /* file written during the search; NULL: none */
+  bool resume;            /* use the results that the log already holds, and append to it */
 } tf_search_opts;
 
 typedef struct {

@@ -26,6 +26,7 @@ typedef struct {
   bool alone;       /* start without an incumbent from a short search */
   int64_t after;    /* evaluations, of what the budget then leaves, for a search that begins with the result, where the
                        space is exhausted and nothing is proved of all mappings; 0: none */
+  const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
 } tf_solve_opts;
 
 /* What a memory's capacity excluded from the space. */

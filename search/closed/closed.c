@@ -9,6 +9,7 @@
 #include "search/closed/quick.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
+#include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/common/ops.h"
 #include "search/common/watch.h"
@@ -84,7 +85,7 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
   }
   c->res->evals++;
   tf_tree *t = tf_build_tree(f->tree);
-  if (tf_figures_of_tree(t, TF_COUNT_ALL, &figures))
+  if (tf_can_export(c->o->exportable, t) && tf_figures_of_tree(t, TF_COUNT_ALL, &figures))
     keep(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
@@ -182,6 +183,7 @@ static bool prepare(closed *c, tf_diags *d) {
   tf_solve_result *r = c->res = calloc(1, sizeof *r);
   c->ops = (tf_c_ops){
       .arch = c->arch, .wl = c->wl, .objective = c->o->objective, .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
+  c->ops.apart = c->o->exportable != NULL;
   if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
   if (!r || !c->ops.list || !r->levels) return tf_out_of_memory(d);
   r->n_levels = c->arch->n_memories;

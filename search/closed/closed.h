@@ -76,9 +76,14 @@ typedef struct {
   int slot[4], axis[4]; /* slot: index of the length */
   int64_t factor[4];
 } tf_c_spread;
+/* A mesh; apart: a dim is spread along one of its sides at most. */
+typedef struct {
+  const int64_t *size;
+  bool apart;
+} tf_c_mesh;
 /* Fills the mesh as far as factors of the lengths allow.  Ties go to fewer reduced dims, then to the fewest words for
  * the points computed at once (the density of Eq. 3.6).  use[i]: 0 not allowed, 1 allowed, 2 reduced; words[]: for
  * each tensor the lengths that index it, as bits. */
-tf_c_spread tf_c_fill(const int64_t mesh[2], const int64_t *len, const int *use, int n, const uint64_t *words,
+tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use, int n, const uint64_t *words,
                       int n_words);
 #endif

@@ -89,7 +89,7 @@ static bool same_spread(const tf_c_spread *a, const tf_c_spread *b) {
 
 /* Spreads of the outermost mesh worth trying: for each dim that an axis may take first, the one that fills most. */
 static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left, tf_c_spread *list) {
-  const int64_t *mesh = f->ops->arch->memories[1].mesh;
+  const tf_c_mesh mesh = {f->ops->arch->memories[1].mesh, f->ops->apart};
   double most = 0;
   int count = 0;
   for (int pass = 0; pass < 2; pass++)
@@ -98,7 +98,7 @@ static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *l
       double filled = 1;
       for (int i = 0; i < n; i++)
         use[i] = only >> i & 1;
-      tf_c_spread s = tf_c_fill(mesh, left, use, n, NULL, 0);
+      tf_c_spread s = tf_c_fill(&mesh, left, use, n, NULL, 0);
       for (int i = 0; i < s.n; i++)
         filled *= (double)s.factor[i];
       most = fmax(most, filled);
@@ -125,7 +125,8 @@ static bool choose_spread(fuse *f, int k) {
   memset(list, 0, sizeof list);
   if (k >= list_spreads(f, loops, n, left, list)) return false;
   for (int d = 0; d < f->shape->home; d++) {
-    f->spread[d] = d ? tf_c_fill(f->ops->arch->memories[d + 1].mesh, left, use, n, NULL, 0) : list[k];
+    const tf_c_mesh mesh = {f->ops->arch->memories[d + 1].mesh, f->ops->apart};
+    f->spread[d] = d ? tf_c_fill(&mesh, left, use, n, NULL, 0) : list[k];
     for (int i = 0; i < f->spread[d].n; i++)
       left[f->spread[d].slot[i]] /= f->spread[d].factor[i];
   }

@@ -89,14 +89,25 @@ static int best_slot(const int64_t *len, const int *use, int n, int64_t room, in
   return best;
 }
 
-static tf_c_spread spread_by(const int64_t mesh[2], const int64_t *len, const int *use, int n, int x, int y) {
+/* The second factor of an axis: of what fills most of it; `apart`: of what is not spread along the other. */
+static void put_second(tf_c_spread *s, int64_t *left, const int *use, int n, int axis, int64_t *room, bool apart) {
+  int free_use[TF_C_DIMS], first = -1;
+  memcpy(free_use, use, (size_t)n * sizeof *use);
+  for (int k = 0; k < s->n; k++) {
+    if (s->axis[k] == axis) first = s->slot[k];
+    if (apart && s->axis[k] != axis) free_use[s->slot[k]] = 0;
+  }
+  if (*room > 1) put_factor(s, left, best_slot(left, free_use, n, *room, first), axis, room);
+}
+
+static tf_c_spread spread_by(const tf_c_mesh *m, const int64_t *len, const int *use, int n, int x, int y) {
   tf_c_spread s = {0};
-  int64_t left[TF_C_DIMS], room[2] = {mesh[0], mesh[1]};
+  int64_t left[TF_C_DIMS], room[2] = {m->size[0], m->size[1]};
   memcpy(left, len, (size_t)n * sizeof *len);
   put_factor(&s, left, x, 0, &room[0]);
   put_factor(&s, left, y, 1, &room[1]);
-  if (room[0] > 1) put_factor(&s, left, best_slot(left, use, n, room[0], x), 0, &room[0]);
-  if (room[1] > 1) put_factor(&s, left, best_slot(left, use, n, room[1], y), 1, &room[1]);
+  for (int axis = 0; axis < 2; axis++)
+    put_second(&s, left, use, n, axis, &room[axis], m->apart);
   return s;
 }
 
@@ -117,14 +128,14 @@ static double score(const tf_c_spread *s, const int *use, const uint64_t *words,
   return filled * (1 - 1e-3 * reduced) * (1 + 1e-6 / (1 + sum / filled));
 }
 
-tf_c_spread tf_c_fill(const int64_t mesh[2], const int64_t *len, const int *use, int n, const uint64_t *words,
+tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use, int n, const uint64_t *words,
                       int n_words) {
   tf_c_spread best = {0};
   double most = -1;
-  if (mesh[0] <= 1 && mesh[1] <= 1) return best;
+  if (mesh->size[0] <= 1 && mesh->size[1] <= 1) return best;
   for (int x = -1; x < n; x++)
     for (int y = -1; y < n; y++) {
-      if ((x >= 0 && !use[x]) || (y >= 0 && !use[y])) continue;
+      if ((x >= 0 && !use[x]) || (y >= 0 && !use[y]) || (mesh->apart && x >= 0 && x == y)) continue;
       tf_c_spread s = spread_by(mesh, len, use, n, x, y);
       double here = score(&s, use, words, n_words);
       if (here > most) {
@@ -165,7 +176,8 @@ static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_
     words[r] = indexed(s->wl, op, &op->reads[r]);
   for (int k = o->top; k <= o->floor; k++) {
     int l = outside ? k : o->floor - (k - o->top);
-    spread[l] = tf_c_fill(mesh_below(s, o, l), left, use, op->n_dims, words, n_words);
+    const tf_c_mesh mesh = {mesh_below(s, o, l), s->apart};
+    spread[l] = tf_c_fill(&mesh, left, use, op->n_dims, words, n_words);
     for (int i = 0; i < spread[l].n; i++) {
       left[spread[l].slot[i]] /= spread[l].factor[i];
       filled *= (double)spread[l].factor[i];

@@ -29,6 +29,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   tf_objective objective;
+  bool apart; /* a dim is spread along one side of a mesh at most */
   int n, orders;
   tf_c_op *list; /* [TF_C_MEMO] memo of earlier results */
 } tf_c_ops;

@@ -57,7 +57,7 @@ typedef struct {
 } chooser;
 
 /* Counts depend only on the product of a dim's two spatial trip counts, so of all ways to lay these out on the two
- * axes one is enough: the one with most on X, first dims first. */
+ * axes one is enough: the one with most on X, first dims first; of whole dims where none may lie on both. */
 static bool laid_out_first(const chooser *c) {
   const int64_t *mesh = c->tile->mesh;
   int64_t used = 1;
@@ -70,7 +70,7 @@ static bool laid_out_first(const chooser *c) {
     int32_t y = c->s.on[1][i];
     if (y == 1) continue;
     bool room = c->tile->spatial[0][i] >= 0 && (c->s.on[0][i] > 1 || on_x < 2);
-    for (int32_t p = 2; room && p <= y; p++) /* part of it would also fit on X */
+    for (int32_t p = c->tile->one_side ? y : 2; room && p <= y; p++) /* part of it would also fit on X */
       if (y % p == 0 && used * p <= mesh[0]) return false;
   }
   return true;
@@ -134,6 +134,7 @@ static bool spread_axis(chooser *c, int axis, int from, int used_dims, int64_t r
   if (used_dims == 2) return true;
   for (int i = from; i < c->tile->n_dims; i++)
     for (int k = 1; k < c->n_div[i] && c->tile->spatial[axis][i] >= 0; k++) {
+      if (axis == 1 && c->tile->one_side && c->s.on[0][i] > 1) break;
       int32_t d = c->div[i][k];
       if (d > room) break;
       if (c->left[i] % d) continue;

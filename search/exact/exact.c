@@ -6,6 +6,7 @@
 
 #include "base/threads.h"
 #include "search/common/archive.h"
+#include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/exact/floor.h"
 #include "search/exact/solve.h"
@@ -62,6 +63,8 @@ static bool make_templates(solver *v) {
   for (int k = 0; v->n_templates < TEMPLATES && tf_x_shape_at(v->arch, v->wl, k, &s); k++) {
     size_t before = tf_diags_errors(v->diags);
     tf_x_template *t = tf_x_template_new(v->arch, v->wl, &s, v->diags);
+    for (int i = 0; t && i < t->n_tiles; i++)
+      t->tiles[i].one_side = v->o->exportable != NULL;
     if (t) v->templates[v->n_templates++] = t;
     if (tf_diags_errors(v->diags) > before) return false;
   }

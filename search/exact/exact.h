@@ -45,6 +45,7 @@ typedef struct {
   int outer[TF_X_DIMS];        /* loop of a dim of group -1; in a last Tile, of every dim */
   int64_t mesh[2];             /* instances to spread over; 1: none */
   int spatial[2][TF_X_DIMS];   /* [axis][dim] loop, -1 */
+  bool one_side;               /* a dim is spread along one axis at most */
   int first_loop, n_loops;
   bool *open;    /* [n_nodes] nodes that are still open once this Tile and those before it are chosen */
   bool *settled; /* [n_memories] then all m-tiles of the memory, and the homes in it, are closed */

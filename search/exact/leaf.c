@@ -4,6 +4,7 @@
 
 #include "model/eval/hooks.h"
 #include "search/common/complete.h"
+#include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
@@ -34,7 +35,8 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
     return;
   }
   tf_tree *tree = tf_complete(w->t->tree, trips, &k->failed);
-  if (!tree) {
+  if (!tree || !tf_can_export(k->opts->exportable, tree)) {
+    tf_tree_free(tree);
     k->counts.by_rules++;
     return;
   }

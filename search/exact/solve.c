@@ -91,7 +91,12 @@ static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_so
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   if (!r->tree || r->proved || over || most <= 0 || (all->time_limit > 0 && seconds <= 0)) return true;
   const tf_tree *const start[] = {r->tree};
-  tf_search_opts so = {.objective = o->objective, .budget = *all, .keep = 1, .starts = start, .n_starts = 1};
+  tf_search_opts so = {.objective = o->objective,
+                       .exportable = o->exportable,
+                       .budget = *all,
+                       .keep = 1,
+                       .starts = start,
+                       .n_starts = 1};
   so.budget.seed = SEED_AFTER;
   so.budget.max_evals = most;
   so.budget.max_effort = EFFORT_EACH * most;

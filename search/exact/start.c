@@ -51,8 +51,10 @@ static bool take_front(const tf_x_start *s, tf_search_result *r) {
 static bool by_search(const tf_x_start *s, tf_objective by, int64_t *spent) {
   const bool own = by == s->o->objective;
   const int64_t evals = own ? part_of(s, SEARCH_PART, MOST) : part_of(s, OTHERS_PART, MOST_OTHERS);
-  const tf_search_opts o = {
-      .objective = by, .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS), .keep = 1};
+  const tf_search_opts o = {.objective = by,
+                            .exportable = s->o->exportable,
+                            .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
+                            .keep = 1};
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;
   *spent += r ? r->evals : 0;
@@ -67,6 +69,7 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, int64_t *spent) {
   const bool own = by == s->o->objective;
   const tf_solve_opts o = {
       .objective = by,
+      .exportable = s->o->exportable,
       .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : OTHERS_PART, 0), own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;

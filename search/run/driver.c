@@ -8,6 +8,7 @@
 #include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
+#include "search/common/exportable.h"
 #include "search/common/identity.h"
 #include "search/common/objective.h"
 #include "search/run/driver.h"
@@ -181,6 +182,10 @@ static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
   tf_found f = {.value = x->value, .figures = x->figures};
   f.tree = tf_complete(t->open, x->trips, &v->failed);
   if (!f.tree) return; /* the rules refuse it */
+  if (!tf_can_export(v->o->exportable, f.tree)) {
+    tf_tree_free(f.tree);
+    return;
+  }
   f.text = tf_tree_text(f.tree);
   uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
   v->failed |= !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
@@ -288,7 +293,8 @@ static void take_starts(driver *v, const tf_workload *wl) {
     const tf_tree *given = v->o->starts[i];
     tf_found f = {0};
     v->res->evals++;
-    if (given->open || !tf_figures_of_tree(given, how, &f.figures)) continue;
+    if (given->open || !tf_can_export(v->o->exportable, given)) continue;
+    if (!tf_figures_of_tree(given, how, &f.figures)) continue;
     f.value = tf_objective_value(v->o->objective, &f.figures);
     f.text = tf_tree_text(given);
     f.tree = tf_tree_copy(given, given->arch, given->workload, NULL);
@@ -341,6 +347,7 @@ static void set_limits(driver *v, const tf_workload *wl, const tf_tree *given) {
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
   tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->budget.seed,
                       tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
+  if (v->o->exportable) head.space = tf_hash(head.space, v->o->exportable, strlen(v->o->exportable));
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
   return v->file != NULL;
@@ -373,6 +380,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
+  if (v->shapes && v->o->exportable) tf_shapes_keep_apart(v->shapes);
   bool opened = v->shapes && open_starts(v);
   if (v->shapes && !opened) tf_out_of_memory(d);
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;

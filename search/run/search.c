@@ -4,6 +4,7 @@
 #include "base/locale.h"
 #include "search/common/archive.h"
 #include "search/common/canon.h"
+#include "search/common/exportable.h"
 #include "search/common/ops.h"
 #include "search/run/driver.h"
 
@@ -62,7 +63,7 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   TF_IN_C_LOCALE;
   problem p = {0};
   tf_search_result *r = NULL;
-  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d)) return NULL;
+  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) || !tf_may_export(o->exportable, arch, wl, d)) return NULL;
   if (make(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;

@@ -7,6 +7,7 @@
 #include "model/eval/hooks.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
+#include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/run/variants.h"
 
@@ -69,7 +70,7 @@ static void keep(work *w, int by, double value, const tf_figures *f, const int64
 
 static bool legal(const work *w, const int64_t *trips) {
   tf_tree *t = tf_complete(w->tree, trips, &w->t->failed);
-  bool ok = t != NULL;
+  bool ok = t && tf_can_export(w->t->opts->exportable, t);
   tf_tree_free(t);
   return ok;
 }
@@ -345,6 +346,10 @@ static void finish(work *w) {
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
     if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
+    if (b->there && !tf_can_export(t->opts->exportable, b->tree)) {
+      tf_tree_free(b->tree);
+      b->tree = NULL;
+    }
     b->there = b->tree != NULL;
   }
   if (t->n_variants) {

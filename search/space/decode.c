@@ -157,16 +157,31 @@ static int order_of(writer *w, const group *g, const tile *t, int *order) {
   return n;
 }
 
-static void put_spread(writer *w, const group *g, const tile *t, int which, int *first) {
+/* The dims that a Tile spreads so far. */
+typedef struct {
+  int first; /* the one that the side has already; -1: none */
+  int n, dim[4];
+} spreads;
+
+static bool spread_already(const writer *w, const spreads *s, int dim) {
+  bool there = dim == s->first;
+  for (int i = 0; i < s->n && w->s->apart; i++)
+    there |= s->dim[i] == dim;
+  return there;
+}
+
+static void put_spread(writer *w, const group *g, const tile *t, int which, spreads *s) {
   const tf_op *op = &w->s->wl->ops[t->owner];
   int axis = which / 2;
   int64_t mesh = mesh_of(w, g, t->level, axis);
-  if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return;
+  if (mesh <= 1 || (which % 2 == 1 && s->first < 0)) return;
   int pick = gene(w, *t->first + op->n_dims + which);
   int d = pick ? op->dims[pick - 1] : -1;
-  bool ok =
-      d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first && !useless(w, g, t->level, d);
-  if (which % 2 == 0) *first = ok ? d : -1;
+  if (which % 2 == 0) s->first = -1;
+  bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && !spread_already(w, s, d) &&
+            !useless(w, g, t->level, d);
+  if (which % 2 == 0) s->first = ok ? d : -1;
+  if (ok) s->dim[s->n++] = d;
   if (ok) tf_build_loop(w->out, (tf_loop){.dim = d, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
 }
 
@@ -188,12 +203,13 @@ static void put_bypass(writer *w, const group *g, int level) {
 }
 
 static int put_tile(writer *w, const group *g, int parent, tile t, bool outermost) {
-  int order[256], first = -1, n = order_of(w, g, &t, order);
+  spreads s = {.first = -1};
+  int order[256], n = order_of(w, g, &t, order);
   int node = tf_build_tile(w->out, parent, t.level);
   for (int k = 0; k < n; k++)
     tf_build_loop(w->out, (tf_loop){.dim = order[k], .axis = TF_TEMPORAL});
   for (int which = 0; which < 4 && t.spread; which++)
-    put_spread(w, g, &t, which, &first);
+    put_spread(w, g, &t, which, &s);
   if (outermost) put_bypass(w, g, t.level);
   return node;
 }

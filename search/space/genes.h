@@ -25,6 +25,7 @@ struct tf_shapes {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_tree *given; /* the space holds completions of this tree; NULL: all shapes */
+  bool apart;           /* a Tile spreads a dim along one side at most */
   int n, room;
   uint8_t *size;
   uint8_t *rare;      /* 1: drawn as 0 most of the time */

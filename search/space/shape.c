@@ -118,6 +118,8 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
   return NULL;
 }
 
+void tf_shapes_keep_apart(tf_shapes *s) { s->apart = true; }
+
 void tf_shapes_free(tf_shapes *s) {
   if (s) tf_arena_free(s->arena);
 }

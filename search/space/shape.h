@@ -16,6 +16,8 @@ typedef struct tf_shapes tf_shapes;
  * its arguments. */
 tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d);
+/* From now on a Tile spreads a dim along one side at most. */
+void tf_shapes_keep_apart(tf_shapes *s);
 void tf_shapes_free(tf_shapes *s);
 
 int tf_shapes_genes(const tf_shapes *s);

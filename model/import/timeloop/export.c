@@ -6,14 +6,24 @@
 #include "tileflow/tree.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
+/* A product of what is read, each once, and of nothing else. */
+static bool is_product(const tf_op *op) {
+  int calls = 0;
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    if (e->what == TF_X_CALL ? e->call != TF_K_MUL : e->what != TF_X_READ) return false;
+    calls += e->what == TF_X_CALL;
+  }
+  return op->n_reads > 0 && op->n_expr == 2 * op->n_reads - 1 && calls == op->n_reads - 1;
+}
+
 static bool check_op(ex_case *x) {
   const tf_op *op = &x->wl->ops[0];
   bool ok = true;
   if (x->wl->n_ops != 1)
     return tf_fail(x->diags, x->wl->ops[1].at, TF_E_SHAPE,
                    "Timeloop evaluates one op, not %d: export to tileflow says more", x->wl->n_ops);
-  bool product = op->n_expr == 2 * op->n_reads - 1; /* of what is read, and no number or dim */
-  if (op->reduce != TF_REDUCE_ADD || op->kinds != 1u << TF_K_MAC || !product)
+  if (op->reduce != TF_REDUCE_ADD || !is_product(op))
     ok = tf_fail(x->diags, op->at, TF_E_UNITKIND, "Timeloop's ops are sums of products: OUT[..] += A[..] * B[..]");
   for (int i = 0; i < op->n_reads; i++)
     for (int k = 0; k < i; k++)
@@ -69,16 +79,25 @@ typedef struct {
   const tf_node *first;      /* the first Tile of the memory, NULL: none */
 } nest;
 
+/* After the error of a mapping that Timeloop lacks: searches can be asked for one that it has. */
+static bool say_how(const ex_case *x, tf_loc at) {
+  tf_note(x->diags, at,
+          "`search --exportable timeloop` and `solve --exportable timeloop` find mappings that Timeloop has");
+  return false;
+}
+
 static bool add_loop(ex_case *x, const tf_node *node, nest *n, int kind, const tf_loop *l) {
   if (l->trip == 0) return tf_fail(x->diags, l->at, TF_E_OPEN, "an open trip count: search completes the mapping");
   if (l->trip == 1) return true;
   for (int i = 0; i < n->n[kind]; i++)
     if (n->loop[kind][i].dim == l->dim)
-      return tf_fail(x->diags, l->at, TF_E_DUP, "a second %s loop of '%s' at %s: Timeloop has one",
-                     kind ? "spatial" : "temporal", x->wl->dims[l->dim].name, x->arch->memories[node->level].name);
+      return tf_fail(x->diags, l->at, TF_E_DUP, "a second %s loop of '%.60s' at %.60s: Timeloop has one",
+                     kind ? "spatial" : "temporal", x->wl->dims[l->dim].name, x->arch->memories[node->level].name) ||
+             say_how(x, l->at);
   if (kind == 0 && n->n[1] > 0)
-    return tf_fail(x->diags, l->at, TF_E_LOOP, "a temporal loop of %s inside its spatial ones: Timeloop has none",
-                   x->arch->memories[node->level].name);
+    return tf_fail(x->diags, l->at, TF_E_LOOP, "a temporal loop of %.60s inside its spatial ones: Timeloop has none",
+                   x->arch->memories[node->level].name) ||
+           say_how(x, l->at);
   if (n->n[kind] == MAX_NEST) return tf_fail(x->diags, l->at, TF_E_LIMIT, "more than %d loops", MAX_NEST);
   n->loop[kind][n->n[kind]++] = *l;
   return true;
