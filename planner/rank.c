@@ -55,8 +55,8 @@ static bool refuse_all(planner *p) {
   if (p->n == 0 || p->given || plan_over(p)) return true;
   tf_diags *d = tf_diags_new();
   if (d && !tf_emit_fits(p->at[0].tree, p->o->target, d) && tf_diags_errors(d))
-    tf_warn(p->d, (tf_loc){0}, "of the mappings found target %s makes none.  The first: %.150s",
-            p->o->target, tf_diags_at(d, 0)->msg);
+    tf_warn(p->d, (tf_loc){0}, "of the mappings found target %s makes none.  The first: %.150s", p->o->target,
+            tf_diags_at(d, 0)->msg);
   tf_diags_free(d);
   tf_tree_free(p->plan->found);
   p->plan->tree = p->plan->found = NULL;
