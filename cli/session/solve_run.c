@@ -121,6 +121,9 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
+  if (by == &methods[CLOSED] && s->spec->workload->n_ops > TF_CLOSED_OPS && !s->in->quiet)
+    fprintf(stderr, "note: the formulas fuse up to %d ops: of these %d they give the mapping that fuses nothing\n",
+            TF_CLOSED_OPS, s->spec->workload->n_ops);
   keep_found(s, l, by, r);
   return r->tree ? adopt(s, r) : none(s, r);
 }

@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+enum { TF_CLOSED_OPS = 16 }; /* most ops that the closed form fuses; of more it gives the mapping that fuses nothing */
+
 /* The closed form's figures of the mapping that it chose (thesis 3.4); orders 0: another method. */
 typedef struct {
   int orders;           /* loop orders, scopes, spatial loops and homes for which tiles were solved */

@@ -8,7 +8,7 @@
 #include "tileflow/solve.h"
 #include "tileflow/tree.h"
 
-enum { TF_C_LOOPS = 32, TF_C_USES = 64, TF_C_RANKS = 8, TF_C_OPS = 16, TF_C_DIMS = 64 };
+enum { TF_C_LOOPS = 32, TF_C_USES = 64, TF_C_RANKS = 8, TF_C_OPS = TF_CLOSED_OPS, TF_C_DIMS = 64 };
 
 /* A length: one + sum of per[l] * (tile size of loop l). */
 typedef struct {
