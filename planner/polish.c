@@ -280,6 +280,7 @@ static bool copy_twin(polish *q, int from, int to) {
 static bool twins(polish *q) {
   const int most = costed_most(q);
   int left = most < TWINS ? most : TWINS;
+  q->effort = (int64_t)EFFORT_EACH * TWINS; /* their own: they are few */
   for (int from = 0; from < q->p->wl->n_ops; from++)
     for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_over(q->p); to++) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
