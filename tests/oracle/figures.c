@@ -33,7 +33,7 @@ static void put_off(oracle *o, int op, const late_step *step) {
 }
 
 void find_moves(oracle *o) {
-  late_step step[64];
+  late_step step[MAX_OPS];
   find_late(o, step);
   for (int op = 0; op < o->wl->n_ops; op++) {
     put_off(o, op, &step[op]);

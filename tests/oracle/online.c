@@ -48,7 +48,7 @@ static int power_of(const tf_op *op, const int *power) {
   int found = 0;
   bool any = false;
   for (int t = 0; t < TRIES; t++) {
-    double one[64], two[64];
+    double one[MAX_OPS], two[MAX_OPS];
     for (int r = 0; r < op->n_reads; r++) {
       one[r] = draw(op->reads[r].tensor, t);
       if (power[op->reads[r].tensor] == OTHER) return OTHER;
@@ -77,7 +77,7 @@ static bool leaves(const oracle *o, int z, int scope) {
 
 /* Whether the sum of op z may wait; then which sums it divides, and what holds a power of it. */
 static bool follow(const oracle *o, int z, int *divided_by, bool *holds_it) {
-  int power[256] = {0}, by[64];
+  int power[256] = {0}, by[MAX_OPS];
   const int scope = stream_scope(o, z);
   bool ok = true;
   power[o->wl->ops[z].out] = 1;
@@ -106,14 +106,14 @@ static bool follow(const oracle *o, int z, int *divided_by, bool *holds_it) {
 
 /* What is left of the op where operands count as stands[tensor], NAN: as themselves. */
 static void try_step(const tf_op *op, const double *stands, bool holds_it, late_step *step) {
-  bool number = true, same[64];
+  bool number = true, same[MAX_OPS];
   double first = NAN;
   for (int r = 0; r < op->n_reads; r++) {
     step->left_out[r] = !isnan(stands[op->reads[r].tensor]);
     same[r] = !step->left_out[r];
   }
   for (int t = 0; t < TRIES; t++) {
-    double read[64];
+    double read[MAX_OPS];
     for (int r = 0; r < op->n_reads; r++)
       read[r] = step->left_out[r] ? stands[op->reads[r].tensor] : draw(r, t);
     const double v = value(op, op->n_expr - 1, read, t);
@@ -132,8 +132,8 @@ static void try_step(const tf_op *op, const double *stands, bool holds_it, late_
 
 void find_late(const oracle *o, late_step *step) {
   double stands[256];
-  bool holds_it[64] = {false};
-  int divided_by[64], scope_of[256];
+  bool holds_it[MAX_OPS] = {false};
+  int divided_by[MAX_OPS], scope_of[256];
   for (int z = 0; z < o->wl->n_tensors; z++)
     stands[z] = NAN, scope_of[z] = -1;
   for (int q = 0; q < o->wl->n_ops; q++)
