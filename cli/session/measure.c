@@ -38,8 +38,7 @@ static bool write_kernel(const bench *b, int i) {
 
 /* ---- compiling and timing ---------------------------------------------------------------------- */
 
-/* Prints the first lines of a program's output. */
-static void quote(const char *path) {
+void cli_quote(const char *path) {
   enum { LINES = 8 };
   char line[512];
   FILE *f = fopen(path, "r");
@@ -51,7 +50,7 @@ static void quote(const char *path) {
 static void explain(const tf_measured *m, const char *what, cli_ran how, const char *said) {
   fprintf(stderr, "note: the kernel of the model's mapping %d %s%s\n", m->rank, what,
           how == CLI_TOO_LONG ? ": it took too long" : "");
-  if (how == CLI_BROKE) quote(said);
+  if (how == CLI_BROKE) cli_quote(said);
 }
 
 static cli_ran compile(bench *b, int i) {
@@ -68,11 +67,12 @@ static cli_ran compile(bench *b, int i) {
 }
 
 double cli_bench_seconds(const char *path) {
-  double v = -1;
+  double took, worked;
+  int threads;
   FILE *f = fopen(path, "r");
-  if (f && fscanf(f, "%*s %*f s, %*f GFLOP/s, %lf s of", &v) != 1) v = -1;
+  const bool said = f && fscanf(f, "%*s %lf s, %*f GFLOP/s, %d thread%*[s,] %lf s of", &took, &threads, &worked) == 3;
   if (f) fclose(f);
-  return v;
+  return !said ? -1 : threads == 1 ? worked : took;
 }
 
 /* One turn of kernel i; its figure is the least of its medians.  The first turn determines how many rounds fill one. */

@@ -169,8 +169,14 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
           "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n",
           c_bytes, t->rows, t->across * t->lanes * c_bytes);
   if (t->prefetches) fputs("      prefetch_next(&prefetch);\n", out);
-  fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name,
-          column, t->prefetches ? ", prefetch.from, prefetch.each" : "");
+  if (tf_tile_in_runs(t))
+    fprintf(out,
+            "      for (int64_t p = 0; p < k; p += run)\n        %s(k - p < run ? k - p : run, a + i * a_m + p * a_k, "
+            "a_m, a_k, b + p * b_k + j, b_k, c + i * c_m + j, c_m, (add & ADDS) | (p > 0)%s);\n    }\n",
+            name, t->prefetches ? ", prefetch.from + (uintptr_t)p * prefetch.each, prefetch.each" : "");
+  else
+    fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name,
+            column, t->prefetches ? ", prefetch.from, prefetch.each" : "");
 }
 
 /* The first panel, where each tile computes the rows of a for the next one.  `after`: rows of the next tile after
@@ -257,10 +263,23 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
           b->prefetches ? ", const far_rows *far, int64_t boxes" : "");
   if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
   fputs(") {\n", out);
-  if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
+  if (!b->kernel->prefix && *u->source->ask) {
+    fprintf(out,
+            "  if (k > %d) { /* the library adds up all that it is given in one sum */\n"
+            "    for (int64_t p = 0; p < k; p += %d)\n      %s(k - p < %d ? k - p : %d, a + p * a_k, a_m, a_k, b + p * "
+            "b_k, "
+            "b_k, c, c_m, add | (p > 0)%s);\n    return;\n  }\n",
+            TF_MICRO_RUN, TF_MICRO_RUN, b->name, TF_MICRO_RUN, TF_MICRO_RUN,
+            b->prefetches ? ", far, p ? 0 : boxes" : "");
+    fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
+  }
   if (b->prefetches)
     fprintf(out, "  prefetching prefetch = prefetch_from(far, boxes, %lld, k);\n",
             (long long)tiles_of(u, b, panels, size, more));
+  const tf_tile any = tile_of(u, b, 1, 1, 0);
+  if (tf_tile_in_runs(&any))
+    fprintf(out, "  const int64_t runs = (k + %d) / %d, run = runs > 1 ? (k + runs - 1) / runs : k;\n  (void)run;\n",
+            TF_MICRO_RUN - 1, TF_MICRO_RUN);
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
   run_of_panels(out, u, b, last, b->n, (int)size, part);

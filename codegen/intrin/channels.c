@@ -17,6 +17,7 @@ typedef struct {
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool prefetches;   /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
+  bool runs;         /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
   const ir_kernel *kernel;
   int window[2];         /* rows and columns of the window with which k ends, of which borders leave a part out */
   ir_border column, row; /* of size 0: they leave out nothing */
@@ -89,8 +90,8 @@ static void name_more(const shape *s, char *name, size_t room) {
   if (s->block) snprintf(block, sizeof block, "_to%lld", (long long)s->block);
   if (s->window[0])
     snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1], says_rows(s) ? "_rows" : "");
-  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "", block,
-           s->rounds ? "_rounded" : "", s->prefetches ? "_prefetches" : "", window);
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "", block,
+           s->rounds ? "_rounded" : "", s->runs ? "_runs" : "", s->prefetches ? "_prefetches" : "", window);
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -294,6 +295,28 @@ static void print_steps(FILE *out, const shape *s) {
   fputs("  }\n", out);
 }
 
+/* The steps of a run at a time, whose sums are added up in memory. */
+static void print_runs(FILE *out, const shape *s) {
+  const int positions = s->window[0] ? s->window[0] * s->window[1] : 1,
+            run = positions < TF_MICRO_RUN ? TF_MICRO_RUN / positions * positions : positions;
+  fprintf(out,
+          "  vec total[%d];\n  int begun = 0;\n  int64_t rest = k > %d ? k - %d : 0;\n  k -= rest;\n  for (;;) {\n",
+          s->rows * s->across, run, run);
+  (s->window[0] ? print_windows : print_steps)(out, s);
+  fputs("  if (!rest) break;\n", out);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++) {
+      const int at = i * s->across + j;
+      fprintf(out, "  total[%d] = begun ? vec_add(total[%d], c%d_%d) : c%d_%d;\n  c%d_%d = vec_zero();\n", at, at, i, j,
+              i, j, i, j);
+    }
+  fprintf(out, "  begun = 1, k = rest > %d ? %d : rest, rest -= k;\n  }\n  if (begun) {\n", run, run);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  c%d_%d = vec_add(total[%d], c%d_%d);\n", i, j, i * s->across + j, i, j);
+  fputs("  }\n", out);
+}
+
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
           "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, "
@@ -309,10 +332,10 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
         fprintf(out, "  ivec c%d_%d = ivec_load(excess + %d);\n", i, j, j * s->lanes);
       else
         fprintf(out, "  %s c%d_%d = %s_zero();\n", sums(s), i, j, sums(s));
-  if (s->window[0])
-    print_windows(out, s);
+  if (s->runs)
+    print_runs(out, s);
   else
-    print_steps(out, s);
+    (s->window[0] ? print_windows : print_steps)(out, s);
   if (s->block)
     print_blocks(out, s);
   else if (mm)
@@ -402,6 +425,7 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .block = r->block,
                    .prefetches = r->prefetches,
                    .rounds = r->rounds,
+                   .runs = r->k > TF_MICRO_RUN && r->kernel->a == IR_F32 && r->kernel->c == IR_F32,
                    .kernel = r->kernel,
                    .window = {r->window[0], r->window[1]},
                    .column = r->column,

@@ -130,6 +130,26 @@ static void dot_store(FILE *out, const tf_micro_few *f, const dot_words *w, int 
   }
 }
 
+/* Whole vectors, those of a run at a time, whose sums are added up in memory. */
+static void dot_runs(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool fetch) {
+  const int all = f->rows * keys;
+  fprintf(out,
+          "  const int64_t whole = k / LANES * LANES;\n  vec total[%d];\n  int begun = 0;\n  for (;;) {\n"
+          "  const int64_t end = whole - p > %d * LANES ? p + %d * LANES : whole;\n  for (; p < end; p += LANES) {\n",
+          all, TF_MICRO_RUN, TF_MICRO_RUN);
+  dot_step(out, f, w, keys, false, fetch);
+  fputs("  }\n  if (p == whole) break;\n", out);
+  for (int e = 0; e < all; e++) {
+    const int i = e / keys, j = e % keys;
+    fprintf(out, "  total[%d] = begun ? vec_add(total[%d], s%d_%d) : s%d_%d;\n  s%d_%d = vec_zero();\n", e, e, i, j, i,
+            j, i, j);
+  }
+  fputs("  begun = 1;\n  }\n  if (begun) {\n", out);
+  for (int e = 0; e < all; e++)
+    fprintf(out, "  s%d_%d = vec_add(total[%d], s%d_%d);\n", e / keys, e % keys, e, e / keys, e % keys);
+  fputs("  }\n", out);
+}
+
 /* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; `fetch`: prefetches as many after them. */
 static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int keys, bool fetch) {
   const char *each = w->pairs ? "2 * LANES" : "LANES";
@@ -139,9 +159,14 @@ static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const
   for (int i = 0; i < f->rows; i++)
     for (int j = 0; j < keys; j++)
       fprintf(out, "  vec s%d_%d = vec_zero();\n", i, j);
-  fprintf(out, "  for (; p + %s <= k; p += %s) {\n", each, each);
-  dot_step(out, f, w, keys, false, fetch);
-  fputs("  }\n  if (p < k) {\n    const int rest = (int)(k - p);\n", out);
+  if (f->a == IR_F32 && f->b == IR_F32) {
+    dot_runs(out, f, w, keys, fetch);
+  } else {
+    fprintf(out, "  for (; p + %s <= k; p += %s) {\n", each, each);
+    dot_step(out, f, w, keys, false, fetch);
+    fputs("  }\n", out);
+  }
+  fputs("  if (p < k) {\n    const int rest = (int)(k - p);\n", out);
   dot_step(out, f, w, keys, true, false);
   fputs("  }\n", out);
   dot_store(out, f, w, keys);
@@ -159,12 +184,12 @@ static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const cha
 
 /* ---- contiguous along n ---------------------------------------------------------------------------------------- */
 
-/* One vector of the rows of c. */
+/* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions one after the other
+ * than if it took in each of them. */
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
-    fprintf(out, "    vec s%d = add ? %s(c + %d * c_m + j%s) : vec_zero();\n", i, part ? "vec_load_part" : "vec_load",
-            i, part ? ", rest" : "");
+    fprintf(out, "    vec s%d = vec_zero();\n", i);
   for (int q = 0; q < steps; q++) {
     snprintf(at, sizeof at, "b + %d * b_step + j", q);
     fprintf(out, "    const vec y%d = ", q), load(out, f->b, at, part), fputs(";\n", out);
@@ -173,7 +198,9 @@ static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
       fprintf(out, "    s%d = vec_fma(x%d_%d, y%d, s%d);\n", i, i, q, q, i);
   }
   for (int i = 0; i < f->rows; i++)
-    fprintf(out, "    vec_store%s(c + %d * c_m + j, s%d%s);\n", part ? "_part" : "", i, i, part ? ", rest" : "");
+    fprintf(out, "    vec_store%s(c + %d * c_m + j, add ? vec_add(%s(c + %d * c_m + j%s), s%d) : s%d%s);\n",
+            part ? "_part" : "", i, part ? "vec_load_part" : "vec_load", i, part ? ", rest" : "", i, i,
+            part ? ", rest" : "");
 }
 
 /* Adds `steps` rows of b to all of c; several rows prefetch as many after them. */
@@ -250,8 +277,7 @@ static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool
   char at[64];
   for (int i = 0; i < f->rows; i++)
     for (int v = 0; v < wide; v++)
-      fprintf(out, "    vec s%d_%d = add ? %s(c + %d * c_m + j + %d * LANES%s) : vec_zero();\n", i, v,
-              part ? "vec_load_part" : "vec_load", i, v, part ? ", rest" : "");
+      fprintf(out, "    vec s%d_%d = vec_zero();\n", i, v);
   for (int q = 0; q < steps; q++) {
     for (int v = 0; v < wide; v++) {
       snprintf(at, sizeof at, "b + %d * b_step + j + %d * LANES", q, v);
@@ -265,8 +291,12 @@ static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool
   }
   for (int i = 0; i < f->rows; i++)
     for (int v = 0; v < wide; v++)
-      fprintf(out, "    vec_store%s(c + %d * c_m + j + %d * LANES, s%d_%d%s);\n", part ? "_part" : "", i, v, i, v,
-              part ? ", rest" : "");
+      fprintf(
+          out,
+          "    vec_store%s(c + %d * c_m + j + %d * LANES, add ? vec_add(%s(c + %d * c_m + j + %d * LANES%s), s%d_%d) : "
+          "s%d_%d%s);\n",
+          part ? "_part" : "", i, v, part ? "vec_load_part" : "vec_load", i, v, part ? ", rest" : "", i, v, i, v,
+          part ? ", rest" : "");
 }
 
 /* Adds `steps` rows of b, multiplied by x[step * x_step + row], to n columns of the tile's rows. */

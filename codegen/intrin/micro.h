@@ -224,10 +224,17 @@ const char *tf_micro_stream(FILE *out, tf_micro *u, const tf_micro_streamed *s);
  * output. */
 enum { TF_MICRO_PART = 2048 };
 
+/* Rounding does not grow with the length of a sum: at most so many terms are added to a float32 one after the other,
+ * then their sum is added to another, of so many at most (codegen/lower/carry.c).  n equal terms, added in turn, are
+ * off by 1.5e-8 n of their sum at most: 512, and two levels of 64, are off by 9.6e-6, whatever the length up to 2^21.
+ */
+enum { TF_MICRO_RUN = 512, TF_MICRO_RUNS = 64 };
+
 /* Rows of the output: m elements, whose elements of a are `step` apart; `joined` rows (1: a single one) together, a's
  * rows being `apart`. */
 typedef struct {
   int64_t m, step, joined, apart;
+  int64_t k;               /* the most steps of k of a call */
   bool far;                /* a is in memory, and prefetched (rows that are not joined) */
   int64_t block;           /* above 0: c is blocked: elements are so far apart, panels of their channels side by side */
   bool prefetches;         /* prefetches what the next panels hold: two more arguments */

@@ -149,6 +149,11 @@ static void turn(FILE *out, const stream *x) {
           type);
 }
 
+/* Steps of k of a panel: of float32 sums no more than a run. */
+static long long steps_of(const stream *x, int64_t steps) {
+  return x->kernel->kernel.a == IR_F32 && steps > TF_MICRO_RUN ? TF_MICRO_RUN : steps;
+}
+
 /* Panel by panel of a strip, for each part of k; then the next strip. */
 static void strips(FILE *out, const stream *x) {
   const tf_micro_streamed *s = x->s;
@@ -163,7 +168,7 @@ static void strips(FILE *out, const stream *x) {
           "  const int64_t most = panels ? %lld : %lld; /* steps; what is laid out here stays in the first cache */\n"
           "  int ready = 0; /* whether the panel at hand stands in room */\n",
           (long long)s->m, n, x->name, tf_micro_type(k->a), type, type, type, type,
-          (long long)(s->steps * k->group * wide_of(x)), 2 * (long long)s->steps, (long long)s->steps);
+          (long long)(s->steps * k->group * wide_of(x)), steps_of(x, 2 * s->steps), steps_of(x, s->steps));
   fprintf(out,
           "  for (int64_t from = 0; from < %lld; from += %lld) {\n"
           "    const int64_t to = from + %lld < %lld ? from + %lld : %lld;\n"

@@ -55,16 +55,25 @@ void tf_tile_name(const tf_tile *t, char *name) {
            t->rounds ? "_rounds" : "", beside, every);
 }
 
-/* Declares the sums, and where the correction for the 128 added to a is, which is stored after b. */
+bool tf_tile_in_runs(const tf_tile *t) {
+  const ir_kernel *k = &t->kernel->kernel;
+  return !t->rounds && k->a == IR_F32 && k->b == IR_F32 && t->kernel->form == TF_MICRO_VECTORS;
+}
+
+/* Declares where rows of a are, and the correction for the 128 added to a, which is stored after b. */
 static void declare(FILE *out, const tf_tile *t) {
-  const char *sums = t->kernel->sums;
   const bool excess = t->kernel->kernel.lifts;
   if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
-  for (int i = 0; i < t->rows; i += tf_tile_step(t))
-    for (int j = 0; j < t->across; j++)
-      fprintf(out, "  %s c%d_%d = %s_zero();\n", sums, i, j, sums);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "  const %s *a%d = a + %d * a_m;\n", tf_micro_type(t->kernel->kernel.a), i, i);
+}
+
+/* Sets the sums to 0; `type`: declares them. */
+static void begin(FILE *out, const tf_tile *t, bool type) {
+  const char *sums = t->kernel->sums;
+  for (int i = 0; i < t->rows; i += tf_tile_step(t))
+    for (int j = 0; j < t->across; j++)
+      fprintf(out, "  %s%sc%d_%d = %s_zero();\n", type ? sums : "", type ? " " : "", i, j, sums);
 }
 
 static bool cut(const tf_tile *t, int j) { return j == t->across - 1 && t->part; }
@@ -143,22 +152,6 @@ static void steps_beside(FILE *out, const tf_tile *t) {
   fputs("  }\n  }\n", out);
 }
 
-/* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile is at most
- * the number of lanes, of which each group of k computes some.  Where a step takes too long for that, they are
- * computed before it begins. */
-static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
-  const int steps = t->lanes / t->kernel->kernel.group / t->rows;
-  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
-  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place,
-          (long long)h->words, h->place);
-  for (int s = 0; s < steps; s++) {
-    fputs("    {\n", out);
-    step(out, t, t->prefetches);
-    fputs("    }\n", out);
-  }
-  fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
-}
-
 /* Register i, j is loaded from c, or stored: `what`, with `value`. */
 static void in_c(FILE *out, const tf_tile *t, const char *what, int i, int j, const char *value) {
   const char *of = !strcmp(what, "round") ? t->kernel->prefix : t->kernel->sums;
@@ -193,7 +186,8 @@ static void add_excess(FILE *out, const tf_tile *t) {
       fprintf(out, "  c%d_%d = %s_add(c%d_%d, %s_load(excess + %d));\n", i, j, sums, i, j, sums, j * t->lanes);
 }
 
-static void finish(FILE *out, const tf_tile *t) {
+/* The sums go to c, or are added to what is there. */
+static void leave(FILE *out, const tf_tile *t) {
   char sum[32];
   if (t->kernel->kernel.lifts) add_excess(out, t);
   if (t->rounds)
@@ -205,6 +199,57 @@ static void finish(FILE *out, const tf_tile *t) {
       snprintf(sum, sizeof sum, "c%d_%d", i, j);
       fputs("  ", out), in_c(out, t, t->rounds ? "round" : "store", i, j, sum), fputs(";\n", out);
     }
+}
+
+/* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile is at most
+ * the number of lanes, of which each group of k computes some.  Where a step takes too long for that, they are
+ * computed before it begins. */
+static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
+  const int steps = t->lanes / t->kernel->kernel.group / t->rows;
+  const long long run = h->words / t->lanes * steps;
+  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
+  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place,
+          (long long)h->words, h->place);
+  for (int s = 0; s < steps; s++) {
+    fputs("    {\n", out);
+    step(out, t, t->prefetches);
+    fputs("    }\n", out);
+  }
+  fprintf(out, "%s  }\n  k -= %lld;\n%s", h->vector, run, h->close);
+  if (tf_tile_in_runs(t)) {
+    fprintf(out, "  if ((run += %lld) >= %d) {\n", run, TF_MICRO_RUN);
+    leave(out, t), begin(out, t, false);
+    fputs("  add = ADDS, run = 0;\n  }\n", out);
+  }
+  fputs("  }\n", out);
+}
+
+/* As many steps of k as the variable says. */
+static void steps(FILE *out, const tf_tile *t, const char *k) {
+  const int unroll = t->prefetches > t->unroll ? t->prefetches : t->unroll;
+  if (unroll > 1) {
+    fprintf(out, "  for (; %s >= %d; %s -= %d) {\n", k, unroll, k, unroll);
+    for (int i = 0; i < unroll; i++) {
+      fputs("    {\n", out);
+      step(out, t, t->prefetches && i % t->prefetches == 0);
+      fputs("    }\n", out);
+    }
+    fputs("  }\n", out);
+  }
+  fprintf(out, "  for (; %s > 0; %s--) {\n", k, k);
+  step(out, t, t->prefetches == 1);
+  fputs("  }\n", out);
+}
+
+/* Rows that are computed beside take the first steps of k, then run after run of the others follow. */
+static void runs_ahead(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
+  fputs("  int64_t run = 0;\n", out);
+  begin(out, t, true);
+  rows_beside(out, t, ahead);
+  fprintf(out, "  do {\n  int64_t left = k + run > %d ? %d - run : k;\n  k -= left;\n", TF_MICRO_RUN, TF_MICRO_RUN);
+  steps(out, t, "left");
+  leave(out, t), begin(out, t, false);
+  fputs("  add = ADDS, run = 0;\n  } while (k > 0);\n}\n", out);
 }
 
 void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
@@ -221,23 +266,16 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
+  if (ahead && tf_tile_in_runs(t)) {
+    runs_ahead(out, t, ahead);
+    return;
+  }
+  begin(out, t, true);
   if (ahead) rows_beside(out, t, ahead);
   if (t->lays) steps_beside(out, t);
-  const int unroll = t->prefetches > t->unroll ? t->prefetches : t->unroll;
-  if (unroll > 1) {
-    fprintf(out, "  for (; k >= %d; k -= %d) {\n", unroll, unroll);
-    for (int i = 0; i < unroll; i++) {
-      fputs("    {\n", out);
-      step(out, t, t->prefetches && i % t->prefetches == 0);
-      fputs("    }\n", out);
-    }
-    fputs("  }\n", out);
-  }
-  fputs("  for (; k > 0; k--) {\n", out);
-  step(out, t, t->prefetches == 1);
-  fputs("  }\n", out);
+  steps(out, t, "k");
   if (t->lays) lay_row(out, t, "  for (; rows > 0; rows--) {\n");
-  finish(out, t);
+  leave(out, t);
   fputs("}\n", out);
 }
 
@@ -261,7 +299,13 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
 }
 
 void tf_micro_rows_text(FILE *out, int lanes) {
-  row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
+  row_text(out, "sum_of_run", "vec_add", "0.0f", "vec_sum", "all + x[i]");
+  fprintf(out,
+          "static inline float row_sum(const float *x, int64_t n) {\n"
+          "  double all = 0;\n"
+          "  for (; n > %d * LANES; n -= %d * LANES, x += %d * LANES) all += row_sum_of_run(x, %d * LANES);\n"
+          "  return (float)(all + row_sum_of_run(x, n));\n}\n",
+          4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN);
   row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(x[i], all)");
   row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(x[i], all)");
   fputs("static inline vec vec_keep(vec v, vec other, int n) {\n"

@@ -23,6 +23,9 @@ typedef struct {
 int tf_tile_step(const tf_tile *t);
 /* Writes its function's name, at most 63 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
+/* Whether its sums are float32 of float32, which are made in runs of TF_MICRO_RUN steps of k at most: those of bfloat16
+ * are rounded by far more. */
+bool tf_tile_in_runs(const tf_tile *t);
 /* Prints the function of one tile; its arguments are those of tf_micro_block.  ahead: NULL; or the rows `from` ...
  * `to` - 1 that it also computes, at most `rows` of them: three more arguments (of, from, to). */
 void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);

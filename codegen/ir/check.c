@@ -422,11 +422,25 @@ static void save(checker *c, const ir_stmt *s) {
   writes(c, "save", to);
 }
 
+static void carry(checker *c, const ir_stmt *s) {
+  const int z = c->wl->ops[s->op].out, from = s->carry.from, to = s->carry.to;
+  must(c, holds(c, to, z) && (from < 0 || (holds(c, from, z) && from != to)),
+       "carry: not from one buffer of '%s' to another", c->wl->tensors[z].name);
+  must(c, c->wl->ops[s->op].reduce == TF_REDUCE_ADD, "carry: of what is no sum");
+  if (!c->ok) return;
+  if (from >= 0)
+    reads(c, "carry", from), reads(c, "carry", to);
+  else
+    writes(c, "carry", to);
+}
+
 static void correct(checker *c, const ir_stmt *s) {
   const int before = s->correct.before, after = s->correct.after;
   atom(c, "correct", s->correct.fresh);
   reads(c, "correct", after);
   reads(c, "correct", before);
+  for (int i = 0; i < s->correct.n_carries; i++)
+    reads(c, "correct", s->correct.carries[i]);
   must(c, !c->ok || c->p->buffers[after].tensor == c->p->buffers[before].tensor, "correct: by values of two tensors");
   must(c, s->correct.rate > 0, "correct: at rate %g", s->correct.rate);
 }
@@ -487,6 +501,7 @@ static void stmt(checker *c, const ir_stmt *s) {
   case IR_TOGETHER: together(c, s); break;
   case IR_NEST: nest(c, s); break;
   case IR_SAVE: save(c, s); break;
+  case IR_CARRY: carry(c, s); break;
   case IR_CORRECT: correct(c, s); break;
   case IR_DIVIDE: divide(c, s); break;
   case IR_MERGE: merge(c, s); break;

@@ -201,6 +201,15 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   fputc('\n', d->out);
 }
 
+static void carry(const dump *d, const ir_stmt *s) {
+  fprintf(d->out, "carry %s", d->p->buffers[s->carry.to].name), over(d, s);
+  if (s->carry.from >= 0)
+    fprintf(d->out, " takes in %s%s", d->p->buffers[s->carry.from].name, s->carry.clears ? ", which starts anew" : "");
+  else
+    fputs(" starts", d->out);
+  fputc('\n', d->out);
+}
+
 static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
@@ -236,6 +245,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     if (s->save.done) fputs(", as it leaves the product", d->out);
     fputc('\n', d->out);
     break;
+  case IR_CARRY: carry(d, s); break;
   case IR_CORRECT:
     fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s);
     fprintf(d->out, " by %s", d->p->buffers[s->correct.after].name), rate(d, s->correct.rate);

@@ -279,6 +279,7 @@ typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } i
   X(TOGETHER, "together", true, false, NOTHING) \
   X(NEST, "nest", false, true, DIMS)            \
   X(SAVE, "save", false, true, OUTPUT)          \
+  X(CARRY, "carry", false, true, OUTPUT)        \
   X(CORRECT, "correct", false, true, OUTPUT)    \
   X(DIVIDE, "divide", false, true, OUTPUT)      \
   X(MERGE, "merge", false, true, OUTPUT)
@@ -307,7 +308,7 @@ typedef struct {
  * the union holds what is specific to the kind. */
 struct ir_stmt {
   ir_kind kind;
-  int op;          /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CORRECT, DIVIDE */
+  int op;          /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CARRY, CORRECT, DIVIDE */
   ir_range *range; /* [ir_n_ranges] */
   ir_body body;
   union {
@@ -401,10 +402,17 @@ struct ir_stmt {
       bool boxed;  /* by boxes of the tensor (cuda, sm_90a), which stop at its end alone: all of the block's rows ... */
       ir_atom row; /* ... from this one on */
     } save;
-    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output times exp(rate *
-                (`before` - `after`)) */
+    struct { /* buffer `to` takes in `from`, both sums of the op over range[]; then `from` is 0 if it `clears`.  from
+                -1: `to` is 0 */
+      int from, to;
+      bool clears;
+    } carry;
+    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output, and the buffers that
+                carry its sums, times exp(rate * (`before` - `after`)) */
       int before, after; /* buffers */
       double rate;       /* above 0 */
+      int n_carries;
+      const int *carries;
       ir_atom fresh;
     } correct;
     struct {  /* where `last`, the upper end of the streamed range, is `at`: the op's output divided by `by` */

@@ -68,6 +68,13 @@ int ir_space_of(const ir_platform *p, ir_map of) {
   return i < p->n_spaces ? i : -1;
 }
 
+static bool is_carried(const ir_stmt *s, int buffer) {
+  bool any = false;
+  for (int i = 0; i < s->correct.n_carries; i++)
+    any |= s->correct.carries[i] == buffer;
+  return any;
+}
+
 bool ir_names(const ir_stmt *s, int buffer) {
   switch (s->kind) {
   case IR_KEEP: return s->keep.buffer == buffer;
@@ -75,7 +82,8 @@ bool ir_names(const ir_stmt *s, int buffer) {
   case IR_STAGE: return s->stage.buffer == buffer || s->stage.from == buffer;
   case IR_COPY: return s->copy.to == buffer || s->copy.from == buffer;
   case IR_SAVE: return s->save.from == buffer || s->save.to == buffer;
-  case IR_CORRECT: return s->correct.before == buffer || s->correct.after == buffer;
+  case IR_CARRY: return s->carry.from == buffer || s->carry.to == buffer;
+  case IR_CORRECT: return s->correct.before == buffer || s->correct.after == buffer || is_carried(s, buffer);
   case IR_DIVIDE: return s->divide.by == buffer;
   case IR_MERGE:
     return s->merge.from == buffer || s->merge.to == buffer || s->merge.before == buffer || s->merge.after == buffer ||

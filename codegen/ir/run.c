@@ -160,10 +160,29 @@ static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
   if (to) *to = of(m, s->save.from, point);
 }
 
-static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  double *out = result(m, &m->wl->ops[s->op], point);
+static void carry_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  int64_t at[MAX_RANK];
   (void)fresh;
-  if (out) *out *= exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
+  for (int r = 0; r < op->n_out_dims; r++)
+    at[r] = point[op->dims[r]];
+  double *to = element(m, s->carry.to, at, true);
+  double *from = to && s->carry.from >= 0 ? element(m, s->carry.from, at, s->carry.clears) : NULL;
+  if (to) *to = from ? *to + *from : 0;
+  if (from && s->carry.clears) *from = 0;
+}
+
+static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  double *out = result(m, op, point);
+  int64_t at[MAX_RANK];
+  (void)fresh;
+  for (int r = 0; r < op->n_out_dims; r++)
+    at[r] = point[op->dims[r]];
+  for (int i = -1; out && i < s->correct.n_carries; i++) {
+    double *to = i < 0 ? out : element(m, s->correct.carries[i], at, true);
+    if (to) *to *= exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
+  }
 }
 
 static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
@@ -386,6 +405,7 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_TOGETHER: ir_run_body(m, &s->body); break; /* one nest after the other gives the same values */
   case IR_NEST: nest(m, s); break;
   case IR_SAVE: walk(m, s, save_point, false); break;
+  case IR_CARRY: walk(m, s, carry_point, false); break;
   case IR_CORRECT:
     if (atom(m, s->correct.fresh) != 0) walk(m, s, correct_point, false);
     break;

@@ -233,7 +233,9 @@ static void lower_loops(lowering *w, int n, int k) {
     return;
   }
   low_sums sums = low_open_sums(w, n, k, -1);
+  const low_sums carries = low_open_carries(w, n, k, -1);
   lower_steps(w, n, k);
+  low_close_carries(w, carries);
   low_save_sums(w, sums);
 }
 
@@ -394,15 +396,15 @@ static const int *reads_from(lowering *w, const tf_op *op) {
   return from;
 }
 
-static void lower_nest(lowering *w, int n) {
+const ir_stmt *low_nest(lowering *w, int n) {
   int o = w->plan->tree->nodes[n].op;
   const tf_op *op = &w->plan->wl->ops[o];
   ir_stmt *s = low_add(w, IR_NEST);
-  if (!s) return;
+  if (!s) return NULL;
   int at = w->into->n - 1;
   s->op = o;
   s->nest.divides = low_late_divisor(w, o);
-  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return;
+  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return NULL;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
@@ -416,12 +418,15 @@ static void lower_nest(lowering *w, int n) {
   for (; at + 1 < w->into->n; at++) /* after the values that were requested for it */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
+  return s;
 }
 
 static void lower_op(lowering *w, int n) {
   if (low_is_idle(w, w->plan->tree->nodes[n].op)) return;
   low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
-  lower_nest(w, n);
+  const low_sums carries = low_open_carries(w, n, 0, w->plan->tree->nodes[n].op);
+  low_carried_nest(w, n);
+  low_close_carries(w, carries);
   low_save_sums(w, sums);
 }
 
@@ -472,14 +477,15 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers =
-      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 5 * (size_t)wl->n_ops);
+      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 8 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
+  w->carry = TF_ARRAY(a, low_carry, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->narrow || !w->p->packs || !w->run.trip ||
+  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->packs || !w->run.trip ||
       !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)

@@ -32,6 +32,16 @@ typedef struct {
   ir_range seen; /* ... and a range that is empty in blocks that are skipped */
 } low_mask;
 
+/* What op o's sums are carried in (carry.c): where they begin, with what ranges of the output, and the buffers. */
+typedef struct {
+  bool marked, streams; /* begun outside of the scope that streams them */
+  int space, at;
+  ir_body *into;
+  ir_range *range; /* [output dims] */
+  int n, buffer[3];
+  ir_stmt *correct; /* what corrects the sums in a scope that streams them; NULL: nothing */
+} low_carry;
+
 struct lowering {
   ir_program *p;
   const low_target *target;
@@ -61,6 +71,7 @@ struct lowering {
   ir_range *chain;    /* `cur` on entry to the child of the nearest scope, which is at depth chain_depth */
   int chain_depth;
   low_mask mask;
+  low_carry *carry; /* [op] */
 };
 
 /* Whether memory has run out.  Statements and values are then dummies; a function checks before it uses arrays of its
@@ -128,6 +139,8 @@ void low_mask_infer(lowering *w, int o);
 low_mark low_mask_visit(lowering *w, int n);
 /* For a dim that op o reduces: a value that is 0 where the reduction starts, given the lower end of its range. */
 ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo);
+/* Whether blocks of the dim, streamed by op o, are skipped where a mask leaves nothing of them. */
+bool low_mask_streams(const lowering *w, int o, int dim);
 
 /* keep.c: what scopes retain.  low_keep_start after the arrays of `w`; low_keep_plan after loops were hoisted. */
 bool low_keep_start(lowering *w);
@@ -177,6 +190,15 @@ typedef struct {
 } low_sums;
 low_sums low_open_sums(lowering *w, int n, int k, int alone);
 void low_save_sums(lowering *w, low_sums s);
+/* carry.c: long sums, in parts.  Around loop k of Tile n, or the nest of op `alone` if that is not -1, as
+ * low_open_sums; the nest of node n with what moves on after it; and, in a scope that streams op o, in the step whose
+ * range ends with `hi` at `end`. */
+low_sums low_open_carries(lowering *w, int n, int k, int alone);
+void low_close_carries(lowering *w, low_sums s);
+void low_carried_nest(lowering *w, int n);
+void low_join_streamed(lowering *w, int o, ir_atom hi, int64_t end);
+/* Whether loop l splits a reduced dim of op o. */
+bool low_reduces(const lowering *w, int o, int l);
 /* Whether sums of an output begin outside of loop k of Tile n. */
 bool low_has_sums(const lowering *w, int n, int k);
 
@@ -193,6 +215,8 @@ void low_share(lowering *w);
 void low_drop_unused(lowering *w);
 
 /* lower.c */
+/* The nest of the op at node n; NULL: out of memory. */
+const ir_stmt *low_nest(lowering *w, int n);
 /* Whether the steps of loop l of Tile n write disjoint data. */
 bool low_independent(const lowering *w, int n, int l);
 /* Infers the ranges at node n of the ops that lead only below it. */

@@ -234,9 +234,12 @@ low_mark low_mask_visit(lowering *w, int n) {
   return mark;
 }
 
+bool low_mask_streams(const lowering *w, int o, int dim) {
+  return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l;
+}
+
 ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
-  const bool since = w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l;
-  return since ? low_sum(w, "since", lo, -1, w->mask.first) : lo;
+  return low_mask_streams(w, o, dim) ? low_sum(w, "since", lo, -1, w->mask.first) : lo;
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------------------------ */

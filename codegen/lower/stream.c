@@ -109,6 +109,7 @@ static void correct(lowering *w, int o, int x) {
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
   s->correct.rate = w->plan->online->rate[o];
   s->correct.fresh = fresh;
+  w->carry[o].correct = s;
 }
 
 static void divide(lowering *w, int o, int z) {
@@ -129,8 +130,16 @@ void low_stream_after(lowering *w, int n, int child) {
       correct(w, o, s->maximum[o]);
 }
 
+/* What carries the sums of op o joins them in the last step. */
+static void join(lowering *w, int o) {
+  if (!w->carry[o].n) return;
+  low_join_streamed(w, o, low_range(w, o, streamed_dim(w, o))->hi, w->plan->wl->dims[streamed_dim(w, o)].extent);
+}
+
 void low_stream_end(lowering *w, int n) {
   const tf_plan *p = w->plan;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (p->stream_scope[o] == n) join(w, o);
   for (int i = 0; p->online && i < p->wl->n_ops; i++) {
     const int o = p->wl->topo[i];
     if (p->stream_scope[o] == n && p->online->divided_by[o] >= 0) divide(w, o, p->online->divided_by[o]);

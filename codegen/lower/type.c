@@ -52,8 +52,7 @@ static bool needs_sums(const lowering *w, int o) {
   return apart && narrow && op->reduce != TF_ASSIGN;
 }
 
-/* Whether loop l splits a reduced dim of op o. */
-static bool reduces(const lowering *w, int o, int l) {
+bool low_reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;
   const tf_op *op = &p->wl->ops[o];
   bool leads = false, out = false;
@@ -68,7 +67,7 @@ bool low_has_sums(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int l = 0; needs_sums(w, o) && l < p->first_loop[n] + k; l++)
-      if (reduces(w, o, l) && tf_plan_above(p, p->loops[l].node, n)) return true;
+      if (low_reduces(w, o, l) && tf_plan_above(p, p->loops[l].node, n)) return true;
   return false;
 }
 
@@ -111,7 +110,7 @@ static bool streamed(const lowering *w, int o, int n) {
 static bool begins(const lowering *w, int o, int n, int k, int alone) {
   const tf_node *t = &w->plan->tree->nodes[n];
   if (alone >= 0) return alone == o;
-  return t->kind == TF_SCOPE ? streamed(w, o, n) : k < t->n_loops && reduces(w, o, w->plan->first_loop[n] + k);
+  return t->kind == TF_SCOPE ? streamed(w, o, n) : k < t->n_loops && low_reduces(w, o, w->plan->first_loop[n] + k);
 }
 
 low_sums low_open_sums(lowering *w, int n, int k, int alone) {

@@ -58,6 +58,7 @@ static void use_body(usage *u, const ir_program *p, const ir_body *b) {
     case IR_FOR:
     case IR_TOGETHER:
     case IR_MERGE:
+    case IR_CARRY:
     case IR_SAVE: break;
     }
     use_body(u, p, &s->body);

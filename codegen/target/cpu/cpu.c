@@ -55,6 +55,7 @@ const tf_target tf_target_cpu = {
               .skips = true,
               .close_by = low_close_by,
               .nest = low_product,
+              .terms = low_terms_of,
               .passes = passes},
     .machine = machine_of,
     .print = tf_cpu_print,

@@ -2,6 +2,7 @@
  * multiplies.  A product keeps the multipliers busy and little else, so that most work of the maps is free beside
  * it. */
 #include "codegen/intrin/math.h"
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
@@ -205,6 +206,7 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
   rows r = {w, all->body.s, all->body.n, all->together.n_common, last->dims[all->together.n_common]};
+  if (all->body.s[0]->range[all->together.n_common].most > (int64_t)TF_MICRO_RUN * w->p->machine.lanes) return;
   if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
   all->together.ahead = true;
   product->nest.rows = all;

@@ -454,7 +454,7 @@ static void body(walk *w, const ir_body *b, bool together) {
       nest(w, s);
     else if (s->kind == IR_KEEP)
       keep(w, s);
-    else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE)
+    else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE || s->kind == IR_CARRY)
       over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
       body(w, &s->body, s->kind == IR_TOGETHER);

@@ -13,6 +13,7 @@ static int written_by(const lowering *w, const ir_stmt *s) {
   case IR_STAGE: return s->stage.buffer;
   case IR_COPY: return s->copy.to;
   case IR_SAVE: return s->save.to;
+  case IR_CARRY: return s->carry.from >= 0 && s->carry.clears ? s->carry.from : s->carry.to;
   case IR_MERGE: return s->merge.to;
   case IR_FORGET:
   case IR_WAIT:

@@ -31,6 +31,9 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* Whether several dims of more than one element move a rank. */
 bool low_has_windows(const tf_workload *wl, const tf_ref *ref);
 
+/* terms.c: how a sum's nest adds up its terms. */
+void low_terms_of(const lowering *w, const ir_stmt *nest, low_terms *t);
+
 /* few.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
 bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);
 /* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].  Then the steps and

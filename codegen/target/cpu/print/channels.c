@@ -133,7 +133,8 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
-  fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
+  if (ir_has_aside(&c->p->body)) /* what is mapped to one core stays on one */
+    fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
     if (!ir_is_group(c->wl, op, p, k)) continue;
     const char *dim = c_dim_name(c, op, k);
@@ -196,6 +197,16 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "equal_part(n_at, %d);\n", TF_MICRO_PART);
 }
 
+/* The most steps of k of all parts. */
+static int64_t steps_of_k(const tf_op *op, const ir_stmt *s) {
+  int64_t n = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const int64_t by = group_along(s->nest.product, k);
+    n *= (s->range[k].most + by - 1) / by;
+  }
+  return n;
+}
+
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_atom lo = c_fresh_of(op, s, op->n_out_dims);
   c_line(c, "const int begun = ");
@@ -248,6 +259,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   tf_micro_rows_of rows = {.m = m,
                            .step = p->channels.row_step * (!p->slab && a->block.by ? a->block.by : 1),
                            .joined = 1,
+                           .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
                            .far = !p->slab && a->role == IR_ARGUMENT,
                            .block = c->p->buffers[to].block.by,
                            .prefetches = p->channels.next != IR_NEXT_NONE,

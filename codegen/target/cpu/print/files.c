@@ -32,7 +32,10 @@ const char *c_type_name(ir_type t) {
 static const struct {
   const char *hold, *accuracy;
 } said[] = {
-    [IR_F32] = {"float32", "sums in float32; within 1e-5 of the norm of the outputs (test.c holds it against double)."},
+    [IR_F32] =
+        {"float32",
+         "sums in float32, in parts; within 1e-5 of the norm of the outputs, or where terms of sums cancel, of the\n"
+         " * norm of the sums of their absolute values (test.c holds it against double)."},
     [IR_BF16] =
         {"bfloat16 (the upper half of a float32, as uint16_t)",
          "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where they are stored as outputs\n"
@@ -51,6 +54,19 @@ static const struct {
          "products of two inputs are summed in int32 without error; all else in float32, within 1e-5 of the norm of\n"
          " * the outputs (test.c holds it against double)."},
 };
+
+/* What is said of sums, which GPUs do not make in parts. */
+static void accuracy(FILE *out, const c_package *k) {
+  const ir_platform *p = k->p->platform;
+  if (k->p->machine.data == IR_F32 && p && p->maps >> IR_BLOCK & 1)
+    fprintf(
+        out,
+        "a thread's float32 sums take in one term after the other: n terms of one sign are off by 3e-8 n of their sum "
+        "at most,\n * long sums by more than the %s of the norm of the outputs that test.c allows.\n",
+        k->within ? k->within : "1e-5");
+  else
+    fprintf(out, "%s\n", said[k->p->machine.data].accuracy);
+}
 
 /* The coordinates of element 0, if it is not the origin. */
 static void begins(FILE *out, const tf_tensor *t) {
@@ -175,8 +191,9 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
       " * for.  Outputs may not overlap inputs.\n"
       " *\n"
       " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-      " * Accuracy: %s\n",
-      said[k->p->machine.data].hold, n, spreading(k), said[k->p->machine.data].accuracy);
+      " * Accuracy: ",
+      said[k->p->machine.data].hold, n, spreading(k));
+  accuracy(out, k);
   ends_of_range(out, k);
   fprintf(out,
           " */\n"
@@ -292,12 +309,15 @@ void c_cmake(FILE *out, const c_package *k) {
 
 static void readme_measured(FILE *out, const c_package *k) {
   if (!k->o->n_measured) return;
-  fprintf(out,
-          "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where these files were "
-          "written; the least of three\n"
-          "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | measured, us "
-          "|\n|--:|--:|--:|\n",
-          k->o->n_measured);
+  fprintf(
+      out,
+      "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where these files were "
+      "written: what a caller waits\n"
+      "for, by the clock (of kernels of one thread by its processor time, which is the same where nothing else runs); "
+      "the least of three\n"
+      "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | measured, us "
+      "|\n|--:|--:|--:|\n",
+      k->o->n_measured);
   for (int i = 0; i < k->o->n_measured; i++) {
     const tf_measured *m = &k->o->measured[i];
     fprintf(out, "| %d | %.6g | ", m->rank, m->predicted * 1e6);
@@ -319,7 +339,9 @@ void c_readme(FILE *out, const c_package *k) {
   else
     fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
-        "    make bench    compiles; ./bench times it\n\n"
+        "    make bench    compiles; ./bench times it, by the clock, and says how many threads it has and their "
+        "processor "
+        "time\n\n"
         "`kernel.h` says what the arguments are.\n\n",
         out);
   if (*linked)

@@ -302,6 +302,7 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_SAVE:
       if (!s->save.done) c_over(c, s);
       break;
+    case IR_CARRY: c_carry(c, s); break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
     case IR_MERGE: /* made by other targets' passes */

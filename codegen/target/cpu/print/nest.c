@@ -192,8 +192,10 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   for (int k = open; k < op->n_out_dims; k++, opened++)
     c_loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->nest.n_fresh ? "fresh ? " : "",
-          c_start(s, op->reduce));
+  const ir_type type = c_buffer(c, op, -1)->type;
+  const bool wide = type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* whatever the sum's length, and as fast */
+  fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type), s->nest.n_fresh ? "fresh ? " : "",
+          wide ? "0.0" : c_start(s, op->reduce));
   if (s->nest.n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
@@ -202,7 +204,7 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   c_close(c, reduced);
   c_indent(c);
   c_element(c, op, -1);
-  fputs(" = sum;\n", c->out);
+  fputs(wide ? " = (float)sum;\n" : " = sum;\n", c->out);
   c_close(c, opened);
 }
 
@@ -288,6 +290,15 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
       factor(c, s);
   }
   fputs(";\n", c->out);
+  for (int i = 0; s->kind == IR_CORRECT && i < s->correct.n_carries; i++) {
+    c_indent(c);
+    c_element_of(c, s->correct.carries[i]), fputs(" *= ", c->out);
+    if (by)
+      fputs("by", c->out);
+    else
+      factor(c, s);
+    fputs(";\n", c->out);
+  }
 }
 
 bool c_open_when(c_printer *c, const ir_stmt *s) {
@@ -319,6 +330,23 @@ static bool save_rows(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, " - d_%s);\n", c_dim_name(c, op, last));
   c_close(c, last + 1);
   return true;
+}
+
+void c_carry(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  for (int k = 0; k < op->n_out_dims; k++) {
+    if (k == op->n_out_dims - 1) c_line(c, "#pragma omp simd\n");
+    c_loop(c, op, s, k);
+  }
+  c_indent(c);
+  c_element_of(c, s->carry.to), fputs(s->carry.from < 0 ? " = 0.0f" : " += ", c->out);
+  if (s->carry.from >= 0) c_element_of(c, s->carry.from);
+  fputs(";\n", c->out);
+  if (s->carry.from >= 0 && s->carry.clears) {
+    c_indent(c);
+    c_element_of(c, s->carry.from), fputs(" = 0.0f;\n", c->out);
+  }
+  c_close(c, op->n_out_dims);
 }
 
 void c_over(c_printer *c, const ir_stmt *s) {

@@ -127,6 +127,7 @@ const char *c_identity(tf_reduce r);
 /* The same for the nest, whose maximum may have to be finite. */
 const char *c_start(const ir_stmt *s, tf_reduce r);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
+void c_carry(c_printer *c, const ir_stmt *s);
 /* Opens the condition under which CORRECT or DIVIDE applies its factor; returns whether there is one, to be closed. */
 bool c_open_when(c_printer *c, const ir_stmt *s);
 

@@ -376,6 +376,30 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
   c->in_row = 0;
 }
 
+/* Whether the row may be longer than a run of float32 sums in each lane: then a double takes in run after run. */
+static bool in_runs(const c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  return !c->row_at && op->reduce == TF_REDUCE_ADD && op->n_dims > op->n_out_dims &&
+         s->range[op->n_out_dims].most > (int64_t)TF_MICRO_RUN * tf_micro_lanes(c->micro);
+}
+
+/* After as many vectors as a run has, its sums move on. */
+static void move_on(c_printer *c, const ir_stmt *const *all, int n) {
+  c_line(c, "if (++run == ");
+  fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
+  c->depth++;
+  for (int i = 0; i < n; i++) {
+    const char *out = c->p->tensor_id[c->wl->ops[all[i]->op].out];
+    if (!in_runs(c, all[i])) continue;
+    c_indent(c);
+    fprintf(c->out, "total_%s += vec_sum(all_%s);\n", out, out);
+    c_indent(c);
+    fprintf(c->out, "all_%s = vec_zero();\n", out);
+  }
+  c_line(c, "run = 0;\n");
+  c_close(c, 1);
+}
+
 void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
@@ -385,6 +409,7 @@ void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
     }
     c_indent(c);
     fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out], c_identity(op->reduce));
+    if (in_runs(c, all[i])) c_indent(c), fprintf(c->out, "double total_%s = 0;\n", c->p->tensor_id[op->out]);
   }
 }
 
@@ -396,7 +421,11 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     c->depth++;
     if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
-    fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
+    const char *out = c->p->tensor_id[op->out];
+    if (in_runs(c, all[i]))
+      fprintf(c->out, "const float all = (float)(total_%s + vec_sum(all_%s));\n", out, out);
+    else
+      fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), out);
     c_take_in(c, op, all[i]);
     c_close(c, 1);
   }
@@ -408,6 +437,10 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   const char *name = c->p->dim_id[dim];
   names_of(c, all, n);
   c_rows_open(c, all, n, dim);
+  bool runs = false;
+  for (int i = 0; i < n; i++)
+    runs |= c->wl->ops[all[i]->op].reduce == TF_REDUCE_ADD && in_runs(c, all[i]);
+  if (runs) c_line(c, "int run = 0;\n");
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", name), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
@@ -415,6 +448,7 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
       fprintf(c->out, "; d_%s += LANES) {\n", name);
   c->depth++;
   c_rows_vector(c, all, n, dim, false);
+  if (runs) move_on(c, all, n);
   c_close(c, 1);
   if (!r->exact || r->most % tf_micro_lanes(c->micro)) {
     c_indent(c);

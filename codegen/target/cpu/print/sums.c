@@ -48,10 +48,40 @@ static void take(c_printer *c, const ir_stmt *s, int at, bool part) {
   fprintf(c->out, ", all_%d);\n", at); /* second: what is not a number gives way to it */
 }
 
+/* What the four come to in all. */
+static void reduce(c_printer *c, tf_reduce r) {
+  fprintf(c->out, "%s(%s(%s(all_0, all_1), %s(all_2, all_3)))",
+          r == TF_REDUCE_ADD   ? "vec_sum"
+          : r == TF_REDUCE_MAX ? "vec_most"
+                               : "vec_least",
+          combine(r), combine(r), combine(r));
+}
+
+/* Whether the row, or several, may be longer than a run of float32 sums in each lane. */
+static bool in_runs(const c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  int64_t n = 1;
+  for (int k = op->n_out_dims; k < op->n_dims && n <= INT32_MAX; k++)
+    n *= s->range[k].most;
+  return op->reduce == TF_REDUCE_ADD && n > (int64_t)SUMS * TF_MICRO_RUN * tf_micro_lanes(c->micro);
+}
+
+/* Every run of sums moves on to a double. */
+static void move_on(c_printer *c) {
+  c_line(c, "if (++run == ");
+  fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
+  c->depth++;
+  c_line(c, "total += "), reduce(c, TF_REDUCE_ADD), fputs(";\n", c->out);
+  c_line(c, "all_0 = all_1 = all_2 = all_3 = vec_zero();\n");
+  c_line(c, "run = 0;\n");
+  c_close(c, 1);
+}
+
 static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   c_indent(c);
   fprintf(c->out, "while (d_%s + %d * LANES <= ", dim, SUMS), c_atom(c->out, c->p, hi), fputs(") {\n", c->out);
   c->depth++;
+  if (in_runs(c, s)) move_on(c);
   for (int i = 0; i < SUMS; i++) {
     take(c, s, i, false);
     c_indent(c);
@@ -84,6 +114,8 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
     c_indent(c);
     fprintf(c->out, "vec all_%d = vec_splat(%s);\n", i, c_identity(op->reduce));
   }
+  const bool runs = in_runs(c, s);
+  if (runs) c_line(c, "double total = 0;\n"), c_line(c, "int run = 0;\n");
   for (int k = op->n_out_dims; k < last; k++) /* sums over several rows */
     c_loop(c, op, s, k);
   c_line(c, "{\n");
@@ -93,12 +125,8 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
   fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo), fputs(";\n", c->out);
   loops(c, s, dim, s->range[last].hi);
   c_close(c, last - op->n_out_dims + 1);
-  c_indent(c);
-  fprintf(c->out, "const float all = %s(%s(%s(all_0, all_1), %s(all_2, all_3)));\n",
-          op->reduce == TF_REDUCE_ADD   ? "vec_sum"
-          : op->reduce == TF_REDUCE_MAX ? "vec_most"
-                                        : "vec_least",
-          combine(op->reduce), combine(op->reduce), combine(op->reduce));
+  c_line(c, runs ? "const float all = (float)(total + " : "const float all = ");
+  reduce(c, op->reduce), fputs(runs ? ");\n" : ";\n", c->out);
   c_take_in(c, op, s);
   c_close(c, op->n_out_dims - open + 1);
 }

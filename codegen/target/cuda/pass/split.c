@@ -169,6 +169,7 @@ static bool may_all(split *t, const ir_body *b) {
     case IR_LET:
     case IR_KEEP:
     case IR_FORGET:
+    case IR_CARRY: /* made by other targets' lowering */
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:

@@ -258,6 +258,7 @@ static void body(c_printer *c, const ir_body *b) {
     case IR_KEEP: /* refused, or made by other targets' passes */
     case IR_FORGET:
     case IR_STAGE:
+    case IR_CARRY:
     case IR_TOGETHER: c->failed = true; break;
     }
   }
