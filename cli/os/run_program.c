@@ -40,22 +40,53 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static cli_ran kill_all(pid_t child, cli_ran why) {
+static void wait_for(pid_t one) {
   int status;
-  kill(-child, SIGKILL);
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (one > 0 && waitpid(one, &status, 0) < 0 && errno == EINTR) {
   }
+}
+
+/* A process that ends the group when this one has been killed, which closes the pipe from which it reads; 0: none.
+ * Nobody else writes to it, or holds it open. */
+static pid_t guard(pid_t group, int *pipe_end) {
+  int end[2];
+  char any;
+  if (pipe(end) != 0) return 0;
+  const pid_t it = fork();
+  if (it != 0) {
+    close(end[0]);
+    *pipe_end = end[1];
+    if (it > 0) return it;
+    close(end[1]);
+    *pipe_end = -1;
+    return 0;
+  }
+  close(end[1]);
+  setpgid(0, group);
+  cli_default_signals();
+  while (read(end[0], &any, 1) < 0 && errno == EINTR) {
+  }
+  kill(-group, SIGKILL);
+  _exit(0);
+}
+
+static void dismiss(pid_t guarding, int pipe_end) {
+  if (guarding > 0) kill(guarding, SIGKILL);
+  wait_for(guarding);
+  if (pipe_end >= 0) close(pipe_end);
+}
+
+static cli_ran kill_all(pid_t child, cli_ran why) {
+  kill(-child, SIGKILL);
+  wait_for(child);
   return why;
 }
 
-cli_ran cli_run_program(const char *const *args, const char *said, double seconds) {
+/* To its end, to the time limit, or to Ctrl-C. */
+static cli_ran watch(pid_t child, double end) {
   const struct timespec nap = {.tv_nsec = 5000000};
-  double end = now() + seconds;
-  pid_t child = fork(), ended;
+  pid_t ended;
   int status = 0;
-  if (child < 0) return CLI_BROKE;
-  if (child == 0) become(args, said);
-  setpgid(child, child); /* in parent and child, as either may run first */
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
     if (cli_interrupted(NULL)) return kill_all(child, CLI_STOPPED);
     if (now() > end) return kill_all(child, CLI_TOO_LONG);
@@ -64,4 +95,17 @@ cli_ran cli_run_program(const char *const *args, const char *said, double second
   if (cli_interrupted(NULL)) return CLI_STOPPED;
   if (ended != child || !WIFEXITED(status)) return CLI_BROKE;
   return WEXITSTATUS(status) == 0 ? CLI_RAN : WEXITSTATUS(status) == NO_SUCH_PROGRAM ? CLI_NOT_THERE : CLI_BROKE;
+}
+
+cli_ran cli_run_program(const char *const *args, const char *said, double seconds) {
+  const double end = now() + seconds;
+  int pipe_end = -1;
+  const pid_t child = fork();
+  if (child < 0) return CLI_BROKE;
+  if (child == 0) become(args, said);
+  setpgid(child, child); /* in parent and child, as either may run first */
+  const pid_t guarding = guard(child, &pipe_end);
+  const cli_ran how = watch(child, end);
+  dismiss(guarding, pipe_end);
+  return how;
 }

@@ -63,12 +63,14 @@ static char *first_line(const char *path) {
   return strdup(line);
 }
 
-static char *compiler_of(void) {
+/* *told: a message says why there is none. */
+static char *compiler_of(bool *told) {
   const char *cc = getenv("CC");
   const char *const args[] = {cc && *cc ? cc : "cc", "--version", NULL};
   cli_temp dir = cli_temp_dir();
   char *line = NULL;
   cli_text said = {0};
+  *told = !dir.path;
   if (!dir.path) return NULL;
   cli_printf(&said, "%s/said", dir.path);
   if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN) line = first_line(said.text);
@@ -86,10 +88,11 @@ bool cli_trials_begin(cli_trials *t, int jobs) {
   const long n = sysconf(_SC_NPROCESSORS_ONLN);
   *t = (cli_trials){.jobs = jobs ? jobs : n > 0 ? (int)n : 1, .core = last_core()};
   t->machine = cli_machine();
-  t->compiler = compiler_of();
+  bool told = false;
+  t->compiler = compiler_of(&told);
   if (t->machine && t->compiler) return true;
   cli_trials_end(t);
-  fputs("tileflow: error[E_LIMIT]: out of memory, or no temporary folder\n", stderr);
+  if (!told) fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
   return false;
 }
 
@@ -153,6 +156,20 @@ static tf_verdict tested(const char *dir, int k) {
          : rc == 137           ? TF_TUNE_TOO_LONG
          : rc > 128 || rc == 2 ? TF_TUNE_CRASHED
                                : TF_TUNE_WRONG;
+}
+
+/* What the compiler said of the first kernel that it refused, once a run. */
+static void tell_refusal(cli_trials *t, const char *dir, const tf_timing *out, int n) {
+  cli_text path = {0};
+  int k = 0;
+  while (k < n && out[k].verdict != TF_TUNE_NOT_COMPILED)
+    k++;
+  if (k == n || t->told) return;
+  t->told = true;
+  cli_printf(&path, "%s/%d/said", dir, k);
+  fputs("note: a kernel could not be compiled\n", stderr);
+  if (!path.bad) cli_quote(path.text);
+  cli_text_free(&path);
 }
 
 /* ---- timing ------------------------------------------------------------------------------------ */
@@ -243,7 +260,7 @@ static cli_ran time_beside(const cli_trials *t, const char *dir, int n, tf_timin
 
 typedef cli_ran how_to_time(const cli_trials *t, const char *dir, int n, tf_timing *out);
 
-static bool measure(const cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed, tf_timing *out) {
+static bool measure(cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed, tf_timing *out) {
   cli_hold_interrupt(0);
   cli_temp dir = cli_temp_dir();
   const bool there = dir.path != NULL;
@@ -252,6 +269,7 @@ static bool measure(const cli_trials *t, const tf_emitted *const *kernels, int n
     fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
   for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)
     out[k] = (tf_timing){.verdict = tested(dir.path, k)};
+  if (how != CLI_STOPPED && how != CLI_NOT_THERE) tell_refusal(t, dir.path, out, n);
   if (how != CLI_STOPPED && how != CLI_NOT_THERE) how = timed(t, dir.path, n, out);
   cli_temp_dir_drop(&dir);
   cli_release_interrupt();

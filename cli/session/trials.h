@@ -11,6 +11,7 @@ typedef struct {
   int core;       /* on which kernels are timed; -1: not known, any */
   char *compiler; /* first line of `$CC --version`; malloc'd */
   char *machine;  /* cli_machine's; malloc'd */
+  bool told;      /* what the compiler said of a kernel that it refused has been printed */
 } cli_trials;
 
 /* The name of the processor; "unknown" where the system does not tell it; malloc'd, NULL: out of memory. */
