@@ -100,7 +100,7 @@ TF_API void tf_model_walk_limit(tf_model *m, int64_t steps);
  * as a rule (not where an idle step would have brought what the next one finds).  With a limit of 0, whether a mapping
  * fits is asked without walking.  Of some trees (retained tensors, ops that share a loop and advance by different
  * steps) nothing is known even so: the evaluation gives up. */
-void tf_model_estimate(tf_model *m);
+TF_API void tf_model_estimate(tf_model *m);
 
 /* Whether the last evaluation failed because of that limit, and not because of an overflow: nothing is known about the
  * mapping. */

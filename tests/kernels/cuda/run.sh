@@ -121,7 +121,7 @@ Y
 
 # What is too small for its type may be lost, in intermediates, too; by more an output is wrong.
 for type in f16 f32; do
-  case $type in f16) power=8 small=0x1p-20 ;; *) power=80 small=0x1p-100 ;; esac
+  case $type in f16) power=20 small=0x1p-20 ;; *) power=210 small=0x1p-100 ;; esac
   check "tiny-$type" "" --dtype $type <<Y
 workload:
   name: tiny
