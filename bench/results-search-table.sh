@@ -5,7 +5,8 @@ cat <<'HEAD'
 
 Written by `bench/results-search.sh`; machine-readable in [results/solve.csv](results/solve.csv). Latency in cycles by our
 model. *Exact*: `tileflow solve`, two threads, stopped when it has used as much processor time as two free cores give in 10 s (chains) or 35 s (attention);
-its seconds are half of the processor time, whatever else the machine does. *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better than the one found; else
+its seconds are half of the processor time, whatever else the machine does. *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better than the one found (rows of before
+2026-11-26 say so, too, where the one found lies outside of that space); else
 *gap* is the value over the bound proved for that space (C6: for all mappings), less one. *Search*: GA + MCTS, 300,000 mappings, seed 1, two threads: the
 same on every machine. *Best known* is the best of these and the closed form; the search's space has bypasses and counts that do not divide, the exact solver's has not.
 
