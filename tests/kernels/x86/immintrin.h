@@ -38,6 +38,7 @@ typedef simde__mmask64 __mmask64;
     for (int i = 0; i < lanes; i++)                                                                                    \
       if (mask >> i & 1) memcpy((T *)to + i, x + i, sizeof(T));                                                        \
   }
+MASKED_LOAD(_mm_maskz_loadu_epi8, uint8_t, 16, __m128i, simde_mm_loadu_si128)
 MASKED_LOAD(_mm256_maskz_loadu_epi16, uint16_t, 16, __m256i, simde_mm256_loadu_si256)
 MASKED_LOAD(_mm512_maskz_loadu_epi16, uint16_t, 32, __m512i, simde_mm512_loadu_si512)
 MASKED_LOAD(_mm512_maskz_loadu_epi32, uint32_t, 16, __m512i, simde_mm512_loadu_si512)
@@ -46,6 +47,16 @@ MASKED_STORE(_mm256_mask_storeu_epi16, uint16_t, 16, __m256i)
 MASKED_STORE(_mm512_mask_storeu_epi16, uint16_t, 32, __m512i)
 MASKED_STORE(_mm512_mask_storeu_epi32, uint32_t, 16, __m512i)
 MASKED_STORE(_mm512_mask_storeu_ps, float, 16, __m512)
+
+/* 16 bytes as numbers from 0 on, each in 32 bits. */
+static inline __m512i _mm512_cvtepu8_epi32(__m128i v) {
+  uint8_t x[16];
+  uint32_t y[16];
+  memcpy(x, &v, sizeof x);
+  for (int i = 0; i < 16; i++)
+    y[i] = x[i];
+  return simde_mm512_loadu_si512((const void *)y);
+}
 
 /* One number of all lanes: halves, then quarters, as the compilers' headers do. */
 #define REDUCE(name, both)                                                                                             \
