@@ -16,11 +16,21 @@
   "      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n        SMEM for m=2 l=4\n          op X\n"                \
   "        SMEM for m=2 l=4\n          op E\n        SMEM for m=2 l=4\n          op Z\n        SMEM for m=2 l=4\n"     \
   "          op P\n        SMEM for m=2 l=4 n=5\n          op O\n"
+#define APART(sum, last)                                                                                               \
+  STREAM "  HBM\n    Seq stream X Z O\n      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n" \
+         "      " sum "\n          op Z\n      SMEM for m=4 l=24\n        op P\n      " last "\n          op O\n"
+#define TWO                                                                                                            \
+  "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"                              \
+  "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"O[m,n] += E[m,l] / Z[m] * V[l,n]\"\n"            \
+  "  - \"Y[m,n] += E[m,l] / Z[m] * U[l,n]\"\nmapping: |\n  HBM\n    Seq stream X Z O Y\n"                              \
+  "      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n      SMEM for m=4 l=24\n"            \
+  "        op Z\n      HBM spatial l=4@x\n        Seq\n          SMEM for m=4 l=6 n=5\n            op O\n"             \
+  "          SMEM for m=4 l=6 n=5\n            op Y\n"
 
 static const char *const arch =
     "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
     "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
-    "  - {name: u, ops: [mac, add, sub, max, exp, div], below: SMEM, mesh: [16, 16]}\n";
+    "  - {name: u, ops: [mac, mul, add, sub, max, exp, div], below: SMEM, mesh: [16, 16]}\n";
 
 static const struct {
   int line;
@@ -37,6 +47,14 @@ static const struct {
     {__LINE__, STREAM "  HBM for m=2 l=3\n    HBM for l=2\n" OPS, 3, 3},
     {__LINE__, STREAM "  HBM for m=2\n    HBM for l=6\n" OPS, 0, 0},
     {__LINE__, STREAM "  HBM for m=2 l=2\n    HBM for l=4\n" OPS, 0, 0}, /* the last steps have nothing to do */
+    /* the division, behind the last product alone, is of the whole: done when the parts are put together */
+    {__LINE__, APART("SMEM\n        SMEM for m=4 l=24", "HBM spatial l=4@x\n        SMEM for m=4 l=6 n=5"), 1, 4},
+    {__LINE__, APART("SMEM\n        SMEM for m=4 l=24", "HBM for m=2 spatial l=4@x\n        SMEM for m=2 l=6 n=5"), 1,
+     4},
+    {__LINE__, APART("HBM spatial l=3@x\n        SMEM for m=4 l=8", "HBM spatial l=3@x\n        SMEM for m=4 l=8 n=5"),
+     2, 3},
+    /* two results of a kernel that others divide are not summed in parts */
+    {__LINE__, TWO, 0, 0},
 };
 enum { N_ROWS = sizeof row / sizeof *row };
 

@@ -43,6 +43,32 @@ echo "$large" | check gemm-tf32 "A B C" --dtype tf32
 # Four blocks for the sums of each output, and a kernel that puts them together.
 echo "$large" | sed 's/k: 21/k: 84/; s/n=2@y/n=2@y k=4@x/' | check split "A B" --dtype bf16
 
+# Four blocks for the sums of the last product alone, which the kernel that puts them together divides.
+for dtype in f32 bf16; do
+  check divided-$dtype "V" --dtype $dtype <<'EOF'
+workload:
+  name: divided
+  dims: {m: 20, l: 96, n: 12}
+  ops:
+  - "X[m] max= S[m,l]"
+  - "E[m,l] = exp(0.5 * (S[m,l] - X[m]))"
+  - "Z[m] += E[m,l]"
+  - "O[m,n] += E[m,l] / Z[m] * V[l,n]"
+mapping: |
+  HBM
+    Seq stream X Z O
+      SMEM for m=20 l=96
+        op X
+      SMEM for m=20 l=96
+        op E
+      SMEM for m=20 l=96
+        op Z
+      HBM spatial l=4@x
+        SMEM for m=20 l=24 n=12
+          op O
+EOF
+done
+
 # The baseline takes 64 x 128 at a time, and B again for the rows below.
 echo "$large" | check wmma "A C" --dtype bf16 --isa wmma
 

@@ -19,6 +19,7 @@ typedef struct {
   int parts, to;         /* of all blocks; where the result goes */
   const ir_range *range; /* of the block's output */
   int by;                /* what it is divided by, by its place among the merged; -1 */
+  int whole;             /* ... or, once all is summed, the buffer that has all of it; -1 */
   bool corrected;
   double rate; /* ... by exponentials of so many times the maximum's change */
 } merged;
@@ -26,7 +27,8 @@ typedef struct {
 typedef struct {
   lowering *w;
   const ir_stmt *block, *loop; /* the loop over blocks, and that in its body whose steps become blocks */
-  const ir_stmt *next;         /* the loop over blocks behind; NULL: none */
+  ir_stmt *const *behind;      /* what stands behind the loop over blocks ... */
+  int n_behind, taken;         /* ... how much, and how many of these that need not be */
   int at;                      /* where in the body it stands */
   const ir_stmt **let;         /* [vars] that gives it its value, in the loop; NULL */
   bool *steps;                 /* [vars] of a loop in the loop */
@@ -106,7 +108,7 @@ static bool add(split *t, const ir_stmt *s) {
     ok = is_outside(t, &s->range[k]);
   if (!ok || find(t, s->op) >= 0) return false;
   if (op->reduce == TF_REDUCE_MAX && t->w->plan->stream_scope[s->op] >= 0) t->maximum = t->n;
-  t->of[t->n++] = (merged){.op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1};
+  t->of[t->n++] = (merged){.op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1, .whole = -1};
   return true;
 }
 
@@ -196,20 +198,81 @@ static bool find_saves(split *t) {
   return ok;
 }
 
-/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need not be. */
-static bool takes_next(split *t) {
-  const ir_body *b = t->next ? &t->next->body : NULL;
-  merged *m = &t->of[0];
-  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+/* The only statement, besides values, of the next kernel behind that is not taken yet; NULL: there is none, or more. */
+static const ir_stmt *next_kernel(const split *t) {
+  const ir_stmt *s = t->taken < t->n_behind ? t->behind[t->taken] : NULL;
+  if (!s || s->kind != IR_FOR) return NULL;
+  const ir_body *b = &s->body;
   int i = 0;
-  while (b && i < b->n && b->s[i]->kind == IR_LET)
+  while (i < b->n && b->s[i]->kind == IR_LET)
     i++;
-  if (!b || i != b->n - 1 || b->s[i]->kind != IR_SAVE || t->n != 1 || m->to >= 0) return false;
-  if (b->s[i]->save.from != m->seen ||
-      cu_touches(t->w->p, in, 1, m->seen) + 1 != cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, m->seen))
-    return false;
-  m->to = b->s[i]->save.to;
-  return true;
+  return i == b->n - 1 ? b->s[i] : NULL;
+}
+
+/* Whether all blocks see the same of a buffer, in whatever kernel. */
+static bool is_whole(const ir_buffer *b) {
+  bool whole = b->slots == 1;
+  for (int r = 0; r < b->rank; r++)
+    whole &= b->base[r].var < 0;
+  return whole;
+}
+
+/* Whether the kernel behind does nothing but divide the only result, by what is summed already: then the parts are
+ * divided as they are put together. */
+static void take_divide(split *t) {
+  merged *m = &t->of[0];
+  const ir_stmt *s = next_kernel(t);
+  if (!s || s->kind != IR_DIVIDE || s->op != m->op || m->to >= 0 || s->divide.last.var >= 0 ||
+      s->divide.last.off != s->divide.at || !is_whole(&t->w->p->buffers[s->divide.by]))
+    return;
+  m->whole = s->divide.by;
+  t->taken++;
+}
+
+/* How many touch a result: within the loop, and among those behind that are taken. */
+static int touches_known(const split *t, const merged *m) {
+  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+  return cu_touches(t->w->p, in, 1, m->seen) + (m->whole >= 0) + (m->to >= 0);
+}
+
+/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need not be, either. */
+static void take_save(split *t) {
+  merged *m = &t->of[0];
+  const ir_stmt *s = next_kernel(t);
+  if (!s || s->kind != IR_SAVE || m->to >= 0 || s->save.from != m->seen ||
+      touches_known(t, m) + 1 != cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, m->seen))
+    return;
+  m->to = s->save.to;
+  t->taken++;
+}
+
+static void take_behind(split *t) {
+  if (t->n != 1) return;
+  take_divide(t);
+  take_save(t);
+}
+
+/* How many statements make, correct or divide what an op makes: where, only the program says. */
+static int makers(ir_stmt *const *s, int n, int op) {
+  int found = 0;
+  for (int i = 0; i < n; i++) {
+    const bool names = s[i]->kind == IR_SAVE || s[i]->kind == IR_MERGE;
+    found += (ir_facts_of(s[i])->points && !names && s[i]->op == op) + makers(s[i]->body.s, s[i]->body.n, op);
+  }
+  return found;
+}
+
+/* Whether nobody makes, corrects or divides results outside the loop and what is taken behind it: within the loop they
+ * become parts', and would for them, too. */
+static bool are_made_here(const split *t) {
+  const ir_body *all = &t->w->p->body;
+  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+  bool ok = true;
+  for (int i = 0; i < t->n; i++) {
+    const merged *m = &t->of[i];
+    ok &= makers(in, 1, m->op) + (m->whole >= 0) == makers(all->s, all->n, m->op);
+  }
+  return ok;
 }
 
 /* What others are corrected and divided by must not have been rounded. */
@@ -253,10 +316,9 @@ static void open_buffers(split *t, int part) {
   cu_grow(t->w, 3 * t->n);
   for (int i = 0; i < t->n && !low_failed(t->w); i++) {
     merged *m = &t->of[i];
-    ir_stmt *const in[] = {(ir_stmt *)t->loop};
     const bool saved = m->to >= 0;
-    const bool shown = p->buffers[m->seen].role == IR_ARGUMENT ||
-                       cu_touches(p, in, 1, m->seen) + saved != cu_touches(p, p->body.s, p->body.n, m->seen);
+    const bool shown =
+        p->buffers[m->seen].role == IR_ARGUMENT || touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->seen);
     m->parts = open_buffer(t, m, "parts", t->loop->loop.trip, part);
     if (shown) m->sums = open_buffer(t, m, "part", 0, -1);
     if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
@@ -389,7 +451,7 @@ static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *
   s.merge.part = part, s.merge.parts = t->loop->loop.trip;
   s.merge.before = m->corrected ? t->of[t->maximum].parts : -1;
   s.merge.after = m->corrected ? t->of[t->maximum].to : -1;
-  s.merge.by = m->by >= 0 ? t->of[m->by].to : -1;
+  s.merge.by = m->by >= 0 ? t->of[m->by].to : m->whole;
   s.merge.rate = m->rate;
   return s;
 }
@@ -466,10 +528,11 @@ static bool is_asked(const lowering *w, const ir_stmt *s) {
   return next && next->loop.dim == s->loop.dim && next->loop.trip > 1;
 }
 
-static bool find_split(lowering *w, const ir_stmt *block, const ir_stmt *next, split *t) {
+static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
+  const ir_stmt *block = b->s[i];
   const size_t vars = (size_t)w->p->n_vars + 1;
   const tf_memory *home = &w->plan->arch->memories[cu_home(w->plan->arch)];
-  *t = (split){.w = w, .block = block, .next = next && next->kind == IR_FOR ? next : NULL, .maximum = -1};
+  *t = (split){.w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
   while (t->at < block->body.n && block->body.s[t->at]->kind == IR_LET)
     t->at++;
   if (t->at == block->body.n || block->loop.trip >= home->mesh[0] * home->mesh[1]) return false;
@@ -481,8 +544,11 @@ static bool find_split(lowering *w, const ir_stmt *block, const ir_stmt *next, s
   t->inside = TF_ARRAY(w->p->arena, bool, vars);
   if (low_failed(w)) return false;
   t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
-  return find_vars(t, &t->loop->body) && find_merged(t, &t->loop->body) && t->n && may_all(t, &t->loop->body) &&
-         find_saves(t) && is_exact(t);
+  if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n || !may_all(t, &t->loop->body) ||
+      !find_saves(t) || !is_exact(t))
+    return false;
+  take_behind(t);
+  return are_made_here(t);
 }
 
 void low_cuda_split(lowering *w) {
@@ -492,12 +558,12 @@ void low_cuda_split(lowering *w) {
   cu_name_reads(w, b);
   for (int i = 0; i < b->n && !low_failed(w); i++) {
     split t;
-    if (b->s[i]->kind != IR_FOR || !find_split(w, b->s[i], i + 1 < b->n ? b->s[i + 1] : NULL, &t)) {
+    if (b->s[i]->kind != IR_FOR || !find_split(w, b, i, &t)) {
       if (!low_failed(w)) cu_again(w, b->s[i], NULL);
       continue;
     }
     const int part = low_var(w, "part_");
-    i += takes_next(&t);
+    i += t.taken;
     open_buffers(&t, part);
     if (!low_failed(w)) put_parts(&t, part);
     if (!low_failed(w)) put_together(&t, part);
