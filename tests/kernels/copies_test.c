@@ -235,10 +235,10 @@ static bool staged_equal(session *s, const tf_tree *t, const tf_result *r, tf_di
   return same;
 }
 
-/* Every second case has two halves everywhere. */
+/* One case in two has two halves everywhere. */
 static void halve(tf_arch *a, uint64_t seed) {
   for (int l = 0; l < a->n_memories; l++)
-    ((tf_memory *)(uintptr_t)a->memories)[l].double_buffered |= seed % 2;
+    ((tf_memory *)(uintptr_t)a->memories)[l].double_buffered |= draw_lot(seed, "halves", 2) != 0;
 }
 
 static bool fills_right(const tf_tree *t, const tf_result *r) { return (void)r, one_instance(t); }

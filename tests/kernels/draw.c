@@ -92,14 +92,15 @@ bool draw_can_emit(const drawn *c) {
   return can;
 }
 
-const char *draw_isa(uint64_t turn, bool (*can_run)(const char *isa), const char *more) {
+const char *draw_isa(uint64_t seed, bool (*can_run)(const char *isa), const char *more) {
 #define KEY(key, what) key,
   static const char *const all[] = {TF_ISAS(KEY)};
 #undef KEY
-  const char *can[sizeof all / sizeof *all + 1];
-  uint64_t n = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (can_run(all[i])) can[n++] = all[i];
-  if (more) can[n++] = more;
-  return can[turn % n];
+  const char *best = more;
+  uint64_t most = more ? draw_lot(seed, more, UINT64_MAX) : 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const uint64_t lot = can_run(all[i]) ? draw_lot(seed, all[i], UINT64_MAX) : 0;
+    if (lot > most) best = all[i], most = lot;
+  }
+  return best;
 }

@@ -65,8 +65,9 @@ draw_plan draw_options(int argc, char **argv, long cases);
 /* Calls one with each seed, or with that of --one. */
 void draw_each(const draw_plan *plan, void (*one)(void *ctx, uint64_t seed), void *ctx);
 
-/* The turn-th of the instruction sets that can run and of `more` (NULL: of them alone), round and round. */
-const char *draw_isa(uint64_t turn, bool (*can_run)(const char *isa), const char *more);
+/* One of the instruction sets that can run and of `more` (NULL: of them alone): that of the greatest lot, so that a
+ * seed gives the same one on another computer, if it is there. */
+const char *draw_isa(uint64_t seed, bool (*can_run)(const char *isa), const char *more);
 
 /* To be closed. */
 void draw(drawn *c, uint64_t seed);

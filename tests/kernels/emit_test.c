@@ -1,13 +1,15 @@
-/* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
- * a product, one in eight a sum over a small window: emitted, compiled with warnings as errors, run, and held against
- * double.  Compilers, instruction sets and sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text] [--avx512] [--panels]
+/* Random cases of all kinds (kind_of): emitted, compiled with warnings as errors, run, and held against double.
+ * Instruction set, type, choices, compiler and sanitizers are drawn of the case's seed, each by itself: --one SEED is
+ * the same case again. emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
+ * [--text] [--avx512] [--panels] [--pinned]
  * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
  * C++, too.
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
  * --spelled: softmaxes spelled in any way alone.
+ * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled by cc with
+ * sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
  * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them; else skipped. */
 #define _POSIX_C_SOURCE 200809L
@@ -24,8 +26,8 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
-  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, tcc;
-  const char *isa, *dtype; /* NULL: they take turns */
+  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, tcc, pinned;
+  const char *isa, *dtype; /* NULL: drawn */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
 } session;
@@ -59,16 +61,20 @@ static bool without_tiles(const char *isa) {
 static bool can_run(const char *isa) { return tf_emit_runs(isa) || (without_tiles(isa) && !in_plain_c(isa)); }
 
 /* "multi": of which its test takes each. */
-static const char *isa_of_turn(const session *s, uint64_t turn) {
-  if (s->plain) return draw_isa(turn, in_plain_c, NULL);
-  return draw_isa(turn, can_run, tf_emit_runs("sse2") ? "multi" : NULL);
+static const char *isa_of(const session *s, uint64_t seed) {
+  if (s->tcc) return "portable";
+  if (s->isa) return s->isa;
+  if (s->plain) return draw_isa(seed, in_plain_c, NULL);
+  if (draw_lot(seed, "the widest lanes", 8) == 0 && tf_emit_runs("avx512")) return "avx512";
+  return draw_isa(seed, can_run, tf_emit_runs("sse2") ? "multi" : NULL);
 }
 
 /* Those that have units for a type get that type more often. */
-static const char *dtype_of_turn(const char *isa, uint64_t turn) {
+static const char *dtype_of(const char *isa, uint64_t seed) {
   static const char *const all[] = {"f32", "bf16", "int8", "f32"};
   if (strstr(isa, "vnni")) return "int8";
-  return !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx") ? all[1 + turn % 2] : all[turn / 3 % 4];
+  const bool units = !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx");
+  return units ? all[1 + draw_lot(seed, "type of units", 2)] : all[draw_lot(seed, "type", 4)];
 }
 
 static bool tcc_runs(const char *dir) {
@@ -90,15 +96,17 @@ static bool gcc_is_silent(const char *dir) {
   return system(command) == 0;
 }
 
-static bool compile_and_run(const session *s, const char *dir, const char *isa, uint64_t turn) {
+static bool compile_and_run(const session *s, const char *dir, const char *isa, uint64_t seed) {
   char command[1024], flags[512], here[256];
   if (s->tcc) return tcc_runs(dir);
-  const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
+  const bool sanitized = s->pinned || draw_lot(seed, "sanitized", 5) == 0;
+  const char *cc = !s->pinned && s->clang && draw_lot(seed, "clang", 2) ? "clang" : "cc";
   if (!getcwd(here, sizeof here)) return false;
-  const char *openmp = turn % 3 || !strcmp(cc, "clang") ? "OPENMP=-fopenmp-simd" : "OPENMP=-fopenmp";
+  const bool threads = strcmp(cc, "clang") != 0 && (s->pinned || draw_lot(seed, "threads", 3) == 0);
+  const char *openmp = threads ? "OPENMP=-fopenmp" : "OPENMP=-fopenmp-simd";
   snprintf(flags, sizeof flags, "%s %s",
-           turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2", warnings);
-  if (s->gcc && (turn % 5 == 0 || !strcmp(cc, "clang")) && !gcc_is_silent(dir)) return false;
+           sanitized ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2", warnings);
+  if (s->gcc && (sanitized || !strcmp(cc, "clang")) && !gcc_is_silent(dir)) return false;
   const bool tiles = without_tiles(isa) || (!strcmp(isa, "multi") && tf_emit_runs("avx512") && without_tiles("amx"));
   if (tiles || in_plain_c(isa)) { /* as it is, it must at least compile */
     snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp,
@@ -163,11 +171,12 @@ static void count_text(session *s, const tf_emitted *e) {
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
-/* Every third case makes random choices for the generator. */
-static tf_choices choices_of_turn(uint64_t turn) {
+/* One case in three makes random choices for the generator. */
+static tf_choices choices_of(uint64_t seed) {
   tf_choices all = {{0}};
-  tf_rng rng = tf_rng_new(turn, 0x63686f69);
-  for (int c = 0; turn % 3 == 2 && c < TF_N_CHOICES; c++) {
+  tf_rng rng = tf_rng_new(seed, 0x63686f69);
+  const bool any = draw_lot(seed, "choices", 3) == 0;
+  for (int c = 0; any && c < TF_N_CHOICES; c++) {
     uint32_t n = 0;
     while (tf_choice_at((tf_choice)c)->value[n])
       n++;
@@ -176,15 +185,14 @@ static tf_choices choices_of_turn(uint64_t turn) {
   return all;
 }
 
-static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
+static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = s->tcc                                    ? "portable"
-                              : s->isa                                  ? s->isa
-                              : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512"
-                                                                        : isa_of_turn(s, turn)};
-  o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
-  o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
-  o.choices = choices_of_turn(turn);
+  tf_emit_options o = {.isa = isa_of(s, seed)};
+  o.dtype = s->dtype ? s->dtype : dtype_of(o.isa, seed);
+  if (!s->pinned) {
+    o.micro = s->xsmm && draw_lot(seed, "micro", 7) == 0 ? "libxsmm" : NULL;
+    o.choices = choices_of(seed);
+  }
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   if (s->names) {
     gather(s->names, e);
@@ -192,7 +200,7 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
     hostile_rename(s->names, (tf_workload *)tree->workload);
     e = tf_emit_cpu(tree, &o, d);
   }
-  bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
+  bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, seed);
   ok = ok && (!s->names || !s->cpp || header_is_cpp(dir));
   if (ok) count_text(s, e);
   tf_emitted_free(e);
@@ -205,13 +213,13 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
 }
 
 /* Emits the case for every instruction set, without looking at the text: what is held is that nothing breaks. */
-static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
+static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
 #define KEY(key, what) key,
   static const char *const all[] = {TF_ISAS(KEY) "multi"};
   bool ok = true;
   for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++) {
-    const tf_emit_options o = {
-        .isa = all[i], .dtype = dtype_of_turn(all[i], turn + i), .choices = choices_of_turn(turn + i)};
+    const uint64_t own = draw_lot(seed, all[i], UINT64_MAX);
+    const tf_emit_options o = {.isa = all[i], .dtype = dtype_of(all[i], own), .choices = choices_of(own)};
     tf_emitted *e = tf_emit_cpu(tree, &o, d);
     ok = e && e->n > 0;
     if (ok) count_text(s, e);
@@ -221,14 +229,14 @@ static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64
 }
 
 /* False where the case's mapping was refused, and another is to be drawn. */
-static bool one(session *s, uint64_t seed, uint64_t turn) {
+static bool one(session *s, uint64_t seed) {
   drawn c;
   draw(&c, seed);
   bool usable = c.tree && draw_can_emit(&c);
   if (!usable && s->shown) draw_print(&c, seed);
   if (!usable)
     s->refused++;
-  else if (s->text ? emitted_for_all(s, c.tree, c.diags, turn) : emitted_equal(s, c.tree, c.diags, turn))
+  else if (s->text ? emitted_for_all(s, c.tree, c.diags, seed) : emitted_equal(s, c.tree, c.diags, seed))
     s->equal++;
   else if (s->wrong++ < 3)
     draw_print(&c, seed);
@@ -236,21 +244,15 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
-/* One in five a softmax spelled in any way, whatever turn it is. */
-static bool is_spelled(uint64_t turn) {
-  tf_rng rng = tf_rng_new(turn, 0x7370656c);
-  return tf_rng_below(&rng, 5) == 0;
-}
-
-/* One in seven a stream, one of few rows, one of panels, one dealt to cores: of all instruction sets and types, whose
- * turns are of other lengths. */
-static uint64_t kind_of_turn(const session *s, uint64_t turn) {
-  if (s->spelled || (!s->panels && is_spelled(turn))) return DRAW_SPELLED;
-  if (s->panels || turn % 7 == 5) return DRAW_PANELS;
-  if (turn % 7 == 1) return DRAW_STREAM;
-  if (turn % 7 == 3) return DRAW_FEW;
-  if (turn % 7 == 6) return DRAW_DEALT;
-  return turn % 4 == 2 ? DRAW_CONV : turn % 4 == 0 ? DRAW_ROWS : turn % 8 == 1 ? DRAW_WINDOW : 0;
+/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
+static uint64_t kind_of(const session *s, uint64_t lot) {
+  static const uint64_t sevenths[] = {DRAW_PANELS, DRAW_STREAM, DRAW_FEW, DRAW_DEALT, 0, 0, 0};
+  static const uint64_t others[] = {DRAW_CONV, DRAW_CONV, DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW, 0, 0, 0};
+  if (s->panels) return DRAW_PANELS;
+  if (s->spelled || draw_lot(lot, "spelled", 5) == 0) return DRAW_SPELLED;
+  if (s->text && draw_lot(lot, "wild", 8) == 0) return DRAW_WILD;
+  const uint64_t kind = sevenths[draw_lot(lot, "kind", 7)];
+  return kind ? kind : others[draw_lot(lot, "other kind", 8)];
 }
 
 int main(int argc, char **argv) {
@@ -267,6 +269,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--panels")) s.panels = true;
     if (!strcmp(argv[i], "--spelled")) s.spelled = true;
+    if (!strcmp(argv[i], "--pinned")) s.pinned = true;
     if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
@@ -276,11 +279,12 @@ int main(int argc, char **argv) {
   if (s.plain && (!in_plain_c("avx512") || access("/usr/include/simde/x86/avx512.h", R_OK) != 0))
     return puts("SKIP: AVX-512 is here, or AVX2 or SIMDe is not"), 77;
   if (s.names && !s.cpp) puts("SKIP: kernel.h as C++: no c++ here");
-  uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
+  const uint64_t first = plan.seed * UINT64_C(1000000007);
+  uint64_t turn = 0, at = first;
   s.shown = plan.show;
-  if (plan.only) one(&s, plan.only, 0);
+  if (plan.only) one(&s, plan.only);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(&s, turn)), turn);
+    turn += one(&s, at | kind_of(&s, first + turn));
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
          "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
          "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld\n",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/kernels/draw.h"
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 #include "tileflow/budget.h"
@@ -56,15 +57,16 @@ static bool passes(const tf_emitted *e) {
 }
 
 static void one(uint64_t seed) {
-  test_case e = case_of(arch, net_draw_text(seed, 4 + (int)(seed % 9)));
-  tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)(seed % 4)};
+  const int ops = 4 + (int)draw_lot(seed, "ops", 9);
+  test_case e = case_of(arch, net_draw_text(seed, ops));
+  tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)draw_lot(seed, "most ops", 4)};
   o.budget = (tf_budget){.max_evals = 40, .seed = seed, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  const tf_emit_options emit = {.isa = "portable", .dtype = seed % 2 ? NULL : "bf16", .name = "net"};
+  const tf_emit_options emit = {.isa = "portable", .dtype = draw_lot(seed, "type", 2) ? NULL : "bf16", .name = "net"};
   tf_emitted *files = p ? tf_net_emit_cpu(p, e.spec->arch, e.spec->workload, &emit, e.d) : NULL;
   if (!CHECK(files != NULL)) case_complain(e.d);
   if (files && !CHECK(passes(files)))
-    printf("seed %llu: %d groups\n%s", (unsigned long long)seed, p->n, net_draw_text(seed, 4 + (int)(seed % 9)));
+    printf("seed %llu: %d groups\n%s", (unsigned long long)seed, p->n, net_draw_text(seed, ops));
   tf_emitted_free(files);
   tf_net_plan_free(p);
   case_drop(&e);

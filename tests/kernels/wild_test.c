@@ -164,16 +164,15 @@ static const char *emulator(const char *isa) {
   return !strcmp(isa, "neon") ? "qemu-aarch64" : !strcmp(isa, "sme") ? "qemu-aarch64 -cpu max,sme512=on" : NULL;
 }
 
-static bool compile_and_run(const setting *t, uint64_t turn) {
-  const char *arm = emulator(t->isa), *cc = arm                             ? "aarch64-linux-gnu-gcc -static"
-                                            : turn / 3 % 2 && have("clang") ? "clang"
-                                                                            : "cc";
+static bool compile_and_run(const setting *t, uint64_t seed) {
+  const bool clang = draw_lot(seed, "clang", 2) && have("clang");
+  const char *arm = emulator(t->isa), *cc = arm ? "aarch64-linux-gnu-gcc -static" : clang ? "clang" : "cc";
   char command[900];
   snprintf(command, sizeof command,
            "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed "
            "-Werror' libkernel.a >said 2>&1 && "
            "%s -O1 -o wild wild.c libkernel.a -lm && %s ./wild <in >out || { cat said; false; }",
-           t->dir, cc, turn % 2 ? 2 : 3, cc, arm ? arm : "");
+           t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), cc, arm ? arm : "");
   return system(command) == 0;
 }
 
@@ -223,12 +222,12 @@ static bool each_set(session *s, const setting *t, uint64_t seed, bounded **data
   return closed(f, ok);
 }
 
-static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t seed, uint64_t turn) {
+static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t seed) {
   bounded **data = calloc((size_t)t->wl->n_tensors, sizeof *data);
   bool ok = data && write_files(t, e);
   for (int z = 0; ok && z < t->wl->n_tensors; z++)
     ok = (data[z] = calloc((size_t)whole_words(&t->wl->tensors[z]), sizeof **data)) != NULL;
-  ok = ok && each_set(s, t, seed, data, false) && compile_and_run(t, turn) && each_set(s, t, seed, data, true);
+  ok = ok && each_set(s, t, seed, data, false) && compile_and_run(t, seed) && each_set(s, t, seed, data, true);
   for (int z = 0; data && z < t->wl->n_tensors; z++)
     free(data[z]);
   free(data);
@@ -240,12 +239,12 @@ static bool can_run(const char *isa) {
   return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
 }
 
-static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t turn) {
+static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
-  const tf_emit_options o = {.isa = s->isa ? s->isa : draw_isa(turn, can_run, NULL)};
+  const tf_emit_options o = {.isa = s->isa ? s->isa : draw_isa(seed, can_run, NULL)};
   tf_emit_options with = o;
   const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx");
-  with.dtype = s->dtype ? s->dtype : units || turn % 5 == 4 ? "bf16" : "f32";
+  with.dtype = s->dtype ? s->dtype : units || draw_lot(seed, "type", 5) == 0 ? "bf16" : "f32";
   const bool half = !strcmp(with.dtype, "bf16");
   setting t = {c->spec->workload,
                half,
@@ -259,7 +258,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t tu
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
-  const bool ok = e && mkdtemp(dir) && right(s, &t, e, seed, turn);
+  const bool ok = e && mkdtemp(dir) && right(s, &t, e, seed);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -269,18 +268,25 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t tu
   return ok;
 }
 
-static bool one(session *s, uint64_t seed, uint64_t turn) {
+static bool one(session *s, uint64_t seed) {
   drawn c;
   draw(&c, seed);
   const bool usable = c.tree && draw_can_emit(&c);
   if (!usable)
     s->refused++;
-  else if (emitted_right(s, &c, seed, turn))
+  else if (emitted_right(s, &c, seed))
     s->kernels++;
   else if (s->wrong++ < 3)
     draw_print(&c, seed);
   draw_close(&c);
   return usable;
+}
+
+/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
+static uint64_t kind_of(uint64_t lot) {
+  static const uint64_t kinds[] = {DRAW_STREAM, DRAW_ROWS};
+  const uint64_t kind = draw_lot(lot, "kind", 8);
+  return kind < 2 ? kinds[kind] : DRAW_WILD;
 }
 
 int main(int argc, char **argv) {
@@ -292,10 +298,11 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
-  uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
-  if (plan.only) one(&s, plan.only, 0);
+  const uint64_t first = plan.seed * UINT64_C(1000000007);
+  uint64_t turn = 0, at = first;
+  if (plan.only) one(&s, plan.only);
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++)
-    turn += one(&s, at | (turn % 8 == 3 ? DRAW_STREAM : turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
+    turn += one(&s, at | kind_of(first + turn));
   printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
          "number, %ld that nobody can tell\n",
          s.kernels, s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);

@@ -1,6 +1,7 @@
 /* Networks cut into groups: of small ones, with any costs, no cut of all there are costs less; and plans of whole
  * networks hold what they say. */
 #include "net/net.h"
+#include "tests/kernels/draw.h"
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 #include "tileflow/emit.h"
@@ -28,8 +29,8 @@ static double cost_of_set(const lots *l, unsigned set) {
 
 static double least_of_set(const lots *l, unsigned set) {
   const uint64_t lot = mix(set * UINT64_C(31) + l->seed * 7);
-  if (l->forbids && (set & (set - 1)) && lot % 4 == 0) return INFINITY;
-  return cost_of_set(l, set) * (double)(lot % 100) / 100;
+  if (l->forbids && (set & (set - 1)) && draw_lot(lot, "forbidden", 4) == 0) return INFINITY;
+  return cost_of_set(l, set) * ((double)draw_lot(lot, "least", 101) / 100);
 }
 
 static bool meet(void *ctx, const int *ops, int n, int *id, double *least) {
@@ -134,13 +135,15 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
 }
 
 static void test_best(uint64_t seed) {
-  test_case e = case_of(net_arch, net_draw_text(seed, 3 + (int)(seed % 6)));
+  test_case e = case_of(net_arch, net_draw_text(seed, 3 + (int)draw_lot(seed, "ops", 6)));
   static lots l;
-  l = (lots){
-      .wl = e.spec->workload, .seed = seed, .forbids = seed % 3 == 0, .shows = seed % 2, .at_once = (int)(seed % 4)};
+  l = (lots){.wl = e.spec->workload, .seed = seed};
+  l.forbids = draw_lot(seed, "forbids", 3) == 0;
+  l.shows = draw_lot(seed, "shows", 2);
+  l.at_once = (int)draw_lot(seed, "at once", 4);
   const net_prices prices = {
       .meet = meet, .cost = cost, .known = l.shows ? known : NULL, .ahead = ahead, .at_once = l.at_once, .ctx = &l};
-  const int max_ops = 1 + (int)(seed % 5);
+  const int max_ops = 1 + (int)draw_lot(seed, "most ops", 5);
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   unsigned set[16];
@@ -224,7 +227,7 @@ static void check_memory(const test_case *e, const tf_net_plan *p) {
 
 static void test_plan(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 6));
-  tf_net_opts o = {.objective = seed % 2 ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
+  tf_net_opts o = {.objective = draw_lot(seed, "objective", 2) ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
   o.budget = (tf_budget){.max_evals = 60, .seed = 1, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   if (CHECK(p != NULL)) {
