@@ -82,7 +82,7 @@ bool tf_op_step_of(tf_arena *a, const tf_op *op, const double *value, tf_op_step
   fold(op, value, all);
   take_parts(op, all, at, to, step);
   step->op = to;
-  const int root = to->expr[to->n_expr - 1].what;
+  const int root = (int)to->expr[to->n_expr - 1].what;
   step->number = op->reduce == TF_ASSIGN && root == TF_X_NUMBER;
   step->hands_on = step->number || (op->reduce == TF_ASSIGN && root == TF_X_READ);
   return true;

@@ -190,9 +190,13 @@ bool tl_constrained_mapping(tl_case *c) {
   for (int i = 0; i < c->n_constraints; i++)
     ok &= apply_constraint(c, &c->constraint[i]);
   const bool read = ok;
-  for (int l = 0; l < c->n_levels && read; l++)
-    ok &= tl_check_storage(c, &c->level[l]) & tl_check_spread(c, &c->level[l]);
-  for (int d = 0; d < c->problem.n_dims && ok; d++)
-    ok &= tl_check_spare(c, d) & check_reach(c, d);
+  for (int l = 0; l < c->n_levels && read; l++) {
+    ok &= tl_check_storage(c, &c->level[l]);
+    ok &= tl_check_spread(c, &c->level[l]);
+  }
+  for (int d = 0; d < c->problem.n_dims && ok; d++) {
+    ok &= tl_check_spare(c, d);
+    ok &= check_reach(c, d);
+  }
   return ok;
 }

@@ -183,8 +183,10 @@ bool tl_read_mapping(tl_case *c, const tf_ynode *node) {
     ok &= read_directive(c, node->items[i]);
   const bool read = ok;
   take_dummies(c);
-  for (int l = 0; l < c->n_levels && read; l++)
-    ok &= tl_check_storage(c, &c->level[l]) & tl_check_spread(c, &c->level[l]);
+  for (int l = 0; l < c->n_levels && read; l++) {
+    ok &= tl_check_storage(c, &c->level[l]);
+    ok &= tl_check_spread(c, &c->level[l]);
+  }
   for (int d = 0; d < c->problem.n_dims && ok; d++)
     ok &= fill_rest(c, node, d) && tl_check_spare(c, d) && check_residuals(c, d);
   return ok;
