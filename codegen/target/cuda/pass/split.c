@@ -47,6 +47,14 @@ static bool is_outside(const split *t, const ir_range *r) {
   return (r->lo.var < 0 || !t->inside[r->lo.var]) && (r->hi.var < 0 || !t->inside[r->hi.var]);
 }
 
+/* Whether a part may have nothing to sum in it: then nothing says where its sums begin. */
+static bool may_lack(const split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
+    if (moves(t, s->range[k].lo) && !s->range[k].some) return true;
+  return false;
+}
+
 /* Finds what is set in the loop; false: there is something that may be left out, so that a part might have nothing. */
 static bool find_vars(split *t, const ir_body *b) {
   bool ok = true;
@@ -59,7 +67,7 @@ static bool find_vars(split *t, const ir_body *b) {
       for (int k = 0; k < s->let.expr.n; k++)
         t->moves[s->let.var] |= moves(t, s->let.expr.arg[k]);
     }
-    ok = s->kind == IR_FOR || s->kind == IR_LET || ir_facts_of(s)->points;
+    ok = s->kind == IR_FOR || s->kind == IR_LET || (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_lack(t, s)));
     ok = ok && find_vars(t, &s->body);
   }
   return ok;
