@@ -44,6 +44,11 @@ static void sums(low_terms *t, int64_t all, int64_t adds) {
   t->most = adds <= TF_MICRO_RUNS ? all : all / adds * TF_MICRO_RUNS > 0 ? all / adds * TF_MICRO_RUNS : 1;
 }
 
+/* Whether sums are in tiles; a product of another kernel than the machine's has none of a micro-kernel. */
+static bool in_tiles(const lowering *w, const ir_kernel *k) {
+  return (k == w->p->machine.real || k == w->p->machine.whole) && tf_micro_in_tiles(tf_micro_kernel_of(k));
+}
+
 static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_terms *t) {
   enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: few.c */
   const ir_product *p = s->nest.product;
@@ -55,7 +60,7 @@ static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_ter
     each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
   else if (p->way == IR_FEW)
     sums(t, all, times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
-  else if (tf_micro_in_tiles(tf_micro_kernel_of(p->kernel)))
+  else if (in_tiles(w, p->kernel))
     sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
   else
     sums(t, all,
