@@ -190,7 +190,8 @@ static const char *wrong_sum(const tf_value_change *v) {
 }
 
 static int scope_of(const streams *q, int tensor) {
-  return q->c->f->stream_scope[q->c->f->wl->tensors[tensor].producer];
+  const int producer = q->c->f->wl->tensors[tensor].producer;
+  return producer < 0 ? -1 : q->c->f->stream_scope[producer];
 }
 
 /* The same, given that its value can be corrected: why it cannot be together with the others of its scope. */
@@ -211,7 +212,7 @@ static void name_result(streams *q, int o, tf_value_change v) {
   const tf_op *op = &q->c->f->wl->ops[o];
   const tf_named *z = q->blame[op->out];
   const char *why = wrong_sum(&v);
-  if (!why && op->reduce == TF_REDUCE_ADD) why = wrong_beside(q, o, &v);
+  if (!why && op->reduce == TF_REDUCE_ADD && v.max >= 0) why = wrong_beside(q, o, &v); /* else no maximum changes it */
   if (op->reduce == TF_REDUCE_MAX)
     why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
   tf_value_change *out = &q->change[op->out];
