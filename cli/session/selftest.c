@@ -8,6 +8,7 @@
 #include "cli/os/run_program.h"
 #include "cli/os/safe_dir.h"
 #include "cli/os/temp_dir.h"
+#include "cli/session/measure.h"
 #include "cli/text.h"
 
 enum { TEST_SECONDS = 300, COMPILER_SECONDS = 60 };
@@ -19,15 +20,6 @@ static cli_status untested(const char *why) {
 }
 
 static bool runs_here(const char *isa) { return tf_emit_runs(strcmp(isa, "multi") != 0 ? isa : "portable"); }
-
-static void quote(const char *path) {
-  enum { LINES = 12 };
-  char line[512];
-  FILE *f = fopen(path, "r");
-  for (int i = 0; f && i < LINES && fgets(line, sizeof line, f); i++)
-    fprintf(stderr, "  | %s%s", line, strchr(line, '\n') ? "" : "\n");
-  if (f) fclose(f);
-}
 
 /* The compiler that make takes, with arguments of its own if it has some. */
 static cli_ran find_compiler(const char *said) {
@@ -52,7 +44,7 @@ static cli_status test_in(const char *dir, const char *said, const tf_emitted *e
   fputs("tileflow: error: the kernel does not pass its own test here; nothing is written (--no-test writes it untested)"
         "\n",
         stderr);
-  quote(said);
+  cli_quote(said);
   return CLI_FAILED;
 }
 
