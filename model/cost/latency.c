@@ -8,10 +8,17 @@
 
 static double more(double a, double b) { return a > b ? a : b; }
 
+/* Cycles in which units work in lockstep: a step in which some of them have a point takes as long as a full one. */
+static double step_time(const struct tf_model *m, int o) {
+  const tf_op_result *r = &m->res.ops[o];
+  const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;
+  return r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
+}
+
 double tf_work_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const tf_unit *units = m->plan->arch->units;
-  double t = r->units ? (double)r->points / ((double)r->units * units[r->unit].rate) : 0;
+  double t = step_time(m, o);
   for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
     if (m->corrections[k].points)
       t += (double)m->corrections[k].points / ((double)m->corrections[k].units * units[m->corrections[k].unit].rate);
@@ -273,18 +280,18 @@ typedef struct {
 
 static load in_order(load a, load b) { return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles}; }
 
-static load load_of(const struct tf_model *m, int64_t points, int64_t units, int u) {
-  return (load){units, (double)points / ((double)units * m->plan->arch->units[u].rate)};
+static load correction_load(const struct tf_model *m, const tf_correction *k) {
+  return (load){k->units, (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate)};
 }
 
 /* What op o needs of units of kind u, corrections included. */
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
   load all = {0, 0};
-  if (r->unit == u && r->units) all = load_of(m, r->points, r->units, u);
+  if (r->unit == u && r->units) all = (load){r->units, step_time(m, o)};
   for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
     if (m->corrections[k].unit == u && m->corrections[k].points)
-      all = in_order(all, load_of(m, m->corrections[k].points, m->corrections[k].units, u));
+      all = in_order(all, correction_load(m, &m->corrections[k]));
   return all;
 }
 

@@ -131,8 +131,7 @@ static const struct {
 /* Time that the op's points and corrections take of one kind of unit. */
 static double work_on(const oracle *o, int op, int unit) {
   double t = 0;
-  if (o->unit[op] == unit && o->units[op] > 0)
-    t = (double)o->points[op] / ((double)o->units[op] * o->arch->units[unit].rate);
+  if (o->unit[op] == unit && o->points[op] > 0) t = (double)o->runs[o->tree->op_node[op]] / o->arch->units[unit].rate;
   for (int i = 0; i < N_FIXES; i++) {
     int64_t n = o->fixes[op * N_FIXES + (int)fix_kinds[i].at];
     if (n > 0 && unit_for(o, op, fix_kinds[i].kind) == unit)
