@@ -109,8 +109,9 @@ TF_API bool tf_model_gave_up(const tf_model *m);
 /* Whether memory ran out in the last evaluation or in tf_why_of: its results are invalid, and so are all later ones. */
 TF_API bool tf_model_starved(const tf_model *m);
 
-/* Whether the last evaluation was a quick one (every trip count divides, nothing idles; borders clip only what is
- * read); others take about fifty times as long. */
+/* Whether the last evaluation was a quick one: no part of a production is retained, borders clip only what is read, and
+ * siblings use the same instances.  Where tiles are partial it takes about ten times as long as where none is; others
+ * take a hundred times as long and more. */
 TF_API bool tf_model_quick(const tf_model *m);
 
 /* The number of loops of the tree, in preorder: the order of trip counts in a search. */

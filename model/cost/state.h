@@ -86,14 +86,16 @@ struct tf_model {
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs: the whole tensor */
   int64_t *treated; /* [2 * op] words of a streamed output corrected in every run of the scope, [2 * op + 1] in one run
                        a production */
-  struct tf_most *most;  /* general/most.h; NULL: no borders, or not created yet */
-  struct tf_even *even;  /* what the quick count needs; NULL: it never applies */
-  bool quick;            /* whether the last evaluation was a quick one */
-  int64_t walked;        /* steps that the last evaluation walked; 0: none */
-  bool estimated;        /* in the last evaluation tiles were taken to be whole */
-  bool starved;          /* an allocation outside the arena failed */
-  bool gave_up;          /* the last evaluation needed a walk, and did not do it */
-  bool all_points;       /* count steps that a mask would skip like others */
+  struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
+  struct tf_even *even;     /* what the quick count needs; NULL: it never applies */
+  struct tf_uneven *uneven; /* what it needs where tiles may be partial; NULL: not created yet */
+  bool quick;               /* whether the last evaluation was a quick one */
+  bool partial;             /* and some of its tiles may have been partial */
+  int64_t walked;           /* steps that the last evaluation walked; 0: none */
+  bool estimated;           /* in the last evaluation tiles were taken to be whole */
+  bool starved;             /* an allocation outside the arena failed */
+  bool gave_up;             /* the last evaluation needed a walk, and did not do it */
+  bool all_points;          /* count steps that a mask would skip like others */
   bool quick_only;       /* fail where the quick count could apply to the tree but does not apply to the trip counts */
   struct tf_tape *lanes; /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;

@@ -7,14 +7,15 @@
 #include "model/cost/exact/walk.h"
 #include "model/cost/general/general.h"
 #include "model/cost/quick/even.h"
+#include "model/cost/quick/uneven.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
-/* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
- * many settings visited, or steps walked. */
-enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
+/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them; of the general
+ * count a fixed part, and one for each so many settings visited, or steps walked. */
+enum { PARTIAL = 8, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
 
 /* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
 #define SUM_MOST (INT64_C(1) << 28)
@@ -181,7 +182,8 @@ static bool count(tf_model *m) {
 }
 
 int64_t tf_model_effort(const tf_model *m) {
-  return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
+  if (m->quick) return m->partial ? PARTIAL : 1;
+  return GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
 }
 
 int64_t tf_model_walked(const tf_model *m) { return m->walked; }
@@ -217,7 +219,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->walked = 0;
   m->ev.masked_too = m->all_points;
   const bool even = m->even && (!m->plan->skips || m->all_points);
-  bool ok = m->quick = even && !m->ev.irregular && tf_even_count(m);
+  bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || tf_uneven_count(m));
   if (!ok && m->quick_only && even) {
     out->overflow = true;
     return false;

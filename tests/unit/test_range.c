@@ -105,7 +105,7 @@ static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   t->digits = digits;
   compare_walks(t, g, arena, digits);
   tf_model_walk_limit(m, 0);
-  if (tf_model_eval(m, NULL, &r) && m->quick && !p->clips) compare_slices(t, m, digits);
+  if (tf_model_eval(m, NULL, &r) && m->quick && !m->partial && !p->clips) compare_slices(t, m, digits);
   tf_arena_free(arena);
 }
 

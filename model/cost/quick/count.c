@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/cost/quick/clip.h"
+#include "model/cost/quick/uneven.h"
 
 bool tf_even_room(tf_arena *a, struct tf_model *m) {
   const tf_even *e = m->even;
@@ -65,7 +66,8 @@ static void set_hull(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
-static bool ranges(struct tf_model *m) {
+/* cut: a tile is at most as long as the range that it is a part of. */
+static bool ranges(struct tf_model *m, bool cut) {
   const tf_even *e = m->even;
   bool ok = true;
   for (int i = 0; i < e->n_ranges; i++) {
@@ -77,17 +79,24 @@ static bool ranges(struct tf_model *m) {
     }
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
     m->len[i] = r->what == TF_WHOLE ? r->len : m->value[r->product];
+    if (cut && r->what == TF_PART && m->len[r->base] < m->len[i]) m->len[i] = m->len[r->base];
   }
   return ok;
 }
 
 /* Where tiles are taken to be whole, others have found that the trip counts cover the ranges. */
-static bool covered(const struct tf_model *m) {
+static bool covered(const struct tf_model *m, bool uneven) {
   bool ok = true;
   if (m->whole_tiles) return true;
-  for (int i = 0; i < m->even->n_covers; i++)
-    ok &= m->value[m->even->covers[i].product] == m->len[m->even->covers[i].range];
+  for (int i = 0; i < m->even->n_covers; i++) {
+    const int64_t all = m->value[m->even->covers[i].product], len = m->len[m->even->covers[i].range];
+    ok &= uneven ? all >= len : all == len;
+  }
   return ok;
+}
+
+bool tf_even_values(struct tf_model *m, bool uneven) {
+  return products(m) && loops_allow(m) && ranges(m, uneven) && covered(m, uneven);
 }
 
 /* Moments and instances of every node, and moments outside each temporal loop. */
@@ -210,7 +219,7 @@ static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const 
   return i == v->n_spatial && j == q->n_spatial;
 }
 
-static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
+bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
   if (c->prev < 0) return false;
   for (int i = 0; i < c->n_spread; i++)
     if (m->ev.trip[c->spread[i]] > 1) return false;
@@ -219,7 +228,7 @@ static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_
 
 bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
                     int64_t *len) {
-  if (!survives(m, x->v, c)) return false;
+  if (!tf_even_survives(m, x->v, c)) return false;
   if (c->common < 0) {
     memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
     memcpy(len, x->len, (size_t)x->v->n_rank * sizeof *len);
@@ -284,7 +293,7 @@ static void count_class(struct tf_model *m, int i, int c, const weights *k, ente
 
 /* Words found when a slice enters in class c; by: the position of the previous step's box. */
 static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by) {
-  if (!survives(m, x->v, c)) return 0;
+  if (!tf_even_survives(m, x->v, c)) return 0;
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }
 
@@ -383,12 +392,21 @@ static void count_home(struct tf_model *m, int z) {
   }
 }
 
+bool tf_even_home_uneven(struct tf_model *m, int z) {
+  const tf_even_home *h = &m->even->home[m->even->home_at[z]];
+  for (int r = 0; r < m->plan->wl->tensors[z].rank; r++)
+    for (int i = 0; i < h[r].n_more; i++)
+      if (m->ev.trip[h[r].more[i]] > 1) return false; /* the last run may leave less */
+  count_home(m, z);
+  return true;
+}
+
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!products(m) || !loops_allow(m)) return false;
-  if (!ranges(m) || !covered(m) || !moments(m)) return false;
+  if (!tf_even_values(m, false) || !moments(m)) return false;
   bool ok = true;
   m->clipped = -1;
+  m->partial = false;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   if (m->by_steps) tf_class_steps(m); /* nothing is idle, so multiplying is right and cannot fail */
   for (int i = 0; i < p->n_tile_slices && ok; i++)

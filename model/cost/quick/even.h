@@ -6,6 +6,8 @@
 #define MODEL_COST_QUICK_EVEN_H
 #include "model/flow/plan.h"
 
+enum { TF_EVEN_VISITS = 1 << 20 };
+
 /* A product of trip counts: value[next] * trip[loop]; number 0 is the constant 1. */
 typedef struct {
   int next, loop;
@@ -17,12 +19,15 @@ typedef struct {
   enum { TF_WHOLE, TF_PART, TF_HULL } what;
   int64_t len;         /* WHOLE: extent */
   int product, base;   /* PART: product of its length; the range that is split */
+  int chain;           /* PART: the loops that split it, among even->chains */
   int first, n;        /* HULL: of even->reads[first ...] */
   const tf_path *path; /* HULL: the path that `moves` refers to */
   /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise from == to */
   int64_t from, to;
   bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
+  uint64_t depends;      /* positions on which its place or its length depends */
+  int visits;            /* ranges from which it follows, itself too, each as often as there are ways; saturating */
   int64_t *shift;
 } tf_even_range;
 
@@ -79,7 +84,15 @@ typedef struct {
   int64_t *by;
 } tf_even_home;
 
+/* The loops on one dim that split one range, from the node at which ops begin to lead. */
+typedef struct {
+  int lead, dim, base; /* base: the range that they split */
+  bool apart;          /* they split ranges of several ops that need not be alike */
+} tf_even_chain;
+
 typedef struct tf_even {
+  int n_chains;
+  tf_even_chain *chains;
   int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed;
   tf_product *products;
   tf_even_range *ranges;

@@ -28,8 +28,26 @@ static int product(tf_even_maker *k, int next, int loop) {
 }
 
 static int whole(tf_even_maker *k, int d) {
-  if (!k->whole[d]) k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent});
+  if (!k->whole[d])
+    k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent, .visits = 1});
   return k->whole[d] - 1;
+}
+
+/* Whether two ranges are the same by construction. */
+static bool same_range(const tf_even *e, int a, int b) {
+  return a == b ||
+         (e->ranges[a].what == TF_WHOLE && e->ranges[b].what == TF_WHOLE && e->ranges[a].len == e->ranges[b].len);
+}
+
+/* The chain of the loops on dim d that begin where op o leads, and split the range `base`. */
+static int chain(tf_even_maker *k, int o, int d, int base) {
+  tf_even *e = k->e;
+  for (int i = 0; i < e->n_chains; i++)
+    if (e->chains[i].lead == k->p->lead[o] && e->chains[i].dim == d) {
+      e->chains[i].apart |= !same_range(e, e->chains[i].base, base);
+      return i;
+    }
+  return TF_EVEN_PUSH(k, chains, (tf_even_chain){.lead = k->p->lead[o], .dim = d, .base = base});
 }
 
 /* The product of dim d's loops on op o's chain; also notes the product below each of them. */
@@ -57,6 +75,7 @@ static void add_covers(tf_even_maker *k) {
     for (int i = 0; i < p->wl->ops[o].n_dims && k->ok; i++, c++) {
       int d = p->wl->ops[o].dims[i], range = up < 0 ? whole(k, d) : tf_even_range_at(k, o, d, up);
       k->e->covers[c].range = range;
+      chain(k, o, d, range);
     }
   }
 }
@@ -82,6 +101,8 @@ static void loop_steps(tf_even_maker *k) {
 
 int64_t tf_even_shift_of(const tf_even_range *r, int pos) { return r->moves >> pos & 1 ? r->shift[pos] : 0; }
 
+static int visits(int a, int b) { return a + b < TF_EVEN_VISITS ? a + b : TF_EVEN_VISITS; }
+
 /* Allocates the shifts of range r, whose `moves` is known. */
 static bool shift_room(tf_even_maker *k, tf_even_range *r) {
   if (!r->moves) return true;
@@ -92,9 +113,16 @@ static bool shift_room(tf_even_maker *k, tf_even_range *r) {
 }
 
 /* The part of `base` after loop `last` of op o's chain has split it; `loops`: positions of the chain. */
-static int part(tf_even_maker *k, int base, int prod, uint64_t loops) {
+static int part(tf_even_maker *k, int base, int prod, int of, uint64_t loops) {
   const tf_even_range *b = &k->e->ranges[base];
-  tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops, .mixed = b->mixed};
+  tf_even_range r = {.what = TF_PART,
+                     .product = prod,
+                     .base = base,
+                     .chain = of,
+                     .moves = b->moves | loops,
+                     .mixed = b->mixed,
+                     .depends = b->depends | loops,
+                     .visits = visits(b->visits, 1)};
   if (!shift_room(k, &r)) return 0;
   for (uint64_t left = r.moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left);
@@ -127,8 +155,11 @@ static int64_t read_shift(const tf_even_maker *k, const tf_even_read *read, int 
 static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_even_range *r) {
   for (int i = 0; i < n; i++)
     for (int t = reads[i].first; t < reads[i].first + reads[i].n; t++) {
-      r->moves |= k->e->ranges[k->e->terms[t].range].moves;
-      r->mixed |= k->e->ranges[k->e->terms[t].range].mixed;
+      const tf_even_range *of = &k->e->ranges[k->e->terms[t].range];
+      r->moves |= of->moves;
+      r->mixed |= of->mixed;
+      r->depends |= of->depends;
+      r->visits = visits(r->visits, of->visits);
     }
   if (!shift_room(k, r)) return;
   for (uint64_t left = r->moves; left; left &= left - 1) {
@@ -155,6 +186,7 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
   if (!pads && n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
     return k->e->terms[reads[0].first].range;
   tf_even_range r = {.what = TF_HULL,
+                     .visits = 1,
                      .first = k->e->n_reads,
                      .n = n,
                      .path = &k->p->path[of->node],
@@ -193,7 +225,7 @@ static int led(tf_even_maker *k, int o, int d, int n) {
       loops |= UINT64_C(1) << j;
       last = path->loops[j];
     }
-  return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], loops) : base;
+  return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], chain(k, o, d, base), loops) : base;
 }
 
 static int found_range(tf_even_maker *k, int o, int d, int n) {

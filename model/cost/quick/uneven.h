@@ -1,0 +1,25 @@
+/* The quick count where loops leave a remainder: the same sums, over the few kinds of digits that differ (full tiles,
+ * the last one of each loop, instances without a last one), in closed form.  Cost: loops times classes of entries,
+ * whatever the extents. */
+#ifndef MODEL_COST_QUICK_UNEVEN_H
+#define MODEL_COST_QUICK_UNEVEN_H
+#include "model/cost/quick/even.h"
+
+typedef struct tf_uneven tf_uneven;
+struct tf_model;
+
+/* What does not depend on trip counts; NULL when memory runs out. */
+tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_even *e);
+/* Fills what tf_even_count fills.  False where it does not apply to these trip counts (tensors with borders, retained
+ * parts, siblings of which one leaves instances idle that the other uses), or they do not cover the ranges. */
+bool tf_uneven_count(struct tf_model *m);
+
+/* ---- count.c ---------------------------------------------------------------------------------------------------- */
+/* Fills the values of products and ranges, and tells whether the quick count applies to the trip counts and these cover
+ * the ranges.  uneven: the last tile of a range may be partial. */
+bool tf_even_values(struct tf_model *m, bool uneven);
+/* Whether what c->prev left of slice v is still there. */
+bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
+/* Fills the words of intermediate z at home; false: only the general count can tell. */
+bool tf_even_home_uneven(struct tf_model *m, int z);
+#endif

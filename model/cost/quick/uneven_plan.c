@@ -1,0 +1,191 @@
+/* Groups the chains of loops above every slice: see uneven_plan.h. */
+#include "model/cost/quick/uneven_plan.h"
+
+#include <string.h>
+
+uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) {
+  const uint64_t on = e->ranges[range].depends;
+  uint32_t all = 0;
+  for (int c = 0; c < n->n; c++)
+    for (int i = 0; i < n->chain[c].n; i++)
+      all |= (uint32_t)(on >> n->chain[c].pos[i] & 1) << c;
+  return all;
+}
+
+/* More ranges than these are not visited for one box. */
+enum { MOST_VISITS = 64 };
+
+/* The state while a plan is made. */
+typedef struct {
+  tf_arena *a;
+  const tf_plan *p;
+  const tf_even *e;
+  tf_uneven *u;
+} maker;
+
+static bool add_chains(const maker *k, int id) {
+  const tf_path *path = &k->p->path[id];
+  tf_uneven_node *n = &k->u->node[id];
+  n->on = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
+  n->chain = TF_ARRAY(k->a, tf_path_chain, (size_t)path->n + 1);
+  if (!n->on || !n->chain) return false;
+  for (int c = 0; c < k->e->n_chains; c++)
+    n->on[c] = -1;
+  for (int pos = 0; pos < path->n; pos++) {
+    const int c = k->u->chain[path->loops[pos]];
+    if (n->on[c] < 0) {
+      n->on[c] = n->n;
+      n->chain[n->n] = (tf_path_chain){.chain = c, .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n)};
+      if (!n->chain[n->n++].pos) return false;
+    }
+    tf_path_chain *s = &n->chain[n->on[c]];
+    s->pos[s->n++] = (unsigned char)pos;
+  }
+  k->u->applies &= n->n <= TF_PATH_CHAINS;
+  for (int i = 0; i < n->n && k->u->applies; i++) {
+    k->u->applies = n->chain[i].n <= TF_CHAIN_LOOPS;
+    n->chain[i].needs = tf_uneven_chains(k->e, n, k->e->chains[n->chain[i].chain].base) & ~(UINT32_C(1) << i);
+  }
+  return true;
+}
+
+/* Adds a group, joined with those that share a chain with it. */
+static void join(tf_chain_group *list, int *n, tf_chain_group own) {
+  int kept = 0;
+  for (int i = 0; i < *n; i++) {
+    if (!(list[i].now & own.now) && !(list[i].then & own.then)) {
+      list[kept++] = list[i];
+      continue;
+    }
+    own.now |= list[i].now;
+    own.then |= list[i].then;
+    for (int r = 0; r < list[i].n_rank; r++)
+      own.rank[own.n_rank++] = list[i].rank[r];
+  }
+  list[kept++] = own;
+  *n = kept;
+}
+
+/* Chains of q's path that may have a digit in common with chain c: a loop above both, or one of two spatial loops that
+ * stand for each other. */
+static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, int n_common) {
+  uint32_t all = 0;
+  for (int j = 0; j < from->n; j++) {
+    const tf_path_chain *b = &from->chain[j];
+    bool common = c->pos[c->n - 1] >= n_common && b->pos[b->n - 1] >= n_common;
+    for (int i = 0; i < c->n && c->pos[i] < n_common; i++)
+      for (int k = 0; k < b->n; k++)
+        common |= b->pos[k] == c->pos[i];
+    if (common) all |= UINT32_C(1) << j | b->needs;
+  }
+  return all;
+}
+
+/* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the content; NULL: none. */
+static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from, const tf_even_slice *q,
+                        int n_common, tf_chain_groups *out) {
+  const tf_uneven_node *n = &k->u->node[node], *before = q ? &k->u->node[from] : NULL;
+  tf_chain_group list[2 * TF_PATH_CHAINS + TF_MAX_RANK];
+  int count = 0;
+  for (int i = 0; i < n->n; i++)
+    join(list, &count,
+         (tf_chain_group){.now = n->chain[i].needs | UINT32_C(1) << i,
+                          .then = q ? in_common(&n->chain[i], before, n_common) : 0});
+  for (int j = 0; q && j < before->n; j++)
+    join(list, &count, (tf_chain_group){.then = before->chain[j].needs | UINT32_C(1) << j});
+  for (int r = 0; v && r < v->n_rank; r++)
+    join(list, &count,
+         (tf_chain_group){.now = tf_uneven_chains(k->e, n, v->range[r]),
+                          .then = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
+                          .n_rank = 1,
+                          .rank = {(unsigned char)r}});
+  out->n = count;
+  out->of = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
+  if (!out->of) return false;
+  memcpy(out->of, list, (size_t)count * sizeof list[0]);
+  for (int g = 0; g < count; g++) {
+    if (!q) out->of[g].then = out->of[g].now; /* the slice itself left it */
+    for (uint32_t left = out->of[g].now; left; left &= left - 1)
+      for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
+        out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
+  }
+  return true;
+}
+
+/* Whether sums over two groups of slices v and w of one node are the same. */
+static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chain_group *b, const tf_even_slice *w) {
+  if (a->now != b->now || a->n_rank != b->n_rank) return false;
+  for (int i = 0; i < a->n_rank; i++)
+    if (v->range[a->rank[i]] != w->range[b->rank[i]]) return false;
+  return true;
+}
+
+/* The memo of group g of slice v: that of an earlier slice of the node where its sums are the same, or its own. */
+static bool share_sums(const maker *k, int slice, const tf_even_slice *v, tf_chain_group *g) {
+  static const tf_even_slice none;
+  const int node = k->p->slices[slice].node;
+  const tf_chain_groups *steps = &k->u->node[node].steps;
+  for (int i = 0; i < steps->n && !g->kept; i++)
+    if (alike(g, v, &steps->of[i], &none)) g->kept = steps->of[i].kept;
+  for (int s = 0; s < slice && !g->kept; s++)
+    for (int i = 0; k->p->slices[s].node == node && i < k->u->slice[s].self.n && !g->kept; i++)
+      if (alike(g, v, &k->u->slice[s].self.of[i], &k->e->slices[s])) g->kept = k->u->slice[s].self.of[i].kept;
+  if (!g->kept) g->kept = TF_NEW(k->a, tf_sums_kept);
+  return g->kept != NULL;
+}
+
+static bool add_slice(const maker *k, const tf_slice *s, const tf_even_slice *v, tf_uneven_slice *out) {
+  const tf_plan *p = k->p;
+  uint64_t moves = 0;
+  for (int r = 0; r < v->n_rank; r++)
+    moves |= k->e->ranges[v->range[r]].moves;
+  out->same = s->merge & ~moves;
+  out->again = s->inside & p->path[s->node].temporal & ~moves;
+  if (!make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
+  out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
+  for (int c = 0; out->sibling && c < s->n_class; c++) {
+    const int prev = s->classes[c].prev, common = s->classes[c].common;
+    if (prev >= 0 && common >= 0 &&
+        !make_groups(k, s->node, v, p->slices[prev].node, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
+      return false;
+  }
+  return out->sibling != NULL;
+}
+
+static bool add_all(const maker *k) {
+  const tf_plan *p = k->p;
+  for (int i = 0; i < p->tree->n_nodes && k->u->applies; i++) {
+    tf_chain_groups *steps = &k->u->node[i].steps;
+    if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
+    for (int g = 0; g < steps->n; g++)
+      if (!(steps->of[g].kept = TF_NEW(k->a, tf_sums_kept))) return false;
+  }
+  for (int i = 0; i < p->n_slices && k->u->applies; i++) {
+    if (!add_slice(k, &p->slices[i], &k->e->slices[i], &k->u->slice[i])) return false;
+    for (int g = 0; g < k->u->slice[i].self.n; g++)
+      if (!share_sums(k, i, &k->e->slices[i], &k->u->slice[i].self.of[g])) return false;
+  }
+  for (int o = 0; o < p->wl->n_ops && k->u->applies; o++)
+    if (p->stream[o].node >= 0 && !add_slice(k, &p->stream[o], &k->e->stream[o], &k->u->slice[p->n_slices + o]))
+      return false;
+  return true;
+}
+
+tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_even *e) {
+  tf_uneven *u = TF_NEW(a, tf_uneven);
+  if (!u) return NULL;
+  u->node = TF_ARRAY(a, tf_uneven_node, (size_t)p->tree->n_nodes);
+  u->slice = TF_ARRAY(a, tf_uneven_slice, (size_t)(p->n_slices + p->wl->n_ops));
+  u->chain = TF_ARRAY(a, int, (size_t)p->n_loops + 1);
+  if (!u->node || !u->slice || !u->chain) return NULL;
+  for (int l = 0; l < p->n_loops; l++)
+    while (e->chains[u->chain[l]].lead != p->loops[l].lead || e->chains[u->chain[l]].dim != p->loops[l].dim)
+      u->chain[l]++;
+  const maker k = {a, p, e, u};
+  u->applies = !p->clips && !p->cuts && !p->n_retains;
+  for (int i = 0; i < e->n_ranges; i++)
+    u->applies &= e->ranges[i].visits <= MOST_VISITS;
+  for (int i = 0; i < p->tree->n_nodes; i++)
+    if (!add_chains(&k, i)) return NULL;
+  return add_all(&k) ? u : NULL;
+}

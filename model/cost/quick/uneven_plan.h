@@ -1,0 +1,70 @@
+/* Internal to the count of uneven loops: which chains of loops must be summed over together, for every slice. */
+#ifndef MODEL_COST_QUICK_UNEVEN_PLAN_H
+#define MODEL_COST_QUICK_UNEVEN_PLAN_H
+#include "model/cost/quick/uneven.h"
+#include "model/flow/range.h"
+
+enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SUMS_KEPT = 4 };
+
+/* A chain on the path of a node. */
+typedef struct {
+  int chain;          /* of even->chains */
+  int n;              /* its loops on that path */
+  unsigned char *pos; /* their positions, from the outside */
+  uint32_t needs;     /* chains of the path on which the range depends that it splits; not itself */
+} tf_path_chain;
+
+/* A sum that was found before in the same evaluation. */
+typedef struct {
+  int64_t evaluation;
+  uint64_t zero, last;
+  int carry;
+  bool found;
+  int64_t all, kept;
+} tf_sum_kept;
+
+typedef struct {
+  int next;
+  tf_sum_kept at[TF_SUMS_KEPT];
+} tf_sums_kept;
+
+/* Chains that are summed over together, as the ranges of some depend on others, or as they move one rank; and the ranks
+ * that they move.  Sums of different groups multiply. */
+typedef struct {
+  uint32_t now, then; /* chains by their number on the path of the slice, and of what left the content */
+  uint64_t positions; /* of the loops of `now` */
+  int n_rank;
+  unsigned char rank[TF_MAX_RANK];
+  tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges; NULL: none */
+} tf_chain_group;
+
+typedef struct {
+  int n;
+  tf_chain_group *of;
+} tf_chain_groups;
+
+typedef struct {
+  int n;
+  tf_path_chain *chain;
+  int *on;          /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
+  uint64_t turning; /* positions of loops with more than one step in the current evaluation */
+  tf_chain_groups steps;
+} tf_uneven_node;
+
+typedef struct {
+  uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
+  tf_chain_groups self; /* where the slice itself left the content, or nothing is found */
+  tf_chain_groups *sibling; /* [n_class] where another m-tile did */
+} tf_uneven_slice;
+
+struct tf_uneven {
+  bool applies;           /* the tree has neither borders nor retained parts */
+  int64_t evaluation;     /* number of the current one */
+  int *chain;             /* [n_loops] of even->chains */
+  tf_uneven_node *node;   /* [n_nodes] */
+  tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
+};
+
+/* Chains of the path on which a range depends. */
+uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
+#endif

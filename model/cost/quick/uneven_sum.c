@@ -1,0 +1,371 @@
+/* Write the last element of a range in the mixed radix of the loops that split it: its bound.  A setting of these loops
+ * happens if its digits, from the outside, are at most those of the bound; where they are equal, it is the last one,
+ * and its tile may be partial.  So the digits of one loop fall into few groups: those below the bound's, after which
+ * the loops further inside are free; the bound's own; and those above.
+ *
+ * In one instance, the entry before has the same digits but for those of the loop that carries, which is one back, and
+ * of the temporal loops inside it, which are at their last: at the greatest number with which that instance took part.
+ * Where a digit of the instance is above the bound's, that number is one less than what the bound has there. */
+#include "model/cost/quick/uneven_sum.h"
+
+#include "model/tree/infer.h"
+
+/* A chain on one path while digits are chosen, from the outside. */
+typedef struct {
+  bool ready, tight;            /* tight: all digits so far are those of the bound */
+  bool lost;                    /* of what was before: the instance took no part */
+  int at;                       /* of what was before: its loops up to here are set */
+  int64_t rest;                 /* while tight: what is left to write of the last element */
+  int64_t full;                 /* length of a full tile after the loops that are set */
+  int64_t off;                  /* how far it has moved, leaving out digits that are alike now and before */
+  int64_t last[TF_CHAIN_LOOPS]; /* digits of loops that are at their last; -1: another loop */
+} strand;
+
+typedef struct {
+  strand now[TF_PATH_CHAINS], then[TF_PATH_CHAINS];
+} strands;
+
+typedef struct {
+  struct tf_model *m;
+  const tf_uneven_sum *w;
+  const tf_even *e;
+  const tf_uneven_node *n, *from;
+  const tf_path *path, *before;
+  const tf_chain_group *g;
+  bool finds;                    /* something is there */
+  signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
+  signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
+  int64_t all, kept;
+  bool gave_up;
+} summing;
+
+static int64_t trip_at(const summing *j, const tf_path *path, int pos) { return j->m->ev.trip[path->loops[pos]]; }
+
+static int64_t step_at(const summing *j, const tf_path *path, int pos) {
+  return j->m->value[j->e->step[path->loops[pos]]];
+}
+
+/* ---- ranges at the digits so far ---------------------------------------------------------------------------- */
+
+static int64_t tile_of(const strand *t) { return t->tight ? t->rest + 1 : t->full; }
+
+/* The range; its place leaves out digits that are alike now and before. */
+static tf_ival range_at(const summing *j, const strands *d, bool then, int range) {
+  const tf_even_range *r = &j->e->ranges[range];
+  if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
+  if (r->what == TF_PART) {
+    const int c = (then ? j->from : j->n)->on[r->chain];
+    tf_ival v = range_at(j, d, then, r->base);
+    if (c < 0) return v;
+    const strand *t = then ? &d->then[c] : &d->now[c];
+    return (tf_ival){v.lo + t->off, tile_of(t)};
+  }
+  tf_ival all = {0, 0};
+  for (int i = r->first; i < r->first + r->n; i++) {
+    tf_ival one = {j->e->reads[i].c, 1};
+    for (int t = j->e->reads[i].first; t < j->e->reads[i].first + j->e->reads[i].n; t++)
+      one = tf_index_plus(one, j->e->terms[t].coef, range_at(j, d, then, j->e->terms[t].range));
+    all = tf_hull(all, one);
+  }
+  return all;
+}
+
+static void catch_up(const summing *j, strands *d, int c, int to);
+
+/* Begins with chain c: the loops are set that move the range that it splits. */
+static void begin(const summing *j, strands *d, bool then, int c) {
+  strand *t = then ? &d->then[c] : &d->now[c];
+  const tf_path_chain *of = &(then ? j->from : j->n)->chain[c];
+  if (t->ready) return;
+  for (uint32_t left = of->needs; left; left &= left - 1) {
+    if (then)
+      catch_up(j, d, __builtin_ctz(left), TF_MAX_PATH);
+    else
+      begin(j, d, false, __builtin_ctz(left));
+  }
+  const int64_t len = range_at(j, d, then, j->e->chains[of->chain].base).len;
+  const tf_path *path = then ? j->before : j->path;
+  const bool even = trip_at(j, path, of->pos[0]) * step_at(j, path, of->pos[0]) == len;
+  t->ready = true, t->lost = false, t->at = 0, t->off = 0;
+  t->tight = !even;
+  t->rest = len - 1;
+  t->full = len;
+}
+
+/* ---- what was before ------------------------------------------------------------------------------------------ */
+
+/* The chain's next loop is at the greatest digit with which this instance takes part. */
+static void set_last(const summing *j, strand *t, int pos) {
+  const int64_t step = step_at(j, j->before, pos);
+  int64_t digit = trip_at(j, j->before, pos) - 1;
+  if (t->tight) {
+    digit = t->rest / step;
+    t->rest -= digit * step;
+  }
+  t->last[t->at++] = digit;
+  t->off += digit * step;
+  t->full = step;
+}
+
+/* Sets those of the chain's loops that are at their last, up to a position. */
+static void catch_up(const summing *j, strands *d, int c, int to) {
+  const tf_path_chain *of = &j->from->chain[c];
+  begin(j, d, true, c);
+  strand *t = &d->then[c];
+  while (t->at < of->n && of->pos[t->at] < to) {
+    if (trip_at(j, j->before, of->pos[t->at]) > 1 && j->twin[of->pos[t->at]] < 0)
+      set_last(j, t, of->pos[t->at]);
+    else
+      t->last[t->at++] = -1;
+  }
+}
+
+/* Takes one from the number that the loops at their last have written; false: it was 0. */
+static bool borrow(const summing *j, strand *t, const tf_path_chain *of) {
+  int k = t->at - 1;
+  while (k >= 0 && t->last[k] <= 0)
+    k--;
+  if (k < 0) return false;
+  t->last[k]--;
+  t->off -= step_at(j, j->before, of->pos[k]);
+  for (k++; k < t->at; k++)
+    if (t->last[k] >= 0) {
+      const int64_t most = trip_at(j, j->before, of->pos[k]) - 1;
+      t->off += (most - t->last[k]) * step_at(j, j->before, of->pos[k]);
+      t->last[k] = most;
+    }
+  return true;
+}
+
+/* The chain's next loop, at position pos, has this digit. */
+static void set_digit(const summing *j, strands *d, int b, int pos, int64_t digit) {
+  strand *t = &d->then[b];
+  const int64_t step = step_at(j, j->before, pos), bound = t->rest / step;
+  if (t->tight && digit == bound) {
+    t->rest -= bound * step;
+  } else {
+    t->lost |= t->tight && digit > bound && !borrow(j, t, &j->from->chain[b]);
+    t->tight = false;
+  }
+  t->full = step;
+  t->last[t->at++] = -1;
+}
+
+/* Whether a rank of the group depends on chain c of the path before. */
+static bool moves_rank(const summing *j, int c) {
+  for (int i = 0; i < j->g->n_rank; i++)
+    if (tf_uneven_chains(j->e, j->from, j->w->q->range[j->g->rank[i]]) >> c & 1) return true;
+  return false;
+}
+
+/* The instance took no part in the last run of what chain c splits.  In an earlier one, whose tile was elsewhere along
+ * a rank, nothing can be found; where something might, the general count must tell. */
+static bool finds_nothing(summing *j, int c) {
+  bool elsewhere = false, unmoved = !moves_rank(j, c);
+  for (int i = 0; i < j->g->n_rank; i++) {
+    const tf_even_range *r = &j->e->ranges[j->w->q->range[j->g->rank[i]]];
+    elsewhere |= r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
+  }
+  for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
+    unmoved &= !moves_rank(j, __builtin_ctz(left));
+  j->gave_up |= j->w->sibling || (!elsewhere && !unmoved);
+  return elsewhere;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------- */
+
+/* All digits are set: adds the box, and what is found of it. */
+static void add(summing *j, strands *d, int64_t ways) {
+  int64_t box = 1, kept = j->finds;
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    begin(j, d, false, __builtin_ctz(left));
+  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
+    const int c = __builtin_ctz(left);
+    catch_up(j, d, c, TF_MAX_PATH);
+    if (d->then[c].lost && finds_nothing(j, c)) kept = 0;
+  }
+  for (int i = 0; i < j->g->n_rank; i++) {
+    const int r = j->g->rank[i];
+    const tf_ival now = range_at(j, d, false, j->w->v->range[r]);
+    box *= now.len;
+    if (kept) kept *= tf_common_part(now, range_at(j, d, true, j->w->q->range[r])).len;
+  }
+  j->all += ways * box;
+  j->kept += ways * kept;
+}
+
+/* Copies the chains of the group. */
+static void copy(const summing *j, strands *to, const strands *from) {
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    to->now[__builtin_ctz(left)] = from->now[__builtin_ctz(left)];
+  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
+    to->then[__builtin_ctz(left)] = from->then[__builtin_ctz(left)];
+}
+
+/* A loop whose digit is chosen: at position k, of chain c now and b before (-1: none with this digit). */
+typedef struct {
+  int k, c, b;
+  int64_t less; /* the digit before is less by this */
+} digit_of;
+
+/* Gives the loop a digit. */
+static void set(const summing *j, strands *d, const digit_of *at, int64_t digit) {
+  strand *t = &d->now[at->c];
+  const int64_t step = step_at(j, j->path, at->k);
+  if (t->tight) {
+    t->tight = digit == t->rest / step;
+    t->rest -= digit * step;
+  }
+  t->full = step;
+  t->off += at->less * step;
+  if (at->b >= 0) set_digit(j, d, at->b, j->pair[at->k], digit - at->less);
+}
+
+/* Chooses digits of the loops at the positions that are left, the outermost first; d is changed. */
+static void choose(summing *j, strands *d, uint64_t left, int64_t ways) {
+  for (; left && !j->gave_up; left &= left - 1) {
+    digit_of at = {.k = __builtin_ctzll(left), .b = -1};
+    const int64_t trip = trip_at(j, j->path, at.k);
+    at.c = j->n->on[j->m->uneven->chain[j->path->loops[at.k]]];
+    at.less = at.k == j->w->carry;
+    int64_t first = at.less, most = j->w->zero >> at.k & 1 ? 0 : trip - 1, cut[3] = {-1, -1, -1};
+    begin(j, d, false, at.c);
+    if (d->now[at.c].tight) {
+      cut[0] = d->now[at.c].rest / step_at(j, j->path, at.k);
+      most = cut[0] < most ? cut[0] : most;
+    }
+    if (j->finds && j->pair[at.k] >= 0) {
+      at.b = j->from->on[j->m->uneven->chain[j->before->loops[j->pair[at.k]]]];
+      catch_up(j, d, at.b, j->pair[at.k]);
+      const strand *t = &d->then[at.b];
+      if (t->tight) cut[1] = t->rest / step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
+    }
+    if (first > most) return;
+    while (true) { /* digits that are alike are chosen at once; the last ones go on from here */
+      int64_t next = most + 1;
+      for (int i = 0; i < 3; i++)
+        if (cut[i] > first && cut[i] < next) next = cut[i];
+      if (next > most) break;
+      strands own;
+      copy(j, &own, d);
+      set(j, &own, &at, first);
+      choose(j, &own, left & (left - 1), ways * (next - first));
+      first = next;
+    }
+    set(j, d, &at, first);
+    ways *= most + 1 - first;
+  }
+  if (!j->gave_up) add(j, d, ways);
+}
+
+/* The same for a lone chain of which no earlier digits matter: settings whose digits are below the bound's, and the one
+ * whose digits are the bound's.  False: the group has other chains. */
+static bool count_alone(summing *j) {
+  if (j->g->now & (j->g->now - 1)) return false;
+  strands d;
+  int64_t below = 0, equal = 1, box[2] = {1, 1};
+  const int c = j->g->now ? __builtin_ctz(j->g->now) : -1;
+  strand *t = &d.now[c < 0 ? 0 : c];
+  t->ready = false;
+  if (c >= 0) begin(j, &d, false, c);
+  if (c >= 0 && !t->tight) below = 1, equal = 0;
+  for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left);
+    const int64_t trip = trip_at(j, j->path, k), step = step_at(j, j->path, k), first = k == j->w->carry;
+    const int64_t most = j->w->zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
+    below *= most + 1 - first;
+    if (equal)
+      below += (bound < most + 1 ? bound : most + 1) - first > 0 ? (bound < most + 1 ? bound : most + 1) - first : 0;
+    equal &= bound >= first && bound <= most;
+    t->rest -= bound * step;
+    t->full = step;
+  }
+  for (int tight = 0; tight < 2; tight++) {
+    t->tight = tight;
+    for (int i = 0; i < j->g->n_rank; i++)
+      box[tight] *= range_at(j, &d, false, j->w->v->range[j->g->rank[i]]).len;
+  }
+  j->all = below * box[0] + equal * box[1];
+  return true;
+}
+
+/* Finds the digits that are the same now and before. */
+static void pair_up(summing *j) {
+  const tf_uneven_sum *w = j->w;
+  for (int k = 0; k < j->before->n; k++)
+    j->twin[k] = -1;
+  for (int k = 0; k < j->path->n; k++) {
+    const bool again = j->path->temporal >> k & 1 && w->carry >= 0 && k > w->carry;
+    j->pair[k] = (w->sibling && k >= w->n_common) || again ? -1 : (signed char)k;
+    if (j->pair[k] >= 0) j->twin[k] = (signed char)k;
+  }
+  for (int a = w->n_common, b = w->n_common; w->sibling; a++, b++) { /* layouts agree, instance by instance */
+    while (a < j->path->n && (j->path->temporal >> a & 1 || trip_at(j, j->path, a) <= 1))
+      a++;
+    while (b < j->before->n && (j->before->temporal >> b & 1 || trip_at(j, j->before, b) <= 1))
+      b++;
+    if (a >= j->path->n || b >= j->before->n) break;
+    j->pair[a] = (signed char)b;
+    j->twin[b] = (signed char)a;
+  }
+}
+
+/* The memo for the current group, of those slots of its ring where it may stand: the one that holds it, or the next. */
+static tf_sum_kept *memo_of(summing *j, bool *known) {
+  const tf_uneven_sum *w = j->w;
+  const uint64_t at = j->g->positions, zero = w->zero & at;
+  const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
+  const int carry = w->carry >= 0 && at >> w->carry & 1 ? w->carry : -1;
+  tf_sums_kept *ring = j->g->kept;
+  for (int i = 0; i < TF_SUMS_KEPT; i++) {
+    tf_sum_kept *k = &ring->at[i];
+    *known = k->evaluation == j->m->uneven->evaluation && k->zero == zero && k->last == last && k->carry == carry &&
+             k->found == j->finds;
+    if (*known) return k;
+  }
+  tf_sum_kept *k = &ring->at[ring->next];
+  ring->next = (ring->next + 1) % TF_SUMS_KEPT;
+  *k = (tf_sum_kept){j->m->uneven->evaluation, zero, last, carry, j->finds, 0, 0};
+  return k;
+}
+
+/* The sum over the current group. */
+static void sum_group(summing *j) {
+  strands d;
+  bool known = false;
+  tf_sum_kept *memo = j->g->kept && !j->w->sibling ? memo_of(j, &known) : NULL;
+  if (known) {
+    j->all = memo->all;
+    j->kept = memo->kept;
+    return;
+  }
+  j->all = j->kept = 0;
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    d.now[__builtin_ctz(left)].ready = false;
+  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
+    d.then[__builtin_ctz(left)].ready = false;
+  if (j->finds || !count_alone(j)) choose(j, &d, j->g->positions & j->n->turning, 1);
+  if (memo) memo->all = j->all, memo->kept = j->kept;
+}
+
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_total *out) {
+  summing j = {.m = m,
+               .w = w,
+               .e = m->even,
+               .n = &m->uneven->node[w->node],
+               .from = &m->uneven->node[w->from],
+               .path = &m->plan->path[w->node],
+               .before = &m->plan->path[w->from]};
+  if (w->q) pair_up(&j);
+  *out = (tf_uneven_total){1, w->q ? 1 : 0};
+  for (int i = 0; i < w->groups->n; i++) {
+    j.g = &w->groups->of[i];
+    const bool sure = w->q && !w->sibling && !j.g->n_rank; /* whatever its digits, the instance was there before */
+    j.finds = w->q && !sure;
+    sum_group(&j);
+    if (j.gave_up) return false;
+    out->box *= j.all;
+    out->kept *= sure ? j.all : j.kept;
+  }
+  return true;
+}

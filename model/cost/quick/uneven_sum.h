@@ -1,0 +1,27 @@
+/* Internal to the count of uneven loops: one sum over the settings of the loops above a slice. */
+#ifndef MODEL_COST_QUICK_UNEVEN_SUM_H
+#define MODEL_COST_QUICK_UNEVEN_SUM_H
+#include "model/cost/quick/uneven_plan.h"
+#include "model/cost/state.h"
+
+/* What is summed over: settings of the loops on the path of a slice. */
+typedef struct {
+  const tf_even_slice *v; /* without ranks: settings are counted */
+  const tf_chain_groups *groups;
+  int node;
+  uint64_t zero; /* positions: temporal loops at their first, spatial ones of which only the first instance counts */
+  int carry;     /* the loop that has stepped, -1: none; those inside it are among `zero` */
+  /* what left the content that is found there; NULL: nothing did */
+  const tf_even_slice *q;
+  int from;     /* its node */
+  bool sibling; /* it is another m-tile's; then: */
+  int n_common; /* positions up to here are common to both paths */
+} tf_uneven_sum;
+
+typedef struct {
+  int64_t box, kept;
+} tf_uneven_total;
+
+/* Sums of the boxes, and of what is found of them.  False: only the general count can tell. */
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_total *out);
+#endif
