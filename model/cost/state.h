@@ -96,8 +96,7 @@ struct tf_model {
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
   bool all_points;          /* count steps that a mask would skip like others */
-  bool quick_only;       /* fail where the quick count could apply to the tree but does not apply to the trip counts */
-  struct tf_tape *lanes; /* quick/lanes.h; NULL: not created yet, or not applicable */
+  struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;
   const tf_open *open;       /* the undecided part; NULL: none */
   int64_t *value, *lo, *len; /* values of even's products and ranges */

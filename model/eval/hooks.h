@@ -18,9 +18,6 @@ static inline int64_t tf_model_walked_evals(const tf_model *m) { return tf_model
  * With a walk limit of 0, too, no evaluation takes long. */
 void tf_model_sum_limit(tf_model *m, int64_t settings);
 
-/* true: from now on, where the tree has a quick count but the trip counts do not permit it, an evaluation fails (as on
- * overflow) instead of counting the long way.  false: counts again. */
-void tf_model_quick_only(tf_model *m, bool only);
 
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,
  * and out[i] is what tf_model_eval finds for it (its effort is 1); other elements of out are unchanged.  The first

@@ -201,8 +201,6 @@ void tf_model_estimate(tf_model *m) { m->estimates = true; }
 
 void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = settings; }
 
-void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
-
 /* Slices of open nodes move nothing. */
 static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
@@ -220,10 +218,6 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.masked_too = m->all_points;
   const bool even = m->even && (!m->plan->skips || m->all_points);
   bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || tf_uneven_count(m));
-  if (!ok && m->quick_only && even) {
-    out->overflow = true;
-    return false;
-  }
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

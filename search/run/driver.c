@@ -20,7 +20,6 @@ enum {
   BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
   EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
   KEEP = 8,
-  UNEVEN_ONE_IN = 24, /* one task in so many may use trip counts that do not divide */
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
@@ -49,8 +48,6 @@ typedef struct {
   int64_t asked, effort;
   int idle; /* batches in a row without an evaluation */
   tf_rng rng;
-  int32_t *best_genes; /* genes of the row told with the lowest cost */
-  double best_cost;
   bool failed;
 } driver;
 
@@ -73,15 +70,6 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* Asks for the best row again, with trip counts that do not divide.  Its result is archived, but not told to the
- * strategy: uneven trip counts score better, so that telling them would unfairly beat every row searched for even
- * ones. */
-static bool ask_aside(const driver *v, tf_task *t) {
-  memcpy(t->genes, v->best_genes, (size_t)v->space->n * sizeof *t->genes);
-  t->like = 0;
-  return true;
-}
-
 /* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.  NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
@@ -98,7 +86,7 @@ static bool retains(const tf_tree *t) {
 
 static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   t->start = true;
-  t->uneven = t->aside = false;
+  t->aside = false;
   t->shapes = s->shapes;
   t->begin = s->trips;
   t->begin_loops = s->n_loops;
@@ -109,10 +97,9 @@ static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   return true;
 }
 
-/* Asks for a random row, which is not told either: where the strategy finds nothing new, what is left may be mappings
- * that only tasks with uneven trip counts count. */
+/* Asks for a random row, which is archived, but not told: where the strategy finds nothing new. */
 static bool ask_random(driver *v, tf_task *t) {
-  t->uneven = t->aside = true;
+  t->aside = true;
   t->like = 0;
   if (!tf_space_random(v->space, &v->rng)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
@@ -125,9 +112,7 @@ static bool ask_row(driver *v, tf_task *t) {
   t->walk_limit = v->walk_limit;
   t->growth = v->growth;
   if (v->idle >= IDLE_RANDOM && !v->strategy->outer->deaf && v->asked % 2) return ask_random(v, t);
-  t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
-  t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
-  if (t->aside) return ask_aside(v, t);
+  t->aside = false;
   if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
   return true;
@@ -216,10 +201,6 @@ static void tell(driver *v, tf_task *t) {
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
   }
   if (t->aside || t->start) return;
-  if (t->cost < v->best_cost) {
-    v->best_cost = t->cost;
-    memcpy(v->best_genes, t->genes, (size_t)v->space->n * sizeof *t->genes);
-  }
   v->strategy->outer->tell(v->outer, &(tf_told){t->genes, t->reads.order, t->shape, t->cost});
 }
 
@@ -319,10 +300,7 @@ static bool alloc(driver *v) {
   v->space = tf_shapes_space(v->arena, v->shapes);
   v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0, tf_rng_new(v->o->budget.seed, 1)) : NULL;
   v->rng = tf_rng_new(v->o->budget.seed, 2);
-  v->best_genes = TF_ARRAY(v->arena, int32_t, genes);
-  v->best_cost = INFINITY;
-  bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
-            v->outer;
+  bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t =
@@ -338,10 +316,8 @@ static void set_limits(driver *v, const tf_workload *wl, const tf_tree *given) {
   const double share = !v->o->all_points && tf_workload_masked(wl) ? tf_demand_share(wl) : 1;
   v->walk_limit = retains(given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
-  for (int i = 0; i < BATCH; i++) {
+  for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
-    v->tasks[i].quick_only = !given && v->strategy->evals_per_shape > 0;
-  }
 }
 
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {

@@ -56,10 +56,9 @@ static bool keep_trips(tf_known *k, const tf_task *t) {
 bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   tf_known *k = entry(m, t->shape);
   if (!k) return false;
-  k->exhausted |= t->exhausted && t->uneven;
+  k->exhausted |= t->exhausted;
   if (t->aside) return true;
   k->visits++;
-  k->even_done |= t->exhausted;
   bool better = t->cost <= k->cost;
   if (better) k->cost = t->cost;
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];

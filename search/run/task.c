@@ -304,7 +304,6 @@ static void search(work *w) {
   tf_rng rng = tf_rng_new(t->opts->budget.seed, (uint64_t)t->no + 1000);
   const int32_t *hint = hints_for(w);
   w->quota = t->quota;
-  w->trips->uneven = t->uneven;
   space->cost = cost_of;
   space->ctx = w;
   int visits = w->known ? w->known->visits : 0;
@@ -390,8 +389,7 @@ static bool prepare(work *w) {
   t->shape = text ? tf_hash(TF_HASH_START, text, strlen(text)) : 0;
   free(text);
   w->known = tf_memory_find(t->memory, t->shape);
-  bool done = w->known && (w->known->exhausted || (w->known->even_done && !t->uneven));
-  if (done && !t->logged) {
+  if (w->known && w->known->exhausted && !t->logged) {
     t->exhausted = true;
     t->cost = w->known->cost;
     return false;
@@ -410,7 +408,6 @@ static bool prepare(work *w) {
   t->failed = !ok && t->legal;
   if (!ok || !w->model) return ok;
   tf_model_walk_limit(w->model, t->walk_limit);
-  tf_model_quick_only(w->model, t->quick_only && !t->uneven);
   return ok;
 }
 

@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
   uint64_t shape;
   int visits;
-  bool even_done, exhausted; /* all trip counts that divide have been tried; or all */
+  bool exhausted; /* all trip counts have been tried */
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits was found */
@@ -81,14 +81,12 @@ typedef struct {
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
   int growth;
-  bool quick_only; /* mappings that need the model's long way are left to tasks with uneven trip counts */
   tf_watch *watch;
   /* input of this task */
   int64_t no;
   int32_t *genes;
   uint64_t like;               /* shape to start from, see tf_way; 0: none */
   int64_t quota, effort_quota; /* 0: no limit */
-  bool uneven;                 /* see tf_trips */
   bool aside;                  /* what it finds is archived, but not told */
   bool start;                  /* it searches the space of a start, not a row of the strategy */
   const int64_t *begin;        /* trip counts tried first and used as hints, begin_loops of them; NULL: none */

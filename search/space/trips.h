@@ -86,7 +86,6 @@ typedef struct tf_trips {
   tf_decision *at;
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
-  bool uneven;    /* offer counts that do not divide, too: they may fill a mesh better, but take the model longer */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */

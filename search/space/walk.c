@@ -132,9 +132,8 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
   return n;
 }
 
-/* Counts that do not divide are tried only for lengths with at most so many divisors. */
-enum { FEW_EVEN = 0, FEW_UNEVEN = 6 };
-
+/* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of these, only those with
+ * tiles of a power of two. */
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
   const int32_t *list;
   int n = 0;
@@ -143,11 +142,13 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     domain[0] = b.lo;
     return 1;
   }
-  int count = tf_factors_of(t->factors, b.all, t->uneven ? FEW_UNEVEN : FEW_EVEN, &list);
+  int count = tf_factors_of(t->factors, b.all, !d->watched, &list);
   for (int i = 0; i < count; i++)
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
-  bool full = n && domain[n - 1] == b.hi;
-  if (t->uneven && d->axis != TF_TEMPORAL && !full) domain[n++] = b.hi;
+  if (d->axis != TF_TEMPORAL) { /* the least count with tiles as short as on all instances that are left */
+    const int32_t fill = ceil_div(b.all, ceil_div(b.all, b.hi));
+    if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
+  }
   if (n == 0) domain[n++] = b.lo;
   return n;
 }

@@ -56,7 +56,6 @@ static found one_by_one(const test_case *e, tf_objective goal, int64_t most) {
   tf_arena *a = tf_arena_new();
   CHECK(t && m && a);
   if (!t || !m || !a) exit(2);
-  t->uneven = true;
   tf_model_walk_limit(m, 0);
   void *state = tf_way_exhaustive.make(a, &t->space, NULL, 0, tf_rng_new(1, 1));
   uint64_t like;

@@ -252,7 +252,7 @@ static void test_optimum(void) {
   }
 }
 
-/* What is left may be mappings that only tasks with uneven trip counts count (the elements that T1 and T2 name
+/* What is left may be mappings that random rows alone reach (the elements that T1 and T2 name
  * outright): "exhausted" without the best of them was said for seed 1. */
 static void test_left_over(void) {
   static const char text[] =

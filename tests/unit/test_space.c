@@ -47,7 +47,6 @@ static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
   CHECK(t && m);
   if (m) tf_model_walk_limit(m, 0);
   for (int k = 0; t && m && k < 4; k++) {
-    t->uneven = k % 2;
     tf_trips_begin(t);
     int i = 0;
     for (; i < t->space.n; i++) {
