@@ -63,30 +63,15 @@ static void check_cover(const range_rules *q, tf_cover *cover, int o) {
 }
 
 /* ---- more than cover ---------------------------------------------------------------- */
-/* The least count of the k-th loop of Tile n with which the ops that it splits cover their ranges, given their other
- * loops; *needy: the op that needs it. */
-static int64_t least_count(const tf_ranges *r, int n, int k, int *needy) {
-  const range_rules *q = r->user;
-  const tf_loop *l = &r->f->tree->nodes[n].loops[k];
-  int64_t least = 0;
-  for (int j = r->f->leaf_from[n]; j < r->f->leaf_end[n]; j++) {
-    int o = r->f->leaf_op[j], slot = tf_dim_slot(r->f, o, l->dim), at = r->f->dim_from[o] + slot;
-    if (slot < 0 || !tf_leads(r->f, o, n) || q->most[at] < 1) continue;
-    int64_t count = (q->most[at] - 1) / (r->all[at] / l->trip) + 1;
-    if (count > least) *needy = o;
-    least = count > least ? count : least;
-  }
-  return least;
-}
-
 /* Warns of steps beyond every range, which are empty: a count that was meant otherwise, or that misleads. */
 static void warn_spare(const tf_ranges *r) {
-  const tf_checker *c = ((range_rules *)r->user)->c;
+  const range_rules *q = r->user;
+  const tf_checker *c = q->c;
   for (int n = 0; n < r->f->tree->n_nodes; n++)
     for (int k = 0; k < r->f->tree->nodes[n].n_loops; k++) {
       const tf_loop *l = &r->f->tree->nodes[n].loops[k];
       int o = -1;
-      int64_t least = least_count(r, n, k, &o);
+      const int64_t least = tf_cover_needs(r->f, NULL, q->most, (tf_loop_at){n, k}, &o);
       if (least < 1 || least >= l->trip) continue;
       tf_warn(c->diags, l->at,
               "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64 " reaches all of it",

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 enum { MOST_SETTINGS = 1 << 14 }; /* most settings evaluated for one range */
 
 tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f) {
@@ -110,4 +112,32 @@ bool tf_cover_all(tf_cover *c, const int64_t *trips) {
       if (w->bound > w->steps && tf_cover_longest(c, o, i, w->steps) > w->steps) return false;
     }
   return true;
+}
+
+/* ---- counts that are needed ---------------------------------------------------------------------- */
+
+/* Elements of op o by which one step of the loop moves it: the product of the op's loops further inside on the dim;
+ * saturating. */
+static int64_t step_of(const tf_facts *f, const int64_t *trips, int o, tf_loop_at at) {
+  const tf_node *nodes = f->tree->nodes;
+  const int dim = nodes[at.node].loops[at.k].dim;
+  int64_t step = 1;
+  for (int n = f->tree->op_node[o]; n >= at.node; n = nodes[n].parent)
+    for (int k = nodes[n].n_loops - 1; k >= 0 && (n > at.node || k > at.k); k--)
+      if (nodes[n].kind == TF_TILE && nodes[n].loops[k].dim == dim)
+        step = tf_sat_mul(step, trips ? trips[f->loop_from[n] + k] : nodes[n].loops[k].trip);
+  return step;
+}
+
+int64_t tf_cover_needs(const tf_facts *f, const int64_t *trips, const int64_t *longest, tf_loop_at at, int *needy) {
+  const int dim = f->tree->nodes[at.node].loops[at.k].dim;
+  int64_t least = 0;
+  for (int j = f->leaf_from[at.node]; j < f->leaf_end[at.node]; j++) {
+    const int o = f->leaf_op[j], slot = tf_dim_slot(f, o, dim), of = f->dim_from[o] + slot;
+    if (slot < 0 || !tf_leads(f, o, at.node) || longest[of] < 1) continue;
+    const int64_t count = (longest[of] - 1) / step_of(f, trips, o, at) + 1;
+    if (count > least) *needy = o;
+    least = count > least ? count : least;
+  }
+  return least;
 }

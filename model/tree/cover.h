@@ -33,6 +33,14 @@ tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f);
 void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest);
 /* The longest range of dim i of op o; or any range longer than `enough`, as soon as one is found. */
 int64_t tf_cover_longest(tf_cover *c, int o, int i, int64_t enough);
+/* The k-th loop of a node. */
+typedef struct {
+  int node, k;
+} tf_loop_at;
+/* The least trip count of a loop that leaves out no step: as many of its steps as the longest range of the ops that it
+ * splits has.  trips: NULL: the tree's own; longest: [as ranges], below 1: not known; *needy: the op that needs it.  0:
+ * not known. */
+int64_t tf_cover_needs(const tf_facts *f, const int64_t *trips, const int64_t *longest, tf_loop_at at, int *needy);
 /* Whether all ranges are covered. */
 bool tf_cover_all(tf_cover *c, const int64_t *trips);
 #endif

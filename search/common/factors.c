@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, MOST = 240 };
+enum { SLOTS = 1024, MOST = 240, FEW = 8 };
 
 typedef struct {
   int32_t n;
@@ -40,9 +40,10 @@ static int collect(int32_t n, bool all, int32_t *list) {
       count = insert(list, count, d);
       count = insert(list, count, n / d);
     }
+  const bool few = count <= FEW;
   for (int32_t tile = 2; tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);
-  for (int32_t k = 2; all && (int64_t)k * k <= n; k++) {
+  for (int32_t k = 2; all && few && (int64_t)k * k <= n; k++) {
     count = insert(list, count, k);
     count = insert(list, count, (n + k - 1) / k);
   }

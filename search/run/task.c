@@ -340,10 +340,31 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left. */
+static void trim(work *w, int by) {
+  tf_task *t = w->t;
+  tf_task_best *b = &t->best[by];
+  tf_model *m = w->masked ? w->masked : w->model;
+  tf_result r;
+  bool changed;
+  int64_t *trips = TF_ARRAY(w->arena, int64_t, (size_t)t->n_loops + 1);
+  if (!trips) return;
+  memcpy(trips, b->trips, (size_t)t->n_loops * sizeof *trips);
+  if (!tf_trim(w->tree, trips, &changed) || !changed || !tf_model_eval(m, trips, &r) || !r.feasible) return;
+  const tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
+  const double value[TF_N_BY] = {tf_objective_value(t->opts->objective, &f), f.cycles, f.energy_pj, f.traffic_words,
+                                 f.held_words};
+  if (value[by] > b->value) return;
+  b->value = value[by];
+  b->figures = f;
+  memcpy(b->trips, trips, (size_t)t->n_loops * sizeof *trips);
+}
+
 static void finish(work *w) {
   tf_task *t = w->t;
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
+    if (b->there && w->model) trim(w, by);
     if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
     if (b->there && !tf_can_export(t->opts->exportable, b->tree)) {
       tf_tree_free(b->tree);

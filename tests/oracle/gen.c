@@ -148,7 +148,7 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n) && k->len[ops[o]][d] > len) len = k->len[ops[o]][d];
     int64_t trip = trip_for(k, len, all);
-    if (trip == 1) continue;
+    if (trip == 1 && !rng_chance(k->g, 8)) continue;
     *k->features |= len % trip ? 1u << GEN_PARTIAL : 0;
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n)) k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);

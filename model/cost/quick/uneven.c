@@ -162,9 +162,9 @@ static bool count_rows(struct tf_model *m) {
     const tf_path *path = &m->plan->path[n];
     if (!v->n_slices) continue;
     for (int k = path->n - 1, j = 0; k >= 0; k--) {
-      int64_t steps;
+      int64_t steps = 0;
       if (!(path->temporal >> k & 1)) continue;
-      if (!count_steps(m, n, false, k, &steps)) return false;
+      if (m->ev.trip[path->loops[k]] > 1 && !count_steps(m, n, false, k, &steps)) return false;
       m->class_steps[v->row + j++] = (double)steps;
     }
     m->class_steps[v->row + v->n_rows - 1] = 1;
