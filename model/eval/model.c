@@ -188,6 +188,8 @@ int64_t tf_model_effort(const tf_model *m) {
 
 int64_t tf_model_walked(const tf_model *m) { return m->walked; }
 
+bool tf_model_takes_partial(const tf_model *m) { return m->even && !m->plan->clips && !m->plan->cuts; }
+
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }

@@ -6,7 +6,7 @@ enum { SLOTS = 1024, MOST = 240, FEW = 8 };
 
 typedef struct {
   int32_t n;
-  bool all;
+  tf_factors_kind kind;
   int count;
   const int32_t *list;
 } entry;
@@ -33,7 +33,7 @@ static int insert(int32_t *list, int count, int32_t v) {
   return count + 1;
 }
 
-static int collect(int32_t n, bool all, int32_t *list) {
+static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
   int count = 0;
   for (int32_t d = 1; (int64_t)d * d <= n; d++)
     if (n % d == 0) {
@@ -41,25 +41,25 @@ static int collect(int32_t n, bool all, int32_t *list) {
       count = insert(list, count, n / d);
     }
   const bool few = count <= FEW;
-  for (int32_t tile = 2; tile < n && tile > 0; tile *= 2)
+  for (int32_t tile = 2; kind != TF_DIVISORS && tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);
-  for (int32_t k = 2; all && few && (int64_t)k * k <= n; k++) {
+  for (int32_t k = 2; kind == TF_WITH_ALL && few && (int64_t)k * k <= n; k++) {
     count = insert(list, count, k);
     count = insert(list, count, (n + k - 1) / k);
   }
   return count;
 }
 
-int tf_factors_of(tf_factors *f, int32_t n, bool all, const int32_t **out) {
+int tf_factors_of(tf_factors *f, int32_t n, tf_factors_kind kind, const int32_t **out) {
   entry *e = &f->table[(uint32_t)n % SLOTS];
-  if (e->n != n || e->all != all) {
+  if (e->n != n || e->kind != kind) {
     int32_t list[MOST];
-    int count = collect(n, all, list);
+    int count = collect(n, kind, list);
     int32_t *kept = TF_ARRAY(f->arena, int32_t, (size_t)count);
     if (!kept) return 0;
     for (int i = 0; i < count; i++)
       kept[i] = list[i];
-    *e = (entry){n, all, count, kept};
+    *e = (entry){n, kind, count, kept};
   }
   *out = e->list;
   return e->count;

@@ -56,7 +56,8 @@ static bool keep_trips(tf_known *k, const tf_task *t) {
 bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   tf_known *k = entry(m, t->shape);
   if (!k) return false;
-  k->exhausted |= t->exhausted;
+  k->exhausted |= t->exhausted && !t->even;
+  k->even_done |= t->exhausted && t->even;
   if (t->aside) return true;
   k->visits++;
   bool better = t->cost <= k->cost;

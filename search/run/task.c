@@ -13,6 +13,7 @@
 
 enum {
   LOOK_EVERY = 16,
+  UNEVEN_ONE_IN = 24, /* see offers_even */
   REFUSED_MOST = 64,
   SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
   UNKNOWN_STEPS = 1 << 17, /* of the walk that counts one mapping a task with its mask */
@@ -401,6 +402,14 @@ static bool prepare_mask(work *w, tf_diags *d) {
   return w->unknown != NULL;
 }
 
+/* Where partial tiles take the model's long way, most tasks are offered only counts that divide. */
+static bool offers_even(const work *w) {
+  const tf_task *t = w->t;
+  const bool done = w->known && w->known->even_done;
+  return !tf_model_takes_partial(w->model) && t->strategy->evals_per_shape && !done &&
+         t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1;
+}
+
 static bool prepare(work *w) {
   tf_task *t = w->t;
   w->tree = tf_shapes_tree(t->shapes, t->genes, &t->reads);
@@ -429,6 +438,7 @@ static bool prepare(work *w) {
   t->failed = !ok && t->legal;
   if (!ok || !w->model) return ok;
   tf_model_walk_limit(w->model, t->walk_limit);
+  w->trips->even = t->even = offers_even(w);
   return ok;
 }
 

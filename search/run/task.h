@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
   uint64_t shape;
   int visits;
-  bool exhausted; /* all trip counts have been tried */
+  bool even_done, exhausted; /* all trip counts that divide have been tried; or all */
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits was found */
@@ -96,6 +96,7 @@ typedef struct {
   /* results */
   tf_reads reads;
   bool legal, exhausted, cut; /* cut: stopped by the budget, before its quota */
+  bool even;                  /* only trip counts that divide were offered */
   uint64_t shape;
   int64_t evals, effort;
   double cost; /* what the strategy is told: the guiding cost, see guide_of */

@@ -86,6 +86,7 @@ typedef struct tf_trips {
   tf_decision *at;
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
+  bool even;      /* offer only counts that divide */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */

@@ -142,10 +142,11 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     domain[0] = b.lo;
     return 1;
   }
-  int count = tf_factors_of(t->factors, b.all, !d->watched, &list);
+  const tf_factors_kind kind = t->even ? TF_DIVISORS : d->watched ? TF_WITH_TILES : TF_WITH_ALL;
+  int count = tf_factors_of(t->factors, b.all, kind, &list);
   for (int i = 0; i < count; i++)
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
-  if (d->axis != TF_TEMPORAL) { /* the least count with tiles as short as on all instances that are left */
+  if (d->axis != TF_TEMPORAL && !t->even) { /* the least count with tiles as short as on all instances that are left */
     const int32_t fill = ceil_div(b.all, ceil_div(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
