@@ -152,7 +152,7 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
     *k->features |= len % trip ? 1u << GEN_PARTIAL : 0;
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n)) k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);
-    if (trip <= 4 && rng_chance(k->g, 3)) {
+    if (trip > 1 && trip <= 4 && rng_chance(k->g, 3)) {
       size_t at = strlen(spatial);
       snprintf(spatial + at, sizeof spatial - at, " %s=%d@%c", k->wl->dims[d].name, (int)trip,
                rng_chance(k->g, 2) ? 'x' : 'y');
