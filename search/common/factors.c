@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, MOST = 240, FEW = 8 };
+enum { SLOTS = 1024, MOST = 240, FEW = 8, LARGE = 16 };
 
 typedef struct {
   int32_t n;
@@ -43,8 +43,9 @@ static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
   const bool few = count <= FEW;
   for (int32_t tile = 2; kind != TF_DIVISORS && tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);
-  for (int32_t k = 2; kind == TF_WITH_ALL && few && (int64_t)k * k <= n; k++) {
+  for (int32_t k = 2; kind == TF_WITH_ALL && (few || k <= LARGE) && (int64_t)k * k <= n; k++) {
     count = insert(list, count, k);
+    if (!few) continue;
     count = insert(list, count, (n + k - 1) / k);
   }
   return count;
