@@ -52,7 +52,8 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int level);
  * Intermediates count what one iteration of the scope produces. */
 double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int level);
 
-/* Integer tiles near real ones: from the divisors next below and above each, the combination that fits and moves
+/* Integer tiles near real ones, rounded up and down: to divisors, and for the first level to tiles whose last one is
+ * shorter.  The combination that fits and moves
  * least. */
 bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole);
 /* Eq. 3.19: the ratio by which tiles rounded down may exceed the real-valued volume.  The thesis derives it for

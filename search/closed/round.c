@@ -85,50 +85,80 @@ static void next_divisors(int64_t n, double x, int64_t *below, int64_t *above) {
   }
 }
 
+enum { MOST_TILES = 4, MOST_PICKS = 4096 };
+
+/* Tiles that are tried, for each loop. */
 typedef struct {
-  int n, loop[TF_C_LOOPS];
-  int64_t below[TF_C_LOOPS], above[TF_C_LOOPS];
+  int n, loop[TF_C_LOOPS], n_tiles[TF_C_LOOPS];
+  int64_t tile[TF_C_LOOPS][MOST_TILES];
 } choices;
 
-/* The candidates of level d for each loop: divisors of what one instance has of it. */
+static void add_tile(choices *c, int64_t tile) {
+  int *n = &c->n_tiles[c->n];
+  bool known = tile < 1;
+  for (int i = 0; i < *n; i++)
+    known |= c->tile[c->n][i] == tile;
+  if (!known) c->tile[c->n][(*n)++] = tile;
+}
+
+/* The number from lo to hi that the highest power of two divides: it leaves most ways to split it further. */
+static int64_t roundest(int64_t lo, int64_t hi) {
+  int64_t by = 1;
+  while (hi / (2 * by) * (2 * by) >= lo)
+    by *= 2;
+  return hi / by * by;
+}
+
+/* Tiles near x of a range of len, whose last one may be shorter: with as many steps as x rounded down takes, and with
+ * one less.  Tiles further in can only be as long as x, so that a longer one with as many steps is of no use. */
+static void add_near(choices *c, int64_t len, double x, int64_t need) {
+  const int64_t units = (len + need - 1) / need;
+  int64_t most = (int64_t)(x / (double)need * (1 + 1e-9));
+  most = most < 1 ? 1 : most > units ? units : most;
+  const int64_t steps = (units + most - 1) / most;
+  add_tile(c, need * roundest((units + steps - 1) / steps, most));
+  if (steps > 1) add_tile(c, need * ((units + steps - 2) / (steps - 1)));
+}
+
+/* The candidates of level d for each loop.  The first level splits the range of the loop, whose end may be ragged;
+ * those further in split tiles, of which theirs are divisors: a longer step would not fit. */
 static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole, int d, choices *c) {
   c->n = 0;
   for (int i = 0; i < p->n_order; i++) {
     int l = p->order[i];
     if (!tf_c_has(p, d, l)) continue;
     double share = p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
-    int64_t len = (int64_t)((d && p->chain->loops[l].op < 0 ? whole->tile[d - 1][l] : extent(p, l)) / share + 1e-9);
+    const bool first = d == 0 || p->chain->loops[l].op >= 0;
+    int64_t len = (int64_t)((first ? extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9), below, above;
     int64_t need = p->need[d][l] > 1 ? (int64_t)p->need[d][l] : 1;
-    if (len % need) need = 1;
     c->loop[c->n] = l;
-    next_divisors(len < need ? 1 : len / need, real->tile[d][l] / (double)need, &c->below[c->n], &c->above[c->n]);
-    c->below[c->n] *= need;
-    c->above[c->n] *= need;
-    if (p->pin[l]) {
-      c->below[c->n] = need;
-      c->above[c->n] = 0;
-    }
+    c->n_tiles[c->n] = 0;
+    const int64_t even = len % need ? 1 : need;
+    next_divisors(len < even ? 1 : len / even, real->tile[d][l] / (double)even, &below, &above);
+    add_tile(c, p->pin[l] ? even : below * even);
+    if (!p->pin[l]) add_tile(c, above * even);
+    if (!p->pin[l] && first) add_near(c, len, real->tile[d][l], need);
     c->n++;
   }
 }
-
-enum { MOST_LOOPS = 9 }; /* loops of which both neighbouring divisors are tried */
 
 static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf_c_tiles *whole) {
   choices c;
   tf_c_tiles best = *whole;
   double least = INFINITY;
+  int picks = 1, pick[TF_C_LOOPS] = {0};
   list(p, real, whole, d, &c);
-  int n = c.n < MOST_LOOPS ? c.n : MOST_LOOPS;
-  for (unsigned pick = 0; pick < 1u << n; pick++) {
+  for (int i = 0; i < c.n; i++) { /* of many loops, the last are only rounded down */
+    c.n_tiles[i] = picks * c.n_tiles[i] <= MOST_PICKS ? c.n_tiles[i] : 1;
+    picks *= c.n_tiles[i];
+  }
+  for (int k = 0; k < picks; k++) {
     tf_c_tiles t = *whole;
-    bool ok = true;
-    for (int i = 0; i < c.n; i++) {
-      bool up = i < n && (pick >> i & 1);
-      ok &= !up || c.above[i];
-      t.tile[d][c.loop[i]] = (double)(up ? c.above[i] : c.below[i]);
-    }
-    if (!ok || !tf_c_fits(p, &t, d)) continue;
+    for (int i = 0; i < c.n; i++)
+      t.tile[d][c.loop[i]] = (double)c.tile[i][pick[i]];
+    for (int i = 0; i < c.n && ++pick[i] == c.n_tiles[i]; i++)
+      pick[i] = 0;
+    if (!tf_c_fits(p, &t, d)) continue;
     double words = tf_c_level_words(p, &t, d);
     if (words < least * (1 - 1e-12)) {
       least = words;

@@ -631,6 +631,50 @@ static bool is_rounded(const tf_c_problem *p, tf_rng *r, const char *text) {
   return ok;
 }
 
+/* A whole number from least to most, of any magnitude alike. */
+static int64_t any_from(tf_rng *r, double least, double most) {
+  return (int64_t)floor(least * pow(most / least, tf_rng_unit(r)) + 0.5);
+}
+
+/* Eq. 3.19 where the thesis claims it: two products, each dim from 16 to 4096, a memory of 4 Ki to 1 Mi words. */
+static void check_guarantee(int cases, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 7);
+  tf_chain *c = malloc(sizeof *c);
+  int met = 0;
+  for (int i = 0; c && i < cases; i++) {
+    char text[400];
+    long dim[4];
+    for (int d = 0; d < 4; d++)
+      dim[d] = (long)any_from(&r, 16, 4096);
+    snprintf(text, sizeof text,
+             "workload:\n  name: w\n  dims: {m: %ld, k: %ld, l: %ld, n: %ld}\n  ops:\n"
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
+             dim[0], dim[1], dim[2], dim[3]);
+    test_case s = case_of(machine, text);
+    tf_c_problem p;
+    tf_c_tiles t, whole;
+    double cost;
+    bool shared[TF_C_DIMS];
+    order o;
+    share(s.spec->workload, &r, shared);
+    if (tf_chain_of(s.spec->workload, -1, shared, c)) {
+      draw_order(&r, c, false, &o);
+      one_level(c, &o, tf_rng_below(&r, 2) ? TF_SEQ : TF_SHAR, (double)any_from(&r, 4096, 1 << 20), 1, &p);
+      if (o.n && tf_c_solve(&p, &t, &cost)) {
+        met++;
+        bool ok = CHECK(tf_c_round(&p, &t, &whole)) && CHECK(tf_c_fits(&p, &whole, 0));
+        ok =
+            CHECK(tf_c_level_words(&p, &whole, 0) <= tf_c_round_limit(&p, &t) * tf_c_real_words(&p, &t) * (1 + 1e-9)) &&
+            ok;
+        if (!ok) printf("case %d, memory %g:\n%s", i, p.capacity[0], text);
+      }
+    }
+    case_drop(&s);
+  }
+  free(c);
+  CHECK(met * 2 > cases);
+}
+
 /* ---- intra-tile parameters ------------------------------------------------------------------------------------ */
 static void check_micro(void) {
   tf_c_micro cpu = tf_c_micro_cpu(32); /* the thesis's AVX-512: 6, 4, 2 */
@@ -726,6 +770,7 @@ int main(int argc, char **argv) {
   each_problem(cases / 3, tf_rng_new(seed, 4), 40, 8, is_stationary);
   check_two_levels(cases / 3, seed);
   each_problem(cases, tf_rng_new(seed, 5), 9, 5, is_rounded);
+  check_guarantee(2 * cases, seed);
   check_micro();
   check_solver(cases / 5, seed);
   return check_report();
