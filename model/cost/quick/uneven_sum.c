@@ -85,7 +85,10 @@ static void begin(const summing *j, strands *d, bool then, int c) {
   }
   const int64_t len = range_at(j, d, then, j->e->chains[of->chain].base).len;
   const tf_path *path = then ? j->before : j->path;
-  const bool even = trip_at(j, path, of->pos[0]) * step_at(j, path, of->pos[0]) == len;
+  int first = 0; /* a loop of one step may belong to another op, too, whose own loops differ */
+  while (first < of->n && trip_at(j, path, of->pos[first]) <= 1)
+    first++;
+  const bool even = first < of->n && trip_at(j, path, of->pos[first]) * step_at(j, path, of->pos[first]) == len;
   t->ready = true, t->lost = false, t->at = 0, t->off = 0;
   t->tight = !even;
   t->rest = len - 1;
