@@ -15,4 +15,4 @@ A
 }
 
 # A file that the oracle drew, on stdout, with room in its memories and for its blocks.
-oracle() { sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/' "$1"; }
+oracle() { sed 's/, capacity: [^,}]*//; s/mesh: \[[0-9]*, [0-9]*\]/mesh: [64, 64]/; /mesh:/!s/^\(  - {name: L[1-9].*\)}$/\1, mesh: [64, 64]}/' "$1"; }
