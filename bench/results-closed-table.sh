@@ -72,8 +72,8 @@ cat <<'TAIL'
 - **Volume is not time.** The formulas make DRAM traffic small. Where that is hidden behind the compute (all GEMM chains on Edge), what
   decides is the first load, how well factors of the lengths fill the arrays, and the ports of L0; the closed form takes the fullest spread of lowest
   density and does not look further.
-- **Divisors.** Tiles go to divisors next to the real ones. The ratio to the real volume can pass Eq. 3.19's limit where these lie far apart
-  (lengths such as 7 or 14 rows).
+- **Multiples.** Tiles are multiples of what the meshes do at once, and those of inner memories divide the outer ones. The ratio to the real volume can pass
+  Eq. 3.19's limit where these lie far apart (lengths such as 7 or 14 rows).
 - **Model against formula.** Where halos overlap or borders clip, the formula counts full boxes; the model counts what is loaded. Where sums
   come back, the model counts them twice.
 TAIL
