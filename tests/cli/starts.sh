@@ -4,7 +4,7 @@
 set -u
 . "$(dirname "$0")/../lib.sh"
 large=arch-specs/edge.yaml small=$dir/small.yaml op=workloads/attention/g1.yaml
-sed 's/capacity: 4 MiB/capacity: 256 KiB/' $large >"$small"
+sed 's/capacity: 4 MiB/capacity: 64 KiB/' $large >"$small"
 cmp -s $large "$small" && { echo "edge.yaml's L1 has another size now"; exit 1; }
 
 cycles() { sed -n 's/^  "cycles": \([0-9.e+]*\),*$/\1/p' "$1"; }

@@ -70,7 +70,7 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" plan $net --target cpu --max-ops 2 --evals 60 -o plan.yaml >said 2>&1 || fail "plan"
   "$tool" tune $net plan.yaml --strategy random --trials 1 --store net.db >said 2>&1 || fail "tune of a plan's groups"
   "$tool" plan $net --target cpu --max-ops 2 --evals 60 --tuned net.db -o again.yaml >said 2>&1 || fail "plan --tuned"
-  grep -q '^2 of the different groups have the mapping that was measured$' said || fail "plan --tuned takes none"
+  grep -q '^[1-9] of the different groups have the mapping that was measured$' said || fail "plan --tuned takes none"
   "$tool" plan $net --target cpu --max-ops 2 --evals 60 --tuned a.db >said 2>&1 || fail "plan --tuned with another's store"
   grep -q '^0 of the different groups' said || fail "plan --tuned takes what is not there"
   "$tool" plan $net plan.yaml --target cpu --tuned net.db >said 2>&1 && fail "--tuned of a plan that is given"
