@@ -65,6 +65,7 @@ int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->
 static tf_search_opts options_of(const planner *p, view *v, int part) {
   const tf_planner_opts *o = p->o;
   tf_search_opts so = {.strategy = o->strategy,
+                       .whole_tiles = true,
                        .all_points = true, /* as plan_polish counts; the kernel's own cycles are added to it */
                        /* among mappings that keep the units equally busy, the one that moves less has larger blocks */
                        .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,

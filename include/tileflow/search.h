@@ -49,8 +49,9 @@ typedef struct {
                                    first, and the space of each is searched from its trip counts.  A start that fits
                                    counts as found, even outside the space; one that does not fit is repaired */
   int n_starts;
-  bool all_points; /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
-                      times as fast.  Else as `eval` counts them */
+  bool whole_tiles; /* ranges with many divisors are split by these alone: kernels work best on whole tiles */
+  bool all_points;  /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
+                       times as fast.  Else as `eval` counts them */
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
   const char *log;        /* file written during the search; NULL: none */
   bool resume;            /* use the results that the log already holds, and append to it */

@@ -439,6 +439,8 @@ static bool prepare(work *w) {
   if (!ok || !w->model) return ok;
   tf_model_walk_limit(w->model, t->walk_limit);
   w->trips->even = t->even = offers_even(w);
+  w->trips->whole = t->opts->whole_tiles;
+  w->trips->plain = w->trips->whole && t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1;
   return ok;
 }
 

@@ -87,6 +87,8 @@ typedef struct tf_trips {
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
   bool even;      /* offer only counts that divide */
+  bool whole;     /* the same of ranges with many divisors; of others, tiles of powers of two at most */
+  bool plain;     /* only counts that divide of watched loops */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */

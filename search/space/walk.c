@@ -134,6 +134,13 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
 
 /* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of these, only those with
  * tiles of a power of two. */
+static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d, int32_t len) {
+  const int32_t *list;
+  if (t->even || (t->whole && tf_factors_of(t->factors, len, TF_DIVISORS, &list) > TF_FEW_DIVISORS)) return TF_DIVISORS;
+  if (d->watched && t->plain) return TF_DIVISORS;
+  return d->watched || t->whole ? TF_WITH_TILES : TF_WITH_ALL;
+}
+
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
   const int32_t *list;
   int n = 0;
@@ -142,11 +149,12 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     domain[0] = b.lo;
     return 1;
   }
-  const tf_factors_kind kind = t->even ? TF_DIVISORS : d->watched ? TF_WITH_TILES : TF_WITH_ALL;
+  const tf_factors_kind kind = kind_of(t, d, b.all);
   int count = tf_factors_of(t->factors, b.all, kind, &list);
   for (int i = 0; i < count; i++)
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
-  if (d->axis != TF_TEMPORAL && !t->even) { /* the least count with tiles as short as on all instances that are left */
+  if (d->axis != TF_TEMPORAL &&
+      kind != TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
     const int32_t fill = ceil_div(b.all, ceil_div(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
