@@ -404,6 +404,7 @@ static void test_unshared(void) {
 static double best_of(const test_case *e, tf_template form) {
   const tf_emit_options k = {.isa = "portable"};
   const tf_search_opts so = {.objective = TF_EDP,
+                             .whole_tiles = true,
                              .variants = 256,
                              .budget = {.seed = 1, .threads = 1, .max_evals = form == TF_TEMPLATE_WHOLE ? 400 : 200}};
   tf_tree *t = tf_search_template(e->spec->arch, e->spec->workload, form);
