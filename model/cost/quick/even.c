@@ -62,6 +62,7 @@ static void add_loops(tf_even_maker *k, const tf_path *path, tf_even_slice *v) {
   tf_even_shift *pool = TF_ARRAY(k->a, tf_even_shift, (size_t)(path->n * v->n_rank));
   k->oom |= !v->temporal || !pool;
   k->ok &= !k->oom;
+  if (!k->ok) return;
   for (int pos = path->n - 1; pos >= 0 && k->ok; pos--)
     if (path->temporal >> pos & 1) v->temporal[v->n_temporal++] = loop_at(k, path, pos, v, &pool);
   v->spatial = v->temporal + v->n_temporal;
