@@ -1,6 +1,6 @@
 """Odd lengths beside the same rounded up to 16, which contain them: what `search` finds of both, on four machines.
 usage: python3 bench/odd_shapes.py TILEFLOW [EVALS [THREADS]] >docs/results/odd-shapes.csv
-A larger problem is never cheaper, so no ratio should pass 1.  About ten minutes on two cores; the summary goes to stderr."""
+A larger problem is never cheaper, so no ratio should pass 1.  The summary goes to stderr."""
 import json, math, subprocess, sys, tempfile, os
 
 MACHINES = ["edge", "cloud", "a100", "xeon-gold-6240"]

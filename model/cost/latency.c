@@ -8,7 +8,8 @@
 
 static double more(double a, double b) { return a > b ? a : b; }
 
-/* Cycles in which units work in lockstep: a step in which some of them have a point takes as long as a full one. */
+/* Cycles in which units work in lockstep: a step in which some of them have a point takes as long as a full one.  Times
+ * and over the units, as lanes_cost.c does it, so that both agree to the bit. */
 static double step_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;

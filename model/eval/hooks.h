@@ -4,8 +4,8 @@
 #include "model/cost/open.h"
 #include "tileflow/model.h"
 
-/* The cost of the last evaluation in units of a quick one: 1 for a quick one; for others a fixed part, and a share for
- * every setting visited.  Independent of the machine. */
+/* The cost of the last evaluation in units of a quick one: 1 for a quick one, 4 where its tiles may be partial; for
+ * others a fixed part, and a share for every setting visited.  Independent of the machine. */
 int64_t tf_model_effort(const tf_model *m);
 
 /* Steps that the last evaluation walked; 0: it did not walk.  And what these count as in a budget of evaluations,
@@ -17,9 +17,6 @@ static inline int64_t tf_model_walked_evals(const tf_model *m) { return tf_model
 /* Sets the most settings that the sums of an evaluation may visit before they leave it to the walk; initially 2^28.
  * With a walk limit of 0, too, no evaluation takes long. */
 void tf_model_sum_limit(tf_model *m, int64_t settings);
-
-/* Whether the quick count may apply to the tree where tiles are partial, too: nothing is padded or retained. */
-bool tf_model_takes_partial(const tf_model *m);
 
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,
  * and out[i] is what tf_model_eval finds for it (its effort is 1); other elements of out are unchanged.  The first

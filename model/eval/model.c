@@ -13,7 +13,8 @@
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
-/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them; of the general
+/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them, at half of what
+ * it takes, so that budgets in these units still reach enough mappings of ranges that nothing divides; of the general
  * count a fixed part, and one for each so many settings visited, or steps walked. */
 enum { PARTIAL = 4, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
 
@@ -187,8 +188,6 @@ int64_t tf_model_effort(const tf_model *m) {
 }
 
 int64_t tf_model_walked(const tf_model *m) { return m->walked; }
-
-bool tf_model_takes_partial(const tf_model *m) { return m->even && !m->plan->clips && !m->plan->cuts; }
 
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 

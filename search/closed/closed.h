@@ -53,8 +53,7 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int level);
 double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int level);
 
 /* Integer tiles near real ones, rounded up and down: to divisors, and for the first level to tiles whose last one is
- * shorter.  The combination that fits and moves
- * least. */
+ * shorter.  The combination that fits and moves least. */
 bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole);
 /* Eq. 3.19: the ratio by which tiles rounded down may exceed the real-valued volume.  The thesis derives it for
  * tensors that one loop reloads; where several do, their factors multiply. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, MOST = 240, LARGE = 16 };
+enum { SLOTS = 1024, KINDS = TF_WITH_ALL + 1, MOST = 240, LARGE = 16 };
 
 typedef struct {
   int32_t n;
@@ -13,7 +13,7 @@ typedef struct {
 
 struct tf_factors {
   tf_arena *arena;
-  entry table[SLOTS]; /* slot n mod SLOTS; a later n replaces an earlier one */
+  entry table[SLOTS]; /* by n and kind; a later one replaces an earlier one */
 };
 
 tf_factors *tf_factors_new(tf_arena *a) {
@@ -52,7 +52,7 @@ static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
 }
 
 int tf_factors_of(tf_factors *f, int32_t n, tf_factors_kind kind, const int32_t **out) {
-  entry *e = &f->table[(uint32_t)n % SLOTS];
+  entry *e = &f->table[((uint32_t)n * KINDS + kind) % SLOTS];
   if (e->n != n || e->kind != kind) {
     int32_t list[MOST];
     int count = collect(n, kind, list);

@@ -13,7 +13,7 @@
 
 enum {
   LOOK_EVERY = 16,
-  UNEVEN_ONE_IN = 24, /* see offers_even */
+  UNEVEN_ONE_IN = 24, /* see set_offers */
   REFUSED_MOST = 64,
   SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
   UNKNOWN_STEPS = 1 << 17, /* of the walk that counts one mapping a task with its mask */
@@ -402,12 +402,26 @@ static bool prepare_mask(work *w, tf_diags *d) {
   return w->unknown != NULL;
 }
 
-/* Where partial tiles take the model's long way, most tasks are offered only counts that divide. */
-static bool offers_even(const work *w) {
-  const tf_task *t = w->t;
-  const bool done = w->known && w->known->even_done;
-  return !tf_model_takes_partial(w->model) && t->strategy->evals_per_shape && !done &&
-         t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1;
+/* Whether the model counts partial tiles of the tree the long way: something is padded or retained. */
+static bool slow_where_partial(const tf_tree *t) {
+  bool slow = false;
+  for (int z = 0; z < t->workload->n_tensors; z++)
+    for (int r = 0; r < t->workload->tensors[z].rank; r++)
+      slow |= t->workload->tensors[z].pad[r] > 0;
+  for (int n = 0; n < t->n_nodes; n++)
+    slow |= t->nodes[n].kind == TF_SCOPE && t->nodes[n].n_retain > 0;
+  return slow;
+}
+
+/* Which trip counts the task is offered.  Of trees where partial tiles take long, only those that divide in most
+ * tasks.  It depends on the task and on what is known, not on whether the task is replayed from a log. */
+static void set_offers(work *w) {
+  tf_task *t = w->t;
+  const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1, done = w->known && w->known->even_done;
+  t->even = most && !done && t->strategy->evals_per_shape && slow_where_partial(w->tree);
+  w->trips->even = t->even;
+  w->trips->whole = t->opts->whole_tiles;
+  w->trips->plain = most && t->opts->whole_tiles;
 }
 
 static bool prepare(work *w) {
@@ -436,11 +450,9 @@ static bool prepare(work *w) {
   for (int by = 0; ok && by < TF_N_BY; by++)
     ok = (t->best[by].trips = calloc((size_t)t->n_loops + 1, sizeof(int64_t))) != NULL;
   t->failed = !ok && t->legal;
+  if (ok) set_offers(w);
   if (!ok || !w->model) return ok;
   tf_model_walk_limit(w->model, t->walk_limit);
-  w->trips->even = t->even = offers_even(w);
-  w->trips->whole = t->opts->whole_tiles;
-  w->trips->plain = w->trips->whole && t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1;
   return ok;
 }
 

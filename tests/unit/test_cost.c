@@ -402,6 +402,7 @@ static bool same_causes(const test_case *a, const test_case *b) {
 typedef struct {
   int retains, retained; /* cases that retain; those of them that were not walked */
   int closed, quick;     /* cases that were not walked; those that went the quick way */
+  int partial;           /* those of these in which tiles may have been partial */
 } tally;
 
 static void twin(uint64_t seed, tally *t) {
@@ -416,6 +417,7 @@ static void twin(uint64_t seed, tally *t) {
                (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular));
   t->closed += a.ok && !a.model->ev.irregular;
   t->quick += a.ok && a.model->quick;
+  t->partial += a.ok && a.model->quick && a.model->partial;
   t->retains += a.ok && a.model->plan->n_retains;
   t->retained += a.ok && a.model->plan->n_retains && !a.model->ev.irregular;
   if (!CHECK(equal)) {
@@ -455,9 +457,12 @@ int main(int argc, char **argv) {
   check_cover();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
-  if (argc > 1) printf("closed %d quick %d retains %d of them closed %d\n", t.closed, t.quick, t.retains, t.retained);
+  if (argc > 1)
+    printf("closed %d quick %d partial %d retains %d of them closed %d\n", t.closed, t.quick, t.partial, t.retains,
+           t.retained);
   CHECK((uint64_t)t.closed > cases / 2);
   CHECK((uint64_t)t.quick > cases / 6);
+  CHECK((uint64_t)t.partial > cases / 10);
   CHECK((uint64_t)t.retained > cases / 5);
   return check_report();
 }

@@ -6,7 +6,7 @@
 #define MODEL_COST_QUICK_EVEN_H
 #include "model/flow/plan.h"
 
-enum { TF_EVEN_VISITS = 1 << 20 };
+enum { TF_EVEN_VISITS = 1 << 20 }; /* most ranges that are counted as visited */
 
 /* A product of trip counts: value[next] * trip[loop]; number 0 is the constant 1. */
 typedef struct {
