@@ -212,7 +212,7 @@ static bool set_out(ti_case *c, ti_word w, void *arg) {
     return false;
   }
   s->op->out = s->ref[at];
-  z->producer = c->n_ops;
+  z->producer = c->n_ops - 1;
   return true;
 }
 
@@ -301,6 +301,7 @@ static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const
       return tf_fail(c->diags, op->at, TF_E_DUP, "op '%.40s' given twice", op->name);
   if (!tf_is_name(op->name, v[O_NAME]->len, true))
     return tf_fail(c->diags, op->at, TF_E_SYNTAX, "'%.40s' cannot name an op", op->name);
+  c->ops[c->n_ops++] = op; /* before its parts: what an op with faults makes, it makes */
   if (!ti_words(c, v[O_DIMS], has_dim, op) || !read_spaces(c, v[O_SPACES], k, &s)) return false;
   bool ok = ti_words(c, v[O_INS], add_read, &s);
   ok &= ti_words(c, v[O_OUT], set_out, &s);
@@ -309,7 +310,6 @@ static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const
   if (v[O_INPLACE]) ti_warn(c, v[O_INPLACE]->at, "not modelled: inplace of op '%.40s'", op->name);
   for (int i = O_DENSITY; i <= O_DENSITIES; i++)
     if (v[i]) ti_warn(c, v[i]->at, "not modelled: densities of op '%.40s': every element counts", op->name);
-  c->ops[c->n_ops++] = op;
   return true;
 }
 
