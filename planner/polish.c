@@ -170,25 +170,33 @@ static bool move(polish *q) {
   return move_own(q, from);
 }
 
-static void charge(polish *q) {
+/* What is kept of a count: the arrays of a result are the model's, and hold until its next evaluation. */
+typedef struct {
+  double cycles, traffic;
+} counted;
+
+/* Counts the next setting; false: it does not fit. */
+static bool count_next(polish *q, counted *c) {
+  tf_result r;
+  const bool fits = tf_model_eval(q->model, q->next, &r) && r.feasible;
   q->effort -= tf_model_effort(q->model);
   q->p->plan->walked += tf_model_walked(q->model);
+  if (fits) *c = (counted){r.cycles, tf_result_traffic(q->p->wl, &r)};
+  return fits;
 }
 
 /* Improves the own loops of ops by the model alone, with those that they share as they are: a kernel whose blocks stay
  * close to the core goes by the shared loops, the model's cycles of each op by its own.  Where ops share none, kernels
  * go by their own loops. */
-static void settle(polish *q, int tries, tf_result *best) {
+static void settle(polish *q, int tries, counted *best) {
   for (int i = 0; i < tries && q->shares && q->effort > 0; i++) {
-    tf_result r;
+    counted now;
     const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
     memcpy(q->kept, q->next, (size_t)q->n * sizeof *q->kept);
     if (q->at[from].is_fixed || q->at[from].op < 0 || !move_own(q, from)) continue;
     if (tf_rng_below(&q->rng, 2)) move_own(q, from);
-    const bool better = tf_model_eval(q->model, q->next, &r) && r.feasible && r.cycles < best->cycles;
-    charge(q);
-    if (better)
-      *best = r;
+    if (count_next(q, &now) && now.cycles < best->cycles)
+      *best = now;
     else
       memcpy(q->next, q->kept, (size_t)q->n * sizeof *q->kept);
   }
@@ -201,11 +209,10 @@ static bool was_costed(const polish *q) {
 }
 
 /* Adds the next setting as a candidate if it is better than the best; false: memory ran out. */
-static bool try_next(polish *q, const tf_result *r) {
+static bool try_next(polish *q, counted now) {
   bool failed = false;
   memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
-  plan_candidate c = {
-      .cycles = r->cycles, .traffic = tf_result_traffic(q->p->wl, r), .tree = tf_complete(q->open, q->next, &failed)};
+  plan_candidate c = {.cycles = now.cycles, .traffic = now.traffic, .tree = tf_complete(q->open, q->next, &failed)};
   c.text = c.tree ? tf_tree_text(c.tree) : NULL;
   c.value = c.text ? plan_score(q->p, &c) : INFINITY;
   c.is_scored = true;
@@ -227,12 +234,10 @@ static int costed_most(const polish *q) {
 
 /* Settles the next setting, and adds it if its kernel is better than the best; false: memory ran out. */
 static bool settle_and_try(polish *q, int tries) {
-  tf_result r;
-  const bool counted = tf_model_eval(q->model, q->next, &r);
-  charge(q);
-  if (!counted || !r.feasible) return true;
-  settle(q, tries, &r);
-  return plan_is_behind(q->p, r.cycles, q->value) || was_costed(q) || try_next(q, &r);
+  counted now;
+  if (!count_next(q, &now)) return true;
+  settle(q, tries, &now);
+  return plan_is_behind(q->p, now.cycles, q->value) || was_costed(q) || try_next(q, now);
 }
 
 static bool walk(polish *q) {
@@ -284,13 +289,11 @@ static bool twins(polish *q) {
   for (int from = 0; from < q->p->wl->n_ops; from++)
     for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_over(q->p); to++) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
-      tf_result r;
+      counted now;
       if (from == to || !copy_twin(q, from, to) || was_costed(q) || q->effort <= 0) continue;
-      const bool fits = tf_model_eval(q->model, q->next, &r) && r.feasible;
-      charge(q);
-      if (!fits || plan_is_behind(q->p, r.cycles, q->value)) continue;
+      if (!count_next(q, &now) || plan_is_behind(q->p, now.cycles, q->value)) continue;
       left--;
-      if (!try_next(q, &r)) return false;
+      if (!try_next(q, now)) return false;
     }
   return true;
 }
