@@ -9,6 +9,7 @@
 
 enum {
   MAX_RANK = 8,
+  MAX_DIMS = 16,
   MAX_ELEMENTS = 4096,
   MAX_PATH = 48,
   MAX_NODES = 320,

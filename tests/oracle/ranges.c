@@ -1,4 +1,5 @@
 /* Bounds inference at one setting of all loops (docs/SEMANTICS.md section 1). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/oracle/oracle.h"
@@ -26,10 +27,15 @@ static int64_t step(const oracle *o, int op, place p) {
   return size;
 }
 
-static span index_span(const oracle *o, int op, const tf_index *ix, int n) {
+/* Of the op's dims those of an index; range: those of all its dims, asked for once, as each may ask for those of its
+ * readers, and these for theirs. */
+static span index_span(const tf_op *p, const tf_index *ix, const span *range) {
   span s = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
-    span d = dim_range(o, op, ix->terms[i].dim, n);
+    int k = 0;
+    while (p->dims[k] != ix->terms[i].dim)
+      k++;
+    span d = range[k];
     int64_t c = ix->terms[i].coef, last = d.lo + d.len - 1;
     if (d.len <= 0) return (span){0, 0};
     int64_t a = c * d.lo, b = c * last;
@@ -124,10 +130,15 @@ bool idle(const oracle *o, int op, int n) {
 box op_box(const oracle *o, int op, int ref, int n) {
   const tf_op *p = &o->wl->ops[op];
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
-  box b = {.empty = idle(o, op, n)};
+  span range[MAX_DIMS];
+  if (p->n_dims > MAX_DIMS) abort();
+  box b = {.empty = false};
+  for (int i = 0; i < p->n_dims; i++) {
+    range[i] = dim_range(o, op, p->dims[i], n);
+    b.empty |= range[i].len <= 0 && !unbounded(o);
+  }
   for (int r = 0; r < o->wl->tensors[z].rank && !b.empty; r++) {
-    b.rank[r] =
-        ref < 0 ? dim_range(o, op, p->dims[r], n) : clipped(o, z, r, index_span(o, op, &p->reads[ref].index[r], n));
+    b.rank[r] = ref < 0 ? range[r] : clipped(o, z, r, index_span(p, &p->reads[ref].index[r], range));
     b.empty |= b.rank[r].len <= 0;
   }
   return b;
