@@ -1,21 +1,17 @@
-/* The words that pass each leg of a Tile, by class of steps.  With double buffering a transfer is hidden behind the
- * step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5; DECISIONS 18). */
+/* The words that pass each leg of a Tile in the busiest instance, by class of steps.  With double buffering a transfer
+ * is hidden behind the step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5;
+ * DECISIONS 18). */
 #include "model/cost/state.h"
 
 /* Adds a share of what slice i moves to the ports of its class of steps. */
-static void add_words(struct tf_model *m, int i, int row, const tf_move *v, double share) {
-  const tf_views *w = m->views;
-  const tf_view *view = &w->node[m->plan->slices[i].node];
-  tf_ports *cell = &m->cells[view->cell + row * view->n_legs];
-  cell[0].write += share * w->own[i] * (double)v->fill;
-  cell[0].read += share * w->own[i] * (double)v->drain;
-  cell[w->leg[i]].read += share * w->up[i] * (double)v->read;
-  cell[w->leg[i]].write += share * w->up[i] * (double)v->update;
+static void add_words(struct tf_model *m, int i, int row, const tf_flow *v, double share) {
+  const tf_view *view = &m->views->node[m->plan->slices[i].node];
+  tf_cell_add(m->views, i, &m->cells[view->cell + row * view->n_legs], v, share);
 }
 
 /* Entries after a sibling's: shared out over the first step and the steps in which a loop of rows from .. n_rows - 2
  * carries. */
-static void put_outer(struct tf_model *m, int i, int from, const tf_move *v) {
+static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
   const tf_view *view = &m->views->node[m->plan->slices[i].node];
   const double *steps = &m->class_steps[view->row];
   double all = 0;
@@ -25,9 +21,9 @@ static void put_outer(struct tf_model *m, int i, int from, const tf_move *v) {
     if (steps[j] > 0) add_words(m, i, j, v, steps[j] / all);
 }
 
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v) { add_words(m, i, row, v, 1); }
+void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) { add_words(m, i, row, v, 1); }
 
-void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v) {
+void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
   const tf_pclass *k = &m->plan->slices[i].classes[c];
   if (!m->by_steps) return;
   if (k->carry >= 0)

@@ -37,13 +37,13 @@ tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
   const tf_views *w = m->views;
   tf_ports sum = {0, 0};
   for (int i = v->first; i < v->first + v->n_slices; i++) {
-    const tf_move *k = &m->moves[i];
+    const tf_flow *k = &m->flows[i];
     if (leg == 0) {
-      sum.read += (double)k->drain * w->own[i];
-      sum.write += (double)k->fill * w->own[i];
+      sum.read += k->drain * w->own[i];
+      sum.write += k->fill * w->own[i];
     } else if (w->leg[i] == leg) {
-      sum.read += (double)k->read * w->up[i];
-      sum.write += (double)k->update * w->up[i];
+      sum.read += k->read * w->up[i];
+      sum.write += k->update * w->up[i];
     }
   }
   return sum;

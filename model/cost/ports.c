@@ -1,5 +1,5 @@
-/* The words that pass the ports of every memory because of each node and those below it, and the instances that share
- * that load (DECISIONS 15).  From these also how busy each level is over the whole run. */
+/* The words that pass the ports of the busiest instance of every memory because of each node and those below it, and
+ * the instances in use (DECISIONS 15).  From these also how busy each level is over the whole run. */
 #include <string.h>
 
 #include "model/cost/state.h"
@@ -77,29 +77,25 @@ static void add_slices(struct tf_model *m) {
   const tf_plan *p = m->plan;
   const tf_views *w = m->views;
   for (int i = 0; i < p->n_slices; i++) {
-    const tf_move *k = &m->moves[i];
+    const tf_flow *k = &m->flows[i];
     tf_ports *up = &m->below[w->up_pass[i]];
-    up->read += (double)k->read * w->up[i];
-    up->write += (double)k->update * w->up[i];
+    up->read += k->read * w->up[i];
+    up->write += k->update * w->up[i];
     if (w->own_pass[i] < 0) continue;
     tf_ports *own = &m->below[w->own_pass[i]];
-    own->read += (double)k->drain * w->own[i];
-    own->write += (double)k->fill * w->own[i];
+    own->read += k->drain * w->own[i];
+    own->write += k->fill * w->own[i];
   }
 }
 
-void tf_ports_fill(struct tf_model *m) {
+/* The instances in use at once: those of the m-tile, or of the children. */
+static void count_instances(struct tf_model *m) {
   const tf_views *w = m->views;
-  memset(m->below, 0, (size_t)w->n_passes * sizeof *m->below);
   memset(m->in_use, 0, (size_t)w->n_passes * sizeof *m->in_use);
-  add_slices(m);
-  tf_stream_ports(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
     if (k->from >= 0) m->in_use[i] = m->width[k->from];
     if (k->up < 0) continue;
-    m->below[k->up].read += m->below[i].read;
-    m->below[k->up].write += m->below[i].write;
     if (k->beside)
       m->in_use[k->up] += m->in_use[i];
     else if (m->in_use[i] > m->in_use[k->up])
@@ -107,10 +103,31 @@ void tf_ports_fill(struct tf_model *m) {
   }
 }
 
-tf_pace tf_pace_at(const struct tf_model *m, int pass) {
-  const tf_memory *mem = &m->plan->arch->memories[m->views->passes[pass].level];
-  double k = m->in_use[pass] > 1 ? 1 / (double)m->in_use[pass] : 1;
-  return (tf_pace){k / mem->read_bw, k / mem->write_bw, mem->one_port};
+/* The busier of two instances at once: of each port, or of the one that reads and writes share. */
+static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
+  if (mem->one_port) return a.read + a.write > b.read + b.write ? a : b;
+  return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
+}
+
+void tf_ports_fill(struct tf_model *m) {
+  const tf_views *w = m->views;
+  memset(m->below, 0, (size_t)w->n_passes * sizeof *m->below);
+  memset(m->aside, 0, (size_t)w->n_passes * sizeof *m->aside);
+  count_instances(m);
+  add_slices(m);
+  tf_stream_ports(m);
+  for (int i = 0; i < w->n_passes; i++) {
+    const tf_pass *k = &w->passes[i];
+    m->below[i].read += m->aside[i].read;
+    m->below[i].write += m->aside[i].write;
+    if (k->up < 0) continue;
+    if (k->beside) {
+      m->aside[k->up] = busier(&m->plan->arch->memories[k->level], m->aside[k->up], m->below[i]);
+    } else {
+      m->below[k->up].read += m->below[i].read;
+      m->below[k->up].write += m->below[i].write;
+    }
+  }
 }
 
 /* What a pass moves, less what has passed before the m-tile `first` begins. */

@@ -11,21 +11,21 @@ typedef struct {
   int64_t read, update; /* serving level */
 } tf_move;
 
+/* The same words, as far as they pass the ports of one instance, the busiest: fill and drain of the slice's own memory,
+ * read and update of the serving one (busy.c). */
+typedef struct {
+  double fill, drain, read, update;
+} tf_flow;
+
 /* Words that enter: over all instances, over sharing groups, and (for results of ops below) for the first time. */
 typedef struct {
   int64_t all, groups, first;
 } tf_entry;
 
-/* Words through the two ports of a memory, in words of that memory. */
+/* Words through the two ports of one instance of a memory, in words of that memory. */
 typedef struct {
   double read, write;
 } tf_ports;
-
-/* Cycles a word of a memory's ports, over all its instances in use. */
-typedef struct {
-  double read, write;
-  bool one_port; /* reads and writes share one port */
-} tf_pace;
 
 static inline double tf_port_time(tf_pace p, tf_ports w) {
   double read = w.read * p.read, write = w.write * p.write;
@@ -59,12 +59,14 @@ struct tf_model {
   tf_eval ev;
   int64_t walk_max;  /* most steps of an exact walk */
   bool to_walk;      /* evaluations walk, whatever counts apply */
+  bool to_sum;       /* the quick count is not used */
   bool estimates;    /* where the walk gives up, whole tiles are counted */
   bool whole_tiles;  /* the quick count takes every step to have a whole tile, as far as it reaches beyond a range */
   int64_t *own_trip; /* [n_loops] the tree's trip counts */
   struct tf_cover *cover; /* whether trip counts cover the ranges; created with scratch.boxes */
   tf_scratch scratch;
   tf_move *moves;      /* [n_slices] */
+  tf_flow *flows;      /* [n_slices] */
   tf_ports *cells;     /* [views->n_cells] per Tile, what passes its legs, [row * n_legs + leg]; row: the steps in which
                           that loop carries; the last row: the first step */
   double *class_steps; /* [views->n_rows] with double buffering, per Tile: the number of steps in which the loop of each
@@ -72,20 +74,23 @@ struct tf_model {
   tf_head *heads;      /* [n_nodes] with double buffering */
   tf_ports *hidden;    /* [views->n_legs] with double buffering, per Tile: words of its first load that pass the leg
                           before it begins */
-  tf_ports *below;     /* [views->n_passes] words that the node and those below it cause there */
+  tf_ports *below;     /* [views->n_passes] words that the node and those below it cause in the busiest instance */
+  tf_ports *aside;     /* [views->n_passes] of its children that run at once in instances of their own, the busiest */
   int64_t *in_use;     /* [views->n_passes] instances in use at once; 0: no own ones */
   tf_correction
-      *corrections;  /* [2 * op] in every run of the scope that streams op, [2 * op + 1] its deferred divisions */
-  int64_t *steps;    /* [n_nodes] moments */
-  int64_t *width;    /* [n_nodes] the most instances of the path's spatial loops in use at once */
-  bool by_steps;     /* whether cells are needed: the architecture overlaps step by step */
-  int64_t *rank_len; /* [views->n_ranks] largest extents of m-tile slices */
-  int64_t *box;      /* [n_tile_slices] their words; saturating */
-  int64_t *at_once;  /* [node] the most bits that an m-tile holds at one moment; -1: its slices are largest at the same
-                        moment */
+      *corrections;   /* [2 * op] in every run of the scope that streams op, [2 * op + 1] its deferred divisions */
+  int64_t *steps;     /* [n_nodes] moments */
+  int64_t *width;     /* [n_nodes] the most instances of the path's spatial loops in use at once */
+  bool first_busiest; /* no instance moves more than the first (busy.c); otherwise the mean one counts */
+  bool by_steps;      /* whether cells are needed: the architecture overlaps step by step */
+  int64_t *rank_len;  /* [views->n_ranks] largest extents of m-tile slices */
+  int64_t *box;       /* [n_tile_slices] their words; saturating */
+  int64_t *at_once;   /* [node] the most bits that an m-tile holds at one moment; -1: its slices are largest at the same
+                         moment */
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs: the whole tensor */
   int64_t *treated; /* [2 * op] words of a streamed output corrected in every run of the scope, [2 * op + 1] in one run
                        a production */
+  double *treated_flow;     /* [2 * op] the same in the busiest instance of the memory that holds them */
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
   struct tf_even *even;     /* what the quick count needs; NULL: it never applies */
   struct tf_uneven *uneven; /* what it needs where tiles may be partial; NULL: not created yet */
@@ -116,23 +121,42 @@ tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e);
 /* Fills class_steps of the Tiles with entries by multiplying trip counts, which is right where nothing is idle. */
 void tf_class_steps(struct tf_model *m);
 /* Adds what slice i moves in class c of its entries to the cells of its Tile; needs class_steps. */
-void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
+void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v);
+/* Adds what slice i moves to a row of its Tile, which begins at `cell`. */
+static inline void tf_cell_add(const tf_views *w, int i, tf_ports *cell, const tf_flow *v, double share) {
+  const double own = share * w->own[i], up = share * w->up[i];
+  tf_ports *leg = &cell[w->leg[i]];
+  cell->write += own * v->fill;
+  cell->read += own * v->drain;
+  leg->read += up * v->read;
+  leg->write += up * v->update;
+}
 /* The same for one row of its Tile. */
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v);
+void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v);
+/* What an instance moves if all of them move as much; needs width. */
+tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v);
+/* What the busiest instances move; e[TF_N_SIDES]: what enters slice i, where the first instance is not the busiest only
+ * in all of them. */
+tf_flow tf_flow_of(const struct tf_model *m, int i, const tf_entry *e);
+/* Fills treated_flow of op o as if all instances had as much; needs treated and width. */
+void tf_treated_share(struct tf_model *m, int o);
+void tf_flow_add(tf_flow *sum, const tf_flow *v);
 /* Removes from the moves and points what streaming leaves out of the steps. */
 void tf_put_off(struct tf_model *m);
 /* Adds streaming's corrections: points on their units, and their words (DECISIONS 11). */
 bool tf_count_stream(struct tf_model *m);
-/* Adds the words of the corrections to what their scopes cause. */
+/* Adds the words of the corrections to what their scopes cause; needs in_use. */
 void tf_stream_ports(struct tf_model *m);
 /* Fills below and in_use. */
 void tf_ports_fill(struct tf_model *m);
-/* The pace of a pass (of views); needs tf_ports_fill. */
-tf_pace tf_pace_at(const struct tf_model *m, int pass);
+/* The pace of a pass (of views). */
+static inline tf_pace tf_pace_at(const struct tf_model *m, int pass) {
+  return m->views->pace[m->views->passes[pass].level];
+}
 /* A lower bound on node n's time: the longest time that a port needs for what n and those below it cause, over the
  * passes that bind (all: over all passes).  first: the m-tile whose hidden words have passed before; -1: none have. */
 double tf_busiest_port(const struct tf_model *m, int n, bool all, int first);
-/* What Tile v's own entries move through one of its legs, over the run. */
+/* What Tile v's own entries move through one of its legs, over the run, in the busiest instance. */
 tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg);
 /* Time of op o's points, and of its corrections, on the units that run them. */
 double tf_work_time(const struct tf_model *m, int o);

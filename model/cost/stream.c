@@ -46,6 +46,11 @@ static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_
   return ok;
 }
 
+static void drop(struct tf_model *m, int i) {
+  m->moves[i] = (tf_move){0, 0, 0, 0};
+  m->flows[i] = (tf_flow){0, 0, 0, 0};
+}
+
 /* Within the steps op o does what its step says: what that leaves out is not read, and handing on takes no points. */
 static void put_off(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
@@ -54,8 +59,8 @@ static void put_off(struct tf_model *m, int o) {
   tf_op_result *res = &m->res.ops[o];
   if (step->hands_on) res->points = res->recomputed = res->skipped = 0;
   for (int i = 0; i < op->n_reads && step->read; i++)
-    if (step->read[i] < 0) m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
-  if (step->number) m->moves[p->op_slice[o] + op->n_reads] = (tf_move){0, 0, 0, 0};
+    if (step->read[i] < 0) drop(m, p->op_slice[o] + i);
+  if (step->number) drop(m, p->op_slice[o] + op->n_reads);
 }
 
 void tf_put_off(struct tf_model *m) {
@@ -82,15 +87,17 @@ bool tf_count_stream(struct tf_model *m) {
   return true;
 }
 
-/* Words of op o's output, read and updated (or only read), at the memory that holds it at the scope. */
-static void touch(struct tf_model *m, int o, int64_t words, bool update) {
+/* Words of op o's output, read and updated (or only read), at the memory that holds it at the scope.  Where its m-tiles
+ * stand below the scope, they share the words alike. */
+static void touch(struct tf_model *m, int o, double words, bool update) {
   const tf_plan *p = m->plan;
   int level = p->stream[o].above;
   if (m->open && m->open->node[p->stream_scope[o]]) return;
-  double w = (double)words * m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out];
-  tf_ports *at = &m->below[tf_pass_of(m->views, p->stream_scope[o], level)];
-  at->read += w;
-  at->write += update ? w : 0;
+  const int pass = tf_pass_of(m->views, p->stream_scope[o], level);
+  double w = words * m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out];
+  if (m->views->server[p->n_slices + o] < 0 && m->in_use[pass] > 1) w /= (double)m->in_use[pass];
+  m->below[pass].read += w;
+  m->below[pass].write += update ? w : 0;
 }
 
 void tf_stream_ports(struct tf_model *m) {
@@ -98,7 +105,7 @@ void tf_stream_ports(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops && p->online; o++) {
     const int z = p->online->divided_by[o];
     if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
-      touch(m, o, m->corrections[2 * o].points + m->corrections[2 * o + 1].points, true);
-    if (z >= 0) touch(m, z, m->treated[2 * z + 1], false);
+      touch(m, o, m->treated_flow[2 * o] + (z >= 0 ? m->treated_flow[2 * o + 1] : 0), true);
+    if (z >= 0) touch(m, z, m->treated_flow[2 * z + 1], false);
   }
 }

@@ -81,6 +81,13 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   return true;
 }
 
+static bool fill_paces(tf_arena *a, const tf_arch *arch, tf_views *w) {
+  w->pace = TF_ARRAY(a, tf_pace, (size_t)arch->n_memories);
+  for (int l = 0; w->pace && l < arch->n_memories; l++)
+    w->pace[l] = (tf_pace){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw, arch->memories[l].one_port};
+  return w->pace != NULL;
+}
+
 static bool fill_peaks(tf_arena *a, const tf_arch *arch, tf_views *w) {
   w->peak = TF_ARRAY(a, double, (size_t)arch->n_units + 1);
   for (int u = 0; w->peak && u < arch->n_units; u++) {
@@ -138,8 +145,9 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->own = TF_ARRAY(a, double, slices);
   w->up = TF_ARRAY(a, double, slices);
   w->rank_at = TF_ARRAY(a, int, slices);
+  w->server = TF_ARRAY(a, int, slices + (size_t)p->wl->n_ops);
   w->ratio = TF_ARRAY(a, double, (size_t)(p->arch->n_memories * p->wl->n_tensors));
-  return w->node && w->leg && w->own && w->up && w->rank_at && w->ratio;
+  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio;
 }
 
 static void fill_ratios(const tf_plan *p, tf_views *w) {
@@ -156,13 +164,17 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   tf_views *w = TF_NEW(a, tf_views);
   if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) || !fill_peaks(a, p->arch, w) ||
-      !fill_meshes(a, p, w))
+      !fill_paces(a, p->arch, w) || !fill_meshes(a, p, w))
     return NULL;
   for (int i = 0; i < p->n_tile_slices; i++) {
     w->rank_at[i] = w->n_ranks;
     w->n_ranks += p->wl->tensors[p->slices[i].tensor].rank;
   }
   fill_ratios(p, w);
+  for (int i = 0; i < p->n_slices + p->wl->n_ops; i++) {
+    const tf_slice *s = tf_slice_at(p, i);
+    w->server[i] = s->node < 0 ? -1 : tf_plan_mtile(p, s->node, s->above);
+  }
   for (int n = 0; n < p->tree->n_nodes; n++) {
     tf_view *v = &w->node[n];
     if (p->tree->nodes[n].kind == TF_SCOPE) continue;

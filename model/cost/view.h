@@ -39,6 +39,12 @@ typedef struct {
   int *loops;
 } tf_mesh;
 
+/* Cycles a word of a memory's ports. */
+typedef struct tf_pace {
+  double read, write;
+  bool one_port; /* reads and writes share one port */
+} tf_pace;
+
 typedef char tf_label[64];
 enum { TF_MAX_LEGS = 64 };
 
@@ -57,7 +63,11 @@ typedef struct tf_views {
   tf_pass *passes; /* children before parents */
   /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
   int *own_pass, *up_pass;
+  /* [n_slices + n_ops] the m-tile in whose instances the serving memory stands, of slices and of streamed outputs; -1:
+   * there is one instance */
+  int *server;
   int n_memories;
+  tf_pace *pace;       /* [n_memories] */
   double *peak;        /* [n_units] points a cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
   tf_label *port_name; /* [2 * level + is_write] "DRAM read" */
@@ -75,6 +85,16 @@ int tf_pass_of(const tf_views *w, int n, int level);
 
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
+
+/* The instances of which a slice's words are counted: all, the first one of its own memory, and the first one of the
+ * memory that serves it. */
+typedef enum { TF_ALL, TF_OWN, TF_SERVING, TF_N_SIDES } tf_side;
+
+/* Path positions of the spatial loops that then stand at their first setting; i as for tf_slice_at. */
+static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, tf_side side) {
+  const int below = side == TF_ALL ? -1 : side == TF_OWN ? tf_slice_at(p, i)->node : w->server[i];
+  return below < 0 ? 0 : tf_path_spatial(p, below);
+}
 
 /* Whether the children of Para or Pipe scope n work in one instance of memory `level` (DECISIONS 12). */
 static inline bool tf_shared_instance(const tf_views *w, int n, int level) {

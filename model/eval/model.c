@@ -35,6 +35,7 @@ static bool alloc_state(struct tf_model *m) {
   m->hidden = TF_ARRAY(a, tf_ports, (size_t)m->views->n_legs + 1);
   m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
   m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
+  m->aside = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
   m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
   m->corrections = TF_ARRAY(a, tf_correction, (size_t)p->wl->n_ops * 2);
   m->own_trip = TF_ARRAY(a, int64_t, loops);
@@ -44,6 +45,7 @@ static bool alloc_state(struct tf_model *m) {
   m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
+  m->treated_flow = TF_ARRAY(a, double, (size_t)p->wl->n_ops * 2);
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
   m->rects = TF_ARRAY(a, tf_rect, (size_t)p->wl->n_ops + 1);
@@ -52,6 +54,7 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
+  m->flows = TF_ARRAY(a, tf_flow, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
   m->width = TF_ARRAY(a, int64_t, nodes);
   m->res.counts = TF_ARRAY(a, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
@@ -59,10 +62,10 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->in_use &&
-         m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->ev.trip && m->ev.step &&
-         m->moves && m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
-         m->res.nodes;
+  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
+         m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->treated_flow &&
+         m->ev.trip && m->ev.step && m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts &&
+         m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_even(struct tf_model *m) {
@@ -206,7 +209,7 @@ void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = setti
 static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_slices; i++)
-    if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0};
+    if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0}, m->flows[i] = (tf_flow){0};
 }
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
@@ -217,11 +220,15 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->gave_up = m->estimated = false;
   m->walked = 0;
   m->ev.masked_too = m->all_points;
-  const bool even = m->even && (!m->plan->skips || m->all_points);
+  /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
+   * move all alike */
+  m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
+  const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
   bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || tf_uneven_count(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
+    m->first_busiest = m->first_busiest && tf_even_alike(m);
     ok = count(m);
   }
   if (m->open) drop_open(m);
@@ -231,6 +238,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     return false;
   }
   out->estimated = m->estimated;
+  out->mean_ports = !m->first_busiest;
   tf_resources(m, out);
   tf_latency(m, out);
   tf_energy(m, out);

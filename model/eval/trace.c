@@ -34,20 +34,41 @@ static void add(tracer *t, tf_interval x) {
 
 /* ---- words that pass -------------------------------------------------------------------------- */
 
+/* Words of all instances for a word of the busiest, among those that node's own slices move through a pass. */
+static tf_ports instances(const struct tf_model *m, int node, int at) {
+  const tf_views *w = m->views;
+  tf_ports all = {0, 0}, one = {0, 0};
+  for (int i = 0; i < m->plan->n_slices; i++) {
+    const tf_move *v = &m->moves[i];
+    const tf_flow *f = &m->flows[i];
+    if (m->plan->slices[i].node != node) continue;
+    if (w->up_pass[i] == at) {
+      all = (tf_ports){all.read + (double)v->read * w->up[i], all.write + (double)v->update * w->up[i]};
+      one = (tf_ports){one.read + f->read * w->up[i], one.write + f->update * w->up[i]};
+    }
+    if (w->own_pass[i] == at) {
+      all = (tf_ports){all.read + (double)v->drain * w->own[i], all.write + (double)v->fill * w->own[i]};
+      one = (tf_ports){one.read + f->drain * w->own[i], one.write + f->fill * w->own[i]};
+    }
+  }
+  return (tf_ports){one.read > 0 ? all.read / one.read : 1, one.write > 0 ? all.write / one.write : 1};
+}
+
 /* Words that pass a memory's ports within a span: loads from its beginning, stores up to its end; neither for longer
- * than the span. */
+ * than the span.  w: of the busiest instance, whose time it is; those of all of them are shown. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
+  const tf_ports all = instances(t->m, node, at);
   const tf_pace pace = tf_pace_at(t->m, at);
   const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
   const double store = tf_port_time(pace, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
-  const double all = in->end - in->begin;
-  tf_interval x = {TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < all ? load : all), 0};
-  x.words = inner ? w.write : w.read;
+  const double whole = in->end - in->begin;
+  tf_interval x = {TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < whole ? load : whole), 0};
+  x.words = inner ? w.write * all.write : w.read * all.read;
   add(t, x);
   x.kind = TF_TRACE_STORE;
-  x.begin = store < all ? in->end - store : in->begin;
+  x.begin = store < whole ? in->end - store : in->begin;
   x.end = in->end;
-  x.words = inner ? w.read : w.write;
+  x.words = inner ? w.read * all.read : w.write * all.write;
   add(t, x);
 }
 

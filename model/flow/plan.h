@@ -130,6 +130,15 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return tf_is_above(p->facts, a, b); }
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
+/* Slice i, or from n_slices on the output of op i - n_slices as streamed. */
+static inline const tf_slice *tf_slice_at(const tf_plan *p, int i) {
+  return i < p->n_slices ? &p->slices[i] : &p->stream[i - p->n_slices];
+}
+/* Positions of the spatial loops above node n. */
+static inline uint64_t tf_path_spatial(const tf_plan *p, int n) {
+  const int loops = p->path[n].n;
+  return loops ? ~p->path[n].temporal & ~UINT64_C(0) >> (TF_MAX_PATH - loops) : 0;
+}
 /* Words of a whole tensor; saturating. */
 int64_t tf_whole_words(const tf_tensor *t);
 /* Whether the m-tile t holds z. */

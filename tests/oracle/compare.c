@@ -106,7 +106,9 @@ static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
   if (r->feasible) never_below(n, "cycles", "the bound", r->cycles, b.cycles);
 }
 
-void compare_results(note *n, const oracle *o, const tf_result *r) {
+void compare_results(note *n, oracle *o, const tf_result *r) {
+  if (r->mean_ports) find_latency(o, true);
+  if (r->mean_ports) differs(n, "mean instance", "all", mean_allowed(o), true);
   compare_counts(n, o, r);
   compare_work(n, o, r);
   compare_time(n, o, r);

@@ -5,20 +5,29 @@
 
 int leaf_server(const oracle *o, int op, int z) { return server(o, o->tree->op_node[op], z, o->arch->n_memories); }
 
-/* The op's scope reads and updates elements of what it makes, in the memory that holds it there. */
-static void treat(oracle *o, int op, int64_t reads, int64_t updates) {
+/* The op's scope reads, and may update, elements of what it makes, in the memory that holds it there: in every run, or
+ * once a production. */
+static void treat(oracle *o, int op, bool once, bool updates) {
   int z = o->wl->ops[op].out, nt = o->wl->n_tensors, scope = stream_scope(o, op);
+  const int64_t n = once ? o->corrected_once[op] : o->corrected[op];
   words *at[] = {&o->moved[server(o, scope, z, o->arch->n_memories) * nt + z], &o->treated[scope * nt + z]};
   for (int i = 0; i < 2; i++) {
-    at[i]->read += reads;
-    at[i]->update += updates;
+    at[i]->read += n;
+    at[i]->update += updates ? n : 0;
+  }
+  for (int i = 0; i < o->up_corrected[op].n; i++) {
+    const words *w = &o->up_corrected[op].of[i].w;
+    words *to = share_at(&o->up_treated[scope * nt + z], o->up_corrected[op].of[i].instance);
+    to->read += once ? w->update : w->read;
+    to->update += !updates ? 0 : once ? w->update : w->read;
   }
 }
 
-static void correct(oracle *o, int op, fix kind, int64_t n) {
+static void correct(oracle *o, int op, fix kind, bool once) {
+  const int64_t n = once ? o->corrected_once[op] : o->corrected[op];
   o->fixes[op * N_FIXES + (int)kind] += n;
   o->saw[SAW_FIXES] |= n > 0;
-  if (kind != FIX_EXP) treat(o, op, n, n);
+  if (kind != FIX_EXP) treat(o, op, once, true);
 }
 
 /* What the op's step leaves out; the division that waited, on each element of its sum. */
@@ -26,10 +35,13 @@ static void put_off(oracle *o, int op, const late_step *step) {
   const int n = o->wl->ops[op].n_reads, by = step->divided_by;
   if (step->no_points) o->points[op] = o->skipped[op] = 0;
   for (int r = 0; r <= n; r++)
-    if (r < n ? step->left_out[r] : step->idle) o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
+    if (r < n ? step->left_out[r] : step->idle) {
+      o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
+      o->up_by_ref[op * 16 + r].n = 0;
+    }
   if (by < 0) return;
-  correct(o, op, FIX_DIV, o->corrected_once[op]);
-  treat(o, by, o->corrected_once[by], 0);
+  correct(o, op, FIX_DIV, true);
+  treat(o, by, true, false);
 }
 
 void find_moves(oracle *o) {
@@ -37,8 +49,7 @@ void find_moves(oracle *o) {
   find_late(o, step);
   for (int op = 0; op < o->wl->n_ops; op++) {
     put_off(o, op, &step[op]);
-    if (stream_scope(o, op) >= 0)
-      correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, o->corrected[op]);
+    if (stream_scope(o, op) >= 0) correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, false);
   }
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int r = 0; r <= o->wl->ops[op].n_reads; r++) {

@@ -1,5 +1,7 @@
 /* Time, from what the walk saw: docs/DECISIONS.md 11, 15, 18 and 19, sentence by sentence.
  * Where the text leaves a choice it is marked "Choice:". */
+#include <stdlib.h>
+
 #include "tests/oracle/oracle.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -26,40 +28,98 @@ static double weight(const oracle *o, int level, int z) {
   return (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits;
 }
 
-static void add(const oracle *o, ports *to, int level, int z, int64_t read, int64_t write) {
-  to->read += weight(o, level, z) * (double)read;
-  to->write += weight(o, level, z) * (double)write;
+static bool same_index(const tf_index *a, const tf_index *b) {
+  bool same = a->c == b->c && a->n_terms == b->n_terms;
+  for (int t = 0; same && t < a->n_terms; t++)
+    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
+  return same;
 }
 
-static void add_operands(const oracle *o, ports *to, int level, int op) {
-  const tf_op *p = &o->wl->ops[op];
-  for (int r = 0; r <= p->n_reads; r++) {
-    int z = r < p->n_reads ? p->reads[r].tensor : p->out;
-    if (leaf_server(o, op, z) == level)
-      add(o, to, level, z, o->by_ref[op * 16 + r].read, o->by_ref[op * 16 + r].update);
+static bool same_place(const oracle *o, const tf_ref *a, const tf_ref *b) {
+  bool same = a->tensor == b->tensor;
+  for (int r = 0; same && r < o->wl->tensors[a->tensor].rank; r++)
+    same = same_index(&a->index[r], &b->index[r]);
+  return same || a->tensor != b->tensor;
+}
+
+bool mean_allowed(oracle *o) {
+  const tf_workload *wl = o->wl;
+  bool may = !splits_alike(o);
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      may |= wl->tensors[z].pad[r] > 0;
+  for (int n = 0; n < o->tree->n_nodes; n++)
+    may |= o->tree->nodes[n].kind == TF_SCOPE && o->tree->nodes[n].n_retain > 0;
+  for (int a = 0; a < wl->n_ops; a++)
+    for (int b = 0; b < wl->n_ops; b++)
+      for (int i = 0; i < wl->ops[a].n_reads * wl->ops[b].n_reads; i++)
+        may |= !same_place(o, &wl->ops[a].reads[i % wl->ops[a].n_reads], &wl->ops[b].reads[i / wl->ops[a].n_reads]);
+  return may;
+}
+
+/* Words on the ports of a memory, instance by instance. */
+typedef struct {
+  int n;
+  struct {
+    uint64_t instance;
+    ports w;
+  } of[1024];
+} tally;
+
+static ports *tally_at(tally *t, uint64_t instance) {
+  for (int i = 0; i < t->n; i++)
+    if (t->of[i].instance == instance) return &t->of[i].w;
+  if (t->n == 1024) abort();
+  t->of[t->n].instance = instance;
+  t->of[t->n].w = (ports){0, 0};
+  return &t->of[t->n++].w;
+}
+
+/* own: fill and drain count, else read and update; k: words of the memory for a word. */
+static void tally_add(tally *t, const shares *s, bool own, double k) {
+  for (int i = 0; i < s->n; i++) {
+    const words *w = &s->of[i].w;
+    ports *to = tally_at(t, s->of[i].instance);
+    to->read += k * (double)(own ? w->drain : w->read);
+    to->write += k * (double)(own ? w->fill : w->update);
   }
 }
 
-/* What nodes at or below n cause at the memory. */
-static ports caused(const oracle *o, int n, int level) {
-  ports w = {0, 0};
-  int nt = o->wl->n_tensors;
-  for (int k = n; k < o->tree->nodes[n].end; k++) {
-    const tf_node *t = &o->tree->nodes[k];
-    if (t->kind == TF_OP) add_operands(o, &w, level, t->op);
-    for (int z = 0; z < nt; z++) {
-      const words *v = &o->by_node[k * nt + z];
-      if (t->kind == TF_SCOPE && o->treated[k * nt + z].read + o->treated[k * nt + z].update > 0 &&
-          server(o, k, z, o->arch->n_memories) == level)
-        add(o, &w, level, z, o->treated[k * nt + z].read, o->treated[k * nt + z].update);
-      if (!holds(o, k, z)) continue;
-      if (t->level == level)
-        add(o, &w, level, z, v->drain, v->fill);
-      else if (server(o, k, z, t->level) == level)
-        add(o, &w, level, z, v->read, v->update);
-    }
+static ports busier(const oracle *o, int level, ports a, ports b) {
+  if (o->arch->memories[level].one_port) return a.read + a.write < b.read + b.write ? b : a;
+  return (ports){larger(a.read, b.read), larger(a.write, b.write)};
+}
+
+/* What passes the busiest instance; all: the number of instances, of which the mean counts. */
+static ports busiest(const oracle *o, int level, const tally *t, int64_t all) {
+  ports most = {0, 0}, sum = {0, 0};
+  for (int i = 0; i < t->n; i++) {
+    most = busier(o, level, most, t->of[i].w);
+    sum = (ports){sum.read + t->of[i].w.read, sum.write + t->of[i].w.write};
   }
-  return w;
+  const double n = all > 1 ? (double)all : 1;
+  return o->mean ? (ports){sum.read / n, sum.write / n} : most;
+}
+
+/* What node n itself causes at the memory. */
+static void add_caused(const oracle *o, int n, int level, tally *t) {
+  const tf_node *node = &o->tree->nodes[n];
+  const int nt = o->wl->n_tensors;
+  const tf_op *p = node->kind == TF_OP ? &o->wl->ops[node->op] : NULL;
+  for (int r = 0; p && r <= p->n_reads; r++) {
+    const int z = r < p->n_reads ? p->reads[r].tensor : p->out;
+    if (leaf_server(o, node->op, z) == level)
+      tally_add(t, &o->up_by_ref[node->op * 16 + r], false, weight(o, level, z));
+  }
+  for (int z = 0; z < nt; z++) {
+    if (node->kind == TF_SCOPE && o->up_treated[n * nt + z].n && server(o, n, z, o->arch->n_memories) == level)
+      tally_add(t, &o->up_treated[n * nt + z], false, weight(o, level, z));
+    if (!holds(o, n, z)) continue;
+    if (node->level == level)
+      tally_add(t, &o->own_by_node[n * nt + z], true, weight(o, level, z));
+    else if (server(o, n, z, node->level) == level)
+      tally_add(t, &o->up_by_node[n * nt + z], false, weight(o, level, z));
+  }
 }
 
 /* Choice: a child without an m-tile of the level adds nothing to the sum of Para and Pipe; "one where there is
@@ -82,12 +142,41 @@ static double instances(const oracle *o, int n, int level) {
   return k > 1 ? (double)k : 1;
 }
 
-/* Time of the busier port of the memory, at node n. */
-static double port_time(const oracle *o, int n, int level, ports w) {
+static bool side_by_side(const tf_node *t) {
+  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
+}
+
+/* What nodes at or below n cause in the busiest instance of the memory: below an m-tile of the level that is one of its
+ * instances, the same for all.  Above, what children cause in turns adds up; of those that run at once in instances of
+ * their own, the busier one counts. */
+static ports caused(const oracle *o, int n, int level) {
+  static tally t;
+  const tf_node *node = &o->tree->nodes[n];
+  const int tile = mtile(o, n, level);
+  t.n = 0;
+  for (int k = n; tile >= 0 && k < node->end; k++)
+    add_caused(o, k, level, &t);
+  if (tile >= 0) return busiest(o, level, &t, o->width[tile]);
+  add_caused(o, n, level, &t);
+  ports sum = {0, 0}, beside = {0, 0};
+  for (int i = 0; i < t.n; i++)
+    sum = (ports){sum.read + t.of[i].w.read / instances(o, n, level),
+                  sum.write + t.of[i].w.write / instances(o, n, level)};
+  for (int c = 0; c < node->n_children; c++) {
+    const ports w = caused(o, node->children[c], level);
+    if (side_by_side(node) && !share_instance(o, n, level))
+      beside = busier(o, level, beside, w);
+    else
+      sum = (ports){sum.read + w.read, sum.write + w.write};
+  }
+  return (ports){sum.read + beside.read, sum.write + beside.write};
+}
+
+/* Time of the busier port of the memory. */
+static double port_time(const oracle *o, int level, ports w) {
   const tf_memory *mem = &o->arch->memories[level];
-  double k = instances(o, n, level);
-  if (mem->one_port) return (w.read + w.write) / (k * mem->read_bw);
-  return larger(w.read / (k * mem->read_bw), w.write / (k * mem->write_bw));
+  if (mem->one_port) return (w.read + w.write) / mem->read_bw;
+  return larger(w.read / mem->read_bw, w.write / mem->write_bw);
 }
 
 /* Of what passes while n runs: less what of its first load was there before. */
@@ -97,7 +186,7 @@ static double busiest_port(const oracle *o, int n, const early *e) {
     ports w = caused(o, n, l);
     w.read -= e ? e->passed[l].read : 0;
     w.write -= e ? e->passed[l].write : 0;
-    t = larger(t, port_time(o, n, l, w));
+    t = larger(t, port_time(o, l, w));
   }
   return t;
 }
@@ -163,10 +252,6 @@ static double pipeline(const oracle *o, int op) {
   return o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0 ? o->arch->units[o->unit[op]].pipeline : 0;
 }
 
-static bool side_by_side(const tf_node *t) {
-  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
-}
-
 static double unit_time(const oracle *o, int n, int unit) {
   const tf_node *t = &o->tree->nodes[n];
   double sum = 0, longest = 0;
@@ -206,63 +291,70 @@ static bool has_entries(const oracle *o, int n) {
   return false;
 }
 
-/* Words of m-tile n on its leg at one memory: its own, or one that serves its entries. */
+/* Words of m-tile n on its leg at one memory, in the busiest instance: its own memory, or one that serves its
+ * entries. */
 typedef struct {
   double load, store;
 } leg;
 
-typedef struct {
-  double fill, read, update, drain;
-} amounts;
-
-/* The words of z that count in the class: its own, and its share of those that follow a sibling's. */
-static amounts in_class(const oracle *o, int n, int class, int z) {
-  int nt = o->wl->n_tensors;
-  const words *own = &o->by_class[(n * MAX_CLASSES + class) * nt + z];
-  amounts a = {(double)own->fill, (double)own->read, (double)own->update, (double)own->drain};
+/* The steps of the class among those of the first step and of all loops above node n below the scope s that the entries
+ * follow; 0: it is not among them. */
+static double share_of(const oracle *o, int n, int class, int s) {
   place path[MAX_PATH];
-  int len = path_to(o, n, path);
-  for (int s = 0; s < o->tree->n_nodes; s++) {
-    const words *w = &o->by_scope[(n * o->tree->n_nodes + s) * nt + z];
-    int64_t all = 1;
-    if (!w->fill && !w->drain) continue;
-    for (int i = 0; i < len; i++)
-      all += below(o, s, path[i].node) ? o->class_steps[n * MAX_CLASSES + 1 + i] : 0;
-    if (class && !below(o, s, path[class - 1].node)) continue;
-    double share = (double)o->class_steps[n * MAX_CLASSES + class] / (double)all;
-    a.fill += share * (double)w->fill;
-    a.read += share * (double)w->read;
-    a.update += share * (double)w->update;
-    a.drain += share * (double)w->drain;
-  }
-  return a;
+  const int len = path_to(o, n, path);
+  int64_t all = 1;
+  for (int i = 0; i < len; i++)
+    all += below(o, s, path[i].node) ? o->class_steps[n * MAX_CLASSES + 1 + i] : 0;
+  if (class && !below(o, s, path[class - 1].node)) return 0;
+  return (double)o->class_steps[n * MAX_CLASSES + class] / (double)all;
 }
 
-static amounts in_all(const oracle *o, int n, int z) {
-  const words *w = &o->by_node[n * o->wl->n_tensors + z];
-  return (amounts){(double)w->fill, (double)w->read, (double)w->update, (double)w->drain};
-}
-
-/* class -1: all of them. */
-static leg leg_at(const oracle *o, int n, int class, int level) {
-  leg g = {0, 0};
-  int own = o->tree->nodes[n].level;
-  for (int z = 0; z < o->wl->n_tensors; z++) {
+/* Words of leg n at the level, instance by instance.  class -1: all of them; of a class its own words, and its share of
+ * those that follow a sibling's. */
+static void leg_tally(const oracle *o, int n, int class, int level, tally *t) {
+  const int own = o->tree->nodes[n].level, nt = o->wl->n_tensors;
+  t->n = 0;
+  for (int z = 0; z < nt; z++) {
+    const double k = weight(o, level, z);
     if (!holds(o, n, z) || (level != own && server(o, n, z, own) != level)) continue;
-    amounts a = class < 0 ? in_all(o, n, z) : in_class(o, n, class, z);
-    g.load += weight(o, level, z) * (level == own ? a.fill : a.read);
-    g.store += weight(o, level, z) * (level == own ? a.drain : a.update);
+    const int in_class = (n * MAX_CLASSES + class) * nt + z;
+    if (class < 0)
+      tally_add(t, &(level == own ? o->own_by_node : o->up_by_node)[n * nt + z], level == own, k);
+    else
+      tally_add(t, &(level == own ? o->own_by_class : o->up_by_class)[in_class], level == own, k);
+    for (int s = 0; class >= 0 && s < o->tree->n_nodes; s++) {
+      const shares *w = &(level == own ? o->own_by_scope : o->up_by_scope)[(n * o->tree->n_nodes + s) * nt + z];
+      if (w->n) tally_add(t, w, level == own, k * share_of(o, n, class, s));
+    }
   }
-  return g;
+}
+
+/* In a class the words of the instance that has the most of them in all. */
+static leg leg_at(const oracle *o, int n, int class, int level) {
+  static tally all, now;
+  const bool own = level == o->tree->nodes[n].level;
+  const int tile = mtile(o, n, level);
+  leg most = {0, 0}, sum = {0, 0}, busy = {0, 0};
+  leg_tally(o, n, -1, level, &all);
+  leg_tally(o, n, class, level, &now);
+  for (int i = 0; i < all.n; i++) {
+    const ports w = all.of[i].w, v = *tally_at(&now, all.of[i].instance);
+    const leg g = own ? (leg){w.write, w.read} : (leg){w.read, w.write};
+    const leg k = own ? (leg){v.write, v.read} : (leg){v.read, v.write};
+    if (g.load > most.load) busy.load = k.load;
+    if (g.store > most.store) busy.store = k.store;
+    most = (leg){larger(most.load, g.load), larger(most.store, g.store)};
+    sum = (leg){sum.load + k.load, sum.store + k.store};
+  }
+  const double width = tile >= 0 && o->width[tile] > 1 ? (double)o->width[tile] : 1;
+  return o->mean ? (leg){sum.load / width, sum.store / width} : busy;
 }
 
 static leg leg_time(const oracle *o, int n, int class, int level) {
   const tf_memory *mem = &o->arch->memories[level];
   bool own = level == o->tree->nodes[n].level;
-  double k = instances(o, n, level);
   leg g = leg_at(o, n, class, level);
-  return (leg){g.load / (k * (own ? mem->write_bw : mem->read_bw)),
-               g.store / (k * (own ? mem->read_bw : mem->write_bw))};
+  return (leg){g.load / (own ? mem->write_bw : mem->read_bw), g.store / (own ? mem->read_bw : mem->write_bw)};
 }
 
 /* The longest load leg and the longest store leg. */
@@ -302,7 +394,7 @@ static double free_time(const oracle *o, ending e, int level, bool write) {
     busy = (w.read + w.write) / mem->read_bw;
   else
     busy = write ? w.write / mem->write_bw : w.read / mem->read_bw;
-  double f = e.room - busy / instances(o, n, level) / (double)o->runs[n];
+  double f = e.room - busy / (double)o->runs[n];
   return f > 0 ? f : 0;
 }
 
@@ -393,12 +485,13 @@ static double node_time(oracle *o, int n, const ending *before, ending *end, ear
   return o->node_cycles[n] = all + (t->kind == TF_OP ? pipeline(o, t->op) : 0);
 }
 
-void find_latency(oracle *o) {
+void find_latency(oracle *o, bool mean) {
   ending end;
   early e;
+  o->mean = mean;
   o->cycles = node_time(o, 0, NULL, &end, &e);
   for (int l = 0; l < o->arch->n_memories; l++) {
-    o->level_cycles[l] = port_time(o, 0, l, caused(o, 0, l));
+    o->level_cycles[l] = port_time(o, l, caused(o, 0, l));
     o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;
     o->level_instances[l] = (int64_t)instances(o, 0, l);
   }

@@ -84,6 +84,16 @@ typedef struct {
   int64_t fill, read, update, drain;
 } words;
 
+/* Words by the instance of the memory whose ports they pass: fill and drain by that of the m-tile, read and update by
+ * that of the server. */
+typedef struct {
+  int n;
+  struct {
+    uint64_t instance;
+    words w;
+  } * of;
+} shares;
+
 typedef struct {
   const tf_tree *tree;
   const tf_workload *wl;
@@ -98,13 +108,18 @@ typedef struct {
   int whole;         /* retained intermediate that is taken in full, -1 */
   bool *leads;       /* [op * n_nodes + node] */
   /* results */
-  words *moved;     /* [level * n_tensors + tensor] */
-  words *by_node;   /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
-  words *by_ref;    /* [op * 16 + reference] an op's operands, output last: read, update at the server */
-  int64_t *peak;    /* [level * n_tensors + tensor] */
-  int64_t *held;    /* [node] most bits an m-tile holds, once */
-  int64_t *largest; /* [node * n_tensors + tensor] most words an m-tile holds of it */
-  int64_t *extent;  /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
+  words *moved;   /* [level * n_tensors + tensor] */
+  words *by_node; /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
+  words *by_ref;  /* [op * 16 + reference] an op's operands, output last: read, update at the server */
+  /* the same by instance; own: of the m-tile, up: of the server */
+  shares *own_by_node, *up_by_node, *up_by_ref;
+  shares *own_by_class, *up_by_class, *own_by_scope, *up_by_scope; /* as by_class and by_scope */
+  shares *up_corrected;                /* [op] of corrected (as read) and corrected_once (as update) */
+  shares *up_treated;                  /* as treated */
+  int64_t *peak;                       /* [level * n_tensors + tensor] */
+  int64_t *held;                       /* [node] most bits an m-tile holds, once */
+  int64_t *largest;                    /* [node * n_tensors + tensor] most words an m-tile holds of it */
+  int64_t *extent;                     /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
   int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
   int64_t *runs, *width;               /* [node] moments; most instances at once */
   int *class_now;       /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
@@ -128,6 +143,7 @@ typedef struct {
   int64_t *lost;             /* [op] reads of elements that are not at home */
   int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
+  bool mean;    /* ports are those of the mean instance */
   bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */
   bool saw[N_EVENTS];
 } oracle;
@@ -177,6 +193,7 @@ box op_box(const oracle *o, int op, int ref, int n); /* ref -1: its output */
 box slice(const oracle *o, int n, int z);            /* of all ops below n that run */
 int64_t volume(const oracle *o, int z, const box *b);
 void join_boxes(const oracle *o, int z, box *all, const box *b); /* all: the box around both */
+bool splits_alike(oracle *o);                                    /* ops below a spatial loop split its dim alike */
 /* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full tiles, no
  * borders. */
 void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
@@ -187,6 +204,11 @@ bool left_out(oracle *o, int n); /* the step of node n at the digits set: all it
 /* Whether node n has run in an earlier setting of these loops, the rest of its path standing. */
 bool happened_before(oracle *o, int n, const place *loops, int n_loops);
 int64_t running(oracle *o, int n); /* instances of node n in which some op has work (run.c) */
+
+/* ---- words by instance (share.c) --------------------------------------------------------------- */
+words *share_at(shares *s, uint64_t instance);
+bool make_shares(oracle *o);
+void free_shares(oracle *o);
 
 /* ---- instances and content (store.c) ------------------------------------------------------- */
 void first_instance(oracle *o, int n);
@@ -207,7 +229,11 @@ void find_moves(oracle *o);
 void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z);            /* memory that serves the op's operand z */
 bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
-void find_latency(oracle *o);
+/* mean: what passes a port is that of the mean instance, not of the busiest. */
+void find_latency(oracle *o, bool mean);
+/* Whether that may be: borders clip, a scope retains, a tensor is read by two indices, or ops split a spatial loop's
+ * dim differently. */
+bool mean_allowed(oracle *o);
 double work_pj(const oracle *o);   /* of all points and corrections (latency.c) */
 double energy_of(const oracle *o); /* of all */
 bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */
@@ -219,7 +245,7 @@ typedef struct {
 } note;
 /* Writes a line for each figure of the model that differs from the walk's, and for each that can never be: a port or
  * unit busier than the whole, or what lies below a bound. */
-void compare_results(note *n, const oracle *o, const tf_result *r);
+void compare_results(note *n, oracle *o, const tf_result *r);
 /* The same where the words of all causes are not the words that model m counted. */
 void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);
 #endif

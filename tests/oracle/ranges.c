@@ -45,6 +45,47 @@ static span index_span(const tf_op *p, const tf_index *ix, const span *range) {
   return s;
 }
 
+static bool has_dim(const tf_op *p, int dim) {
+  bool has = false;
+  for (int i = 0; i < p->n_dims; i++)
+    has |= p->dims[i] == dim;
+  return has;
+}
+
+/* The outermost node at which the op leads. */
+static int lead_of(const oracle *o, int op) {
+  int n = o->tree->op_node[op];
+  while (o->tree->nodes[n].parent >= 0 && leads(o, op, o->tree->nodes[n].parent))
+    n = o->tree->nodes[n].parent;
+  return n;
+}
+
+/* Whether all ops below a spatial loop that have its dim lead from one node, and split ranges of one length by one
+ * step. */
+static bool alike_below(const oracle *o, place p) {
+  const int dim = loop_of(o, p)->dim;
+  int64_t len = -1, by = -1;
+  int lead = -1;
+  bool alike = true;
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    if (!op_below(o, op, p.node) || !has_dim(&o->wl->ops[op], dim)) continue;
+    const int64_t l = dim_range(o, op, dim, p.node).len, b = step(o, op, p);
+    alike &= len < 0 || (l == len && b == by && lead == lead_of(o, op));
+    len = l, by = b, lead = lead_of(o, op);
+  }
+  return alike;
+}
+
+bool splits_alike(oracle *o) {
+  bool alike = true;
+  memset(o->digit, 0, sizeof o->digit);
+  for (int n = 0; n < o->tree->n_nodes; n++)
+    for (int k = 0; k < o->tree->nodes[n].n_loops; k++)
+      if (o->tree->nodes[n].loops[k].axis != TF_TEMPORAL && o->tree->nodes[n].loops[k].trip > 1)
+        alike &= alike_below(o, (place){n, k});
+  return alike;
+}
+
 static span clipped(const oracle *o, int z, int rank, span s) {
   if (unbounded(o)) return s;
   int64_t lo = o->wl->tensors[z].lo[rank], end = lo + o->wl->tensors[z].extent[rank];

@@ -55,16 +55,27 @@ static void add_words(words *to, words w) {
   to->update += w.update;
 }
 
+/* Notes the words of the instance at hand among those of its memory, and of the one that serves it. */
+static void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w) {
+  add_words(share_at(own, instance_key(o, n)), (words){.fill = w.fill, .drain = w.drain});
+  add_words(share_at(up, parent_key(o, n, z, o->tree->nodes[n].level)), (words){.read = w.read, .update = w.update});
+}
+
 static void charge(oracle *o, int n, int z, int level, int up, words w) {
   int nt = o->wl->n_tensors, scope = follows(o, n, z);
+  const int in_scope = (n * o->tree->n_nodes + scope) * nt + z, in_class = (n * MAX_CLASSES + o->class_now[n]) * nt + z;
   add_words(&o->moved[level * nt + z], (words){.fill = w.fill, .drain = w.drain});
   add_words(&o->moved[up * nt + z], (words){.read = w.read, .update = w.update});
   add_words(&o->by_node[n * nt + z], w);
   o->saw[SAW_FOLLOWS] |= scope >= 0 && w.fill + w.drain > 0;
-  if (scope >= 0)
-    add_words(&o->by_scope[(n * o->tree->n_nodes + scope) * nt + z], w);
-  else
-    add_words(&o->by_class[(n * MAX_CLASSES + o->class_now[n]) * nt + z], w);
+  note_shares(o, n, z, &o->own_by_node[n * nt + z], &o->up_by_node[n * nt + z], w);
+  if (scope >= 0) {
+    add_words(&o->by_scope[in_scope], w);
+    note_shares(o, n, z, &o->own_by_scope[in_scope], &o->up_by_scope[in_scope], w);
+  } else {
+    add_words(&o->by_class[in_class], w);
+    note_shares(o, n, z, &o->own_by_class[in_class], &o->up_by_class[in_class], w);
+  }
 }
 
 /* ---- entering an m-tile ----------------------------------------------------------------------- */
@@ -205,12 +216,17 @@ static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *p
   o->lost[op] += there ? 0 : lost;
 }
 
+static void add_operand(oracle *o, int at, uint64_t server, words w) {
+  add_words(&o->by_ref[at], w);
+  add_words(share_at(&o->up_by_ref[at], server), w);
+}
+
 /* Reference `ref` (-1: output) of the op at leaf n, for all points that run at this step. */
 static void operand(oracle *o, int n, int op, int ref) {
   const tf_op *p = &o->wl->ops[op];
   const tf_unit *unit = &o->arch->units[o->unit[op]];
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
-  words *w = &o->by_ref[op * 16 + (ref < 0 ? p->n_reads : ref)];
+  const int at = op * 16 + (ref < 0 ? p->n_reads : ref);
   moment m = {0, NULL};
   first_instance(o, n);
   do {
@@ -222,7 +238,7 @@ static void operand(oracle *o, int n, int op, int ref) {
     at_home(o, n, op, z, ref < 0, &q.load);
     bool speaks = first_to_ask(o, &m, z, &q);
     if (ref >= 0) {
-      w->read += speaks || !unit->multicast;
+      add_operand(o, at, q.parent, (words){.read = speaks || !unit->multicast});
       continue;
     }
     if (!speaks && unit->reduce) continue;
@@ -231,8 +247,7 @@ static void operand(oracle *o, int n, int op, int ref) {
     for (int i = 0; i < size_of(o, z); i++)
       fresh += q.load.in[i] && !met->in[i];
     add_set(o, z, met, &q.load);
-    w->update++;
-    w->read += 1 - fresh;
+    add_operand(o, at, q.parent, (words){.update = 1, .read = 1 - fresh});
   } while (next_instance(o, n));
   free(m.list);
 }
@@ -400,15 +415,19 @@ static void note_homes(oracle *o, int scope) {
 static void note_streams(oracle *o, int scope) {
   for (int op = 0; op < o->wl->n_ops; op++) {
     if (stream_scope(o, op) != scope) continue;
-    int64_t sum = 0;
+    const int z = o->wl->ops[op].out;
+    first_instance(o, scope);
+    const bool again = goes_on(o, scope, z);
     first_instance(o, scope);
     do {
       box b = op_box(o, op, -1, scope);
-      sum += volume(o, o->wl->ops[op].out, &b);
+      const int64_t all = volume(o, z, &b), once = again ? 0 : all;
+      o->corrected[op] += all;
+      o->corrected_once[op] += once;
+      add_words(share_at(&o->up_corrected[op], parent_key(o, scope, z, o->arch->n_memories)),
+                (words){.read = all, .update = once});
     } while (next_instance(o, scope));
-    o->corrected[op] += sum;
     first_instance(o, scope);
-    o->corrected_once[op] += goes_on(o, scope, o->wl->ops[op].out) ? 0 : sum;
   }
 }
 
@@ -572,6 +591,7 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   for (size_t i = 0; i < 4; i++)
     *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
   o->was = calloc(nodes, sizeof *o->was);
+  if (!make_shares(o)) abort();
   int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped, &o->lost};
   for (size_t i = 0; i < sizeof per_op / sizeof *per_op; i++)
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
@@ -586,11 +606,12 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   run_node(o, 0);
   find_moves(o);
   find_peaks(o);
-  find_latency(o);
+  find_latency(o, false);
   return o;
 }
 
 void oracle_free(oracle *o) {
+  free_shares(o);
   for (int i = 0; i < o->n_shelves; i++)
     free(o->shelves[i].copies);
   for (int z = 0; z < o->wl->n_tensors; z++) {

@@ -150,7 +150,7 @@ static int compare(tf_rng *g, int *walked) {
   for (int i = 0; t && i < WAYS; i++) {
     e.model[i] = tf_model_new(t, d);
     if (!CHECK(e.model[i] != NULL)) break;
-    if (i == SUMS) e.model[i]->even = NULL;
+    if (i == SUMS) e.model[i]->to_sum = true;
     if (i == WALK) e.model[i]->plan->irregular = true;
     tf_model_walk_limit(e.model[i], WALK_MOST);
     e.ok[i] = tf_model_eval(e.model[i], NULL, &e.r[i]);

@@ -17,7 +17,7 @@ static test_case evaluate(const char *text, way how) {
   case_read(&e, text);
   if (!e.model) return e;
   e.model->plan->irregular |= how == BY_WALK;
-  if (how == BY_SUMS) e.model->even = NULL;
+  if (how == BY_SUMS) e.model->to_sum = true;
   case_evaluate(&e);
   return e;
 }

@@ -175,7 +175,7 @@ static void compare(tf_rng *g, tally *sum) {
   if (!CHECK(s != NULL)) printf("%s%s", p.text, tf_diags_text(d));
   for (int i = 0; ok && i < 2; i++) {
     m[i] = tf_model_new(t, d);
-    if (i == SUMS) m[i]->even = NULL;
+    if (i == SUMS) m[i]->to_sum = true;
     if (i == WALK) m[i]->plan->irregular = true;
     tf_model_walk_limit(m[i], i == WALK ? WALK_MOST : 0);
     ok = tf_model_eval(m[i], NULL, &r);

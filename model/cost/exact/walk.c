@@ -18,7 +18,7 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_move *behind; /* [tile slice] words of entries after a sibling's */
+  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
   tf_store *st;
   int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
   int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
@@ -180,7 +180,24 @@ static void add_move(tf_move *to, const tf_move *v) {
   to->update += v->update;
 }
 
-static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
+/* Whether the spatial loops above node n stand at their first setting. */
+static bool first_of_all(const tf_walker *e, int n) {
+  const tf_path *path = &e->p->path[n >= 0 ? n : 0];
+  for (uint64_t left = n >= 0 ? tf_path_spatial(e->p, n) : 0; left; left &= left - 1)
+    if (e->cur[path->loops[__builtin_ctzll(left)]]) return false;
+  return true;
+}
+
+/* Adds what one instance moves to what the busiest does; where that is the mean one, share_out divides the sum. */
+static void add_flow(tf_walker *e, int i, const tf_move *v, tf_flow *sum) {
+  const bool every = !e->m->first_busiest, own = every || first_of_all(e, e->p->slices[i].node),
+             serving = every || first_of_all(e, e->m->views->server[i]);
+  const tf_flow one = {own ? (double)v->fill : 0, own ? (double)v->drain : 0, serving ? (double)v->read : 0,
+                       serving ? (double)v->update : 0};
+  tf_flow_add(sum, &one);
+}
+
+static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   int rank = e->p->wl->tensors[s->tensor].rank;
@@ -201,6 +218,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
   v->drain += once.drain;
   v->read += once.read;
   v->update += once.update;
+  add_flow(e, i, &once, busy);
   if (e->m->note) e->m->note(e->m, i, &once);
   held->owner = i;
   memcpy(held->box, box, sizeof box);
@@ -212,6 +230,7 @@ static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s), any = false;
   tf_move v = {0, 0, 0, 0};
+  tf_flow busy = {0, 0, 0, 0};
   e->m->entry_class = class_of(e, s);
   tf_store_clear_rows(e->st);
   tf_store_layout(e->st, e->ev, &e->m->scratch, i);
@@ -219,16 +238,17 @@ static void enter(tf_walker *e, int i) {
   do {
     force_made(e);
     if (touched(e, s)) {
-      enter_instance(e, i, first, &v);
+      enter_instance(e, i, first, &v, &busy);
       any = true;
     }
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
   add_move(&e->m->moves[i], &v);
+  tf_flow_add(&e->m->flows[i], &busy);
   const tf_pclass *class = &s->classes[e->m->entry_class];
   if (class->carry < 0 && class->zero_from > 0)
-    add_move(&e->behind[i], &v);
+    tf_flow_add(&e->behind[i], &busy);
   else
-    tf_cells_add_row(e->m, i, row_of(e, s->node), &v);
+    tf_cells_add_row(e->m, i, row_of(e, s->node), &busy);
   if (any) tf_store_last(e->st, i);
 }
 
@@ -246,13 +266,17 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     tf_slice_box(e->ev, s, e->cur, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
+    tf_move once = {.read = !unit->multicast || fresh ? words : 0};
     if (!s->makes) {
-      v->read += !unit->multicast || fresh ? words : 0;
+      add_move(v, &once);
+      add_flow(e, i, &once, &e->m->flows[i]);
       continue;
     }
     int64_t updates = !unit->reduce || fresh ? words : 0;
-    v->update += updates;
-    v->read += updates - (first && fresh ? words : 0);
+    once.update = updates;
+    once.read = updates - (first && fresh ? words : 0);
+    add_move(v, &once);
+    add_flow(e, i, &once, &e->m->flows[i]);
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
 }
 
@@ -372,6 +396,9 @@ static void add_corrected(tf_walker *e, int h) {
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
+      if (!first_of_all(e, e->m->views->server[e->p->n_slices + o])) continue;
+      e->m->treated_flow[2 * o] += (double)words;
+      e->m->treated_flow[2 * o + 1] += goes_on ? 0 : (double)words;
     } while (next_instance(e, h));
   }
 }
@@ -465,6 +492,8 @@ static void run_node(tf_walker *e, int n) {
 static void reset(struct tf_model *m) {
   const tf_plan *p = m->plan;
   memset(m->moves, 0, (size_t)p->n_slices * sizeof *m->moves);
+  memset(m->flows, 0, (size_t)p->n_slices * sizeof *m->flows);
+  memset(m->treated_flow, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated_flow);
   memset(m->steps, 0, (size_t)p->tree->n_nodes * sizeof *m->steps);
   memset(m->width, 0, (size_t)p->tree->n_nodes * sizeof *m->width);
   memset(m->treated, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated);
@@ -486,6 +515,25 @@ static void finish_cells(tf_walker *e) {
     for (int c = 0; c < e->p->slices[i].n_class; c++)
       if (e->p->slices[i].classes[c].carry < 0 && e->p->slices[i].classes[c].zero_from > 0)
         tf_cells_add(e->m, i, c, &e->behind[i]);
+}
+
+/* Where the mean instance stands for the busiest, what all of them move is shared out. */
+static void share_out(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (m->first_busiest) return;
+  for (int i = 0; i < p->n_slices; i++)
+    m->flows[i] = tf_mean_flow(m, i, &m->moves[i]);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    tf_treated_share(m, o);
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    const tf_view *v = &m->views->node[n];
+    for (int c = 0; v->n_slices && c < v->n_rows * v->n_legs; c++) {
+      const int pass = v->legs[c % v->n_legs].pass, from = pass < 0 ? -1 : m->views->passes[pass].from;
+      const double width = from >= 0 && m->width[from] > 1 ? (double)m->width[from] : 1;
+      m->cells[v->cell + c].read /= width;
+      m->cells[v->cell + c].write /= width;
+    }
+  }
 }
 
 static void finish_ops(struct tf_model *m) {
@@ -531,6 +579,7 @@ bool tf_walk(struct tf_model *m) {
   m->walked = m->walk_max - e.budget;
   finish_ops(m);
   finish_cells(&e);
+  share_out(m);
   free(e.behind);
   free(e.stepped);
   free(e.was);

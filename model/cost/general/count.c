@@ -66,33 +66,83 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, b
   return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
 
+/* The loops of more than one step that stand at their first setting where one side's first instance is looked at; none:
+ * it is the only one. */
+static uint64_t still_at(const struct tf_model *m, int i, tf_side side) {
+  const tf_path *path = &m->plan->path[tf_slice_at(m->plan, i)->node];
+  uint64_t turning = 0;
+  for (uint64_t left = tf_still_of(m->plan, m->views, i, side); left; left &= left - 1) {
+    const int k = __builtin_ctzll(left);
+    if (m->ev.trip[path->loops[k]] > 1) turning |= UINT64_C(1) << k;
+  }
+  return turning;
+}
+
+/* The same where the spatial loops at positions `still` stand at their first setting. */
+static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_pclass *c, uint64_t still, tf_entry *e) {
+  const uint64_t frozen = m->ev.frozen;
+  m->ev.frozen |= still;
+  const bool ok = tf_count_class(m, s, c, tf_count_shares(&m->ev, s), e);
+  m->ev.frozen = frozen;
+  return ok;
+}
+
+static bool sum_at(struct tf_model *m, const tf_slice *s, enum tf_over over, uint64_t still, int64_t *words) {
+  const uint64_t frozen = m->ev.frozen;
+  tf_sum sum;
+  m->ev.frozen |= still;
+  const bool ok = tf_sum_over(&m->ev, &m->scratch, s, NULL, false, over, &sum);
+  m->ev.frozen = frozen;
+  *words = sum.box;
+  return ok;
+}
+
 static bool count_tile_slice(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
-  tf_entry sum = {0, 0, 0}, e;
-  tf_sum first = {0, 0};
-  bool share = tf_count_shares(&m->ev, s), ok = true;
-  for (int c = 0; c < s->n_class; c++) {
-    if (!tf_count_class(m, s, &s->classes[c], share, &e)) return false;
-    tf_move v = tf_move_of(s, mem, e);
-    tf_cells_add(m, i, c, &v);
-    ok &= plus(&sum.all, e.all) && plus(&sum.groups, e.groups);
+  const int n_sides = m->first_busiest ? TF_N_SIDES : 1;
+  tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES] = {{0, 0, 0}};
+  bool ok = true;
+  for (int c = 0; c < s->n_class && ok; c++) {
+    for (int k = 0; k < n_sides && ok; k++) {
+      const uint64_t still = still_at(m, i, k);
+      e[k] = e[TF_ALL];
+      ok = (k != TF_ALL && !still) || count_class_at(m, s, &s->classes[c], still, &e[k]);
+      ok = ok && plus(&sum[k].all, e[k].all) && plus(&sum[k].groups, e[k].groups);
+    }
+    const tf_flow flow = tf_flow_of(m, i, e);
+    if (ok) tf_cells_add(m, i, c, &flow);
   }
-  if (s->makes && !tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
-  sum.first = first.box;
-  m->moves[i] = tf_move_of(s, mem, sum);
-  return ok;
+  for (int k = 0; k < n_sides && ok && s->makes; k++) {
+    const uint64_t still = still_at(m, i, k);
+    sum[k].first = sum[TF_ALL].first;
+    if (k == TF_ALL || still) ok = sum_at(m, s, TF_OVER_FIRST, still, &sum[k].first);
+  }
+  if (!ok) return false;
+  m->moves[i] = tf_move_of(s, mem, sum[TF_ALL]);
+  m->flows[i] = tf_flow_of(m, i, sum);
+  return true;
+}
+
+/* What a leaf moves, with the spatial loops at `still` at their first setting. */
+static bool count_leaf_at(struct tf_model *m, const tf_slice *s, const tf_unit *unit, uint64_t still, tf_move *out) {
+  const bool join = s->makes ? unit->reduce : unit->multicast;
+  int64_t all, first = 0;
+  if (!sum_at(m, s, join ? TF_OVER_GROUPS : TF_OVER_INSTANCES, still, &all)) return false;
+  if (s->makes && !sum_at(m, s, TF_OVER_FIRST, still, &first)) return false;
+  *out = (tf_move){.read = all - first, .update = s->makes ? all : 0};
+  return true;
 }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
-  bool join = s->makes ? unit->reduce : unit->multicast;
-  tf_sum sum, first;
-  if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, join ? TF_OVER_GROUPS : TF_OVER_INSTANCES, &sum)) return false;
-  m->moves[i] = (tf_move){.read = sum.box};
-  if (!s->makes) return true;
-  if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
-  m->moves[i] = (tf_move){.read = sum.box - first.box, .update = sum.box};
+  tf_move one;
+  if (!count_leaf_at(m, s, unit, 0, &m->moves[i])) return false;
+  const uint64_t still = still_at(m, i, TF_SERVING);
+  m->flows[i] = tf_mean_flow(m, i, &m->moves[i]);
+  if (!m->first_busiest || !still) return true;
+  if (!count_leaf_at(m, s, unit, still, &one)) return false;
+  m->flows[i] = (tf_flow){.read = (double)one.read, .update = (double)one.update};
   return true;
 }
 
@@ -159,15 +209,20 @@ static bool class_steps(struct tf_model *m) {
 }
 
 bool tf_count_treated(struct tf_model *m) {
-  tf_sum each, once;
-  for (int o = 0; o < m->plan->wl->n_ops; o++) {
-    const tf_slice *s = &m->plan->stream[o];
+  const tf_plan *p = m->plan;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_slice *s = &p->stream[o];
+    int64_t each, once;
     if (s->node < 0) continue;
-    if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_INSTANCES, &each) ||
-        !tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &once))
+    if (!sum_at(m, s, TF_OVER_INSTANCES, 0, &m->treated[2 * o]) ||
+        !sum_at(m, s, TF_OVER_FIRST, 0, &m->treated[2 * o + 1]))
       return false;
-    m->treated[2 * o] = each.box;
-    m->treated[2 * o + 1] = once.box;
+    tf_treated_share(m, o);
+    const uint64_t still = still_at(m, p->n_slices + o, TF_SERVING);
+    if (!m->first_busiest || !still) continue;
+    if (!sum_at(m, s, TF_OVER_INSTANCES, still, &each) || !sum_at(m, s, TF_OVER_FIRST, still, &once)) return false;
+    m->treated_flow[2 * o] = (double)each;
+    m->treated_flow[2 * o + 1] = (double)once;
   }
   return true;
 }

@@ -258,7 +258,8 @@ static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_pie
 static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same, tf_move *sum) {
   const tf_memory *mem = &m->plan->arch->memories[m->plan->slices[i].level];
   tf_move v = {.fill = words, .read = mem->multicast ? words / same : words};
-  if (m->by_steps) tf_cells_add(m, i, c, &v);
+  const tf_flow mean = tf_mean_flow(m, i, &v);
+  tf_cells_add(m, i, c, &mean);
   sum->fill += v.fill;
   sum->read += v.read;
 }
@@ -303,6 +304,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   e.settings = (last->zero_from == 0 ? 1 : m->steps[last->top]) * x->instances;
   enter(m, i, c, enters(m, last, x, &k, &e, by), same, &sum);
   m->moves[i] = sum;
+  m->flows[i] = tf_mean_flow(m, i, &sum);
   return TF_COUNTED;
 }
 
@@ -314,5 +316,6 @@ tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multi
   class_of all = {.outer = TF_MAX_PATH, .settings = m->steps[s->node] * x->instances};
   int64_t words = words_of(x, &k, &all, NULL, x->len);
   m->moves[i] = (tf_move){.read = multicast ? words / tf_even_turns(m, x->v->same, x->v->n_same) : words};
+  m->flows[i] = tf_mean_flow(m, i, &m->moves[i]);
   return TF_COUNTED;
 }

@@ -10,6 +10,8 @@ typedef struct {
   int64_t len[TF_MAX_RANK];
   int64_t box;
   int64_t instances, groups; /* copies of one step: all instances, and those that share counted once */
+  int64_t servers;           /* instances of the serving memory */
+  int64_t served, asks;      /* copies below each of them: all, and those that share counted once */
   bool small;                /* no count of the slice exceeds 2^57 */
 } tf_piece;
 

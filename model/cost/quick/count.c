@@ -39,6 +39,21 @@ static bool loops_allow(const struct tf_model *m) {
   return ok;
 }
 
+bool tf_even_together(const struct tf_model *m) {
+  const tf_even *e = m->even;
+  for (int l = 0; l < m->plan->n_loops; l++)
+    if (m->ev.trip[l] > 1 && e->chains[e->chain_of[l]].apart) return false;
+  return true;
+}
+
+/* Whether the chain has a spatial loop of more than one step. */
+static bool spreads(const struct tf_model *m, int chain) {
+  bool any = false;
+  for (int l = 0; l < m->plan->n_loops; l++)
+    any |= m->even->chain_of[l] == chain && m->ev.trip[l] > 1 && m->plan->loops[l].axis != TF_TEMPORAL;
+  return any;
+}
+
 void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
   *lo = r->c;
   *end = r->c + 1;
@@ -80,6 +95,22 @@ static bool ranges(struct tf_model *m, bool cut) {
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
     m->len[i] = r->what == TF_WHOLE ? r->len : m->value[r->product];
     if (cut && r->what == TF_PART && m->len[r->base] < m->len[i]) m->len[i] = m->len[r->base];
+  }
+  return ok;
+}
+
+bool tf_even_alike(struct tf_model *m) {
+  const tf_even *e = m->even;
+  const int64_t *trip = m->ev.trip;
+  bool ok = products(m) && ranges(m, true);
+  for (int i = 0; i < e->n_fixed && ok; i++)
+    ok = trip[e->fixed[i]] == 1 || m->plan->loops[e->fixed[i]].axis == TF_TEMPORAL;
+  for (int i = 0; i < e->n_equals && ok; i++)
+    ok = trip[e->equals[i].loop] == 1 || m->plan->loops[e->equals[i].loop].axis == TF_TEMPORAL ||
+         m->value[e->equals[i].a] == m->value[e->equals[i].b];
+  for (int i = 0; i < e->n_others && ok; i++) {
+    const tf_even_chain *c = &e->chains[e->others[i].chain];
+    ok = m->len[c->base] == m->len[e->others[i].range] || !spreads(m, e->others[i].chain);
   }
   return ok;
 }
@@ -139,9 +170,11 @@ static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_eve
     x->len[r] = m->len[v->range[r]];
     x->box *= x->len[r];
   }
-  x->instances = x->groups = m->width[s->node];
-  int64_t same = tf_even_turns(m, v->same, v->n_same);
-  if (same > 1) x->groups /= same;
+  x->instances = m->width[s->node];
+  x->servers = v->server >= 0 ? m->width[v->server] : 1;
+  x->asks = tf_even_turns(m, v->asks, v->n_asks);
+  x->served = x->asks * tf_even_turns(m, v->same, v->n_same);
+  x->groups = x->asks * x->servers;
   x->small = (double)m->steps[s->node] * (double)x->instances * (double)x->box < 0x1p57;
 }
 
@@ -246,49 +279,42 @@ bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
-/* What one word that enters in one step of one instance (W), and one met for the first time (F), add to the counters:
- * fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
-typedef struct {
-  int64_t fill, drain, read, update, fresh;
-} weights;
-
-static weights weights_of(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
-  const tf_memory *mem = &m->plan->arch->memories[s->level];
-  if (!s->makes) return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
-  return (weights){.fill = x->groups,
-                   .drain = x->instances,
-                   .read = x->groups,
-                   .fresh = x->groups,
-                   .update = mem->reduce ? x->groups : x->instances};
-}
-
 /* Words entered so far in one instance: all, and those met for the first time. */
 typedef struct {
   int64_t words, fresh;
 } entered;
 
-static void count_row(tf_ports *cell, int leg, double own, double up, const weights *k, entered e) {
-  double w = (double)e.words, f = (double)k->fresh * (double)e.fresh;
-  cell[0].write += own * ((double)k->fill * w - f);
-  cell[0].read += own * (double)k->drain * w;
-  cell[leg].read += up * ((double)k->read * w - f);
-  cell[leg].write += up * (double)k->update * w;
+/* What the first instance of the slice's memory, and of the serving one, moves. */
+static tf_move first_move(const tf_slice *s, const tf_memory *mem, const tf_piece *x, entered e) {
+  const int64_t again = e.words - e.fresh;
+  if (!s->makes) return (tf_move){.fill = e.words, .read = (mem->multicast ? x->asks : x->served) * e.words};
+  return (tf_move){again, e.words, x->asks * again, (mem->reduce ? x->asks : x->served) * e.words};
+}
+
+/* What all do.  Of instances that share a transfer one fetches partial results. */
+static tf_move all_moves(const tf_slice *s, const tf_piece *x, const tf_move *first) {
+  return (tf_move){first->fill * (s->makes ? x->groups : x->instances), first->drain * x->instances,
+                   first->read * x->servers, first->update * x->servers};
+}
+
+static tf_flow flow_of(const struct tf_model *m, int i, const tf_piece *x, const tf_move *first) {
+  if (m->first_busiest)
+    return (tf_flow){(double)first->fill, (double)first->drain, (double)first->read, (double)first->update};
+  const tf_move all = all_moves(&m->plan->slices[i], x, first);
+  return tf_mean_flow(m, i, &all);
 }
 
 /* Counts class c: `once` words enter in each of its steps. */
-static void count_class(struct tf_model *m, int i, int c, const weights *k, entered e) {
-  const tf_views *w = m->views;
-  const tf_view *view = &w->node[m->plan->slices[i].node];
-  const tf_pclass *class = &m->plan->slices[i].classes[c];
+static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, entered e) {
+  const tf_slice *s = &m->plan->slices[i];
   if (!m->by_steps) return;
-  if (class->carry < 0 && class->zero_from > 0) {
-    tf_move v = {k->fill * e.words - k->fresh * e.fresh, k->drain * e.words, k->read * e.words - k->fresh * e.fresh,
-                 k->update * e.words};
+  const tf_move first = first_move(s, &m->plan->arch->memories[s->level], x, e);
+  const tf_flow v = flow_of(m, i, x, &first);
+  const tf_view *view = &m->views->node[s->node];
+  if (s->classes[c].carry >= 0)
+    tf_cell_add(m->views, i, &m->cells[view->cell + c * view->n_legs], &v, 1);
+  else
     tf_cells_add(m, i, c, &v);
-    return;
-  }
-  int row = class->carry < 0 ? view->n_rows - 1 : c;
-  count_row(&m->cells[view->cell + row * view->n_legs], w->leg[i], w->own[i], w->up[i], k, e);
 }
 
 /* Words found when a slice enters in class c; by: the position of the previous step's box. */
@@ -305,7 +331,6 @@ static bool count_tile(struct tf_model *m, int i) {
   tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
   int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
-  const weights k = weights_of(m, s, &x);
   entered sum = {0, 0};
   int c = 0;
   memset(by, 0, (size_t)x.v->n_rank * sizeof by[0]);
@@ -320,18 +345,19 @@ static bool count_tile(struct tf_model *m, int i) {
     tf_even_advance(m, l, trip, by);
     if (!words) continue;
     entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
-    count_class(m, i, c, &k, e);
+    count_class(m, i, c, &x, e);
     sum.words += e.words;
     sum.fresh += e.fresh;
   }
   int64_t times = s->classes[c].zero_from == 0 ? 1 : m->steps[s->classes[c].top];
   int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * times;
   entered e = {words, words / again};
-  count_class(m, i, c, &k, e);
+  count_class(m, i, c, &x, e);
   sum.words += e.words;
   sum.fresh += e.fresh;
-  m->moves[i] = (tf_move){k.fill * sum.words - k.fresh * sum.fresh, k.drain * sum.words,
-                          k.read * sum.words - k.fresh * sum.fresh, k.update * sum.words};
+  const tf_move first = first_move(s, &m->plan->arch->memories[s->level], &x, sum);
+  m->moves[i] = all_moves(s, &x, &first);
+  m->flows[i] = flow_of(m, i, &x, &first);
   m->box[i] = x.box;
   memcpy(&m->rank_len[m->views->rank_at[i]], x.len, (size_t)x.v->n_rank * sizeof x.len[0]);
   return true;
@@ -350,10 +376,11 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
-  int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
-  int64_t words = m->steps[s->node] * copies;
-  int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
-  m->moves[i] = (tf_move){.read = words - first, .update = s->makes ? words : 0};
+  const int64_t words = m->steps[s->node] * ((s->makes ? unit->reduce : unit->multicast) ? x.asks : x.served);
+  const int64_t fresh = s->makes ? fresh_runs(m, s, x.v) * x.asks : 0;
+  const tf_move one = {.read = words - fresh, .update = s->makes ? words : 0};
+  m->moves[i] = (tf_move){.read = one.read * x.servers, .update = one.update * x.servers};
+  m->flows[i] = (tf_flow){.read = (double)one.read, .update = (double)one.update}; /* all move as much */
   return true;
 }
 
@@ -376,6 +403,7 @@ static bool count_treated(struct tf_model *m, int o) {
   if (!x.small) return false;
   m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
   m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
+  tf_treated_share(m, o);
   return true;
 }
 

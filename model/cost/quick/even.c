@@ -73,13 +73,17 @@ static void add_loops(tf_even_maker *k, const tf_path *path, tf_even_slice *v) {
 static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t moves = add_ranks(k, s, v);
-  v->again = TF_ARRAY(k->a, int, (size_t)path->n);
+  v->again = TF_ARRAY(k->a, int, 2 * (size_t)path->n);
   k->oom |= !v->again;
   k->ok &= !k->oom;
   if (!k->ok) return;
   v->n_again = list(path, s->inside & path->temporal & ~moves, v->again);
   v->same = v->again + v->n_again;
   v->n_same = list(path, s->merge & ~moves, v->same);
+  v->server = tf_plan_mtile(k->p, s->node, s->above);
+  const uint64_t below = tf_path_spatial(k->p, s->node) & ~(v->server < 0 ? 0 : tf_path_spatial(k->p, v->server));
+  v->asks = v->same + v->n_same;
+  v->n_asks = list(path, below & ~(s->merge & ~moves), v->asks);
   if (s->level >= 0) add_loops(k, path, v);
 }
 
@@ -174,6 +178,12 @@ tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {
   *oom = !k.e || !add_room(&k);
   if (*oom || p->irregular) return NULL;
   gather(&k);
+  k.e->chain_of = TF_ARRAY(a, int, (size_t)p->n_loops + 1);
+  k.oom |= !k.e->chain_of;
+  for (int l = 0; l < p->n_loops && k.ok && !k.oom; l++)
+    while (k.e->chains[k.e->chain_of[l]].lead != p->loops[l].lead ||
+           k.e->chains[k.e->chain_of[l]].dim != p->loops[l].dim)
+      k.e->chain_of[l]++;
   *oom = k.oom;
   return k.ok ? k.e : NULL;
 }

@@ -58,6 +58,8 @@ typedef struct {
   int n_temporal, n_spatial;
   tf_even_loop *temporal; /* m-tiles only: from the inside */
   tf_even_loop *spatial;  /* m-tiles only: from the outside */
+  int server;             /* the m-tile in whose instances the serving memory stands; -1: there is one */
+  int n_asks, *asks;      /* spatial loops below it that move the box */
   int n_same, *same;      /* spatial loops that do not move the box, so that their instances share one transfer */
   int n_again, *again;    /* temporal loops that do not move the box: they repeat it within one production */
   int n_padded, *padded;  /* ranks of a padded tensor, whose border may clip the box */
@@ -90,10 +92,16 @@ typedef struct {
   bool apart;          /* they split ranges of several ops that need not be alike */
 } tf_even_chain;
 
+/* A range that a chain splits beside its base. */
+typedef struct {
+  int chain, range;
+} tf_even_other;
+
 typedef struct tf_even {
   int n_chains;
   tf_even_chain *chains;
-  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed;
+  int *chain_of; /* [n_loops] number of the loop's chain */
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed, n_others;
   tf_product *products;
   tf_even_range *ranges;
   tf_even_read *reads;
@@ -101,6 +109,7 @@ typedef struct tf_even {
   tf_even_cover *covers;
   tf_even_equal *equals;
   tf_even_pair *pairs;
+  tf_even_other *others;
   int *fixed;            /* loops whose trip count must be 1 */
   int *step;             /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
   tf_even_slice *slices; /* [n_slices] */
@@ -118,4 +127,7 @@ bool tf_even_room(tf_arena *a, struct tf_model *m);
 /* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to these trip counts;
  * nothing is changed then. */
 bool tf_even_count(struct tf_model *m);
+/* Whether, for the trip counts, ops and reads that share a spatial loop split ranges of the same length and move by the
+ * same steps; the quick counts apply to no others. */
+bool tf_even_alike(struct tf_model *m);
 #endif

@@ -118,7 +118,7 @@ static void class_steps(tf_lanes *w) {
 typedef struct {
   const tf_slice *s;
   const tf_even_slice *v;
-  int len[TF_MAX_RANK], box, instances, groups;
+  int len[TF_MAX_RANK], box, instances, groups, servers, served, asks;
 } piece;
 
 static piece piece_of(tf_lanes *w, const tf_slice *s, const tf_even_slice *v) {
@@ -130,7 +130,10 @@ static piece piece_of(tf_lanes *w, const tf_slice *s, const tf_even_slice *v) {
     all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, x.len[r]));
   }
   must_be_small(w, all);
-  x.groups = tf_l(w, TF_T_DIV, x.instances, turns(w, v->same, v->n_same));
+  x.servers = v->server >= 0 ? w->width[v->server] : tf_l_int(w, 1);
+  x.asks = turns(w, v->asks, v->n_asks);
+  x.served = tf_l(w, M, x.asks, turns(w, v->same, v->n_same));
+  x.groups = tf_l(w, M, x.asks, x.servers);
   return x;
 }
 
@@ -220,26 +223,27 @@ static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by)
 
 /* ---- moves ---------------------------------------------------------------------------------------- */
 
-/* As in count.c: fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
-typedef struct {
-  int fill, drain, read, update, fresh;
-} weights;
-
-static weights weights_of(tf_lanes *w, const piece *x) {
-  const tf_memory *mem = &w->p->arch->memories[x->s->level];
-  int none = tf_l_int(w, 0);
-  if (!x->s->makes) return (weights){x->instances, none, mem->multicast ? x->groups : x->instances, none, none};
-  return (weights){x->groups, x->instances, x->groups, mem->reduce ? x->groups : x->instances, x->groups};
-}
-
 typedef struct {
   int words, fresh;
 } entered;
 
-static tf_lane_move move_of(tf_lanes *w, const weights *k, entered e) {
-  int fresh = tf_l(w, M, k->fresh, e.fresh);
-  return (tf_lane_move){tf_l(w, S, tf_l(w, M, k->fill, e.words), fresh), tf_l(w, M, k->drain, e.words),
-                        tf_l(w, S, tf_l(w, M, k->read, e.words), fresh), tf_l(w, M, k->update, e.words)};
+/* As in count.c; the first instance's in reals, which are exact. */
+static tf_lane_move first_move(tf_lanes *w, const piece *x, entered e) {
+  const tf_memory *mem = &w->p->arch->memories[x->s->level];
+  const int words = tf_l_to(w, e.words), asks = tf_l_to(w, x->asks), served = tf_l_to(w, x->served);
+  if (!x->s->makes)
+    return (tf_lane_move){words, w->zero, tf_l(w, TF_T_FMUL, mem->multicast ? asks : served, words), w->zero};
+  const int again = tf_l_to(w, tf_l(w, S, e.words, e.fresh));
+  return (tf_lane_move){again, words, tf_l(w, TF_T_FMUL, asks, again),
+                        tf_l(w, TF_T_FMUL, mem->reduce ? asks : served, words)};
+}
+
+static tf_lane_move all_moves(tf_lanes *w, const piece *x, entered e) {
+  const tf_memory *mem = &w->p->arch->memories[x->s->level];
+  const int none = tf_l_int(w, 0), all = tf_l(w, M, x->instances, e.words);
+  if (!x->s->makes) return (tf_lane_move){all, none, mem->multicast ? tf_l(w, M, x->groups, e.words) : all, none};
+  const int again = tf_l(w, M, x->groups, tf_l(w, S, e.words, e.fresh));
+  return (tf_lane_move){again, all, again, mem->reduce ? tf_l(w, M, x->groups, e.words) : all};
 }
 
 static void add(tf_lanes *w, int *to, int a, int b) { *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b)); }
@@ -250,50 +254,41 @@ static tf_lane_ports *cell_of(tf_lanes *w, int i, int row) {
   return &w->cells[view->cell + row * view->n_legs];
 }
 
-static void count_row(tf_lanes *w, int i, int row, const weights *k, entered e) {
+/* share: of the words; -1: all */
+static void add_words(tf_lanes *w, int i, int row, const tf_lane_move *v, int share) {
   tf_lane_ports *cell = cell_of(w, i, row), *leg = &cell[w->m->views->leg[i]];
-  int own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]), words = tf_l_to(w, e.words);
-  int f = tf_l(w, TF_T_FMUL, tf_l_to(w, k->fresh), tf_l_to(w, e.fresh));
-  int fill = tf_l(w, TF_T_FMUL, tf_l_to(w, k->fill), words), read = tf_l(w, TF_T_FMUL, tf_l_to(w, k->read), words);
-  add(w, &cell->write, own, tf_l(w, TF_T_FSUB, fill, f));
-  add(w, &cell->read, tf_l(w, TF_T_FMUL, own, tf_l_to(w, k->drain)), words);
-  add(w, &leg->read, up, tf_l(w, TF_T_FSUB, read, f));
-  add(w, &leg->write, tf_l(w, TF_T_FMUL, up, tf_l_to(w, k->update)), words);
+  int own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]);
+  if (share >= 0) own = tf_l(w, TF_T_FMUL, share, own), up = tf_l(w, TF_T_FMUL, share, up);
+  add(w, &cell->write, own, v->fill);
+  add(w, &cell->read, own, v->drain);
+  add(w, &leg->read, up, v->read);
+  add(w, &leg->write, up, v->update);
 }
 
 static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
   const tf_view *view = &w->m->views->node[w->p->slices[i].node];
   const int *steps = &w->class_steps[view->row];
-  int all = w->zero, own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]);
+  int all = w->zero;
   for (int j = from; j < view->n_rows; j++)
     all = tf_l(w, TF_T_FADD, all, steps[j]);
-  for (int j = from; j < view->n_rows; j++) {
-    tf_lane_ports *cell = cell_of(w, i, j), *leg = &cell[w->m->views->leg[i]];
-    int share = tf_l(w, TF_T_FDIV, steps[j], all);
-    int o = tf_l(w, TF_T_FMUL, share, own), u = tf_l(w, TF_T_FMUL, share, up);
-    add(w, &cell->write, o, tf_l_to(w, v->fill));
-    add(w, &cell->read, o, tf_l_to(w, v->drain));
-    add(w, &leg->read, u, tf_l_to(w, v->read));
-    add(w, &leg->write, u, tf_l_to(w, v->update));
-  }
+  for (int j = from; j < view->n_rows; j++)
+    add_words(w, i, j, v, tf_l(w, TF_T_FDIV, steps[j], all));
 }
 
-static void count_class(tf_lanes *w, int i, int c, const weights *k, entered e) {
+static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
   const tf_pclass *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
-  if (class->carry < 0 && class->zero_from > 0) {
-    tf_lane_move v = move_of(w, k, e);
+  const tf_lane_move v = first_move(w, x, e);
+  if (class->carry < 0 && class->zero_from > 0)
     put_outer(w, i, c, &v);
-    return;
-  }
-  count_row(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, k, e);
+  else
+    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, &v, -1);
 }
 
 static void count_tile(tf_lanes *w, int i) {
   const tf_slice *s = &w->p->slices[i];
   piece x = piece_of(w, s, &w->m->even->slices[i]);
   int by[TF_MAX_RANK], none = tf_l_int(w, 0), again = s->makes ? turns(w, x.v->again, x.v->n_again) : tf_l_int(w, 1);
-  const weights k = weights_of(w, &x);
   entered sum = {none, none};
   int c = 0;
   for (int r = 0; r < x.v->n_rank; r++)
@@ -308,15 +303,16 @@ static void count_tile(tf_lanes *w, int i) {
     words = tf_l(w, M, tf_l(w, M, words, last_step(w, l->loop)), w->outer[l->loop]);
     advance(w, l, l->loop, by);
     entered e = {words, repeats ? none : tf_l(w, TF_T_DIV, words, again)};
-    count_class(w, i, c, &k, e);
+    count_class(w, i, c, &x, e);
     sum = (entered){tf_l(w, A, sum.words, e.words), tf_l(w, A, sum.fresh, e.fresh)};
   }
   int times = s->classes[c].zero_from == 0 ? tf_l_int(w, 1) : w->steps[s->classes[c].top];
   int words = tf_l(w, M, tf_l(w, S, x.box, found(w, &s->classes[c], &x, by)), times);
   entered e = {words, tf_l(w, TF_T_DIV, words, again)};
-  count_class(w, i, c, &k, e);
+  count_class(w, i, c, &x, e);
   sum = (entered){tf_l(w, A, sum.words, e.words), tf_l(w, A, sum.fresh, e.fresh)};
-  w->moves[i] = move_of(w, &k, sum);
+  w->flows[i] = first_move(w, &x, sum);
+  w->moves[i] = all_moves(w, &x, sum);
   w->box[i] = x.box;
   for (int r = 0; r < x.v->n_rank; r++)
     w->rank_len[w->m->views->rank_at[i] + r] = x.len[r];
@@ -325,13 +321,16 @@ static void count_tile(tf_lanes *w, int i) {
 static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   const tf_slice *s = &w->p->slices[i];
   piece x = piece_of(w, s, &w->m->even->slices[i]);
-  int copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances, none = tf_l_int(w, 0);
-  int words = tf_l(w, M, w->steps[s->node], copies), first = none;
-  if (s->makes) {
-    int runs = tf_l(w, TF_T_DIV, w->steps[s->node], turns(w, x.v->again, x.v->n_again));
-    first = tf_l(w, M, runs, x.groups);
-  }
-  w->moves[i] = (tf_lane_move){none, none, tf_l(w, S, words, first), s->makes ? words : none};
+  const bool joins = s->makes ? unit->reduce : unit->multicast;
+  const int none = tf_l_int(w, 0), steps = w->steps[s->node], words = tf_l(w, M, steps, joins ? x.groups : x.instances);
+  const int one = tf_l(w, TF_T_FMUL, tf_l_to(w, steps), tf_l_to(w, joins ? x.asks : x.served));
+  w->moves[i] = (tf_lane_move){none, none, words, none};
+  w->flows[i] = (tf_lane_move){w->zero, w->zero, one, w->zero};
+  if (!s->makes) return;
+  const int runs = tf_l(w, TF_T_DIV, steps, turns(w, x.v->again, x.v->n_again));
+  const int fresh = tf_l(w, TF_T_FMUL, tf_l_to(w, runs), tf_l_to(w, x.asks));
+  w->moves[i] = (tf_lane_move){none, none, tf_l(w, S, words, tf_l(w, M, runs, x.groups)), words};
+  w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l(w, TF_T_FSUB, one, fresh), one};
 }
 
 /* tf_cut: the part of a length that one spatial loop gives to an instance. */
@@ -414,12 +413,13 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->need = TF_ARRAY(a, int, (size_t)w->p->arch->n_memories);
   w->in_use = TF_ARRAY(a, int, (size_t)m->views->n_passes + 1);
   w->moves = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
+  w->flows = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->cells && w->below && w->hidden && w->heads;
+         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden && w->heads;
 }
 
 static tf_tape *write_out(tf_lanes *w) {

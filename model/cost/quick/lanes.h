@@ -35,7 +35,7 @@ typedef struct {
   const tf_plan *p;
   tf_scribe *s;
   int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need;
-  tf_lane_move *moves;
+  tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
   int counts, fits, zero; /* zero: of the reals */

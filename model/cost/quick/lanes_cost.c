@@ -125,42 +125,52 @@ void tf_lanes_fits(tf_lanes *w) {
 
 /* ---- ports ----------------------------------------------------------------------------------------- */
 
+static void add_real(tf_lanes *w, int *to, int count, double by) {
+  *to = tf_l(w, FA, *to, tf_l(w, FM, count, tf_l_real(w, by)));
+}
+
 static void add(tf_lanes *w, int *to, int count, double by) {
   *to = tf_l(w, FA, *to, tf_l(w, FM, tf_l_to(w, count), tf_l_real(w, by)));
 }
 
-static void ports(tf_lanes *w) {
+/* The instances in use at once. */
+static void instances(tf_lanes *w) {
   const tf_views *v = w->m->views;
-  for (int i = 0; i < v->n_passes; i++) {
-    w->below[i] = (tf_lane_ports){w->zero, w->zero};
+  for (int i = 0; i < v->n_passes; i++)
     w->in_use[i] = tf_l_int(w, 0);
-  }
-  for (int i = 0; i < w->p->n_slices; i++) {
-    tf_lane_ports *up = &w->below[v->up_pass[i]];
-    add(w, &up->read, w->moves[i].read, v->up[i]);
-    add(w, &up->write, w->moves[i].update, v->up[i]);
-    if (v->own_pass[i] < 0) continue;
-    tf_lane_ports *own = &w->below[v->own_pass[i]];
-    add(w, &own->read, w->moves[i].drain, v->own[i]);
-    add(w, &own->write, w->moves[i].fill, v->own[i]);
-  }
   for (int i = 0; i < v->n_passes; i++) {
     const tf_pass *k = &v->passes[i];
     if (k->from >= 0) w->in_use[i] = w->width[k->from];
+    if (k->up >= 0) w->in_use[k->up] = tf_l(w, TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+  }
+}
+
+static void ports(tf_lanes *w) {
+  const tf_views *v = w->m->views;
+  for (int i = 0; i < v->n_passes; i++)
+    w->below[i] = (tf_lane_ports){w->zero, w->zero};
+  for (int i = 0; i < w->p->n_slices; i++) {
+    tf_lane_ports *up = &w->below[v->up_pass[i]];
+    add_real(w, &up->read, w->flows[i].read, v->up[i]);
+    add_real(w, &up->write, w->flows[i].update, v->up[i]);
+    if (v->own_pass[i] < 0) continue;
+    tf_lane_ports *own = &w->below[v->own_pass[i]];
+    add_real(w, &own->read, w->flows[i].drain, v->own[i]);
+    add_real(w, &own->write, w->flows[i].fill, v->own[i]);
+  }
+  for (int i = 0; i < v->n_passes; i++) {
+    const tf_pass *k = &v->passes[i];
     if (k->up < 0) continue;
     w->below[k->up].read = tf_l(w, FA, w->below[k->up].read, w->below[i].read);
     w->below[k->up].write = tf_l(w, FA, w->below[k->up].write, w->below[i].write);
-    w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
   }
 }
 
 /* The time that a pass needs for the words of both ports. */
 static int port_time(tf_lanes *w, int pass, tf_lane_ports by) {
   const tf_memory *mem = &w->p->arch->memories[w->m->views->passes[pass].level];
-  int users = tf_l_to(w, tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1)));
-  int k = tf_l(w, FD, tf_l_real(w, 1), users);
-  int read = tf_l(w, FM, by.read, tf_l(w, FD, k, tf_l_real(w, mem->read_bw)));
-  int write = tf_l(w, FM, by.write, tf_l(w, FD, k, tf_l_real(w, mem->write_bw)));
+  int read = tf_l(w, FM, by.read, tf_l_real(w, 1 / mem->read_bw));
+  int write = tf_l(w, FM, by.write, tf_l_real(w, 1 / mem->write_bw));
   return mem->one_port ? tf_l(w, FA, read, write) : more(w, read, write);
 }
 
@@ -204,8 +214,8 @@ static tf_lane_ports entries(tf_lanes *w, const tf_view *v, int leg) {
   tf_lane_ports sum = {w->zero, w->zero};
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     if (leg && all->leg[i] != leg) continue;
-    add(w, &sum.read, leg ? w->moves[i].read : w->moves[i].drain, leg ? all->up[i] : all->own[i]);
-    add(w, &sum.write, leg ? w->moves[i].update : w->moves[i].fill, leg ? all->up[i] : all->own[i]);
+    add_real(w, &sum.read, leg ? w->flows[i].read : w->flows[i].drain, leg ? all->up[i] : all->own[i]);
+    add_real(w, &sum.write, leg ? w->flows[i].update : w->flows[i].fill, leg ? all->up[i] : all->own[i]);
   }
   return sum;
 }
@@ -338,6 +348,7 @@ static int node_time(tf_lanes *w, int n, int before) {
 }
 
 int tf_lanes_cycles(tf_lanes *w) {
+  instances(w);
   ports(w);
   return node_time(w, 0, -1);
 }

@@ -44,7 +44,9 @@ static int chain(tf_even_maker *k, int o, int d, int base) {
   tf_even *e = k->e;
   for (int i = 0; i < e->n_chains; i++)
     if (e->chains[i].lead == k->p->lead[o] && e->chains[i].dim == d) {
-      e->chains[i].apart |= !same_range(e, e->chains[i].base, base);
+      if (same_range(e, e->chains[i].base, base)) return i;
+      e->chains[i].apart = true;
+      TF_EVEN_PUSH(k, others, (tf_even_other){i, base});
       return i;
     }
   return TF_EVEN_PUSH(k, chains, (tf_even_chain){.lead = k->p->lead[o], .dim = d, .base = base});

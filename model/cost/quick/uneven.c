@@ -16,26 +16,26 @@ static piece piece_of(const struct tf_model *m, int i) {
   return (piece){&m->plan->slices[i], &m->even->slices[i], &m->uneven->slice[i]};
 }
 
-/* Over all settings, with those in `zero` at their first. */
-static bool sum_all(struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_total *out) {
-  const tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .zero = zero, .carry = -1};
-  return tf_uneven_sum_up(m, &w, out);
+/* Over all settings. */
+static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
+  const tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = -1};
+  return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* The same over the entries in a class.  keeps: what was before is there. */
-static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, uint64_t zero, tf_uneven_total *out) {
+/* Over the entries in a class.  keeps: what was before is there. */
+static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
   const tf_plan *p = m->plan;
   const tf_pclass *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
-  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .zero = zero, .carry = c->carry};
-  if (c->zero_from < path->n) w.zero |= path->temporal & ~UINT64_C(0) << c->zero_from;
+  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
+  if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
   if (keeps) {
     w.q = &m->even->slices[c->prev];
     w.from = p->slices[c->prev].node;
     w.sibling = c->common >= 0;
   }
   if (w.sibling) w.groups = &x->u->sibling[class], w.n_common = p->path[c->common].n;
-  return tf_uneven_sum_up(m, &w, out);
+  return tf_uneven_sum_up(m, &w, sums);
 }
 
 /* Moments at node n, all instances together once (width: instances of the first moment).  carry: only those at which
@@ -44,11 +44,11 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   static const tf_even_slice none;
   const tf_path *path = &m->plan->path[n];
   tf_uneven_sum w = {.v = &none, .groups = &m->uneven->node[n].steps, .node = n, .carry = carry};
-  tf_uneven_total sum;
+  tf_uneven_sums sum = {.n = 1};
   w.zero = width ? path->temporal : ~path->temporal;
   if (carry >= 0) w.zero |= ~UINT64_C(0) << carry << 1;
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
-  *out = sum.box;
+  *out = sum.of[0].box;
   return true;
 }
 
@@ -63,53 +63,80 @@ static bool small(const struct tf_model *m, const piece *x) {
   return most < 0x1p57;
 }
 
-/* What enters a slice in class c of its entries. */
-static bool count_class(struct tf_model *m, const piece *x, int c, bool shares, tf_entry *e) {
-  const tf_pclass *k = &x->s->classes[c];
-  const uint64_t same = x->u->same, again = x->u->again;
-  tf_uneven_total sum;
-  *e = (tf_entry){0, 0, 0};
-  if (k->carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[k->carry]] <= 1) return true;
-  const bool keeps = tf_even_survives(m, x->v, k);
-  if (!sum_class(m, x, c, keeps, 0, &sum)) return false;
-  e->all = sum.box - sum.kept;
-  if (shares && !sum_class(m, x, c, keeps, same, &sum)) return false;
-  e->groups = sum.box - sum.kept;
-  if (!x->s->makes || (k->carry >= 0 && again >> k->carry & 1)) return true;
-  if (again && !sum_class(m, x, c, keeps, same | again, &sum)) return false;
-  e->first = sum.box - sum.kept;
+/* The number of the sum with these loops at their first setting among those asked for. */
+static int ask(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_sums *sums) {
+  int i = 0;
+  zero &= m->uneven->node[x->s->node].turning;
+  while (i < sums->n && sums->of[i].zero != zero)
+    i++;
+  if (i == sums->n) sums->of[sums->n++].zero = zero;
+  return i;
+}
+
+/* The sums that tell what enters a slice, as far as it counts on one side; -1: it does not. */
+typedef struct {
+  int all, groups, first;
+} wanted;
+
+/* joins: on the side of the serving memory those that share a transfer count once.  first: words of a production may
+ * enter for the first time. */
+static wanted ask_entry(const struct tf_model *m, const piece *x, tf_side side, bool joins, bool first,
+                        tf_uneven_sums *sums) {
+  const uint64_t still = x->u->still[side], same = x->u->same;
+  wanted w = {-1, -1, -1};
+  if (side != TF_SERVING || !joins) w.all = ask(m, x, still, sums);
+  if (x->s->makes || joins) w.groups = ask(m, x, still | same, sums);
+  if (x->s->makes && first) w.first = ask(m, x, still | same | x->u->again, sums);
+  return w;
+}
+
+static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept; }
+
+/* What enters a slice in class c of its entries, on each side. */
+static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
+  const int carry = x->s->classes[c].carry;
+  tf_uneven_sums sums = {.n = 0};
+  wanted w[TF_N_SIDES];
+  memset(e, 0, TF_N_SIDES * sizeof *e);
+  if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
+  for (int k = 0; k < TF_N_SIDES; k++)
+    w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
+  if (!sum_class(m, x, c, tf_even_survives(m, x->v, &x->s->classes[c]), &sums)) return false;
+  for (int k = 0; k < TF_N_SIDES; k++)
+    e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
   return true;
 }
 
-static bool shares(const struct tf_model *m, const piece *x) {
-  const tf_path *path = &m->plan->path[x->s->node];
-  for (uint64_t left = x->u->same; left; left &= left - 1)
-    if (m->ev.trip[path->loops[__builtin_ctzll(left)]] > 1) return true;
-  return false;
-}
-
-/* Words met for the first time in their production. */
-static bool count_first(struct tf_model *m, const piece *x, int64_t *words) {
-  tf_uneven_total sum = {0, 0};
-  const bool ok = !x->s->makes || sum_all(m, x, x->u->same | x->u->again, &sum);
-  *words = sum.box;
-  return ok;
+/* Words met for the first time in their production, on each side. */
+static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
+  tf_uneven_sums sums = {.n = 0};
+  int at[TF_N_SIDES];
+  if (!x->s->makes) return true;
+  for (int k = 0; k < TF_N_SIDES; k++)
+    at[k] = ask(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);
+  if (!sum_all(m, x, &sums)) return false;
+  for (int k = 0; k < TF_N_SIDES; k++)
+    sum[k].first = sums.of[at[k]].box;
+  return true;
 }
 
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
-  const bool share = shares(m, &x);
-  tf_entry all = {0, 0, 0}, e;
-  if (!small(m, &x) || !count_first(m, &x, &all.first)) return false;
+  tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
+  if (!small(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
-    if (!count_class(m, &x, c, share, &e)) return false;
-    const tf_move move = tf_move_of(x.s, mem, e);
-    tf_cells_add(m, i, c, &move);
-    all.all += e.all;
-    all.groups += e.groups;
+    if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
+    const tf_flow flow = tf_flow_of(m, i, e);
+    tf_cells_add(m, i, c, &flow);
+    for (int k = 0; k < TF_N_SIDES; k++) {
+      sum[k].all += e[k].all;
+      sum[k].groups += e[k].groups;
+    }
   }
-  m->moves[i] = tf_move_of(x.s, mem, all);
+  if (!count_first(m, &x, sum)) return false;
+  m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
+  m->flows[i] = tf_flow_of(m, i, sum);
   m->box[i] = 1;
   for (int r = 0; r < x.v->n_rank; r++)
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[x.v->range[r]];
@@ -119,10 +146,18 @@ static bool count_tile(struct tf_model *m, int i) {
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const piece x = piece_of(m, i);
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
-  tf_uneven_total sum;
-  int64_t first;
-  if (!small(m, &x) || !sum_all(m, &x, joins ? x.u->same : 0, &sum) || !count_first(m, &x, &first)) return false;
-  m->moves[i] = (tf_move){.read = sum.box - first, .update = x.s->makes ? sum.box : 0};
+  const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
+  tf_uneven_sums sums = {.n = 0};
+  const int all = ask(m, &x, same, &sums), one = ask(m, &x, same | still, &sums);
+  int first = all, of_one = one;
+  if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
+  if (!small(m, &x) || !sum_all(m, &x, &sums)) return false;
+  const int64_t words = sums.of[all].box, in_one = sums.of[one].box;
+  m->moves[i] = (tf_move){.read = words};
+  m->flows[i] = (tf_flow){.read = (double)in_one};
+  if (!x.s->makes) return true;
+  m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
+  m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
   return true;
 }
 
@@ -131,21 +166,26 @@ static bool count_op(struct tf_model *m, int o) {
   const int n_reads = p->wl->ops[o].n_reads;
   const piece out = piece_of(m, p->op_slice[o] + n_reads);
   tf_op_result *r = &m->res.ops[o];
-  tf_uneven_total sum;
+  tf_uneven_sums sum = {.n = 1};
   for (int i = 0; i <= n_reads; i++)
     if (!count_leaf(m, p->op_slice[o] + i, &p->arch->units[p->unit[o]])) return false;
-  if (!sum_all(m, &out, 0, &sum)) return false;
-  *r = (tf_op_result){.unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.box};
+  if (!sum_all(m, &out, &sum)) return false;
+  *r = (tf_op_result){.unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
   return true;
 }
 
 static bool count_treated(struct tf_model *m, int o) {
   const piece x = {&m->plan->stream[o], &m->even->stream[o], &m->uneven->slice[m->plan->n_slices + o]};
-  tf_uneven_total each, once;
-  if (!small(m, &x) || !sum_all(m, &x, 0, &each) || !sum_all(m, &x, x.u->same | x.u->again, &once)) return false;
-  m->treated[2 * o] = each.box;
-  m->treated[2 * o + 1] = once.box;
+  const uint64_t once = x.u->same | x.u->again, still = x.u->still[TF_SERVING];
+  tf_uneven_sums sums = {.n = 0};
+  const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
+                     ask(m, &x, still | once, &sums)};
+  if (!small(m, &x) || !sum_all(m, &x, &sums)) return false;
+  for (int k = 0; k < 2; k++) {
+    m->treated[2 * o + k] = sums.of[at[k]].box;
+    m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
+  }
   return true;
 }
 
@@ -172,14 +212,6 @@ static bool count_rows(struct tf_model *m) {
   return true;
 }
 
-/* Whether ops that share a loop split the same range. */
-static bool together(const struct tf_model *m) {
-  const tf_even *e = m->even;
-  for (int l = 0; l < m->plan->n_loops; l++)
-    if (m->ev.trip[l] > 1 && e->chains[m->uneven->chain[l]].apart) return false;
-  return true;
-}
-
 /* Begins an evaluation: earlier sums no longer hold. */
 static void begin(struct tf_model *m) {
   m->uneven->evaluation++;
@@ -193,8 +225,8 @@ static void begin(struct tf_model *m) {
 
 bool tf_uneven_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->uneven) m->uneven = tf_uneven_new(m->arena, p, m->even);
-  bool ok = m->uneven && m->uneven->applies && tf_even_values(m, true) && together(m);
+  if (!m->uneven) m->uneven = tf_uneven_new(m->arena, p, m->views, m->even);
+  bool ok = m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m);
   if (!ok) return false;
   m->clipped = -1;
   m->partial = true;

@@ -4,12 +4,13 @@
 #ifndef MODEL_COST_QUICK_UNEVEN_H
 #define MODEL_COST_QUICK_UNEVEN_H
 #include "model/cost/quick/even.h"
+#include "model/cost/view.h"
 
 typedef struct tf_uneven tf_uneven;
 struct tf_model;
 
 /* What does not depend on trip counts; NULL when memory runs out. */
-tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_even *e);
+tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const tf_even *e);
 /* Fills what tf_even_count fills.  False where it does not apply to these trip counts (tensors with borders, retained
  * parts, siblings of which one leaves instances idle that the other uses), or they do not cover the ranges. */
 bool tf_uneven_count(struct tf_model *m);
@@ -18,6 +19,8 @@ bool tf_uneven_count(struct tf_model *m);
 /* Fills the values of products and ranges, and tells whether the quick count applies to the trip counts and these cover
  * the ranges.  uneven: the last tile of a range may be partial. */
 bool tf_even_values(struct tf_model *m, bool uneven);
+/* Whether ops that share a loop split the same range. */
+bool tf_even_together(const struct tf_model *m);
 /* Whether what c->prev left of slice v is still there. */
 bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
 /* Fills the words of intermediate z at home; false: only the general count can tell. */

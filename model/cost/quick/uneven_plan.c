@@ -19,6 +19,7 @@ enum { MOST_VISITS = 64 };
 typedef struct {
   tf_arena *a;
   const tf_plan *p;
+  const tf_views *w;
   const tf_even *e;
   tf_uneven *u;
 } maker;
@@ -32,7 +33,7 @@ static bool add_chains(const maker *k, int id) {
   for (int c = 0; c < k->e->n_chains; c++)
     n->on[c] = -1;
   for (int pos = 0; pos < path->n; pos++) {
-    const int c = k->u->chain[path->loops[pos]];
+    const int c = k->e->chain_of[path->loops[pos]];
     if (n->on[c] < 0) {
       n->on[c] = n->n;
       n->chain[n->n] = (tf_path_chain){.chain = c, .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n)};
@@ -134,13 +135,17 @@ static bool share_sums(const maker *k, int slice, const tf_even_slice *v, tf_cha
   return g->kept != NULL;
 }
 
-static bool add_slice(const maker *k, const tf_slice *s, const tf_even_slice *v, tf_uneven_slice *out) {
+static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
+  const tf_slice *s = tf_slice_at(p, i);
+  tf_uneven_slice *out = &k->u->slice[i];
   uint64_t moves = 0;
   for (int r = 0; r < v->n_rank; r++)
     moves |= k->e->ranges[v->range[r]].moves;
   out->same = s->merge & ~moves;
   out->again = s->inside & p->path[s->node].temporal & ~moves;
+  for (int side = 0; side < TF_N_SIDES; side++)
+    out->still[side] = tf_still_of(p, k->w, i, side);
   if (!make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   for (int c = 0; out->sibling && c < s->n_class; c++) {
@@ -161,27 +166,22 @@ static bool add_all(const maker *k) {
       if (!(steps->of[g].kept = TF_NEW(k->a, tf_sums_kept))) return false;
   }
   for (int i = 0; i < p->n_slices && k->u->applies; i++) {
-    if (!add_slice(k, &p->slices[i], &k->e->slices[i], &k->u->slice[i])) return false;
+    if (!add_slice(k, i, &k->e->slices[i])) return false;
     for (int g = 0; g < k->u->slice[i].self.n; g++)
       if (!share_sums(k, i, &k->e->slices[i], &k->u->slice[i].self.of[g])) return false;
   }
   for (int o = 0; o < p->wl->n_ops && k->u->applies; o++)
-    if (p->stream[o].node >= 0 && !add_slice(k, &p->stream[o], &k->e->stream[o], &k->u->slice[p->n_slices + o]))
-      return false;
+    if (p->stream[o].node >= 0 && !add_slice(k, p->n_slices + o, &k->e->stream[o])) return false;
   return true;
 }
 
-tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_even *e) {
+tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const tf_even *e) {
   tf_uneven *u = TF_NEW(a, tf_uneven);
   if (!u) return NULL;
   u->node = TF_ARRAY(a, tf_uneven_node, (size_t)p->tree->n_nodes);
   u->slice = TF_ARRAY(a, tf_uneven_slice, (size_t)(p->n_slices + p->wl->n_ops));
-  u->chain = TF_ARRAY(a, int, (size_t)p->n_loops + 1);
-  if (!u->node || !u->slice || !u->chain) return NULL;
-  for (int l = 0; l < p->n_loops; l++)
-    while (e->chains[u->chain[l]].lead != p->loops[l].lead || e->chains[u->chain[l]].dim != p->loops[l].dim)
-      u->chain[l]++;
-  const maker k = {a, p, e, u};
+  if (!u->node || !u->slice) return NULL;
+  const maker k = {a, p, w, e, u};
   u->applies = !p->clips && !p->cuts && !p->n_retains;
   for (int i = 0; i < e->n_ranges; i++)
     u->applies &= e->ranges[i].visits <= MOST_VISITS;

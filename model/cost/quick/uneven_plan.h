@@ -4,7 +4,7 @@
 #include "model/cost/quick/uneven.h"
 #include "model/flow/range.h"
 
-enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SUMS_KEPT = 4 };
+enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SUMS_KEPT = 8 };
 
 /* A chain on the path of a node. */
 typedef struct {
@@ -53,14 +53,14 @@ typedef struct {
 
 typedef struct {
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
-  tf_chain_groups self; /* where the slice itself left the content, or nothing is found */
+  uint64_t still[TF_N_SIDES];
+  tf_chain_groups self;     /* where the slice itself left the content, or nothing is found */
   tf_chain_groups *sibling; /* [n_class] where another m-tile did */
 } tf_uneven_slice;
 
 struct tf_uneven {
   bool applies;           /* the tree has neither borders nor retained parts */
   int64_t evaluation;     /* number of the current one */
-  int *chain;             /* [n_loops] of even->chains */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
 };

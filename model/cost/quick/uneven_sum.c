@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct {
   struct tf_model *m;
-  const tf_uneven_sum *w;
+  tf_uneven_sum w;
   const tf_even *e;
   const tf_uneven_node *n, *from;
   const tf_path *path, *before;
@@ -157,7 +157,7 @@ static void set_digit(const summing *j, strands *d, int b, int pos, int64_t digi
 /* Whether a rank of the group depends on chain c of the path before. */
 static bool moves_rank(const summing *j, int c) {
   for (int i = 0; i < j->g->n_rank; i++)
-    if (tf_uneven_chains(j->e, j->from, j->w->q->range[j->g->rank[i]]) >> c & 1) return true;
+    if (tf_uneven_chains(j->e, j->from, j->w.q->range[j->g->rank[i]]) >> c & 1) return true;
   return false;
 }
 
@@ -166,12 +166,12 @@ static bool moves_rank(const summing *j, int c) {
 static bool finds_nothing(summing *j, int c) {
   bool elsewhere = false, unmoved = !moves_rank(j, c);
   for (int i = 0; i < j->g->n_rank; i++) {
-    const tf_even_range *r = &j->e->ranges[j->w->q->range[j->g->rank[i]]];
+    const tf_even_range *r = &j->e->ranges[j->w.q->range[j->g->rank[i]]];
     elsewhere |= r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
   }
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
     unmoved &= !moves_rank(j, __builtin_ctz(left));
-  j->gave_up |= j->w->sibling || (!elsewhere && !unmoved);
+  j->gave_up |= j->w.sibling || (!elsewhere && !unmoved);
   return elsewhere;
 }
 
@@ -189,9 +189,9 @@ static void add(summing *j, strands *d, int64_t ways) {
   }
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
-    const tf_ival now = range_at(j, d, false, j->w->v->range[r]);
+    const tf_ival now = range_at(j, d, false, j->w.v->range[r]);
     box *= now.len;
-    if (kept) kept *= tf_common_part(now, range_at(j, d, true, j->w->q->range[r])).len;
+    if (kept) kept *= tf_common_part(now, range_at(j, d, true, j->w.q->range[r])).len;
   }
   j->all += ways * box;
   j->kept += ways * kept;
@@ -229,16 +229,16 @@ static void choose(summing *j, strands *d, uint64_t left, int64_t ways) {
   for (; left && !j->gave_up; left &= left - 1) {
     digit_of at = {.k = __builtin_ctzll(left), .b = -1};
     const int64_t trip = trip_at(j, j->path, at.k);
-    at.c = j->n->on[j->m->uneven->chain[j->path->loops[at.k]]];
-    at.less = at.k == j->w->carry;
-    int64_t first = at.less, most = j->w->zero >> at.k & 1 ? 0 : trip - 1, cut[3] = {-1, -1, -1};
+    at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
+    at.less = at.k == j->w.carry;
+    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1, cut[3] = {-1, -1, -1};
     begin(j, d, false, at.c);
     if (d->now[at.c].tight) {
       cut[0] = d->now[at.c].rest / step_at(j, j->path, at.k);
       most = cut[0] < most ? cut[0] : most;
     }
     if (j->finds && j->pair[at.k] >= 0) {
-      at.b = j->from->on[j->m->uneven->chain[j->before->loops[j->pair[at.k]]]];
+      at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       catch_up(j, d, at.b, j->pair[at.k]);
       const strand *t = &d->then[at.b];
       if (t->tight) cut[1] = t->rest / step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
@@ -274,8 +274,8 @@ static bool count_alone(summing *j) {
   if (c >= 0 && !t->tight) below = 1, equal = 0;
   for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t trip = trip_at(j, j->path, k), step = step_at(j, j->path, k), first = k == j->w->carry;
-    const int64_t most = j->w->zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
+    const int64_t trip = trip_at(j, j->path, k), step = step_at(j, j->path, k), first = k == j->w.carry;
+    const int64_t most = j->w.zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
     below *= most + 1 - first;
     if (equal)
       below += (bound < most + 1 ? bound : most + 1) - first > 0 ? (bound < most + 1 ? bound : most + 1) - first : 0;
@@ -286,7 +286,7 @@ static bool count_alone(summing *j) {
   for (int tight = 0; tight < 2; tight++) {
     t->tight = tight;
     for (int i = 0; i < j->g->n_rank; i++)
-      box[tight] *= range_at(j, &d, false, j->w->v->range[j->g->rank[i]]).len;
+      box[tight] *= range_at(j, &d, false, j->w.v->range[j->g->rank[i]]).len;
   }
   j->all = below * box[0] + equal * box[1];
   return true;
@@ -294,7 +294,7 @@ static bool count_alone(summing *j) {
 
 /* Finds the digits that are the same now and before. */
 static void pair_up(summing *j) {
-  const tf_uneven_sum *w = j->w;
+  const tf_uneven_sum *w = &j->w;
   for (int k = 0; k < j->before->n; k++)
     j->twin[k] = -1;
   for (int k = 0; k < j->path->n; k++) {
@@ -315,8 +315,8 @@ static void pair_up(summing *j) {
 
 /* The memo for the current group, of those slots of its ring where it may stand: the one that holds it, or the next. */
 static tf_sum_kept *memo_of(summing *j, bool *known) {
-  const tf_uneven_sum *w = j->w;
-  const uint64_t at = j->g->positions, zero = w->zero & at;
+  const tf_uneven_sum *w = &j->w;
+  const uint64_t at = j->g->positions, zero = w->zero & at & j->n->turning;
   const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
   const int carry = w->carry >= 0 && at >> w->carry & 1 ? w->carry : -1;
   tf_sums_kept *ring = j->g->kept;
@@ -336,7 +336,7 @@ static tf_sum_kept *memo_of(summing *j, bool *known) {
 static void sum_group(summing *j) {
   strands d;
   bool known = false;
-  tf_sum_kept *memo = j->g->kept && !j->w->sibling ? memo_of(j, &known) : NULL;
+  tf_sum_kept *memo = j->g->kept && !j->w.sibling ? memo_of(j, &known) : NULL;
   if (known) {
     j->all = memo->all;
     j->kept = memo->kept;
@@ -351,24 +351,44 @@ static void sum_group(summing *j) {
   if (memo) memo->all = j->all, memo->kept = j->kept;
 }
 
-bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_total *out) {
+/* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
+static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
+  const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
+  uint64_t known[TF_UNEVEN_SUMS];
+  int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
+  int n = 0;
+  for (int k = 0; k < sums->n && !j->gave_up; k++) {
+    const uint64_t own = sums->of[k].zero & at;
+    int i = 0;
+    while (i < n && known[i] != own)
+      i++;
+    if (i == n) {
+      j->w.zero = zero | own;
+      sum_group(j);
+      known[n] = own, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
+    }
+    sums->of[k].box *= all[i];
+    sums->of[k].kept *= kept[i];
+  }
+  j->w.zero = zero;
+}
+
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {
   summing j = {.m = m,
-               .w = w,
+               .w = *w,
                .e = m->even,
                .n = &m->uneven->node[w->node],
                .from = &m->uneven->node[w->from],
                .path = &m->plan->path[w->node],
                .before = &m->plan->path[w->from]};
   if (w->q) pair_up(&j);
-  *out = (tf_uneven_total){1, w->q ? 1 : 0};
-  for (int i = 0; i < w->groups->n; i++) {
+  for (int k = 0; k < sums->n; k++)
+    sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
+  for (int i = 0; i < w->groups->n && !j.gave_up; i++) {
     j.g = &w->groups->of[i];
     const bool sure = w->q && !w->sibling && !j.g->n_rank; /* whatever its digits, the instance was there before */
     j.finds = w->q && !sure;
-    sum_group(&j);
-    if (j.gave_up) return false;
-    out->box *= j.all;
-    out->kept *= sure ? j.all : j.kept;
+    sum_group_of_all(&j, sure, sums);
   }
-  return true;
+  return !j.gave_up;
 }

@@ -18,10 +18,19 @@ typedef struct {
   int n_common; /* positions up to here are common to both paths */
 } tf_uneven_sum;
 
+/* Sums of the boxes, and of what is found of them, with more positions at their first setting. */
 typedef struct {
+  uint64_t zero;
   int64_t box, kept;
 } tf_uneven_total;
 
-/* Sums of the boxes, and of what is found of them.  False: only the general count can tell. */
-bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_total *out);
+enum { TF_UNEVEN_SUMS = 9 };
+
+typedef struct {
+  int n;
+  tf_uneven_total of[TF_UNEVEN_SUMS];
+} tf_uneven_sums;
+
+/* Fills all sums.  False: only the general count can tell. */
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
 #endif
