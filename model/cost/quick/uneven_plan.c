@@ -121,17 +121,36 @@ static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chai
   return true;
 }
 
-/* The memo of group g of slice v: that of an earlier slice of the node where its sums are the same, or its own. */
-static bool share_sums(const maker *k, int slice, const tf_even_slice *v, tf_chain_group *g) {
+/* A memo for n sums that depend on so many loops. */
+static tf_sums_kept *kept_new(const maker *k, int loops, int n) {
+  tf_sums_kept *s = TF_NEW(k->a, tf_sums_kept);
+  if (!s || !(s->at = TF_ARRAY(k->a, tf_sum_kept, (size_t)n))) return NULL;
+  s->n_values = 2 * loops;
+  s->n_at = n;
+  for (int i = 0; i < TF_SETTINGS_KEPT; i++)
+    if (!(s->known[i].values = TF_ARRAY(k->a, int64_t, 2 * (size_t)loops + 1))) return NULL;
+  return s;
+}
+
+/* What is known of slice i once a tree; i as for tf_slice_at. */
+static const tf_even_slice *even_slice(const maker *k, int i) {
+  return i < k->p->n_slices ? &k->e->slices[i] : &k->e->stream[i - k->p->n_slices];
+}
+
+/* The memo of group g of a slice: that of an earlier slice of the node where its sums are the same, or its own. */
+static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   static const tf_even_slice none;
-  const int node = k->p->slices[slice].node;
+  const tf_even_slice *v = even_slice(k, slice);
+  const int node = tf_slice_at(k->p, slice)->node;
   const tf_chain_groups *steps = &k->u->node[node].steps;
   for (int i = 0; i < steps->n && !g->kept; i++)
     if (alike(g, v, &steps->of[i], &none)) g->kept = steps->of[i].kept;
-  for (int s = 0; s < slice && !g->kept; s++)
-    for (int i = 0; k->p->slices[s].node == node && i < k->u->slice[s].self.n && !g->kept; i++)
-      if (alike(g, v, &k->u->slice[s].self.of[i], &k->e->slices[s])) g->kept = k->u->slice[s].self.of[i].kept;
-  if (!g->kept) g->kept = TF_NEW(k->a, tf_sums_kept);
+  for (int s = 0; s < slice && !g->kept; s++) {
+    const tf_chain_groups *other = &k->u->slice[s].self;
+    for (int i = 0; tf_slice_at(k->p, s)->node == node && i < other->n && !g->kept; i++)
+      if (alike(g, v, &other->of[i], even_slice(k, s))) g->kept = other->of[i].kept;
+  }
+  if (!g->kept) g->kept = kept_new(k, __builtin_popcountll(g->positions), TF_SUMS_OWN);
   return g->kept != NULL;
 }
 
@@ -150,9 +169,12 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   for (int c = 0; out->sibling && c < s->n_class; c++) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
-    if (prev >= 0 && common >= 0 &&
-        !make_groups(k, s->node, v, p->slices[prev].node, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
-      return false;
+    if (prev < 0 || common < 0) continue;
+    const int from = p->slices[prev].node;
+    if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c])) return false;
+    for (int g = 0; g < out->sibling[c].n; g++) /* which loops stand for each other depends on all of them */
+      if (!(out->sibling[c].of[g].kept = kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
+        return false;
   }
   return out->sibling != NULL;
 }
@@ -163,15 +185,14 @@ static bool add_all(const maker *k) {
     tf_chain_groups *steps = &k->u->node[i].steps;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
-      if (!(steps->of[g].kept = TF_NEW(k->a, tf_sums_kept))) return false;
+      if (!(steps->of[g].kept = kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN))) return false;
   }
-  for (int i = 0; i < p->n_slices && k->u->applies; i++) {
-    if (!add_slice(k, i, &k->e->slices[i])) return false;
+  for (int i = 0; i < p->n_slices + p->wl->n_ops && k->u->applies; i++) {
+    if (tf_slice_at(p, i)->node < 0) continue;
+    if (!add_slice(k, i, even_slice(k, i))) return false;
     for (int g = 0; g < k->u->slice[i].self.n; g++)
-      if (!share_sums(k, i, &k->e->slices[i], &k->u->slice[i].self.of[g])) return false;
+      if (!share_sums(k, i, &k->u->slice[i].self.of[g])) return false;
   }
-  for (int o = 0; o < p->wl->n_ops && k->u->applies; o++)
-    if (p->stream[o].node >= 0 && !add_slice(k, p->n_slices + o, &k->e->stream[o])) return false;
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include "model/cost/quick/uneven.h"
 #include "model/flow/range.h"
 
-enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SUMS_KEPT = 8 };
+enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SETTINGS_KEPT = 4, TF_SUMS_OWN = 64, TF_SUMS_SIBLING = 16 };
 
 /* A chain on the path of a node. */
 typedef struct {
@@ -14,18 +14,29 @@ typedef struct {
   uint32_t needs;     /* chains of the path on which the range depends that it splits; not itself */
 } tf_path_chain;
 
-/* A sum that was found before in the same evaluation. */
+/* A sum that was found before, at a setting of the trip counts on which it depends. */
 typedef struct {
-  int64_t evaluation;
+  int64_t setting; /* 0: none */
   uint64_t zero, last;
   int carry;
   bool found;
   int64_t all, kept;
 } tf_sum_kept;
 
+/* Trip counts and steps of the loops of a group, and the number of that setting. */
 typedef struct {
-  int next;
-  tf_sum_kept at[TF_SUMS_KEPT];
+  int64_t setting; /* 0: none */
+  int64_t *values; /* [n_values] */
+} tf_setting_kept;
+
+/* Searches change few loops at a time: what others determine is not summed anew. */
+typedef struct {
+  int64_t evaluation, setting; /* the setting in that evaluation */
+  int64_t settings;            /* given a number so far */
+  int n_values, next;
+  tf_setting_kept known[TF_SETTINGS_KEPT];
+  int n_at;
+  tf_sum_kept *at; /* [n_at], by hash */
 } tf_sums_kept;
 
 /* Chains that are summed over together, as the ranges of some depend on others, or as they move one rank; and the ranks
@@ -35,7 +46,7 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
-  tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges; NULL: none */
+  tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges */
 } tf_chain_group;
 
 typedef struct {

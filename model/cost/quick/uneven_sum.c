@@ -8,6 +8,8 @@
  * Where a digit of the instance is above the bound's, that number is one less than what the bound has there. */
 #include "model/cost/quick/uneven_sum.h"
 
+#include <string.h>
+
 #include "model/tree/infer.h"
 
 /* A chain on one path while digits are chosen, from the outside. */
@@ -35,6 +37,7 @@ typedef struct {
   bool finds;                    /* something is there */
   signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
   signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
+  int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
   int64_t all, kept;
   bool gave_up;
 } summing;
@@ -175,6 +178,39 @@ static bool finds_nothing(summing *j, int c) {
   return elsewhere;
 }
 
+/* Sets all loops of a chain anew: a chain further out has another tile. */
+static void again(const summing *j, strands *d, int c) {
+  const tf_path_chain *of = &j->from->chain[c];
+  strand *t = &d->then[c];
+  t->ready = false;
+  begin(j, d, true, c);
+  while (t->at < of->n) {
+    const int pos = of->pos[t->at], twin = j->twin[pos];
+    if (trip_at(j, j->before, pos) <= 1)
+      t->last[t->at++] = -1;
+    else if (twin < 0)
+      set_last(j, t, pos);
+    else
+      set_digit(j, d, c, pos, j->digit[twin] - (twin == j->w.carry));
+  }
+}
+
+/* The instance took no part in the last run of what chain c splits.  If that was the partial tile of a chain further
+ * out, it did so in the one before. */
+static void step_back(summing *j, strands *d, int c) {
+  int outer = -1, tight = 0;
+  uint32_t inner = 0;
+  for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
+    if (d->then[__builtin_ctz(left)].tight) outer = __builtin_ctz(left), tight++;
+  if (tight == 1 && borrow(j, &d->then[outer], &j->from->chain[outer])) {
+    d->then[outer].tight = false;
+    for (uint32_t left = j->g->then; left; left &= left - 1)
+      inner += j->from->chain[__builtin_ctz(left)].needs >> outer & 1;
+    again(j, d, c);
+  }
+  j->gave_up |= tight > 1 || inner > 1; /* which of them has stepped last, or steps back, too, is not told here */
+}
+
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* All digits are set: adds the box, and what is found of it. */
@@ -185,6 +221,7 @@ static void add(summing *j, strands *d, int64_t ways) {
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
     catch_up(j, d, c, TF_MAX_PATH);
+    if (d->then[c].lost) step_back(j, d, c);
     if (d->then[c].lost && finds_nothing(j, c)) kept = 0;
   }
   for (int i = 0; i < j->g->n_rank; i++) {
@@ -212,7 +249,8 @@ typedef struct {
 } digit_of;
 
 /* Gives the loop a digit. */
-static void set(const summing *j, strands *d, const digit_of *at, int64_t digit) {
+static void set(summing *j, strands *d, const digit_of *at, int64_t digit) {
+  j->digit[at->k] = digit;
   strand *t = &d->now[at->c];
   const int64_t step = step_at(j, j->path, at->k);
   if (t->tight) {
@@ -313,42 +351,70 @@ static void pair_up(summing *j) {
   }
 }
 
-/* The memo for the current group, of those slots of its ring where it may stand: the one that holds it, or the next. */
-static tf_sum_kept *memo_of(summing *j, bool *known) {
+/* Writes the trip counts and steps of the loops at these positions; returns behind the last. */
+static int64_t *write_loops(const summing *j, const tf_path *path, uint64_t positions, int64_t *to) {
+  for (; positions; positions &= positions - 1) {
+    const int k = __builtin_ctzll(positions);
+    const int64_t trip = trip_at(j, path, k);
+    *to++ = trip;
+    *to++ = trip > 1 ? step_at(j, path, k) : 0;
+  }
+  return to;
+}
+
+static uint64_t first_positions(int n) { return n ? ~UINT64_C(0) >> (TF_MAX_PATH - n) : 0; }
+
+/* The number of the current setting of the group's loops. */
+static int64_t setting_of(const summing *j) {
+  tf_sums_kept *k = j->g->kept;
+  int64_t now[4 * TF_MAX_PATH];
+  if (k->evaluation == j->m->uneven->evaluation) return k->setting;
+  k->evaluation = j->m->uneven->evaluation;
+  if (j->w.sibling)
+    write_loops(j, j->before, first_positions(j->before->n), write_loops(j, j->path, first_positions(j->path->n), now));
+  else
+    write_loops(j, j->path, j->g->positions, now);
+  const size_t size = (size_t)k->n_values * sizeof *now;
+  for (int i = 0; i < TF_SETTINGS_KEPT; i++)
+    if (k->known[i].setting && !memcmp(k->known[i].values, now, size)) return k->setting = k->known[i].setting;
+  tf_setting_kept *s = &k->known[k->next];
+  k->next = (k->next + 1) % TF_SETTINGS_KEPT;
+  memcpy(s->values, now, size);
+  return k->setting = s->setting = ++k->settings;
+}
+
+/* The memo for the current group: the slot that holds it, or may. */
+static tf_sum_kept *memo_of(const summing *j, bool *known) {
   const tf_uneven_sum *w = &j->w;
   const uint64_t at = j->g->positions, zero = w->zero & at & j->n->turning;
   const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
   const int carry = w->carry >= 0 && at >> w->carry & 1 ? w->carry : -1;
-  tf_sums_kept *ring = j->g->kept;
-  for (int i = 0; i < TF_SUMS_KEPT; i++) {
-    tf_sum_kept *k = &ring->at[i];
-    *known = k->evaluation == j->m->uneven->evaluation && k->zero == zero && k->last == last && k->carry == carry &&
-             k->found == j->finds;
-    if (*known) return k;
-  }
-  tf_sum_kept *k = &ring->at[ring->next];
-  ring->next = (ring->next + 1) % TF_SUMS_KEPT;
-  *k = (tf_sum_kept){j->m->uneven->evaluation, zero, last, carry, j->finds, 0, 0};
+  const int64_t setting = setting_of(j);
+  const uint64_t hash = ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
+                        UINT64_C(0x9e3779b97f4a7c15);
+  tf_sum_kept *k = &j->g->kept->at[(hash >> 32) % (uint64_t)j->g->kept->n_at];
+  *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry && k->found == j->finds;
+  if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0};
   return k;
 }
 
 /* The sum over the current group. */
 static void sum_group(summing *j) {
   strands d;
-  bool known = false;
-  tf_sum_kept *memo = j->g->kept && !j->w.sibling ? memo_of(j, &known) : NULL;
-  if (known) {
-    j->all = memo->all;
-    j->kept = memo->kept;
-    return;
-  }
+  bool known;
+  tf_sum_kept *memo = memo_of(j, &known);
+  j->all = memo->all;
+  j->kept = memo->kept;
+  if (known) return;
   j->all = j->kept = 0;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     d.now[__builtin_ctz(left)].ready = false;
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
     d.then[__builtin_ctz(left)].ready = false;
   if (j->finds || !count_alone(j)) choose(j, &d, j->g->positions & j->n->turning, 1);
-  if (memo) memo->all = j->all, memo->kept = j->kept;
+  memo->all = j->all;
+  memo->kept = j->kept;
+  if (j->gave_up) memo->setting = 0;
 }
 
 /* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
