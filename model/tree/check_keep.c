@@ -289,6 +289,27 @@ static void check_scope(retaining *q, int o) {
     }
 }
 
+static void begin(retaining *q) { memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes); }
+
+/* A reader in a nested scope makes there what its own readers want, also where that is still there outside: then what
+ * it reads must be there, too. */
+static void check_served(retaining *q, int o) {
+  const tf_facts *f = q->c->f;
+  const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+  const int home = f->home_scope[f->wl->ops[o].out];
+  if (home < 0 || q->retained[f->wl->ops[o].out]) return;
+  for (int i = 0; i < z->n_consumers; i++) {
+    const int reader = z->consumers[i], n = f->tree->nodes[f->lead[reader]].parent;
+    if (n <= home || !tf_is_above(f, home, n)) continue;
+    begin(q);
+    const int by = limit_of(q, reader, home);
+    begin(q);
+    if (by < 0 || limit_inferred(q, reader, n) >= 0) continue;
+    report(q, o, reader, by);
+    return;
+  }
+}
+
 bool tf_check_retained(const tf_checker *c) {
   const tf_facts *f = c->f;
   retaining q = {.c = c, .retained = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_tensors)};
@@ -299,8 +320,9 @@ bool tf_check_retained(const tf_checker *c) {
   if (!q.retained || !any) return q.retained != NULL;
   q.seen = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_ops *(size_t)f->tree->n_nodes);
   for (int o = 0; q.seen && o < f->wl->n_ops; o++) {
-    memset(q.seen, 0, (size_t)f->wl->n_ops * (size_t)f->tree->n_nodes);
+    begin(&q);
     check_scope(&q, o);
+    check_served(&q, o);
   }
   return q.seen != NULL;
 }

@@ -37,6 +37,19 @@ static bool reduces(const streams *q, int o, int dim) {
 }
 
 /* ---- what is named ------------------------------------------------------------------ */
+/* A running sum or maximum stays from step to step, and each adds to it; what is retained is not made again. */
+static bool check_retained(const streams *q, int scope, const tf_named *z) {
+  const tf_node *n = &q->c->f->tree->nodes[scope];
+  for (int k = 0; k < n->n_retain; k++) {
+    if (n->retain[k].tensor != z->tensor) continue;
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is retained, so that no step after the first would add to it",
+            tf_tensor_name(q->c, z->tensor));
+    tf_note(q->c->diags, n->retain[k].at, "leave it out here: what is streamed stays anyway");
+    return false;
+  }
+  return true;
+}
+
 static bool check_name(const streams *q, int scope, const tf_named *z) {
   const tf_facts *f = q->c->f;
   const char *name = tf_tensor_name(q->c, z->tensor);
@@ -56,6 +69,7 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
     tf_note(q->c->diags, f->tree->nodes[f->stream_scope[o]].at, "the scope below");
     return false;
   }
+  if (!check_retained(q, scope, z)) return false;
   const int in = f->tree->nodes[f->lead[o]].parent; /* the scope furthest in where it is read */
   if (home < 0 || home == scope || !tf_is_above(f, scope, home)) {
     if (in == scope || !tf_is_above(f, scope, in)) return true;

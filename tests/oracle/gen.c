@@ -265,7 +265,9 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
         if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z)) k->must[ops[j]] = to;
       *k->features |= 1u << GEN_KEEP;
     }
-    if (rng_chance(k->g, k->masked ? 30 : 3)) { /* what retains leaves no step out */
+    const bool streams = k->stream && top && k->wl->ops[ops[i]].reduce != TF_ASSIGN;
+    /* seldom: what retains leaves no step out, and must not be streamed */
+    if (rng_chance(k->g, k->masked ? 30 : streams ? 24 : 3)) {
       snprintf(retain + strlen(retain), sizeof retain - strlen(retain), " %s", k->wl->tensors[z].name);
       *k->features |= 1u << GEN_RETAIN;
     }
