@@ -138,6 +138,60 @@ static bool same_loop(const keeping *q, spread a, spread b) {
   return la->axis == lb->axis && (open || la->trip == lb->trip) && (q->r ? same_shift(q, a, b) : same_step(q, a, b));
 }
 
+/* What a read takes along an index, with ranges as they are. */
+static tf_ival read_at(const keeping *q, int o, const tf_index *x) {
+  tf_ival v = {x->c, 1};
+  for (int t = 0; t < x->n_terms; t++)
+    v = tf_index_plus(v, x->terms[t].coef, q->r->now[q->c->f->dim_from[o] + tf_dim_slot(q->c->f, o, x->terms[t].dim)]);
+  return v;
+}
+
+/* What is touched of rank r of the tensor below the first Tile on the way to op o: made, or read. */
+static tf_ival touched_there(const keeping *q, int o, int r, bool made) {
+  const tf_facts *f = q->c->f;
+  const int tile = first_tile(q, o);
+  tf_ival all = {0, 0};
+  tf_ranges_reset(q->r);
+  tf_ranges_towards(q->r, tile);
+  for (int j = f->leaf_from[tile]; j < f->leaf_end[tile]; j++) {
+    const tf_op *op = &f->wl->ops[f->leaf_op[j]];
+    if (made && op->out == q->k->tensor) all = tf_hull(all, q->r->now[f->dim_from[f->leaf_op[j]] + r]);
+    for (int i = 0; i < op->n_reads && !made; i++)
+      if (op->reads[i].tensor == q->k->tensor) all = tf_hull(all, read_at(q, f->leaf_op[j], &op->reads[i].index[r]));
+  }
+  return all;
+}
+
+/* Whether temporal loops between the scope and the op's first Tile move rank r: its instance then holds several
+ * tiles. */
+static bool steps_there(const keeping *q, int o, int r) {
+  const tf_tree *t = q->c->f->tree;
+  bool any = false;
+  for (int n = t->nodes[first_tile(q, o)].parent; n != q->scope; n = t->nodes[n].parent)
+    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_temporal; k++) {
+      int64_t by = 0;
+      any |= !tf_loop_trivial(&t->nodes[n].loops[k]) && (!shift_there(q, (spread){o, n, k}, r, &by) || by);
+    }
+  return any;
+}
+
+/* Checks that each instance makes what is read in it, along the ranks that spatial loops move.  Loops at maker's node
+ * and slot move both alike. */
+static bool check_within(const keeping *q, spread at, int reader) {
+  const tf_tensor *z = &q->c->f->wl->tensors[q->k->tensor];
+  for (int r = 0; q->r && r < z->rank; r++) {
+    int64_t by = 0;
+    if (!shift_there(q, at, r, &by) || !by || steps_there(q, at.op, r) || steps_there(q, reader, r)) continue;
+    const tf_ival made = touched_there(q, at.op, r, true), read = touched_there(q, reader, r, false);
+    if (read.len <= 0 || (read.lo >= made.lo && read.lo + read.len <= made.lo + made.len)) continue;
+    fail(q, "an instance of that memory reads more of it than is made there; put the spatial loop above the scope");
+    tf_note(q->c->diags, q->c->f->tree->nodes[at.node].loops[at.slot].at, "the loop");
+    tf_note(q->c->diags, tf_leaf(q->c, reader)->at, "read here");
+    return false;
+  }
+  return true;
+}
+
 /* Checks that the spatial loops between the scope and the first Tiles of the level are alike. */
 static bool check_alike(const keeping *q, int maker, int reader) {
   const tf_tree *t = q->c->f->tree;
@@ -147,6 +201,7 @@ static bool check_alike(const keeping *q, int maker, int reader) {
     bool more_a = next_spatial(q, &na, &ka), more_b = next_spatial(q, &nb, &kb);
     if (!more_a && !more_b) return true;
     bool alike = more_a && more_b && same_loop(q, (spread){maker, na, ka}, (spread){reader, nb, kb});
+    if (alike && !check_within(q, (spread){maker, na, ka}, reader)) return false;
     if (alike) continue;
     fail(q, "the spatial loops between the scope and that memory differ from branch to branch; "
             "put them above the scope, or make them alike");
