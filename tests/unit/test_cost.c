@@ -455,6 +455,24 @@ static void twin(uint64_t seed, tally *t) {
   case_drop(&c);
 }
 
+/* 17 rows on four buffers of one port, a word a cycle: the first has five of them, each filled, read, updated and
+ * drained once; and nine of the second op's, which takes two buffers. */
+static const char *const shared_rows =
+    "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], bandwidth: 1}\n"
+    "  compute:\n  - {name: u, ops: [mul]}\n"
+    "workload:\n  name: w\n  dims: {m: 17}\n  ops:\n  - O[m] = A[m] * 2\n  - P[m] = O[m] * 3\n"
+    "mapping: |\n  D\n    Seq\n      D spatial m=4@x\n        B for m=5\n          op O\n"
+    "      D spatial m=2@x\n        B for m=9\n          op P\n";
+
+static void check_busiest(void) {
+  for (int how = FREELY; how <= BY_WALK; how++) {
+    test_case e = evaluate(shared_rows, (way)how);
+    CHECK(e.ok && !e.r.mean_ports && e.r.levels[1].instances == 4);
+    CHECK(e.ok && e.r.levels[1].cycles == 4 * 5 + 4 * 9);
+    case_drop(&e);
+  }
+}
+
 /* Trip counts that do not cover the extents are refused, and no overflow. */
 static void check_cover(void) {
   static const char *const paths[] = {"examples/matmul.yaml"};
@@ -479,6 +497,7 @@ int main(int argc, char **argv) {
   check_idle_steps();
   check_retain();
   check_cover();
+  check_busiest();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)
