@@ -37,8 +37,10 @@ void tf_check_ranges(const tf_checker *c);
 void tf_check_open(const tf_checker *c);
 
 /* Evaluates r at every step at which readers of a tensor that is produced in a nested scope might need more than is
- * produced there; calls `unknown` with op o where the steps are too many to check.  False when memory runs out. */
-bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));
+ * produced there; calls `unknown` with op o where the steps are too many to check, `gaps` where those inside the nested
+ * scope's loops leave elements between them out.  False when memory runs out. */
+bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o),
+                    void (*gaps)(struct tf_ranges *r, int o));
 
 /* Calls `twice` with each op, but for those told, that makes an element twice in a production, or (unknown) may do so
  * in steps too many to look at.  Needs what tf_check_ranges needs.  False when memory runs out. */

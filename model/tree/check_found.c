@@ -224,7 +224,78 @@ static void walk_settings(const found *q, int64_t settings) {
   q->r->digits = NULL;
 }
 
-bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges *r, int o)) {
+/* ---- gaps ------------------------------------------------------------------------------------------------- */
+/* A loop of more than one step between a nested scope and the one around it, by its number on the way down. */
+typedef struct {
+  int number;
+  int64_t trip;
+} turn;
+
+/* The loops between nested scope s and the scope around it; returns how many, of at most TF_SHIFT_LOOPS. */
+static int turns_above(const found *q, int s, turn *list) {
+  const tf_tree *t = q->f->tree;
+  int n = 0, above = 0;
+  for (int up = t->nodes[s].parent; up >= 0; up = t->nodes[up].parent)
+    above += t->nodes[up].n_loops;
+  for (int up = t->nodes[s].parent; t->nodes[up].kind == TF_TILE; up = t->nodes[up].parent) {
+    above -= t->nodes[up].n_loops;
+    for (int k = 0; k < t->nodes[up].n_loops && above + k < TF_SHIFT_LOOPS; k++)
+      if (t->nodes[up].loops[k].trip > 1) list[n++] = (turn){above + k, t->nodes[up].loops[k].trip};
+  }
+  return n;
+}
+
+static int64_t size_of(int64_t by) { return by < 0 ? -by : by; }
+
+/* Whether the steps of these loops, each of which brings `len` elements of a rank, leave some between them out. */
+static bool leaves_gaps(const tf_shift *s, int64_t len, const turn *loops, int n) {
+  uint64_t left = 0;
+  for (int i = 0; i < n; i++)
+    left |= (uint64_t)(s->mask >> loops[i].number & 1 && s->by[loops[i].number]) << i;
+  while (left) { /* the shortest steps first */
+    int least = -1;
+    for (int i = 0; i < n; i++)
+      if (left >> i & 1 && (least < 0 || size_of(s->by[loops[i].number]) < size_of(s->by[loops[least].number])))
+        least = i;
+    const int64_t by = size_of(s->by[loops[least].number]);
+    if (by > len) return true;
+    len += by * (loops[least].trip - 1);
+    left &= ~(UINT64_C(1) << least);
+  }
+  return false;
+}
+
+/* Whether what op o makes in the runs of nested scope s, for its readers there, is not a whole box: steps lie apart, or
+ * one loop moves it along two ranks at once.  Where parts move unlike nothing is said. */
+static bool has_gaps(found *q, int s) {
+  turn loops[TF_SHIFT_LOOPS];
+  const int n = turns_above(q, s, loops), ranks = q->f->wl->ops[q->o].n_out_dims;
+  const int at = q->f->dim_from[q->o];
+  bool gaps = false, mixed = false;
+  shifts_at(q, s);
+  for (int i = 0; i < n; i++) {
+    int moved = 0;
+    for (int r = 0; r < ranks; r++)
+      moved += q->shift[at + r].mask >> loops[i].number & 1 && q->shift[at + r].by[loops[i].number];
+    gaps |= moved > 1;
+  }
+  for (int r = 0; r < ranks; r++) {
+    mixed |= q->shift[at + r].mixed;
+    gaps |= q->r->now[at + r].len > 0 && leaves_gaps(&q->shift[at + r], q->r->now[at + r].len, loops, n);
+  }
+  return gaps && !mixed;
+}
+
+static bool read_outside(const found *q, int s) {
+  const tf_tensor *z = &q->f->wl->tensors[q->f->wl->ops[q->o].out];
+  bool any = false;
+  for (int i = 0; i < z->n_consumers; i++)
+    any |= !tf_op_below(q->f, z->consumers[i], s);
+  return any;
+}
+
+bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges *r, int o),
+                    void (*gaps)(tf_ranges *r, int o)) {
   const tf_facts *f = c->f;
   found q = {.f = f, .r = r};
   q.digits = TF_ARRAY(c->arena, int64_t, (size_t)f->n_loops + 1);
@@ -237,6 +308,7 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
   for (q.o = 0; q.o < f->wl->n_ops; q.o++) {
     int home = f->home_scope[f->wl->ops[q.o].out];
     for (int n = f->tree->nodes[f->lead[q.o]].parent; home >= 0 && n > home; n = f->tree->nodes[n].parent) {
+      if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) && has_gaps(&q, n)) gaps(r, q.o);
       q.scope = f->tree->nodes[n].parent;
       if (f->tree->nodes[q.scope].kind != TF_SCOPE) continue;
       mark(&q);

@@ -110,6 +110,11 @@ static void unknown_found(tf_ranges *r, int o) {
     report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
 }
 
+static void gaps_found(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  if (!q->made_told[o]) report_found(q, o, "want more of it than is made for those inside, whose steps leave gaps");
+}
+
 /* ---- made once ---------------------------------------------------------------------- */
 static void remember_first(tf_ranges *r, int o) {
   range_rules *q = r->user;
@@ -245,6 +250,6 @@ void tf_check_ranges(const tf_checker *c) {
   for (int k = 0; k < c->f->wl->n_ops; k++)
     check_cover(&q, cover, c->f->leaf_op[k]);
   if (q.nested && !tf_check_once(c, &r, q.made_told, made_twice)) tf_out_of_memory(c->diags);
-  if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_out_of_memory(c->diags);
+  if (q.nested && !tf_check_steps(c, &r, unknown_found, gaps_found)) tf_out_of_memory(c->diags);
   if (!c->unheard) warn_spare(&r);
 }
