@@ -88,10 +88,10 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
 
 /* The instances of which a slice's words are counted: all, the first one of its own memory, and the first one of the
  * memory that serves it. */
-typedef enum { TF_ALL, TF_OWN, TF_SERVING, TF_N_SIDES } tf_side;
+enum { TF_ALL, TF_OWN, TF_SERVING, TF_N_SIDES };
 
 /* Path positions of the spatial loops that then stand at their first setting; i as for tf_slice_at. */
-static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, tf_side side) {
+static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, int side) {
   const int below = side == TF_ALL ? -1 : side == TF_OWN ? tf_slice_at(p, i)->node : w->server[i];
   return below < 0 ? 0 : tf_path_spatial(p, below);
 }

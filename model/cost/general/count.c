@@ -68,7 +68,7 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, b
 
 /* The loops of more than one step that stand at their first setting where one side's first instance is looked at; none:
  * it is the only one. */
-static uint64_t still_at(const struct tf_model *m, int i, tf_side side) {
+static uint64_t still_at(const struct tf_model *m, int i, int side) {
   const tf_path *path = &m->plan->path[tf_slice_at(m->plan, i)->node];
   uint64_t turning = 0;
   for (uint64_t left = tf_still_of(m->plan, m->views, i, side); left; left &= left - 1) {

@@ -80,7 +80,7 @@ typedef struct {
 
 /* joins: on the side of the serving memory those that share a transfer count once.  first: words of a production may
  * enter for the first time. */
-static wanted ask_entry(const struct tf_model *m, const piece *x, tf_side side, bool joins, bool first,
+static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool joins, bool first,
                         tf_uneven_sums *sums) {
   const uint64_t still = x->u->still[side], same = x->u->same;
   wanted w = {-1, -1, -1};
