@@ -212,7 +212,7 @@ static bool count_rows(struct tf_model *m) {
   return true;
 }
 
-/* Begins an evaluation: earlier sums no longer hold. */
+/* Begins an evaluation: finds which loops take more than one step. */
 static void begin(struct tf_model *m) {
   m->uneven->evaluation++;
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {

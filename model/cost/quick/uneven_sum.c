@@ -185,7 +185,8 @@ static void again(const summing *j, strands *d, int c) {
   t->ready = false;
   begin(j, d, true, c);
   while (t->at < of->n) {
-    const int pos = of->pos[t->at], twin = j->twin[pos];
+    const int pos = of->pos[t->at];
+    const signed char twin = j->twin[pos];
     if (trip_at(j, j->before, pos) <= 1)
       t->last[t->at++] = -1;
     else if (twin < 0)
