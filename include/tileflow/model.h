@@ -70,8 +70,8 @@ typedef struct {
   char bottleneck[64];        /* "DRAM read", "matrix compute" */
   bool feasible, overflow;    /* overflow: a count exceeded 2^63 - 1; all figures are invalid */
   bool estimated;             /* every step was taken to have a whole tile (tf_model_estimate) */
-  bool mean_ports;            /* ports are as busy as in the mean instance: borders, retained parts or reads that move
-                                 apart, so that the busiest is not known (docs/SEMANTICS.md section 5) */
+  bool mean_ports;            /* ports are as busy as in the mean instance, not the busiest: borders, retained parts, or
+                                 reads or ops that a spatial loop moves unlike (docs/SEMANTICS.md section 5) */
   int n_violations;
   tf_violation violations[16];
   /* Arrays owned by the tf_model, valid until its next evaluation. */

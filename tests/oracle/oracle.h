@@ -113,7 +113,9 @@ typedef struct {
   words *by_ref;  /* [op * 16 + reference] an op's operands, output last: read, update at the server */
   /* the same by instance; own: of the m-tile, up: of the server */
   shares *own_by_node, *up_by_node, *up_by_ref;
-  shares *own_by_class, *up_by_class, *own_by_scope, *up_by_scope; /* as by_class and by_scope */
+  /* [(node * MAX_CLASSES + class) * n_tensors + tensor] those of a class; but for entries that follow a sibling's below
+   * a scope: [(node * n_nodes + scope) * n_tensors + tensor] */
+  shares *own_by_class, *up_by_class, *own_by_scope, *up_by_scope;
   shares *up_corrected;                /* [op] of corrected (as read) and corrected_once (as update) */
   shares *up_treated;                  /* as treated */
   int64_t *peak;                       /* [level * n_tensors + tensor] */
@@ -122,11 +124,9 @@ typedef struct {
   int64_t *extent;                     /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
   int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
   int64_t *runs, *width;               /* [node] moments; most instances at once */
-  int *class_now;       /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
-                           path is the innermost temporal one not at its first iteration */
-  int64_t *class_steps; /* [node * MAX_CLASSES + class] */
-  words *by_class;      /* [(node * MAX_CLASSES + class) * n_tensors + tensor] by_node, but those .. */
-  words *by_scope;      /* [(node * n_nodes + scope) * n_tensors + tensor] .. that follow a sibling's below the scope */
+  int *class_now;          /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
+                              path is the innermost temporal one not at its first iteration */
+  int64_t *class_steps;    /* [node * MAX_CLASSES + class] */
   int64_t *points, *units; /* [op] */
   int64_t *fixes;          /* [op * N_FIXES + kind] points of corrections, beside `points` */
   words *treated;          /* [scope * n_tensors + tensor] read and updated by corrections */

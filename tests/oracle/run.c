@@ -69,13 +69,10 @@ static void charge(oracle *o, int n, int z, int level, int up, words w) {
   add_words(&o->by_node[n * nt + z], w);
   o->saw[SAW_FOLLOWS] |= scope >= 0 && w.fill + w.drain > 0;
   note_shares(o, n, z, &o->own_by_node[n * nt + z], &o->up_by_node[n * nt + z], w);
-  if (scope >= 0) {
-    add_words(&o->by_scope[in_scope], w);
+  if (scope >= 0)
     note_shares(o, n, z, &o->own_by_scope[in_scope], &o->up_by_scope[in_scope], w);
-  } else {
-    add_words(&o->by_class[in_class], w);
+  else
     note_shares(o, n, z, &o->own_by_class[in_class], &o->up_by_class[in_class], w);
-  }
 }
 
 /* ---- entering an m-tile ----------------------------------------------------------------------- */
@@ -576,8 +573,6 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   o->by_ref = calloc(ops * 16, sizeof *o->by_ref);
   o->peak = calloc(levels * nt, sizeof *o->peak);
   o->extent = calloc(nodes * nt * MAX_RANK, sizeof *o->extent);
-  o->by_class = calloc(nodes * MAX_CLASSES * nt, sizeof *o->by_class);
-  o->by_scope = calloc(nodes * nodes * nt, sizeof *o->by_scope);
   o->treated = calloc(nodes * nt, sizeof *o->treated);
   o->class_now = calloc(nodes, sizeof *o->class_now);
   o->class_steps = calloc(nodes * MAX_CLASSES, sizeof *o->class_steps);
@@ -618,17 +613,12 @@ void oracle_free(oracle *o) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {o->shelves,        o->kept,         o->leads,
-                 o->moved,          o->by_node,      o->by_ref,
-                 o->peak,           o->extent,       o->held,
-                 o->runs,           o->width,        o->largest,
-                 o->points,         o->units,        o->corrected,
-                 o->corrected_once, o->home,         o->level_peak,
-                 o->by_class,       o->by_scope,     o->treated,
-                 o->class_now,      o->class_steps,  o->fixes,
-                 o->node_cycles,    o->level_cycles, o->level_instances,
-                 o->unit_cycles,    o->unit_use,     o->was,
-                 o->skipped,        o->lost};
+  void *all[] = {o->shelves,        o->kept,     o->leads,       o->moved,        o->by_node,
+                 o->by_ref,         o->peak,     o->extent,      o->held,         o->runs,
+                 o->width,          o->largest,  o->points,      o->units,        o->corrected,
+                 o->corrected_once, o->home,     o->level_peak,  o->treated,      o->class_now,
+                 o->class_steps,    o->fixes,    o->node_cycles, o->level_cycles, o->level_instances,
+                 o->unit_cycles,    o->unit_use, o->was,         o->skipped,      o->lost};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);
