@@ -12,6 +12,10 @@
 
 /* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
+/* Kernels estimated where the caller does not say how many evaluations there may be. */
+enum { COSTED_UNASKED = 60 };
+/* The most that a move takes out of a count that it does not divide. */
+enum { SMALL = 16 };
 /* Moves tried when the own loops of ops that share some are settled: of the first setting, and of each after it. */
 enum { SETTLE_FIRST = 1000, SETTLE_EACH = 30 };
 /* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
@@ -75,16 +79,21 @@ static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
     }
 }
 
-/* A random divisor of n above 1: a power of its least prime, or n. */
+/* What a move takes out of a count of n: a power of its least prime, or n; of a large prime as a rule a small number
+ * instead, which leaves a remainder. */
 static int64_t factor(polish *q, int64_t n) {
   int64_t f = 2;
   while (f * f <= n && n % f)
     f++;
+  if (f * f > n && n > SMALL && tf_rng_below(&q->rng, 4)) return 2 + tf_rng_below(&q->rng, SMALL - 1);
   if (f * f > n || !tf_rng_below(&q->rng, 4)) return n;
   for (int64_t power = f; n % (power * f) == 0 && tf_rng_below(&q->rng, 2); power *= f)
     if (!tf_rng_below(&q->rng, 2)) return power;
   return f;
 }
+
+/* What is left of a count of n. */
+static int64_t rest_of(int64_t n, int64_t f) { return n / f + (n % f > 0); }
 
 /* A random loop over the dim that op o has for itself, other than `except`, whose trip count f divides, or the
  * outermost of them; -1: none. */
@@ -114,14 +123,14 @@ static bool move_shared(polish *q, int s) {
   const bool out = q->next[s] > 1 && tf_rng_below(&q->rng, 2);
   const bool outmost = tf_rng_below(&q->rng, 2);
   const int64_t f = out ? factor(q, q->next[s]) : 2 + tf_rng_below(&q->rng, 2);
-  if (!may_take(&q->at[s].loop, out ? q->next[s] / f : q->next[s] * f)) return false;
+  if (!may_take(&q->at[s].loop, out ? rest_of(q->next[s], f) : q->next[s] * f)) return false;
   for (int i = q->at[s].node; i < node->end; i++) {
     if (q->open->nodes[i].kind != TF_OP) continue;
     const int own = own_loop(q, q->open->nodes[i].op, dim, out ? 1 : f, s, outmost);
     if (own < 0) return false;
     q->next[own] = out ? q->next[own] * f : q->next[own] / f;
   }
-  q->next[s] = out ? q->next[s] / f : q->next[s] * f;
+  q->next[s] = out ? rest_of(q->next[s], f) : q->next[s] * f;
   return true;
 }
 
@@ -136,8 +145,9 @@ static bool move_across(polish *q, int from) {
       to = i;
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
-  if (!may_take(&q->at[from].loop, q->next[from] / f) || !may_take(&q->at[to].loop, q->next[to] * f)) return false;
-  q->next[from] /= f;
+  const int64_t rest = rest_of(q->next[from], f);
+  if (!may_take(&q->at[from].loop, rest) || !may_take(&q->at[to].loop, q->next[to] * f)) return false;
+  q->next[from] = rest;
   q->next[to] *= f;
   return true;
 }
@@ -158,7 +168,7 @@ static bool move_own(polish *q, int from) {
   const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from, false);
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
-  q->next[from] /= f;
+  q->next[from] = rest_of(q->next[from], f);
   q->next[to] *= f;
   return true;
 }
@@ -226,9 +236,10 @@ static bool try_next(polish *q, counted now) {
   return true;
 }
 
-/* How many kernels may be costed: fewer where the caller asks for few evaluations. */
+/* How many kernels may be costed. */
 static int costed_most(const polish *q) {
   const int64_t evals = q->p->o->budget.max_evals;
+  if (!evals && !(q->p->o->budget.time_limit > 0)) return COSTED_UNASKED;
   return evals > 0 && evals / EVALS_EACH < COSTED ? (int)(evals / EVALS_EACH) : COSTED;
 }
 
@@ -316,7 +327,8 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   bool ok = q.model && q.at && q.best;
   if (ok && q.n > 0) {
     tf_model_walk_limit(q.model, WALKED);
-    tf_model_all_points(q.model); /* as the search counted the mappings it is compared with */
+    tf_model_all_points(q.model); /* both as the search counted the mappings it is compared with */
+    tf_model_whole_tiles(q.model);
     q.next = q.best + q.n;
     q.kept = q.next + q.n;
     q.seen = q.kept + q.n;

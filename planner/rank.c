@@ -10,6 +10,8 @@
  * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
  * slower by the model than the best has become; besides, that in which each op is as if alone. */
 enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
+/* Candidates whose partial tiles are counted. */
+enum { COUNTED = 8 };
 /* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect; of 500 groups
  * of ShuffleNetV2 none that is worth its fusing began above this. */
 static const double LOST = 3;
@@ -109,6 +111,32 @@ static void settle_ties(planner *p) {
   if (least > 0) p->at[0] = c;
 }
 
+/* Counts the candidate's partial tiles; false: memory ran out. */
+static bool count_partial(planner *p, plan_candidate *c) {
+  tf_result r;
+  tf_model *m = tf_model_new(c->tree, p->d);
+  if (!m) return false;
+  tf_model_walk_limit(m, 0);
+  tf_model_all_points(m);
+  if (tf_model_eval(m, NULL, &r) && r.feasible) {
+    c->cycles = r.cycles;
+    c->traffic = tf_result_traffic(p->wl, &r);
+    c->value = tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles, c->traffic, c->kernel);
+  }
+  tf_model_free(m);
+  p->plan->evals++;
+  return true;
+}
+
+/* Candidates were found with all tiles taken to be whole: the first are counted as they are, and sorted anew. */
+static bool count_first(planner *p) {
+  bool ok = true;
+  for (int i = 0; ok && i < p->n && i < COUNTED && !plan_over(p); i++)
+    ok = count_partial(p, &p->at[i]);
+  sort(p);
+  return ok;
+}
+
 bool plan_rank(planner *p) {
   double least = INFINITY;
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
@@ -119,6 +147,7 @@ bool plan_rank(planner *p) {
     least = p->at[i].value < least ? p->at[i].value : least;
   }
   sort(p);
+  if (!count_first(p)) return false;
   if (!p->given && p->n > 0 && !plan_is_lost(p, p->at[0].value) && !plan_halos(p)) return false;
   sort(p);
   if (!tf_emit_cycles_whole(p->o->target)) settle_ties(p);

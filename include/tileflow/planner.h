@@ -10,11 +10,11 @@ extern "C" {
 #endif
 
 /* Default evaluations, if the budget limits neither number nor time, for each of the searches that a plan makes: fewer
- * for a workload of many ops, so that the plan of a chain, of attention, or of a layer takes less than half a second.
+ * for a workload of many ops, so that the plan of a chain, of attention, or of a layer takes about a tenth of a second.
  * These limits count work, not time: the same options give the same kernel on a busy machine. */
 enum {
-  TF_PLANNER_WORK = 24000,
-  TF_PLANNER_EFFORT = 80000 /* in quick evaluations: where evaluations are slow, fewer are made */
+  TF_PLANNER_WORK = 12000,
+  TF_PLANNER_EFFORT = 40000 /* in quick evaluations: where evaluations are slow, fewer are made */
 };
 TF_API int64_t tf_planner_evals(const tf_workload *wl); /* TF_PLANNER_WORK divided by the number of ops plus one */
 

@@ -49,7 +49,8 @@ typedef struct {
                                    first, and the space of each is searched from its trip counts.  A start that fits
                                    counts as found, even outside the space; one that does not fit is repaired */
   int n_starts;
-  bool whole_tiles; /* ranges with many divisors are split by these alone: kernels work best on whole tiles */
+  bool whole_tiles; /* mappings are ranked, and variants reported, as if every step had a whole tile: several times as
+                       fast where ranges leave a remainder, and near enough to choose among many */
   bool all_points;  /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
                        times as fast.  Else as `eval` counts them */
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */

@@ -18,6 +18,11 @@ static inline int64_t tf_model_walked_evals(const tf_model *m) { return tf_model
  * With a walk limit of 0, too, no evaluation takes long. */
 void tf_model_sum_limit(tf_model *m, int64_t settings);
 
+/* From now on, where the quick count can tell, every step is taken to have a whole tile, as by tf_model_estimate:
+ * figures are those of ranges that the last tiles fill, and r->estimated says so where one does not.  Several times as
+ * fast as to count partial tiles, for rankings. */
+void tf_model_whole_tiles(tf_model *m);
+
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,
  * and out[i] is what tf_model_eval finds for it (its effort is 1); other elements of out are unchanged.  The first
  * call for a model prepares it, and allocates.  Returns 0 for trees that tf_model_eval_batch evaluates row by row. */

@@ -159,14 +159,25 @@ static void summarize(tf_model *m, tf_result *out) {
   out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
-/* Where the walk gave up: as if every step had a whole tile, which the quick count counts. */
-static bool estimate(tf_model *m) {
-  if (!m->gave_up || !m->estimates || !m->even) return false;
+/* As if every step had a whole tile, of trip counts that cover the ranges. */
+static bool count_whole(tf_model *m) {
   m->whole_tiles = true;
   m->estimated = tf_even_count(m);
   m->whole_tiles = false;
-  m->gave_up = !m->estimated;
   return m->estimated;
+}
+
+/* The same where the walk gave up. */
+static bool estimate(tf_model *m) {
+  if (!m->gave_up || !m->estimates || !m->even) return false;
+  m->gave_up = !count_whole(m);
+  return !m->gave_up;
+}
+
+/* Counts where some tiles may be partial. */
+static bool count_partial(tf_model *m) {
+  if (m->fills) return tf_even_values(m, true) && count_whole(m);
+  return tf_uneven_count(m);
 }
 
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
@@ -203,6 +214,8 @@ void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
 void tf_model_estimate(tf_model *m) { m->estimates = true; }
 
+void tf_model_whole_tiles(tf_model *m) { m->fills = true; }
+
 void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = settings; }
 
 /* Slices of open nodes move nothing. */
@@ -224,7 +237,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
    * move all alike */
   m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
-  bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || tf_uneven_count(m));
+  bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

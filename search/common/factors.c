@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, KINDS = TF_WITH_ALL + 1, MOST = 240, LARGE = 16 };
+enum { SLOTS = 1024, KINDS = TF_WITH_ALL + 1, MOST = 240, LARGE = 16, FEW_DIVISORS = 8 };
 
 typedef struct {
   int32_t n;
@@ -40,7 +40,7 @@ static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
       count = insert(list, count, d);
       count = insert(list, count, n / d);
     }
-  const bool few = count <= TF_FEW_DIVISORS;
+  const bool few = count <= FEW_DIVISORS;
   for (int32_t tile = 2; kind != TF_DIVISORS && tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);
   for (int32_t k = 2; kind == TF_WITH_ALL && (few || k <= LARGE) && (int64_t)k * k <= n; k++) {

@@ -11,7 +11,6 @@ tf_factors *tf_factors_new(tf_arena *a);
 /* Which trip counts: divisors; also ceil(n / 2^k), which gives tiles of 2^k with a shorter last one; where there are
  * few divisors, also those of all other tiles whose length no smaller count gives, ceil(n / k): of very long ranges the
  * longest and the shortest. */
-enum { TF_FEW_DIVISORS = 8 };
 typedef enum { TF_DIVISORS, TF_WITH_TILES, TF_WITH_ALL } tf_factors_kind;
 /* Trip counts worth trying for a length n, ascending, 1 and n among them.  Returns how many, at most 240; 0 if memory
  * ran out. */

@@ -15,12 +15,23 @@ int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish) {
   return domain[n - 1];
 }
 
+int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]) {
+  int n = s->kind->domain(s, i, domain);
+  if (n || i == 0 || !s->kind->sift) return n;
+  const int32_t wish = s->chosen[i - 1];
+  tf_space_back(s, i - 1);
+  n = s->kind->sift(s, i - 1, domain, s->kind->domain(s, i - 1, domain));
+  if (n == 0) return 0;
+  s->kind->take(s, i - 1, tf_space_nearest(domain, n, wish));
+  return s->kind->domain(s, i, domain);
+}
+
 /* Takes decisions 0 .. end - 1 as the row says. */
 static bool follow(tf_space *s, const int32_t *row, int end) {
   int32_t domain[TF_DOMAIN_MAX];
   s->kind->begin(s);
   for (int i = 0; i < end; i++) {
-    int n = s->fixed ? 1 : s->kind->domain(s, i, domain);
+    int n = s->fixed ? 1 : tf_space_domain(s, i, domain);
     if (n == 0) return false;
     s->kind->take(s, i, s->fixed ? row[i] : tf_space_nearest(domain, n, row[i]));
   }
@@ -37,7 +48,7 @@ bool tf_space_random(tf_space *s, tf_rng *rng) {
     for (int i = 0; i < s->n && n > 0; i++) {
       if (s->kind->draw) {
         s->kind->take(s, i, s->kind->draw(s, i, rng));
-      } else if ((n = s->kind->domain(s, i, domain)) > 0) {
+      } else if ((n = tf_space_domain(s, i, domain)) > 0) {
         s->kind->take(s, i, domain[n == 1 ? 0 : (int)tf_rng_below(rng, (uint32_t)n)]);
       }
     }
@@ -52,7 +63,7 @@ static void change_one(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t 
   for (int k = 0; k < TRIES && s->n > 0; k++) {
     int i = (int)tf_rng_below(rng, (uint32_t)s->n);
     if ((order && !order[i]) || !follow(s, row, i)) continue;
-    int n = s->kind->domain(s, i, domain);
+    int n = tf_space_domain(s, i, domain);
     if (n < 2) continue;
     int32_t to = domain[tf_rng_below(rng, (uint32_t)n)];
     if (to == row[i]) continue;

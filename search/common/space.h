@@ -46,6 +46,9 @@ typedef struct {
   /* Builds the candidate that has been taken, and says which decisions were read.  Which decision is read k-th depends
    * on those read before it alone.  NULL: all are read, in order. */
   void (*order)(tf_space *s, uint32_t *order);
+  /* Where it takes long to find out which choices of decision i are dead ends, the domain holds these, too, and the
+   * next one is empty behind them.  This keeps the others of the n; returns how many. */
+  int (*sift)(tf_space *s, int i, int32_t *domain, int n);
 } tf_space_kind;
 
 /* The first member of every space. */
@@ -60,6 +63,9 @@ struct tf_space {
   void *ctx;
 };
 
+/* The domain of decision i, as `domain`; where the choice before it is a dead end, the nearest to it that is none is
+ * taken instead. */
+int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]);
 /* Undoes decisions i and after. */
 void tf_space_back(tf_space *s, int i);
 /* Takes the choices of the row, or the nearest that the domains allow.  False: a dead end. */

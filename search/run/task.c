@@ -420,8 +420,6 @@ static void set_offers(work *w) {
   const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1, done = w->known && w->known->even_done;
   t->even = most && !done && t->strategy->evals_per_shape && slow_where_partial(w->tree);
   w->trips->even = t->even;
-  w->trips->whole = t->opts->whole_tiles;
-  w->trips->plain = most && t->opts->whole_tiles;
 }
 
 static bool prepare(work *w) {
@@ -443,6 +441,7 @@ static bool prepare(work *w) {
   w->trips = d ? tf_trips_new(w->tree, d) : NULL;
   w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
   if (w->model) tf_model_all_points(w->model);
+  if (w->model && t->opts->whole_tiles) tf_model_whole_tiles(w->model);
   bool ok = w->arena && w->trips && (w->model || t->logged) && (t->logged || prepare_mask(w, d));
   tf_diags_free(d);
   t->legal = ok;

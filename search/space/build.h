@@ -31,6 +31,10 @@ void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row
 void tf_space_cover(tf_space_build *b);
 /* Infers, by the rule of cover, the lengths that are due before decision i. */
 void tf_trips_measure(tf_trips *t, int i);
+/* Notes, as decision i is taken, whether only the rule of cover can tell that the loops to come cover every range. */
+void tf_trips_doubt(tf_trips *t, int i, int32_t trip);
+/* Whether they still can, decision i being the last one taken. */
+bool tf_trips_covers(tf_trips *t, int i);
 /* Keeps of the n choices of decision i those after which the loops can still cover every range; returns how many. */
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n);
 /* Fills `fits` of every decision: the capacities that its choice may exceed. */

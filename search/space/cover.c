@@ -4,6 +4,8 @@
  * still cover what is read, with all that is left to split taken as one more loop at each leaf. */
 #include "model/tree/cover.h"
 
+#include <string.h>
+
 #include "model/spec/dims.h"
 #include "search/space/build.h"
 
@@ -76,7 +78,8 @@ void tf_space_cover(tf_space_build *b) {
   t->rest = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->rest);
   t->probe = tf_arena_array(t->arena, (size_t)t->n_loops + 1, sizeof *t->probe);
   t->product = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->product);
-  b->bad |= !t->cover || !t->rest || !t->probe || !t->product;
+  t->tried = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->tried);
+  b->bad |= !t->cover || !t->rest || !t->probe || !t->product || !t->tried;
   for (int i = 0; i < t->space.n && !b->bad; i++)
     t->at[i].watched = is_watched(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
@@ -86,24 +89,21 @@ void tf_space_cover(tf_space_build *b) {
 
 /* ---- during a walk ------------------------------------------------------------------------------ */
 /* Evaluates the rule at a partial choice: decisions before `from` as chosen, then written counts, open ones as 1.
- * Lengths of ops that are known before decision `known` keep what is left to split as their rest.  `now`: a decision
- * that is tried with `trip`.  False where a product passes 2^62. */
-static bool begin_probe(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
+ * Lengths of ops that are known before it keep what is left to split as their rest.  False where a product passes
+ * 2^62. */
+static bool begin_probe(tf_trips *t, int from) {
   const tf_facts *f = t->facts;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
-      t->rest[s] = t->known[o] < known ? t->len[s] : 1;
-  for (int k = 0; now && k < now->n_slots; k++)
-    t->rest[now->slots[k]] = ceil_div(t->len[now->slots[k]], trip);
+      t->rest[s] = t->known[o] < from ? t->len[s] : 1;
   for (int s = 0; s < t->n_slots; s++)
     t->product[s] = (double)t->rest[s];
   for (int i = 0; i < t->space.n; i++) {
     const tf_decision *d = &t->at[i];
     t->probe[d->loop] = i < from ? t->space.chosen[i] : d->trip ? d->trip : 1;
-    if (d == now) t->probe[d->loop] = trip;
     for (int k = 0; k < d->n_slots; k++) {
       int64_t *rest = &t->rest[d->slots[k]];
-      if (d->trip && i >= from && d != now) *rest = ceil_div((int32_t)*rest, d->trip);
+      if (d->trip && i >= from) *rest = ceil_div((int32_t)*rest, d->trip);
       if ((t->product[d->slots[k]] *= (double)t->probe[d->loop]) > 0x1p62) return false;
     }
   }
@@ -113,7 +113,7 @@ static bool begin_probe(tf_trips *t, int from, int known, const tf_decision *now
 
 void tf_trips_measure(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  if (!begin_probe(t, i, i, NULL, 0)) return;
+  if (!begin_probe(t, i)) return;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; t->known[o] == i && s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
       t->len[s] = (int32_t)t->cover->reach[s].bound;
@@ -126,9 +126,18 @@ static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
   return true;
 }
 
-static bool still_covers(tf_trips *t, int i, int32_t trip) {
+/* Whether only the rule can tell that the choice covers. */
+static bool is_doubtful(const tf_trips *t, int i, int32_t trip) {
+  const tf_decision *d = &t->at[i];
+  return (t->tail && i + 1 == t->space.n) || (d->watched && !d->trip && !divides(t, d, trip));
+}
+
+void tf_trips_doubt(tf_trips *t, int i, int32_t trip) { t->doubtful = is_doubtful(t, i, trip); }
+
+/* Whether the ranges that are known are still covered once decision i is taken. */
+static bool still_covers(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  bool ok = begin_probe(t, i, i + 1, &t->at[i], trip);
+  bool ok = begin_probe(t, i + 1);
   for (int o = 0; o < f->wl->n_ops && ok; o++)
     for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
          s++)
@@ -136,12 +145,19 @@ static bool still_covers(tf_trips *t, int i, int32_t trip) {
   return ok;
 }
 
+bool tf_trips_covers(tf_trips *t, int i) { return i < 0 || !t->doubtful || still_covers(t, i); }
+
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n) {
-  const tf_decision *d = &t->at[i];
-  bool last = t->tail && i + 1 == t->space.n;
   int left = 0;
-  if (!last && (!d->watched || d->trip)) return n;
-  for (int k = 0; k < n; k++)
-    if ((!last && divides(t, d, domain[k])) || still_covers(t, i, domain[k])) domain[left++] = domain[k];
+  for (int k = 0; k < n; k++) {
+    bool ok = true;
+    if (is_doubtful(t, i, domain[k])) {
+      memcpy(t->tried, t->len, (size_t)t->n_slots * sizeof *t->len);
+      tf_trips_take(t, i, domain[k]);
+      ok = still_covers(t, i);
+      memcpy(t->len, t->tried, (size_t)t->n_slots * sizeof *t->len);
+    }
+    if (ok) domain[left++] = domain[k];
+  }
   return left;
 }

@@ -12,6 +12,9 @@ int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, u
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
+/* The most that a move takes out of a count that it does not divide. */
+enum { SMALL = 16 };
+
 static bool one_tile(const tf_decision *a, const tf_decision *b) {
   const uint64_t axis = UINT64_C(3) << 17;
   return a->op == b->op && ((a->key ^ b->key) & ~axis) == 0;
@@ -61,19 +64,27 @@ static int32_t some_factor(tf_rng *rng, int32_t n) {
   return f;
 }
 
-static void shift(int32_t *row, int i, int j, int32_t f) {
-  if (row[i] < f || row[i] % f) return;
-  row[i] /= f;
+/* What a move takes out of a count of n.  Of a large prime that would be all of it: as a rule a small number instead,
+ * which leaves a remainder. */
+static int32_t part_of(const tf_trips *t, tf_rng *rng, int32_t n) {
+  const int32_t f = some_factor(rng, n);
+  if (t->even || f <= SMALL || !tf_rng_below(rng, 4)) return f;
+  return 2 + (int32_t)tf_rng_below(rng, SMALL - 1);
+}
+
+static void shift(int32_t *row, int i, int j, int32_t f, bool rounds) {
+  if (row[i] < f || (row[i] % f && !rounds)) return;
+  row[i] = row[i] / f + (row[i] % f > 0);
   if (row[j] > 0 && row[j] < INT32_MAX / f) row[j] *= f;
 }
 
 /* The same for the corresponding loops of other ops on the same kind of unit: ops that share a unit usually share its
  * best tile sizes. */
-static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f) {
+static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f, bool rounds) {
   const tf_decision *at = t->at;
   for (int a = at[i].kin_first; a >= 0; a = at[a].kin_next)
     for (int b = at[j].kin_first; a != i && b >= 0; b = at[b].kin_next)
-      if (b != j && at[a].op == at[b].op) shift(row, a, b, f);
+      if (b != j && at[a].op == at[b].op) shift(row, a, b, f, rounds);
 }
 
 /* Moves a factor from one loop to another of the same dim; the ranges of producers follow. */
@@ -83,10 +94,10 @@ void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row
   for (int tries = 0; tries < 24; tries++) {
     int i = (int)tf_rng_below(rng, (uint32_t)t->space.n), j;
     if (row[i] < 2 || t->at[i].trip || (j = partner_of(t, rng, i)) < 0) continue;
-    int32_t f = some_factor(rng, row[i]);
-    if (row[i] % f) continue;
-    shift(row, i, j, f);
-    if (tf_rng_below(rng, 2)) shift_kin(t, row, i, j, f);
+    const int32_t f = part_of(t, rng, row[i]);
+    const bool rounds = row[i] % f > 0;
+    shift(row, i, j, f, rounds);
+    if (tf_rng_below(rng, 2)) shift_kin(t, row, i, j, f, rounds);
     return;
   }
 }

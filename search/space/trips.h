@@ -87,8 +87,6 @@ typedef struct tf_trips {
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
   bool even;      /* offer only counts that divide */
-  bool whole;     /* the same of ranges with many divisors; of others, tiles of powers of two at most */
-  bool plain;     /* only counts that divide of watched loops */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */
@@ -106,6 +104,8 @@ typedef struct tf_trips {
   int64_t *rest;   /* [n_slots] */
   int64_t *probe;  /* [n_loops] */
   double *product; /* [n_slots] */
+  int32_t *tried;  /* [n_slots] */
+  bool doubtful;   /* whether the choice taken last covers is not known yet: the next domain asks */
 } tf_trips;
 
 /* NULL with an error in d if an extent or the tree is too large to search.  Borrows the tree. */

@@ -134,11 +134,9 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
 
 /* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of these, only those with
  * tiles of a power of two. */
-static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d, int32_t len) {
-  const int32_t *list;
-  if (t->even || (t->whole && tf_factors_of(t->factors, len, TF_DIVISORS, &list) > TF_FEW_DIVISORS)) return TF_DIVISORS;
-  if (d->watched && t->plain) return TF_DIVISORS;
-  return d->watched || t->whole ? TF_WITH_TILES : TF_WITH_ALL;
+static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d) {
+  if (t->even) return TF_DIVISORS;
+  return d->watched ? TF_WITH_TILES : TF_WITH_ALL;
 }
 
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
@@ -149,7 +147,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     domain[0] = b.lo;
     return 1;
   }
-  const tf_factors_kind kind = kind_of(t, d, b.all);
+  const tf_factors_kind kind = kind_of(t, d);
   int count = tf_factors_of(t->factors, b.all, kind, &list);
   for (int i = 0; i < count; i++)
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
@@ -172,22 +170,25 @@ static bool reaches(const tf_trips *t, const tf_decision *d) {
 
 int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
   const tf_decision *d = &t->at[i];
+  const bool last = i + 1 == t->space.n;
+  if (!tf_trips_covers(t, i - 1)) return 0;
   enter(t, i);
   if (t->dead) return 0;
   if (d->trip) {
     domain[0] = d->trip;
-    return reaches(t, d) ? tf_trips_covering(t, i, domain, 1) : 0;
+    return !reaches(t, d) ? 0 : last ? tf_trips_covering(t, i, domain, 1) : 1;
   }
   bounds b = bounds_of(t, d);
   int n = d->n_choices ? from_choices(d, b, domain) : from_factors(t, d, b, domain);
   int first = first_fit(t, d, domain, n);
   if (first) memmove(domain, domain + first, (size_t)(n - first) * sizeof *domain);
-  return tf_trips_covering(t, i, domain, n - first);
+  return last ? tf_trips_covering(t, i, domain, n - first) : n - first;
 }
 
 void tf_trips_take(tf_trips *t, int i, int32_t trip) {
   const tf_decision *d = &t->at[i];
   enter(t, i);
+  tf_trips_doubt(t, i, trip);
   t->space.chosen[i] = trip;
   t->trips[d->loop] = trip;
   for (int k = 0; k < d->n_slots; k++)
@@ -197,6 +198,7 @@ void tf_trips_take(tf_trips *t, int i, int32_t trip) {
 /* ---- as a space --------------------------------------------------------------------------- */
 static void begin(tf_space *s) { tf_trips_begin((tf_trips *)s); }
 static int domain_of(tf_space *s, int i, int32_t *domain) { return tf_trips_domain((tf_trips *)s, i, domain); }
+static int sift(tf_space *s, int i, int32_t *domain, int n) { return tf_trips_covering((tf_trips *)s, i, domain, n); }
 static void take(tf_space *s, int i, int32_t trip) { tf_trips_take((tf_trips *)s, i, trip); }
 
 const tf_space_kind tf_trips_kind = {.begin = begin,
@@ -204,4 +206,5 @@ const tf_space_kind tf_trips_kind = {.begin = begin,
                                      .take = take,
                                      .guess = tf_trips_guess,
                                      .complete = tf_trips_complete,
-                                     .vary = tf_trips_vary};
+                                     .vary = tf_trips_vary,
+                                     .sift = sift};

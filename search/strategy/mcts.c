@@ -136,8 +136,8 @@ static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];
   uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
-  for (; i < s->space->n; i++) {
-    int n = s->space->kind->domain(s->space, i, domain);
+  for (const int first = i; i < s->space->n; i++) { /* a node of the tree that is a dead end stays one */
+    int n = i == first ? s->space->kind->domain(s->space, i, domain) : tf_space_domain(s->space, i, domain);
     if (n == 0) return false;
     s->space->kind->take(s->space, i, pick(s, i, domain, n, s->best_choice[i], stray));
   }
@@ -155,7 +155,7 @@ static bool local_search(mcts *s, int steps) {
   s->n_path = 0;
   s->whole = false;
   for (int i = 0; i < s->space->n; i++) {
-    int n = s->space->kind->domain(s->space, i, domain);
+    int n = tf_space_domain(s->space, i, domain);
     if (n == 0) return false;
     s->space->kind->take(s->space, i, pick(s, i, domain, n, s->want[i], 0));
   }

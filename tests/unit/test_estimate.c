@@ -1,6 +1,10 @@
 /* What is estimated where nothing may be walked, against the walk: what fits by whole tiles fits, and what does not
- * fit by them and does, holds parts of tiles alone; figures are near those of the walk.  And a plan walks a bounded
+ * fit by them and does, holds parts of tiles alone; figures are near those of the walk.  What is counted with all tiles
+ * whole, against ranges that are so long.  And a plan walks a bounded
  * number of steps, whatever the lengths are: primes, and dims of two. */
+#include <string.h>
+
+#include "base/rng.h"
 #include "model/eval/hooks.h"
 #include "tests/kernels/draw.h"
 #include "tests/unit/case.h"
@@ -77,6 +81,65 @@ static void test_counts(void) {
   CHECK(t.estimated > 30 && t.less * 20 < t.estimated && t.least > 0.9);
 }
 
+/* ---- all tiles whole -------------------------------------------------------------------------------------------- */
+/* A chain of two products; its loops, outside and inside, of each dim, are drawn. */
+static const char fused[] =
+    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: double-buffer\n  memories:\n  - {name: D, bandwidth: 4}\n"
+    "  - {name: B, capacity: 4096, bandwidth: 16, mesh: [4, 1]}\n"
+    "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [8, 8]}\n"
+    "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+    "  - E[m,n] += C[m,l] * D[l,n]\n"
+    "mapping: |\n  D for m=%d spatial m=%d@x\n    %s\n      B for k=%d l=%d m=%d spatial l=%d@x k=%d@y\n        op C\n"
+    "      B for l=%d n=%d m=%d spatial n=%d@x l=%d@y\n        op E\n";
+
+static test_case fused_case(const char *scope, const int trips[9], const int extent[4]) {
+  char text[2048];
+  test_case e = {0};
+  const int *t = trips;
+  snprintf(text, sizeof text, fused, extent[0], extent[1], extent[2], extent[3], t[0], t[1], scope, t[3], t[5], t[2],
+           t[6], t[4], t[6], t[7], t[2], t[8], t[5]);
+  case_read(&e, text);
+  return e;
+}
+
+static bool none_above(const test_case *e, const tf_result *a, const tf_result *b) {
+  bool ok = a->cycles <= b->cycles && a->energy_pj <= b->energy_pj;
+  for (int i = 0; i < e->spec->arch->n_memories * e->spec->workload->n_tensors; i++) {
+    const tf_counts *x = &a->counts[i], *y = &b->counts[i];
+    ok &= x->fill <= y->fill && x->read <= y->read && x->update <= y->update && x->drain <= y->drain;
+  }
+  return ok;
+}
+
+/* With all tiles taken to be whole no figure is below the count's, and none above that of ranges that the last tiles
+ * fill. */
+static void test_whole(void) {
+  enum { ROUNDS = 300 };
+  tf_rng rng = tf_rng_new(5, 1);
+  int partial = 0;
+  for (int k = 0; k < ROUNDS; k++) {
+    int t[9]; /* m: on D, over instances, on B; k: on B, over units; l: the same; n: the same */
+    for (int i = 0; i < 9; i++)
+      t[i] = 1 + (int)tf_rng_below(&rng, 4);
+    const int full[4] = {t[0] * t[1] * t[2], t[3] * t[4], t[5] * t[6], t[7] * t[8]};
+    int less[4];
+    for (int i = 0; i < 4; i++)
+      less[i] = full[i] - (int)tf_rng_below(&rng, (uint32_t)(full[i] + 3) / 4);
+    const char *scope = tf_rng_below(&rng, 2) ? "Seq" : "Shar";
+    test_case even = fused_case(scope, t, full), odd = fused_case(scope, t, less), fills = fused_case(scope, t, less);
+    if (fills.model) tf_model_whole_tiles(fills.model);
+    if (CHECK(case_evaluate(&even) && case_evaluate(&odd) && case_evaluate(&fills))) {
+      partial += fills.r.estimated;
+      CHECK(!odd.r.estimated && (fills.r.estimated || none_above(&odd, &fills.r, &odd.r)));
+      CHECK(none_above(&odd, &odd.r, &fills.r) && none_above(&odd, &fills.r, &even.r));
+    }
+    case_drop(&fills);
+    case_drop(&odd);
+    case_drop(&even);
+  }
+  CHECK(partial > ROUNDS / 4);
+}
+
 /* ---- plans --------------------------------------------------------------------------------------------------- */
 static const char cpu[] =
     "architecture:\n  name: cpu\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
@@ -117,6 +180,7 @@ static void test_plan(const char *arch, const char *target, const char *workload
 
 int main(void) {
   test_counts();
+  test_whole();
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     test_plan(cpu, "cpu", odd[i]);
     test_plan(gpu, "cuda", odd[i]);

@@ -50,7 +50,7 @@ static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
     tf_trips_begin(t);
     int i = 0;
     for (; i < t->space.n; i++) {
-      int count = tf_trips_domain(t, i, domain);
+      int count = tf_space_domain(&t->space, i, domain);
       if (!count) break;
       tf_trips_take(t, i, domain[tf_rng_below(rng, (uint32_t)count)]);
     }
