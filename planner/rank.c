@@ -10,6 +10,8 @@
  * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
  * slower by the model than the best has become; besides, that in which each op is as if alone. */
 enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
+/* Instructions that may be looked at for them.  After more, the best so far is taken. */
+enum { WHOLE_WORK = 100000 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
 /* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect; of 500 groups
@@ -68,11 +70,14 @@ static bool refuse_all(planner *p) {
 /* By cycles that are the target's alone, on which the model's are no bound.  Of those that take as long the first. */
 static bool rank_expected(planner *p) {
   int scored[WHOLE_FORMS] = {0}, best = -1;
+  int64_t work = 0;
   p->kernel.most_cycles = INFINITY;
+  p->kernel.work = &work;
   for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const bool behind = *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
+    const bool enough = best >= 0 && work > WHOLE_WORK;
+    const bool behind = enough || *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
     if (behind && !c->apart) continue;
     c->value = plan_score(p, c);
     *asked += !c->apart && isfinite(c->value);
@@ -80,6 +85,7 @@ static bool rank_expected(planner *p) {
     p->kernel.most_cycles = c->value;
     best = i;
   }
+  p->kernel.work = NULL;
   return best < 0 ? refuse_all(p) : plan_adopt(p, p->at[best].tree);
 }
 

@@ -99,6 +99,7 @@ typedef struct {
   const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of which no panels are
                           offered to be packed once for many; NULL: the caller decides for all together */
   double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
+  int64_t *work; /* of tf_emit_cycles: the instructions of a program that it looks at are added; NULL: not asked */
   const tf_result *result;     /* the model's prediction for the mapping; NULL: not stated */
   int n_measured, chosen;      /* chosen: index in `measured` of this kernel */
   const tf_measured *measured; /* mappings among which it was chosen; NULL: none was timed */

@@ -103,7 +103,12 @@ static npu_terms terms_of(const npu_clock *c) {
   for (int i = 1; i < NPU_QUEUES; i++)
     q = c->busy[i] > c->busy[q] ? i : q;
   const double end = npu_clock_end(c), wait = c->queue[q] - c->first[q] - c->busy[q];
-  return (npu_terms){end, q, c->first[q], c->busy[q], wait > 0 ? wait : 0, end - c->queue[q]};
+  return (npu_terms){.cycles = end,
+                     .queue = q,
+                     .fill = c->first[q],
+                     .busy = c->busy[q],
+                     .stall = wait > 0 ? wait : 0,
+                     .drain = end - c->queue[q]};
 }
 
 /* ---- loops --------------------------------------------------------------------------------------------------------
@@ -190,10 +195,12 @@ bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d
   npu_build *b = npu_build_new(tree, d);
   *terms = (npu_terms){.cycles = -1};
   if (b) {
+    const int64_t given = b->steps;
     b->most = most;
     b->clock = clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
     if (b->clock && npu_walk(b)) *terms = terms_of(b->clock);
+    terms->work = given - b->steps;
     clock_free(b->clock);
   }
   npu_build_free(b);

@@ -92,11 +92,12 @@ typedef struct {
   double cycles;
   int queue;
   double fill, busy, stall, drain;
+  int64_t work; /* instructions that were looked at to find them */
 } npu_terms;
 
 /* clock.c: about the cycles after which the program that npu_compile would make will have ended, without making it: of
  * long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
- * npu_compile, with the reason in d. */
+ * npu_compile, with the reason in d; `work` holds then, too. */
 bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
 /* The cycles after which the program will have ended if its flags keep nobody waiting for longer than what they are
  * for.  Negative: out of memory. */
