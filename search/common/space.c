@@ -17,12 +17,13 @@ int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish) {
 
 int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]) {
   int n = s->kind->domain(s, i, domain);
-  if (n || i == 0 || !s->kind->sift) return n;
-  const int32_t wish = s->chosen[i - 1];
+  if (n || i == 0 || !s->kind->instead) return n;
+  const int32_t dead = s->chosen[i - 1];
   tf_space_back(s, i - 1);
-  n = s->kind->sift(s, i - 1, domain, s->kind->domain(s, i - 1, domain));
-  if (n == 0) return 0;
-  s->kind->take(s, i - 1, tf_space_nearest(domain, n, wish));
+  n = s->kind->domain(s, i - 1, domain);
+  const int32_t other = n ? s->kind->instead(s, i - 1, domain, n, dead) : TF_ANY;
+  if (other == TF_ANY) return 0;
+  s->kind->take(s, i - 1, other);
   return s->kind->domain(s, i, domain);
 }
 

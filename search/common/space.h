@@ -47,8 +47,8 @@ typedef struct {
    * on those read before it alone.  NULL: all are read, in order. */
   void (*order)(tf_space *s, uint32_t *order);
   /* Where it takes long to find out which choices of decision i are dead ends, the domain holds these, too, and the
-   * next one is empty behind them.  This keeps the others of the n; returns how many. */
-  int (*sift)(tf_space *s, int i, int32_t *domain, int n);
+   * next one is empty behind them.  This gives another choice of the n for one that is; TF_ANY: there is none. */
+  int32_t (*instead)(tf_space *s, int i, const int32_t *domain, int n, int32_t choice);
 } tf_space_kind;
 
 /* The first member of every space. */
@@ -63,8 +63,7 @@ struct tf_space {
   void *ctx;
 };
 
-/* The domain of decision i, as `domain`; where the choice before it is a dead end, the nearest to it that is none is
- * taken instead. */
+/* The domain of decision i, as `domain`; where the choice before it is a dead end, another is taken instead. */
 int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]);
 /* Undoes decisions i and after. */
 void tf_space_back(tf_space *s, int i);

@@ -35,6 +35,8 @@ void tf_trips_measure(tf_trips *t, int i);
 void tf_trips_doubt(tf_trips *t, int i, int32_t trip);
 /* Whether they still can, decision i being the last one taken. */
 bool tf_trips_covers(tf_trips *t, int i);
+/* Implements `instead` of tf_space_kind: the next count that divides, or the last before it; else any that covers. */
+int32_t tf_trips_instead(tf_space *s, int i, const int32_t *domain, int n, int32_t choice);
 /* Keeps of the n choices of decision i those after which the loops can still cover every range; returns how many. */
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n);
 /* Fills `fits` of every decision: the capacities that its choice may exceed. */

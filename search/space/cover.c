@@ -147,17 +147,32 @@ static bool still_covers(tf_trips *t, int i) {
 
 bool tf_trips_covers(tf_trips *t, int i) { return i < 0 || !t->doubtful || still_covers(t, i); }
 
+/* Whether they would be with another choice. */
+static bool would_cover(tf_trips *t, int i, int32_t trip) {
+  if (!is_doubtful(t, i, trip)) return true;
+  memcpy(t->tried, t->len, (size_t)t->n_slots * sizeof *t->len);
+  tf_trips_take(t, i, trip);
+  const bool ok = still_covers(t, i);
+  memcpy(t->len, t->tried, (size_t)t->n_slots * sizeof *t->len);
+  return ok;
+}
+
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n) {
   int left = 0;
-  for (int k = 0; k < n; k++) {
-    bool ok = true;
-    if (is_doubtful(t, i, domain[k])) {
-      memcpy(t->tried, t->len, (size_t)t->n_slots * sizeof *t->len);
-      tf_trips_take(t, i, domain[k]);
-      ok = still_covers(t, i);
-      memcpy(t->len, t->tried, (size_t)t->n_slots * sizeof *t->len);
-    }
-    if (ok) domain[left++] = domain[k];
-  }
+  for (int k = 0; k < n; k++)
+    if (would_cover(t, i, domain[k])) domain[left++] = domain[k];
   return left;
+}
+
+int32_t tf_trips_instead(tf_space *s, int i, const int32_t *domain, int n, int32_t choice) {
+  tf_trips *t = (tf_trips *)s;
+  int32_t below = TF_ANY;
+  for (int k = 0; k < n; k++) {
+    if (is_doubtful(t, i, domain[k])) continue;
+    if (domain[k] > choice) return domain[k];
+    below = domain[k];
+  }
+  for (int k = 0; k < n && below == TF_ANY; k++)
+    if (would_cover(t, i, domain[k])) below = domain[k];
+  return below;
 }

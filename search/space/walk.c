@@ -198,7 +198,6 @@ void tf_trips_take(tf_trips *t, int i, int32_t trip) {
 /* ---- as a space --------------------------------------------------------------------------- */
 static void begin(tf_space *s) { tf_trips_begin((tf_trips *)s); }
 static int domain_of(tf_space *s, int i, int32_t *domain) { return tf_trips_domain((tf_trips *)s, i, domain); }
-static int sift(tf_space *s, int i, int32_t *domain, int n) { return tf_trips_covering((tf_trips *)s, i, domain, n); }
 static void take(tf_space *s, int i, int32_t trip) { tf_trips_take((tf_trips *)s, i, trip); }
 
 const tf_space_kind tf_trips_kind = {.begin = begin,
@@ -207,4 +206,4 @@ const tf_space_kind tf_trips_kind = {.begin = begin,
                                      .guess = tf_trips_guess,
                                      .complete = tf_trips_complete,
                                      .vary = tf_trips_vary,
-                                     .sift = sift};
+                                     .instead = tf_trips_instead};
