@@ -35,7 +35,7 @@ typedef struct {
   int64_t settings;            /* given a number so far */
   int n_values, next;
   tf_setting_kept known[TF_SETTINGS_KEPT];
-  int n_at;
+  int n_at;        /* a power of two */
   tf_sum_kept *at; /* [n_at], by hash */
 } tf_sums_kept;
 

@@ -393,7 +393,7 @@ static tf_sum_kept *memo_of(const summing *j, bool *known) {
   const int64_t setting = setting_of(j);
   const uint64_t hash = ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
                         UINT64_C(0x9e3779b97f4a7c15);
-  tf_sum_kept *k = &j->g->kept->at[(hash >> 32) % (uint64_t)j->g->kept->n_at];
+  tf_sum_kept *k = &j->g->kept->at[hash >> 32 & (uint64_t)(j->g->kept->n_at - 1)];
   *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry && k->found == j->finds;
   if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0};
   return k;
@@ -441,13 +441,14 @@ static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
 }
 
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {
-  summing j = {.m = m,
-               .w = *w,
-               .e = m->even,
-               .n = &m->uneven->node[w->node],
-               .from = &m->uneven->node[w->from],
-               .path = &m->plan->path[w->node],
-               .before = &m->plan->path[w->from]};
+  summing j; /* its arrays are filled as far as they are used */
+  j.m = m;
+  j.w = *w;
+  j.e = m->even;
+  j.n = &m->uneven->node[w->node], j.from = &m->uneven->node[w->from];
+  j.path = &m->plan->path[w->node], j.before = &m->plan->path[w->from];
+  j.all = j.kept = 0;
+  j.gave_up = false;
   if (w->q) pair_up(&j);
   for (int k = 0; k < sums->n; k++)
     sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
