@@ -48,6 +48,10 @@ typedef struct {
    * the space is better; without tree, none of the space fits. */
   double space_bound;
   bool space_proved;
+  /* Whether that space has all trip counts; else those that divide.  trips_bound: no mapping of the space with all of
+   * them is below it, as far as was searched: space_bound, or `bound` where nothing more is known. */
+  bool all_trips;
+  double trips_bound;
   tf_figures figures;
   int64_t evals; /* of mappings and of heads of mappings */
   /* Pruned because no better than the incumbent; too many instances; no legal tree. */

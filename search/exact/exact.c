@@ -12,11 +12,14 @@
 #include "search/exact/solve.h"
 #include "search/exact/start.h"
 #include "search/exact/state.h"
+#include "search/exact/whole.h"
 
 enum { TEMPLATES = 256 };                     /* shapes of a tree at most */
 enum { BATCH = 16 };                          /* heads that are worked on at once */
 enum { NODES_MOST = 2000, NODES_A_PART = 4 }; /* of the integer program; the part of the budget that it may take */
 enum { NODE_EVALS = 32 };                     /* evaluations that one of its nodes counts as */
+/* Of the search over all trip counts: boxes at most, and how many count as an evaluation. */
+enum { BOXES_MOST = 3000000, BOXES_AN_EVAL = 8 };
 enum { QUOTA = 40000, QUOTA_GROWS = 4 }; /* evaluations below a head in the first pass; by how much more in the next */
 
 typedef struct {
@@ -45,6 +48,8 @@ typedef struct {
   const tf_solve_result *known; /* the result whose ties are broken; NULL without a tie */
   tf_tree *aside;               /* of a masked workload, the best to begin with as `eval` counts; NULL: none */
   double aside_value;
+  bool all_trips;       /* the space has all trip counts, and is searched */
+  double trips_bound;   /* no mapping with other trip counts is below it, nor below the best known */
   bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
 
@@ -242,6 +247,28 @@ static void run(solver *v) {
   }
 }
 
+/* ---- all trip counts ------------------------------------------------------------------------------ */
+/* Searches the mappings whose trip counts need not divide.  What it finds lies outside of the space of those that do;
+ * where all was searched, it is the space. */
+static void run_whole(solver *v) {
+  const int64_t evals = left_of(v) / 2, boxes = evals < BOXES_MOST / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : BOXES_MOST;
+  tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
+  tf_x_task t;
+  tf_whole_run k = {.most = boxes};
+  if (!w || v->tie || v->o->exportable || v->failed || meets_floor(v) || stopped(v)) return;
+  prepare(v, &t, 1);
+  t.floor = &v->floor.all;
+  t.most_evals = evals;
+  const bool covered = tf_whole_search(w, &t, &k);
+  v->res->evals += k.nodes / BOXES_AN_EVAL;
+  merge_counts(v, &t.counts);
+  offer(k.done ? &v->in : &v->out, &t.best.tree, t.best.value, &t.best.figures);
+  v->failed |= t.failed;
+  v->all_trips = covered && k.done;
+  if (covered && !t.unknown) v->trips_bound = k.open;
+  report(v);
+}
+
 /* ---- the first incumbent, and the result ---------------------------------------------------------- */
 /* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is as `eval` counts:
  * the solver compares with all points, and the best as it stands is put aside. */
@@ -289,12 +316,14 @@ static void prove(solver *v) {
   tf_solve_result *r = v->res;
   const double floor = tf_x_floor_space(&v->floor), least = least_of_space(v);
   const double open = v->unknown ? fmin(open_bound(v), floor) : open_bound(v);
-  const bool all = meets_floor(v), done = !promises(v, open) || all;
+  const bool all = meets_floor(v), done = !promises(v, open) || all || v->all_trips;
   choose(v);
   r->bound = tf_x_floor_all(&v->floor);
   r->proved = r->tree && all;
   r->space_bound = r->proved ? r->bound : done ? least : fmin(fmax(open, floor), least);
   r->space_proved = r->proved || (done && (r->space_proved || !r->tree));
+  r->all_trips = v->all_trips;
+  r->trips_bound = v->all_trips ? r->space_bound : fmin(fmax(v->trips_bound, r->bound), least);
   if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   if (done) r->stopped_by = TF_STOP_EXHAUSTED;
@@ -365,6 +394,7 @@ static bool solve(solver *v) {
   }
   if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
   run(v);
+  run_whole(v);
   if (v->failed) return tf_out_of_memory(v->diags);
   prove(v);
   if (v->aside) take_aside(v);

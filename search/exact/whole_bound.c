@@ -1,0 +1,344 @@
+/* What no mapping of a box can beat: words, cycles and energy in real numbers, from the shortest or longest lengths of
+ * the box, whichever costs less. */
+#include <math.h>
+
+#include "search/exact/whole.h"
+
+/* Lengths and numbers of steps of a box.  Tile l's memory is entered in the steps of Tiles 0 .. l - 1. */
+typedef struct {
+  const tf_whole_op *op;
+  const tf_whole_box *b;
+  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* over both axes */
+  /* [tile][dim] length of a dim that reaches the Tile, where it is full; [n_tiles]: 1 */
+  double reach_lo[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS], reach_hi[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
+  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];   /* of its temporal loop */
+  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* that loop's trip count */
+  double above[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS]; /* most instances among which Tiles 0 .. l - 1 share out the dim */
+  double runs_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS];   /* settings of the temporal loops of Tiles 0 .. l that happen */
+  double runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+} scope;
+
+/* ---- lengths ------------------------------------------------------------------------------------ */
+/* False if no mapping of the box takes all its steps before the end. */
+static bool measure_dim(scope *c, int d) {
+  const double extent = c->op->extent[d];
+  const int n = c->op->n_tiles;
+  c->reach_lo[n][d] = c->reach_hi[n][d] = 1;
+  for (int l = n - 1; l >= 0; l--) {
+    const tf_whole_span x = c->b->spread[l][0][d], y = c->b->spread[l][1][d], t = c->b->steps[l][d];
+    c->spread_lo[l][d] = (double)x.lo * y.lo;
+    c->spread_hi[l][d] = (double)x.hi * y.hi;
+    double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d], hi = c->spread_hi[l][d] * c->reach_hi[l + 1][d];
+    if (l > 0 && t.lo > 1) {
+      if ((t.lo - 1) * lo >= extent) return false;
+      hi = fmin(hi, floor((extent - 1) / (t.lo - 1)));
+    }
+    c->step_lo[l][d] = lo;
+    c->step_hi[l][d] = hi;
+    c->steps_lo[l][d] = l ? t.lo : fmax(1, ceil(extent / hi));
+    c->steps_hi[l][d] = l ? t.hi : fmax(1, ceil(extent / lo));
+    c->reach_lo[l][d] = c->steps_lo[l][d] * lo;
+    c->reach_hi[l][d] = fmin(c->steps_hi[l][d] * hi, extent - 1 + hi);
+  }
+  double most = 1, runs = 1;
+  for (int l = 0; l < n; l++) {
+    c->above[l][d] = most;
+    most *= c->spread_hi[l][d];
+    runs *= c->steps_hi[l][d];
+    c->runs_lo[l][d] = fmax(1, ceil(extent / (most * c->reach_hi[l + 1][d])));
+    c->runs_hi[l][d] = runs;
+  }
+  c->above[n][d] = most;
+  return true;
+}
+
+/* Elements of a dim that the first instance below Tile 0 has, where each holds `len` of them at once: all its full
+ * steps, and what it has of the last one. */
+static double first_part(double extent, double spread, double len) {
+  const double full = floor(extent / (spread * len));
+  return full * len + fmin(len, extent - full * spread * len);
+}
+
+/* The fewest steps in which units work on a dim, other dims aside.  Those of the first instance are no fewer than its
+ * share; and more, where no number of full steps ends at the end: between two lengths that do, its part grows and then
+ * falls again. */
+static double work_on(const scope *c, int d) {
+  const int n = c->op->n_tiles;
+  const double extent = c->op->extent[d], lo = c->reach_lo[1][d], hi = c->reach_hi[1][d], s = c->spread_hi[0][d];
+  const double inside = c->above[n][d] / s;
+  double part = extent / s;
+  if (c->spread_lo[0][d] == s && floor(extent / (s * lo)) < extent / (s * hi))
+    part = fmin(first_part(extent, s, lo), first_part(extent, s, hi));
+  return fmax(1, ceil(part / inside * (1 - 1e-14)));
+}
+
+static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
+
+/* Words of a tensor's box with these lengths. */
+static double box_of(const scope *c, const tf_whole_tensor *z, const double *len) {
+  double words = 1;
+  for (int d = 0; d < c->op->n_dims; d++)
+    if (moves(z, d)) words *= fmin(c->op->extent[d], len[d]);
+  return words;
+}
+
+/* Whether the shortest lengths of the box fit the Tile's memory. */
+static bool fits(const scope *c, int l) {
+  const tf_memory *mem = &c->op->arch->memories[l];
+  double bits = 0;
+  for (int z = 0; z < c->op->n_tensors; z++)
+    bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * c->op->tensor[z].bits;
+  if (mem->double_buffered) bits *= 2;
+  return mem->capacity_words < 0 || ceil(bits / mem->word_bits) <= (double)mem->capacity_words;
+}
+
+/* ---- words -------------------------------------------------------------------------------------- */
+/* The part of a tensor's elements that certainly is in an instance of memory l that sees two steps or more of the loop
+ * on dim d of Tile q, which has two steps.  Where a loop further out cuts the dim, that is so in all its full steps;
+ * where none does, an instance may have no part in the last step, and then with two steps sees one. */
+static double turned(const scope *c, int l, int q, int d) {
+  const double extent = c->op->extent[d], lo = c->steps_lo[q][d] * c->step_lo[q][d], hi = c->reach_hi[q][d];
+  double outermost = 1, inside = 1;
+  bool spreads = false;
+  for (int k = q; k < l; k++)
+    spreads |= c->spread_hi[k][d] > 1;
+  if (spreads && c->steps_lo[q][d] < 3) outermost = fmin(1, 2 * fmax(1, extent - c->step_hi[q][d]) / extent);
+  if (q == 0 || lo >= extent) return outermost;
+  inside = lo == hi ? floor(extent / lo) * lo / extent : fmax(0.5, 1 - hi / extent);
+  return hi >= extent ? fmin(outermost, inside) : inside;
+}
+
+/* Whether loop (q, d) stands outside of loop (p, e). */
+static bool outside(const scope *c, int q, int d, int p, int e) {
+  return q < p || (q == p && c->b->place[q][d] < c->b->place[p][e]);
+}
+
+/* The words of a tensor that enter memory l, of instances that share counted once: all of it, and what is `turned`
+ * again whenever a loop that does not move it steps outside of the innermost one that surely does. */
+static double entered(const scope *c, const tf_whole_tensor *z, int l) {
+  int p = -1, e = -1;
+  for (int q = 0; q < l; q++)
+    for (int d = 0; d < c->op->n_dims; d++)
+      if (moves(z, d) && c->steps_lo[q][d] > 1 && (p < 0 || outside(c, p, e, q, d))) p = q, e = d;
+  if (p < 0) return z->words;
+  double times = 1;
+  for (int d = 0; d < c->op->n_dims; d++)
+    if (!moves(z, d)) times *= outside(c, p, d, p, e) ? c->runs_lo[p][d] : p ? c->runs_lo[p - 1][d] : 1;
+  return z->words * (1 + (times - 1) * turned(c, l, p, e));
+}
+
+typedef struct {
+  double read, write;
+} traffic;
+
+static double port_time(const tf_memory *mem, traffic w) {
+  const double read = w.read / mem->read_bw, write = w.write / mem->write_bw;
+  return mem->one_port ? read + write : fmax(read, write);
+}
+
+/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l or l - 1.  Words of a tensor
+ * are shared out among instances that hold different parts. */
+static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, double all) {
+  double share = z->bits / c->op->arch->memories[at].word_bits;
+  for (int d = 0; d < c->op->n_dims; d++)
+    if (moves(z, d)) share /= c->above[at][d];
+  const double in = z->made ? all - z->words : all, out = z->made ? all : 0;
+  return at == l ? (traffic){out * share, in * share} : (traffic){in * share, out * share};
+}
+
+/* What the units read and write per memory: points, and points that share an element once. */
+static double used(const scope *c, const tf_whole_tensor *z) {
+  double times = c->op->points;
+  for (int d = 0; d < c->op->n_dims; d++)
+    if (!moves(z, d)) times /= c->spread_hi[c->op->n_tiles - 1][d];
+  return fmax(times, z->words);
+}
+
+static traffic used_in_one(const scope *c, const tf_whole_tensor *z) {
+  const int l = c->op->n_tiles - 1;
+  const double ratio = z->bits / c->op->arch->memories[l].word_bits;
+  double all = used(c, z) * ratio;
+  for (int d = 0; d < c->op->n_dims; d++)
+    all /= c->above[l][d];
+  return z->made ? (traffic){fmax(0, all - z->words * ratio), all} : (traffic){all, 0};
+}
+
+/* ---- cycles ------------------------------------------------------------------------------------- */
+/* Steps in which units work: no fewer than the spreads allow dim by dim, nor than the meshes do. */
+static double work_of(const scope *c) {
+  const tf_whole_op *op = c->op;
+  double steps = 1, units = 1;
+  for (int d = 0; d < op->n_dims; d++)
+    steps *= work_on(c, d);
+  for (int l = 0; l < op->n_tiles; l++)
+    for (int a = 0; a < 2; a++) {
+      double spread = 1;
+      for (int d = 0; d < op->n_dims; d++)
+        spread *= c->b->spread[l][a][d].hi;
+      units *= fmin(spread, (double)op->mesh[l][a]);
+    }
+  return fmax(steps, op->points / units) / op->unit->rate;
+}
+
+/* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). */
+static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at) {
+  const tf_memory *mem = &c->op->arch->memories[at];
+  const double words = box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
+  return words / ((at == l) == z->made ? mem->read_bw : mem->write_bw);
+}
+
+/* Whether a loop inside of the place (q, place) may move the tensor, above memory l. */
+static bool moved_inside(const scope *c, const tf_whole_tensor *z, int l, int q, int place) {
+  for (int k = q; k < l; k++)
+    for (int d = 0; d < c->op->n_dims; d++)
+      if (moves(z, d) && c->steps_hi[k][d] > 1 && (k > q || c->b->place[k][d] > place)) return true;
+  return false;
+}
+
+/* The least number of steps of memory l for one of the loops up to a place. */
+static double steps_inside(const scope *c, int l, int q, int place) {
+  double steps = 1;
+  for (int d = 0; d < c->op->n_dims; d++) {
+    const double before = c->b->place[q][d] <= place ? c->runs_hi[q][d] : q ? c->runs_hi[q - 1][d] : 1;
+    steps *= fmax(1, c->runs_lo[l - 1][d] / before);
+  }
+  return steps;
+}
+
+/* Double buffering, looked at from a place among the loops above memory l: tensors that no loop further in moves pass
+ * the port in the steps in which a loop up to the place carries.  No work hides them but that of these steps, one in so
+ * many; the others take their work. */
+static double time_at_place(const scope *c, int l, int at, const double *all, int q, int place, double child) {
+  traffic w = {0, 0};
+  double first = 0;
+  for (int z = 0; z < c->op->n_tensors; z++) {
+    const tf_whole_tensor *t = &c->op->tensor[z];
+    if (moved_inside(c, t, l, q, place)) {
+      first += first_time(c, t, l, at);
+      continue;
+    }
+    const traffic own = passed(c, t, l, at, all[z]);
+    w.read += own.read;
+    w.write += own.write;
+  }
+  return (1 - 1 / steps_inside(c, l, q, place)) * child + port_time(&c->op->arch->memories[at], w) + first;
+}
+
+/* Without overlap: the longest of the legs' loads, and of their stores. */
+static double time_in_turn(const scope *c, int l, const double *all) {
+  double load = 0, store = 0;
+  for (int at = l - 1; at <= l; at++) {
+    const tf_memory *mem = &c->op->arch->memories[at];
+    traffic w = {0, 0};
+    for (int z = 0; z < c->op->n_tensors; z++) {
+      const traffic own = passed(c, &c->op->tensor[z], l, at, all[z]);
+      w.read += own.read;
+      w.write += own.write;
+    }
+    const double read = w.read / mem->read_bw, write = w.write / mem->write_bw;
+    load = fmax(load, at == l ? write : read);
+    store = fmax(store, at == l ? read : write);
+  }
+  return load + store;
+}
+
+/* The time of Tile l, given that of its child. */
+static double time_of_tile(const scope *c, int l, const double *all, double child) {
+  const tf_overlap overlap = c->op->arch->overlap;
+  const tf_memory *mem = &c->op->arch->memories[l];
+  double load = 0, store = 0;
+  if (overlap == TF_OVERLAP_PERFECT) return child;
+  if (overlap == TF_OVERLAP_NONE) return child + time_in_turn(c, l, all) + mem->latency + mem->issue;
+  for (int at = l - 1; at <= l; at++) {
+    double in = 0, out = 0;
+    for (int z = 0; z < c->op->n_tensors; z++)
+      *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
+    load = fmax(load, in);
+    store = fmax(store, out);
+  }
+  double time = child + load + store;
+  for (int at = l - 1; at <= l; at++)
+    for (int q = 0; q < l; q++)
+      for (int place = 0; place <= c->op->n_dims; place++)
+        time = fmax(time, time_at_place(c, l, at, all, q, place, child));
+  return time + mem->latency + mem->issue;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+typedef struct {
+  double entered[TF_WHOLE_TILES][TF_WHOLE_TENSORS]; /* [memory >= 1] */
+  traffic used[TF_WHOLE_TENSORS];                   /* by the units below one instance of the innermost memory */
+} flow;
+
+/* The time that memory l's port takes over the run. */
+static double time_of_port(const scope *c, int l, const flow *f) {
+  traffic w = {0, 0};
+  for (int z = 0; z < c->op->n_tensors; z++) {
+    const tf_whole_tensor *t = &c->op->tensor[z];
+    const traffic own = l ? passed(c, t, l, l, f->entered[l][z]) : (traffic){0, 0};
+    const traffic in = l + 1 < c->op->n_tiles ? passed(c, t, l + 1, l, f->entered[l + 1][z]) : f->used[z];
+    w.read += own.read + in.read;
+    w.write += own.write + in.write;
+  }
+  return port_time(&c->op->arch->memories[l], w);
+}
+
+static double cycles_of(const scope *c, const flow *f) {
+  const int n = c->op->n_tiles;
+  double time = work_of(c), port = 0;
+  traffic w = {0, 0};
+  for (int z = 0; z < c->op->n_tensors; z++) {
+    w.read += f->used[z].read;
+    w.write += f->used[z].write;
+  }
+  time = fmax(time, port_time(&c->op->arch->memories[n - 1], w));
+  if (c->op->arch->overlap != TF_OVERLAP_PERFECT) time += c->op->unit->pipeline;
+  for (int l = n - 1; l > 0; l--)
+    time = time_of_tile(c, l, f->entered[l], time);
+  for (int l = 0; l < n; l++)
+    port = fmax(port, time_of_port(c, l, f));
+  return fmax(time, port);
+}
+
+/* Energy of the words that memory l passes further in, and of those that enter it. */
+static double energy_of(const scope *c, int l, const flow *f) {
+  const tf_memory *mem = &c->op->arch->memories[l];
+  const double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
+  double pj = 0;
+  for (int z = 0; z < c->op->n_tensors; z++) {
+    const tf_whole_tensor *t = &c->op->tensor[z];
+    const double in = l + 1 < c->op->n_tiles ? f->entered[l + 1][z] : used(c, t), own = l ? f->entered[l][z] : 0;
+    double read = in, write = own, cross = own;
+    if (t->made) {
+      const double again = l ? own - t->words : 0;
+      read = fmax(0, in - t->words) + own;
+      write = in + again;
+      cross = own + again;
+    }
+    pj += t->bits / mem->word_bits * (read * mem->read_pj + write * mem->write_pj + cross * hops);
+  }
+  return pj;
+}
+
+tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
+  scope c = {.op = op, .b = b};
+  flow f;
+  tf_whole_least least = {.empty = true};
+  for (int d = 0; d < op->n_dims; d++)
+    if (!measure_dim(&c, d)) return least;
+  for (int l = 1; l < op->n_tiles; l++)
+    if (!fits(&c, l)) return least;
+  least.empty = false;
+  for (int z = 0; z < op->n_tensors; z++) {
+    const tf_whole_tensor *t = &op->tensor[z];
+    for (int l = 1; l < op->n_tiles; l++)
+      f.entered[l][z] = entered(&c, t, l);
+    f.used[z] = used_in_one(&c, t);
+    least.traffic_words += t->made ? 2 * f.entered[1][z] - t->words : f.entered[1][z];
+  }
+  least.cycles = cycles_of(&c, &f);
+  least.energy_pj = op->points * op->unit->pj;
+  for (int l = 0; l < op->n_tiles; l++)
+    least.energy_pj += energy_of(&c, l, &f);
+  return least;
+}
