@@ -28,17 +28,21 @@ static const char *rank_of(const cli_found *f) {
   return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found" : "mapping found";
 }
 
-/* What is known of the solver's space, which has not all mappings. */
+/* What is known of the solver's space, which has not all mappings; and of the same with all trip counts, where it has
+ * but those that divide. */
 static void report_space(const cli_found *f, cli_text *out) {
+  const char *trips = f->all_trips ? "all trip counts" : "trip counts that divide";
   if (f->proved || !f->space) return;
   if (f->space_proved)
-    cli_printf(out, "; no mapping of the solver's space is better, others may be (docs/HOWTO-solve.md)");
+    cli_printf(out, "; no mapping of the solver's space (%s) is better, others may be (docs/HOWTO-solve.md)", trips);
   else if (f->space_bound >= f->value)
-    cli_printf(out, "; it lies outside of the solver's space, which has none below %s (docs/HOWTO-solve.md)",
-               cli_real(f->space_bound).s);
+    cli_printf(out, "; it lies outside of the solver's space (%s), which has none below %s (docs/HOWTO-solve.md)",
+               trips, cli_real(f->space_bound).s);
   else if (f->space_bound > f->bound)
-    cli_printf(out, ", %s the one that none of the solver's space can (others may: docs/HOWTO-solve.md)",
-               cli_times(f->value, f->space_bound).s);
+    cli_printf(out, ", %s the one that none of the solver's space (%s) can (others may: docs/HOWTO-solve.md)",
+               cli_times(f->value, f->space_bound).s, trips);
+  if (!f->all_trips && f->trips_bound > f->bound)
+    cli_printf(out, "; with all trip counts it has none below %s", cli_real(f->trips_bound).s);
 }
 
 /* Seconds are only in the JSON, so that the same search prints the same text. */

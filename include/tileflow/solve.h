@@ -48,8 +48,9 @@ typedef struct {
    * the space is better; without tree, none of the space fits. */
   double space_bound;
   bool space_proved;
-  /* Whether that space has all trip counts; else those that divide.  trips_bound: no mapping of the space with all of
-   * them is below it, as far as was searched: space_bound, or `bound` where nothing more is known. */
+  /* Whether what is said of that space holds with all trip counts; else with those that divide.  trips_bound: no
+   * mapping of the space with all of them is below it, as far as was searched: space_bound, or `bound` where nothing
+   * more is known. */
   bool all_trips;
   double trips_bound;
   tf_figures figures;

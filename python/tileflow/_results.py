@@ -55,7 +55,8 @@ class Result(dict):
             out["traffic_words"] = self["levels"][0]["read"] + self["levels"][0]["update"]
         out.update({f"bound_{k}": v for k, v in self.get("bounds", {}).items()})
         found = self.get("search", {})
-        keys = ("method", "objective", "value", "bound", "gap", "proved", "space", "space_bound", "space_proved")
+        keys = ("method", "objective", "value", "bound", "gap", "proved", "space", "space_bound", "space_proved",
+                "space_trips", "trips_bound")
         out.update({key: found[key] for key in keys if key in found})
         return out
 

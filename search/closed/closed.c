@@ -174,7 +174,7 @@ static void finish(closed *c) {
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->tree) r->value = INFINITY;
   r->proved = r->space_proved = r->tree && r->value <= r->bound * (1 + 1e-12);
-  r->space_bound = r->bound;
+  r->space_bound = r->trips_bound = r->bound;
   r->seconds = tf_watch_seconds(&c->watch);
   r->threads = 1;
 }

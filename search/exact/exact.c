@@ -1,6 +1,7 @@
 /* The exact solver: branch and bound over the heads of all templates, best bound first, in batches that do not depend
  * on the number of threads; and what is proved when it ends. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,9 @@ enum { TEMPLATES = 256 };                     /* shapes of a tree at most */
 enum { BATCH = 16 };                          /* heads that are worked on at once */
 enum { NODES_MOST = 2000, NODES_A_PART = 4 }; /* of the integer program; the part of the budget that it may take */
 enum { NODE_EVALS = 32 };                     /* evaluations that one of its nodes counts as */
-/* Of the search over all trip counts: boxes at most, and how many count as an evaluation. */
-enum { BOXES_MOST = 3000000, BOXES_AN_EVAL = 8 };
+/* Of the search over all trip counts: boxes for each evaluation spent before it, which take half the time of these; no
+ * fewer and no more than some; and how many count as an evaluation. */
+enum { BOXES_EACH = 6, BOXES_LEAST = 300000, BOXES_MOST = 3000000, BOXES_AN_EVAL = 8 };
 enum { QUOTA = 40000, QUOTA_GROWS = 4 }; /* evaluations below a head in the first pass; by how much more in the next */
 
 typedef struct {
@@ -248,22 +250,30 @@ static void run(solver *v) {
 }
 
 /* ---- all trip counts ------------------------------------------------------------------------------ */
+/* Boxes that the search over all trip counts may take: of the evaluations that are left, half of them. */
+static int64_t boxes_of(const solver *v) {
+  const int64_t evals = left_of(v) / 2;
+  int64_t boxes = BOXES_EACH * v->res->evals;
+  boxes = boxes < BOXES_LEAST ? BOXES_LEAST : boxes < BOXES_MOST ? boxes : BOXES_MOST;
+  return evals < boxes / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : boxes;
+}
+
 /* Searches the mappings whose trip counts need not divide.  What it finds lies outside of the space of those that do;
  * where all was searched, it is the space. */
 static void run_whole(solver *v) {
-  const int64_t evals = left_of(v) / 2, boxes = evals < BOXES_MOST / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : BOXES_MOST;
   tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
-  tf_whole_run k = {.most = boxes};
+  tf_whole_run k = {.most = boxes_of(v)};
   if (!w || v->tie || v->o->exportable || v->failed || meets_floor(v) || stopped(v)) return;
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
-  t.most_evals = evals;
+  t.most_evals = k.most / BOXES_AN_EVAL;
   const bool covered = tf_whole_search(w, &t, &k);
   v->res->evals += k.nodes / BOXES_AN_EVAL;
   merge_counts(v, &t.counts);
   offer(k.done ? &v->in : &v->out, &t.best.tree, t.best.value, &t.best.figures);
   v->failed |= t.failed;
+  if (getenv("DBG")) fprintf(stderr, "DBG covered %d done %d nodes %lld evals %lld open %.17g limit %.17g best %.17g t %.2f\n", covered, k.done, (long long)k.nodes, (long long)t.counts.evals, k.open, t.limit, t.best.value, tf_watch_seconds(&v->watch));
   v->all_trips = covered && k.done;
   if (covered && !t.unknown) v->trips_bound = k.open;
   report(v);
@@ -322,8 +332,8 @@ static void prove(solver *v) {
   r->proved = r->tree && all;
   r->space_bound = r->proved ? r->bound : done ? least : fmin(fmax(open, floor), least);
   r->space_proved = r->proved || (done && (r->space_proved || !r->tree));
-  r->all_trips = v->all_trips;
-  r->trips_bound = v->all_trips ? r->space_bound : fmin(fmax(v->trips_bound, r->bound), least);
+  r->all_trips = v->all_trips || r->proved;
+  r->trips_bound = r->all_trips ? r->space_bound : fmin(fmax(v->trips_bound, r->bound), least);
   if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   if (done) r->stopped_by = TF_STOP_EXHAUSTED;

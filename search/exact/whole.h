@@ -27,8 +27,8 @@ typedef struct {
   int32_t lo, hi;
 } tf_whole_span;
 
-/* The mappings of one order of loops whose numbers lie within spans.  Those whose steps would begin beyond the end are
- * none of it: the same with fewer steps is as good. */
+/* The mappings of one order of loops whose numbers lie within spans.  Those whose last step, or instance of an axis,
+ * would begin beyond the end are none of it: the same with one less is as good. */
 typedef struct {
   tf_whole_span spread[TF_WHOLE_TILES][2][TF_WHOLE_DIMS]; /* by axis */
   tf_whole_span steps[TF_WHOLE_TILES][TF_WHOLE_DIMS];     /* of Tile 0 not used: as many as cover the extent */

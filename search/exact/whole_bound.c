@@ -19,7 +19,7 @@ typedef struct {
 } scope;
 
 /* ---- lengths ------------------------------------------------------------------------------------ */
-/* False if no mapping of the box takes all its steps before the end. */
+/* False if in no mapping of the box all steps, and all instances of an axis, begin before the end. */
 static bool measure_dim(scope *c, int d) {
   const double extent = c->op->extent[d];
   const int n = c->op->n_tiles;
@@ -29,6 +29,8 @@ static bool measure_dim(scope *c, int d) {
     c->spread_lo[l][d] = (double)x.lo * y.lo;
     c->spread_hi[l][d] = (double)x.hi * y.hi;
     double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d], hi = c->spread_hi[l][d] * c->reach_hi[l + 1][d];
+    if ((x.lo > 1 && (x.lo - 1) * (lo / x.lo) >= extent) || (y.lo > 1 && (y.lo - 1) * (lo / y.lo) >= extent))
+      return false;
     if (l > 0 && t.lo > 1) {
       if ((t.lo - 1) * lo >= extent) return false;
       hi = fmin(hi, floor((extent - 1) / (t.lo - 1)));

@@ -1,5 +1,6 @@
 /* A slow twin of the exact solver: every mapping of the space of docs/HOWTO-solve.md, one after the other, each
- * written as text, parsed and evaluated.  Nothing is pruned, and nothing of search/ is used. */
+ * written as text, parsed and evaluated.  Nothing is pruned, and nothing of search/ is used.  Of a single op, on
+ * demand, with all trip counts. */
 #ifndef EXACT_TWIN_H
 #define EXACT_TWIN_H
 #include <math.h>
@@ -29,6 +30,9 @@ typedef struct {
   tf_objective goal;
   int shared, keep, kind; /* kind -1: nothing is fused */
   bool runs, stream;
+  bool any;          /* trip counts need not divide; of a single op */
+  bool cut[TW_DIMS]; /* a loop further out splits the dim: what is inside is exact */
+  int wide[TW_DIMS]; /* of a dim that is not cut: the instances over which the current Tile spreads it */
   int n_tiles;
   tw_tile tile[TW_TILES];
   long tried, most; /* most: gives up past it */
@@ -303,12 +307,32 @@ static void tw_orders(twin *t, int i, int len[16][TW_DIMS], const int *dims, con
   x->n_loops = before;
 }
 
+static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k);
+
+/* Every length inside of a dim that no loop cuts yet, with as many steps as cover it; as it is if nothing here does. */
+static void tw_any_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k) {
+  const int o = t->tile[i].op, whole = len[o][dims[k]], wide = t->wide[dims[k]];
+  for (int inside = 1; inside <= (t->tile[i].last ? 1 : whole); inside++) {
+    trip[k] = (whole + wide * inside - 1) / (wide * inside);
+    if (trip[k] == 1 && wide == 1 && inside < whole) continue;
+    t->cut[dims[k]] = trip[k] > 1 || wide > 1;
+    len[o][dims[k]] = inside;
+    tw_trips(t, i, len, dims, trip, n, k + 1);
+  }
+  t->cut[dims[k]] = false;
+  len[o][dims[k]] = whole;
+}
+
 static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k) {
   tw_tile *x = &t->tile[i];
   int o = x->op < 0 ? tw_last(t) : x->op;
   if (t->tried > t->most) return;
   if (k == n) {
     tw_orders(t, i, len, dims, trip, n);
+    return;
+  }
+  if (t->any && !t->cut[dims[k]]) {
+    tw_any_trips(t, i, len, dims, trip, n, k);
     return;
   }
   int whole = len[o][dims[k]];
@@ -369,10 +393,15 @@ static void tw_spread(twin *t, int i, int len[16][TW_DIMS], const int *dims, int
   tw_spread(t, i, len, dims, n, axis, k + 1);
   int whole = len[o][dims[k]];
   for (int s = 2; s <= whole && on < 2 && !tw_window(t, dims[k]); s++) {
-    if (whole % s || used * s > mesh[axis]) continue;
+    const bool free = t->any && !t->cut[dims[k]];
+    if ((!free && whole % s) || used * s > mesh[axis]) continue;
     x->loop[x->n_loops++] = (tw_loop){dims[k], axis, s};
-    len[o][dims[k]] = whole / s;
+    if (free)
+      t->wide[dims[k]] *= s;
+    else
+      len[o][dims[k]] = whole / s;
     tw_spread(t, i, len, dims, n, axis, k + 1);
+    if (free) t->wide[dims[k]] /= s;
     len[o][dims[k]] = whole;
     x->n_loops--;
   }
@@ -389,7 +418,12 @@ static void tw_stage(twin *t, int i, int len[16][TW_DIMS]) {
   memcpy(below, len, sizeof below);
   if (i > 0 && t->tile[i - 1].op < 0 && x->op >= 0) tw_infer(t, len[tw_last(t)], below);
   x->n_loops = 0;
+  int wide[TW_DIMS];
+  memcpy(wide, t->wide, sizeof wide);
+  for (int d = 0; d < TW_DIMS; d++)
+    t->wide[d] = 1;
   tw_spread(t, i, below, dims, tw_dims_of(t, x, dims), 0, 0);
+  memcpy(t->wide, wide, sizeof wide);
   x->n_loops = 0;
 }
 

@@ -28,12 +28,15 @@ static const char *const workloads[] = {
     "S[m,l] += A[m,k] * B[k,l];X[m] max= S[m,l];D[m,l] = S[m,l] - X[m];E[m,l] = exp(D[m,l]);Z[m] += E[m,l]",
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
+enum { N_PLAIN = 4 }; /* of these a single op that indexes by single dims: all trip counts are looked through */
 
 static unsigned pick(tf_rng *r, const unsigned *list, unsigned n) { return list[tf_rng_below(r, n)]; }
 
-static char *put_workload(tf_rng *r, char *p) {
-  static const unsigned lengths[] = {1, 2, 2, 3, 4, 4, 6, 8}, windows[] = {1, 2, 3};
-  const char *ops = workloads[tf_rng_below(r, N_WORKLOADS)];
+/* plain: one of the first workloads, of lengths that mostly nothing divides. */
+static char *put_workload(tf_rng *r, bool plain, char *p) {
+  static const unsigned even[] = {1, 2, 2, 3, 4, 4, 6, 8}, odd[] = {2, 3, 5, 5, 7, 7, 9, 13}, windows[] = {1, 2, 3};
+  const unsigned *lengths = plain ? odd : even;
+  const char *ops = workloads[tf_rng_below(r, plain ? N_PLAIN : N_WORKLOADS)];
   bool many = strchr(ops, ';') && strchr(strchr(ops, ';') + 1, ';'); /* more than two: short dims */
   bool named[128] = {false};
   p += sprintf(p, "workload:\n  name: w\n  dims: {");
@@ -74,7 +77,7 @@ static void put_memory(tf_rng *r, int l, char **p) {
                   tf_rng_below(r, 2) ? "true" : "false");
 }
 
-static void put_problem(tf_rng *r, char *p) {
+static void put_problem(tf_rng *r, bool plain, char *p) {
   static const char *const overlaps[] = {"double-buffer", "perfect", "none", "double-buffer"};
   int n = 2 + (int)tf_rng_below(r, 2);
   p += sprintf(p, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n");
@@ -85,7 +88,7 @@ static void put_problem(tf_rng *r, char *p) {
                1 + tf_rng_below(r, 3), 1 + tf_rng_below(r, 2));
   p += sprintf(p, "  - {name: vector, below: L%d, mesh: [2, 1], ops: [add, sub, mul, exp, max]}\n",
                n - 1 - (int)tf_rng_below(r, 2));
-  put_workload(r, p);
+  put_workload(r, plain, p);
 }
 
 /* ---- against the twin ---------------------------------------------------------------------------- */
@@ -93,56 +96,109 @@ static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * f
 
 static void print_case(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
   char *mapping = r->tree ? tf_tree_text(r->tree) : NULL;
-  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value, t->best,
-         r->space_proved, mapping ? mapping : "(none)", t->text);
+  printf("%s\n%s: solved %.17g, twin %.17g, proved %d, at least %.17g, with all trip counts (%d) %.17g\n%s\n%s\n", text,
+         tf_objective_key((int)goal), r->value, t->best, r->space_proved, r->space_bound, r->all_trips, r->trips_bound,
+         mapping ? mapping : "(none)", t->text);
   free(mapping);
 }
 
-/* 1 if it was compared, 0 if it is too large. */
-static int compare(tf_rng *rng, tf_objective goal, long most) {
+/* Where the solver was stopped, or only bounds what an op makes padded: little is proved, and nothing that is wrong. A
+ * mapping with other trip counts may be better than all that divide. */
+static bool holds_at_least(const tf_solve_result *r, const twin *t, bool wider) {
+  const double bound = t->any ? r->trips_bound : r->space_bound;
+  return (t->any || !r->space_proved) && bound <= t->best * (1 + 1e-12) &&
+         (!r->tree || wider || r->value >= t->best * (1 - 1e-12));
+}
+
+static void check_solved(const char *text, const tf_solve_result *r, const twin *t, bool plain) {
+  const bool padded = strstr(text, "M: {pad: [1]}") != NULL, stopped = plain && !r->all_trips;
+  bool same = r->space_proved && (isinf(t->best) ? !r->tree : r->tree && near(r->value, t->best));
+  const bool least = !same || padded || plain || t->any || !r->tree || r->figures.energy_pj <= t->tie_pj * (1 + 1e-9);
+  CHECK(least); /* of equally good ones the one of least energy */
+  if (!least) printf("of equal ones %.17g pJ, the twin %.17g pJ\n", r->figures.energy_pj, t->tie_pj);
+  if ((padded || stopped) && !same) same = holds_at_least(r, t, stopped && !t->any);
+  same &= r->trips_bound <= r->value * (1 + 1e-12) && (!r->all_trips || r->trips_bound == r->space_bound);
+  CHECK(same);
+  if (!same || !least) print_case(text, t->goal, r, t);
+}
+
+/* What was asked for, and what came of it. */
+typedef struct {
+  tf_objective goal;
+  bool plain;
+  long most;
+  int64_t evals;       /* of the solver; 0: no limit.  With one, the twin always has all trip counts */
+  int compared, whole; /* not too large; with all trip counts */
+} comparing;
+
+/* The solver against the twin over the space that it says it has searched. */
+static void compare(tf_rng *rng, comparing *c) {
   char text[4096];
   static twin t; /* large */
-  int compared = 0;
-  put_problem(rng, text);
+  put_problem(rng, c->plain, text);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
+  tf_solve_opts o = {.objective = c->goal, .budget = {.threads = 1, .max_evals = c->evals}, .alone = true};
   CHECK(s != NULL);
-  if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = goal, .most = most};
-  if (s && tw_best(&t)) {
-    tf_solve_opts o = {.objective = goal, .budget.threads = 1, .alone = true};
-    tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
-    CHECK(r != NULL);
-    bool open = strstr(text, "M: {pad: [1]}") != NULL; /* what an op makes is padded: bounded, seldom proved */
-    bool same = r && r->space_proved && (isinf(t.best) ? !r->tree : r->tree && near(r->value, t.best));
-    bool least = !same || open || !r->tree || r->figures.energy_pj <= t.tie_pj * (1 + 1e-9);
-    CHECK(least); /* of equally good ones the one of least energy */
-    if (!least) printf("of equal ones %.17g pJ, the twin %.17g pJ\n", r->figures.energy_pj, t.tie_pj);
-    if (open && r && !same)
-      same =
-          !r->space_proved && r->space_bound <= t.best * (1 + 1e-12) && (!r->tree || r->value >= t.best * (1 - 1e-12));
-    CHECK(same);
-    if (r && (!same || !least)) print_case(text, goal, r, &t);
-    compared = 1;
-    tf_solve_free(r);
+  if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = c->goal, .most = c->most};
+  tf_solve_result *r = s && (c->plain || tw_best(&t)) ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+  if (r && (r->all_trips || c->plain)) {
+    t.any = c->evals || (r->all_trips && (c->plain || !r->proved));
+    if (!tw_best(&t)) {
+      tf_solve_free(r);
+      r = NULL;
+    }
+  }
+  if (r) {
+    check_solved(text, r, &t, c->plain);
+    c->compared++;
+    c->whole += r->all_trips;
   }
   if (!s) printf("%s\n%s", text, tf_diags_text(d));
+  tf_solve_free(r);
   tf_spec_free(s);
   tf_diags_free(d);
-  return compared;
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-enum { CASES = 400, MOST = 2500 };
+enum { CASES = 400, MOST = 2500, PLAIN = 60, MOST_PLAIN = 6000 };
 #else
-enum { CASES = 60, MOST = 600 };
+enum { CASES = 60, MOST = 600, PLAIN = 20, MOST_PLAIN = 2500 };
 #endif
+
+static void compare_all(tf_rng *rng, int cases, comparing *c) {
+  for (int i = 0; c->compared < cases && i < 50 * cases; i++) {
+    c->goal = (tf_objective)(i % TF_N_OBJECTIVES);
+    compare(rng, c);
+  }
+  CHECK_I64(c->compared, cases);
+}
 
 static void test_twin(void) {
   tf_rng rng = tf_rng_new(1, 77);
-  int n = 0;
-  for (int i = 0; n < CASES && i < 50 * CASES; i++)
-    n += compare(&rng, (tf_objective)(i % TF_N_OBJECTIVES), MOST);
-  CHECK_I64(n, CASES);
+  comparing c = {.most = MOST};
+  compare_all(&rng, CASES, &c);
+}
+
+/* All trip counts, of lengths that nothing divides. */
+static void test_all_trips(void) {
+  tf_rng rng = tf_rng_new(1, 35);
+  comparing c = {.plain = true, .most = MOST_PLAIN};
+  compare_all(&rng, PLAIN, &c);
+  CHECK(c.whole > PLAIN / 2);
+}
+
+/* The same with few evaluations: what is said of the space still holds. */
+static void test_all_trips_stopped(void) {
+  static const int64_t evals[] = {1, 20, 100, 400, 2000, 10000};
+  tf_rng rng = tf_rng_new(2, 35);
+  int stopped = 0;
+  for (size_t i = 0; i < sizeof evals / sizeof *evals; i++) {
+    comparing c = {.plain = true, .most = MOST_PLAIN, .evals = evals[i]};
+    compare_all(&rng, PLAIN / 8, &c);
+    stopped += c.compared - c.whole;
+  }
+  CHECK(stopped > PLAIN / 4);
 }
 
 /* ---- the same with any number of threads ------------------------------------------------------------ */
@@ -261,13 +317,16 @@ static void test_budget(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 2) { /* test_exact CASES SEED: more of them */
+  if (argc > 2) { /* test_exact CASES SEED [plain [EVALS]]: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
-    for (int i = 0, n = 0; n < atoi(argv[1]); i++)
-      n += compare(&rng, (tf_objective)(i % TF_N_OBJECTIVES), 2500);
+    comparing c = {.plain = argc > 3, .most = argc > 3 ? MOST_PLAIN : MOST, .evals = argc > 4 ? atoi(argv[4]) : 0};
+    compare_all(&rng, atoi(argv[1]), &c);
+    printf("%d compared, %d with all trip counts\n", c.compared, c.whole);
     return check_report();
   }
   test_twin();
+  test_all_trips();
+  test_all_trips_stopped();
   test_threads();
   test_too_small();
   test_walked();

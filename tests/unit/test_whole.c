@@ -22,7 +22,8 @@ static int put_machine(tf_rng *g, page *p) {
   say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++)
     say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network capacity "));
-  say(p, "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L%d%s}\n", n - 1, draw_some(g, DRAW_UNIT, ", ", ""));
+  say(p, "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L%d%s}\n", n - 1,
+      draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
 }
 
@@ -74,11 +75,14 @@ static void draw_mapping(tf_rng *g, mapping *m) {
     }
     for (int i = 0; i < m->op->n_dims; i++) {
       const int d = (i + turn) % m->op->n_dims;
-      for (int a = 1; a >= 0; a--) {
-        const int s = m->spread[l][a][d] = draw_number(g, m->op->extent[d], step[d], left[a]);
-        left[a] = floor(left[a] / s);
-        step[d] *= s;
-      }
+      int *y = &m->spread[l][1][d], *x = &m->spread[l][0][d];
+      *y = draw_number(g, m->op->extent[d], step[d], left[1]);
+      *x = draw_number(g, m->op->extent[d], step[d] * *y, left[0]);
+      while (*y > 1 && (*y - 1) * *x * step[d] >= m->op->extent[d])
+        --*y;
+      left[0] = floor(left[0] / *x);
+      left[1] = floor(left[1] / *y);
+      step[d] *= *x * *y;
       m->steps[l][d] = l ? draw_number(g, m->op->extent[d], step[d], 1e9) : (int)ceil(m->op->extent[d] / step[d]);
       step[d] *= m->steps[l][d];
       m->place[l][d] = m->x->group[d] < 0 ? 0 : places[m->x->group[d]];
