@@ -1,7 +1,6 @@
 /* The exact solver: branch and bound over the heads of all templates, best bound first, in batches that do not depend
  * on the number of threads; and what is proved when it ends. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,7 +263,7 @@ static void run_whole(solver *v) {
   tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
   tf_whole_run k = {.most = boxes_of(v)};
-  if (!w || v->tie || v->o->exportable || v->failed || meets_floor(v) || stopped(v)) return;
+  if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
   t.most_evals = k.most / BOXES_AN_EVAL;
@@ -273,7 +272,6 @@ static void run_whole(solver *v) {
   merge_counts(v, &t.counts);
   offer(k.done ? &v->in : &v->out, &t.best.tree, t.best.value, &t.best.figures);
   v->failed |= t.failed;
-  if (getenv("DBG")) fprintf(stderr, "DBG covered %d done %d nodes %lld evals %lld open %.17g limit %.17g best %.17g t %.2f\n", covered, k.done, (long long)k.nodes, (long long)t.counts.evals, k.open, t.limit, t.best.value, tf_watch_seconds(&v->watch));
   v->all_trips = covered && k.done;
   if (covered && !t.unknown) v->trips_bound = k.open;
   report(v);

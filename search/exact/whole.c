@@ -210,15 +210,19 @@ static bool first_order(const searching *s, const box *b) {
 /* ---- spreads -------------------------------------------------------------------------------------- */
 enum { ON_AN_AXIS = 2 }; /* dims at most */
 
-/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left. */
+/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a dim is spread along
+ * one side at most, what lies on this axis leaves the other. */
 static bool tighten(const searching *s, int tile, int axis, tf_whole_box *b) {
-  tf_whole_span *p = b->spread[tile][axis];
+  tf_whole_span *p = b->spread[tile][axis], *other = b->spread[tile][1 - axis];
   int64_t least = 1;
   int on = 0;
   for (int d = 0; d < s->op.n_dims; d++) {
     least *= p[d].lo;
     on += p[d].lo > 1;
     if (least > s->op.mesh[tile][axis] || on > ON_AN_AXIS) return false;
+    if (p[d].lo == 1 || !s->t->tiles[tile].one_side) continue;
+    if (other[d].lo > 1) return false;
+    other[d].hi = 1;
   }
   for (int d = 0; d < s->op.n_dims; d++) {
     const int64_t most = on == ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
@@ -242,6 +246,7 @@ static bool lay_out(layout *y, int d) {
     const int32_t on[2] = {x, y->all[d] / x};
     if (y->all[d] % x || y->used[0] * on[0] > mesh[0] || y->used[1] * on[1] > mesh[1]) continue;
     if (y->on[0] + (on[0] > 1) > ON_AN_AXIS || y->on[1] + (on[1] > 1) > ON_AN_AXIS) continue;
+    if (y->s->t->tiles[y->tile].one_side && on[0] > 1 && on[1] > 1) continue;
     layout next = *y;
     next.x[d] = x;
     for (int a = 0; a < 2; a++) {
