@@ -189,12 +189,16 @@ static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at
   return words / ((at == l) == z->made ? mem->read_bw : mem->write_bw);
 }
 
-/* Whether a loop inside of the place (q, place) may move the tensor, above memory l. */
-static bool moved_inside(const scope *c, const tf_whole_tensor *z, int l, int q, int place) {
+/* The tensors that no loop inside of the place (q, place) may move, above memory l: bit z. */
+static unsigned still_inside(const scope *c, int l, int q, int place) {
+  uint32_t moving = 0;
+  unsigned still = 0;
   for (int k = q; k < l; k++)
     for (int d = 0; d < c->op->n_dims; d++)
-      if (moves(z, d) && c->steps_hi[k][d] > 1 && (k > q || c->b->place[k][d] > place)) return true;
-  return false;
+      if (c->steps_hi[k][d] > 1 && (k > q || c->b->place[k][d] > place)) moving |= UINT32_C(1) << d;
+  for (int z = 0; z < c->op->n_tensors; z++)
+    still |= (unsigned)!(c->op->tensor[z].dims & moving) << z;
+  return still;
 }
 
 /* The least number of steps of memory l for one of the loops up to a place. */
@@ -207,15 +211,21 @@ static double steps_inside(const scope *c, int l, int q, int place) {
   return steps;
 }
 
-/* Double buffering, looked at from a place among the loops above memory l: tensors that no loop further in moves pass
- * the port in the steps in which a loop up to the place carries.  No work hides them but that of these steps, one in so
- * many; the others take their work. */
-static double time_at_place(const scope *c, int l, int at, const double *all, int q, int place, double child) {
+/* Loops above a memory, seen from a place among them: the part of its steps in which none of the loops up to there
+ * carries, and the tensors that move in the others alone. */
+typedef struct {
+  double others;
+  unsigned still;
+} view;
+
+/* Double buffering: what moves only in the steps in which a loop up to a place carries is hidden by no work but that of
+ * these steps; the others take their work. */
+static double time_at_place(const scope *c, int l, int at, const double *all, const view *v, double child) {
   traffic w = {0, 0};
   double first = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
-    if (moved_inside(c, t, l, q, place)) {
+    if (!(v->still >> z & 1)) {
       first += first_time(c, t, l, at);
       continue;
     }
@@ -223,7 +233,23 @@ static double time_at_place(const scope *c, int l, int at, const double *all, in
     w.read += own.read;
     w.write += own.write;
   }
-  return (1 - 1 / steps_inside(c, l, q, place)) * child + port_time(&c->op->arch->memories[at], w) + first;
+  return v->others * child + port_time(&c->op->arch->memories[at], w) + first;
+}
+
+/* The most of these times.  Of places from which the same tensors are still, the outermost leaves most to the others.
+ */
+static double time_at_places(const scope *c, int l, const double *all, double child) {
+  double time = 0;
+  view v = {0, 0};
+  for (int q = 0; q < l; q++)
+    for (int place = 0; place <= c->op->n_dims; place++) {
+      const unsigned still = still_inside(c, l, q, place);
+      if (still == v.still) continue;
+      v = (view){1 - 1 / steps_inside(c, l, q, place), still};
+      for (int at = l - 1; at <= l; at++)
+        time = fmax(time, time_at_place(c, l, at, all, &v, child));
+    }
+  return time;
 }
 
 /* Without overlap: the longest of the legs' loads, and of their stores. */
@@ -258,12 +284,7 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
     load = fmax(load, in);
     store = fmax(store, out);
   }
-  double time = child + load + store;
-  for (int at = l - 1; at <= l; at++)
-    for (int q = 0; q < l; q++)
-      for (int place = 0; place <= c->op->n_dims; place++)
-        time = fmax(time, time_at_place(c, l, at, all, q, place, child));
-  return time + mem->latency + mem->issue;
+  return fmax(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
