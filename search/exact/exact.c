@@ -257,20 +257,26 @@ static int64_t boxes_of(const solver *v) {
   return evals < boxes / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : boxes;
 }
 
-/* Searches the mappings whose trip counts need not divide.  What it finds lies outside of the space of those that do;
- * where all was searched, it is the space. */
+/* Searches the mappings whose trip counts need not divide.  What it finds, or what was begun with and is one of them,
+ * lies outside of the space of those that do; where all was searched, it is the space. */
 static void run_whole(solver *v) {
   tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
   tf_whole_run k = {.most = boxes_of(v)};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
+  const bool begun = v->out.tree && tf_whole_has(w->t, v->out.tree);
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
   t.most_evals = k.most / BOXES_AN_EVAL;
+  if (begun) t.limit = best_of(v);
   const bool covered = tf_whole_search(w, &t, &k);
   v->res->evals += k.nodes / BOXES_AN_EVAL;
   merge_counts(v, &t.counts);
   offer(k.done ? &v->in : &v->out, &t.best.tree, t.best.value, &t.best.figures);
+  if (k.done && begun) {
+    offer(&v->in, &v->out.tree, v->out.value, &v->out.figures);
+    v->out.value = INFINITY;
+  }
   v->failed |= t.failed;
   v->all_trips = covered && k.done;
   if (covered && !t.unknown) v->trips_bound = k.open;

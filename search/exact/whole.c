@@ -32,6 +32,9 @@ typedef struct {
   tf_x_worker *w;
   tf_x_task *task;
   tf_whole_run *run;
+  /* The objective is traffic: of the Tiles further in only what reaches the first of them matters, and whatever does
+   * can be taken in its temporal loops alone. */
+  bool outermost;
   int n_vars;
   variable var[VARS];
   int n_groups, n_orders;
@@ -43,77 +46,6 @@ typedef struct {
   int64_t n_spare, n_heap, no;
   node *heap;
 } searching;
-
-/* ---- the op --------------------------------------------------------------------------------------- */
-static bool plain_read(const tf_workload *wl, const tf_ref *r) {
-  const tf_tensor *z = &wl->tensors[r->tensor];
-  bool ok = z->producer < 0 && !z->view_of;
-  for (int k = 0; k < z->rank; k++) {
-    const tf_index *ix = &r->index[k];
-    ok &= ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 && !z->pad[k];
-    for (int j = 0; j < k && ok; j++)
-      ok &= r->index[j].terms[0].dim != ix->terms[0].dim;
-  }
-  return ok;
-}
-
-static bool plain_op(const tf_workload *wl) {
-  const tf_op *o = &wl->ops[0];
-  if (o->n_reads + 1 > TF_WHOLE_TENSORS || tf_workload_masked(wl)) return false;
-  for (int r = 0; r < wl->tensors[o->out].rank; r++)
-    if (wl->tensors[o->out].pad[r]) return false;
-  for (int k = 0; k < o->n_reads; k++) {
-    if (!plain_read(wl, &o->reads[k])) return false;
-    for (int j = 0; j < k; j++)
-      if (o->reads[j].tensor == o->reads[k].tensor) return false;
-  }
-  return true;
-}
-
-static uint32_t bit_of(const tf_x_tile *x, int dim) {
-  for (int i = 0; i < x->n_dims; i++)
-    if (x->dims[i] == dim) return UINT32_C(1) << i;
-  return 0;
-}
-
-static void add_tensor(const tf_workload *wl, const tf_x_tile *x, int k, tf_whole_op *op) {
-  const tf_op *o = &wl->ops[0];
-  const int z = k < 0 ? o->out : o->reads[k].tensor;
-  tf_whole_tensor *t = &op->tensor[op->n_tensors++];
-  *t = (tf_whole_tensor){.words = 1, .bits = wl->tensors[z].word_bits, .made = k < 0};
-  for (int r = 0; r < wl->tensors[z].rank; r++) {
-    const int dim = k < 0 ? o->dims[r] : o->reads[k].index[r].terms[0].dim;
-    t->dims |= bit_of(x, dim);
-    t->words *= (double)wl->dims[dim].extent;
-  }
-}
-
-/* Whether dims of one group move the same tensors, as they do unless there are too many groups. */
-static bool alike(const tf_whole_op *op, const tf_x_tile *x) {
-  for (int z = 0; z < op->n_tensors; z++)
-    for (int i = 0; i < op->n_dims; i++)
-      for (int j = 0; j < i; j++)
-        if (x->group[i] == x->group[j] && (op->tensor[z].dims >> i & 1) != (op->tensor[z].dims >> j & 1)) return false;
-  return true;
-}
-
-bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
-  const tf_workload *wl = t->facts->wl;
-  const int n = t->tree->n_nodes - 1; /* Tiles of one op */
-  const int unit = wl->n_ops == 1 ? tf_ops_unit(t->facts->arch, wl, 0) : -1;
-  if (unit < 0 || !plain_op(wl) || n < 2 || n > TF_WHOLE_TILES || t->tiles[0].n_dims > TF_WHOLE_DIMS) return false;
-  const tf_x_tile *x = &t->tiles[0];
-  *op = (tf_whole_op){.arch = t->facts->arch, .n_dims = x->n_dims, .n_tiles = n, .points = 1};
-  op->unit = &op->arch->units[unit];
-  for (int i = 0; i < x->n_dims; i++)
-    op->points *= op->extent[i] = (double)wl->dims[x->dims[i]].extent;
-  for (int l = 0; l < n; l++)
-    for (int a = 0; a < 2; a++)
-      op->mesh[l][a] = l < t->n_tiles ? t->tiles[l].mesh[a] : 1;
-  for (int k = -1; k < wl->ops[0].n_reads; k++)
-    add_tensor(wl, x, k, op);
-  return alike(op, x);
-}
 
 /* ---- boxes ---------------------------------------------------------------------------------------- */
 enum { NO_ORDER = -1 };
@@ -144,7 +76,7 @@ static void put_in_order(const searching *s, int tile, int32_t order, box *b) {
 /* The box in which every number is 1. */
 static void begin_box(const searching *s, box *b) {
   for (int l = 0; l < s->op.n_tiles; l++) {
-    put_in_order(s, l, NO_ORDER, b);
+    put_in_order(s, l, l > 0 && s->outermost ? 0 : NO_ORDER, b);
     for (int d = 0; d < s->op.n_dims; d++)
       b->b.spread[l][0][d] = b->b.spread[l][1][d] = b->b.steps[l][d] = (tf_whole_span){1, 1};
   }
@@ -196,7 +128,7 @@ static tf_whole_span turns_of(const searching *s, const tf_whole_box *b, int til
 
 /* Of orders that differ by loops of one step alone, one is enough: these stand inside, in the order of the groups. */
 static bool first_order(const searching *s, const box *b) {
-  for (int l = 0; l + 1 < s->op.n_tiles; l++) {
+  for (int l = 0; l + 1 < s->op.n_tiles && !(l > 0 && s->outermost); l++) {
     const int *g = s->order[b->order[l] < 0 ? 0 : b->order[l]];
     for (int i = 0; i < s->n_groups && b->order[l] >= 0; i++)
       for (int j = i + 1; j < s->n_groups && turns_of(s, &b->b, l, g[i]).hi == 1; j++) {
@@ -208,8 +140,6 @@ static bool first_order(const searching *s, const box *b) {
 }
 
 /* ---- spreads -------------------------------------------------------------------------------------- */
-enum { ON_AN_AXIS = 2 }; /* dims at most */
-
 /* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a dim is spread along
  * one side at most, what lies on this axis leaves the other. */
 static bool tighten(const searching *s, int tile, int axis, tf_whole_box *b) {
@@ -219,13 +149,13 @@ static bool tighten(const searching *s, int tile, int axis, tf_whole_box *b) {
   for (int d = 0; d < s->op.n_dims; d++) {
     least *= p[d].lo;
     on += p[d].lo > 1;
-    if (least > s->op.mesh[tile][axis] || on > ON_AN_AXIS) return false;
+    if (least > s->op.mesh[tile][axis] || on > TF_WHOLE_ON_AN_AXIS) return false;
     if (p[d].lo == 1 || !s->t->tiles[tile].one_side) continue;
     if (other[d].lo > 1) return false;
     other[d].hi = 1;
   }
   for (int d = 0; d < s->op.n_dims; d++) {
-    const int64_t most = on == ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
+    const int64_t most = on == TF_WHOLE_ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
     if (p[d].hi > most) p[d].hi = (int32_t)most;
   }
   return true;
@@ -235,17 +165,18 @@ typedef struct {
   const searching *s;
   int tile, on[2];
   int64_t used[2];
-  int32_t all[TF_WHOLE_DIMS], x[TF_WHOLE_DIMS]; /* instances of each dim, and those of them on X */
+  int64_t all[TF_WHOLE_DIMS], x[TF_WHOLE_DIMS]; /* instances of each dim, and those of them on X */
 } layout;
 
 /* Lays dims d .. out, with as much on X as there may be, first dims first. */
 static bool lay_out(layout *y, int d) {
   if (d == y->s->op.n_dims) return true;
   const int64_t *mesh = y->s->op.mesh[y->tile];
-  for (int32_t x = y->all[d]; x > 0; x--) {
-    const int32_t on[2] = {x, y->all[d] / x};
-    if (y->all[d] % x || y->used[0] * on[0] > mesh[0] || y->used[1] * on[1] > mesh[1]) continue;
-    if (y->on[0] + (on[0] > 1) > ON_AN_AXIS || y->on[1] + (on[1] > 1) > ON_AN_AXIS) continue;
+  const int64_t room = mesh[0] / y->used[0];
+  for (int64_t x = y->all[d] < room ? y->all[d] : room; x > 0; x--) {
+    const int64_t on[2] = {x, y->all[d] / x};
+    if (y->all[d] % x || on[1] > mesh[1] / y->used[1]) continue;
+    if (y->on[0] + (on[0] > 1) > TF_WHOLE_ON_AN_AXIS || y->on[1] + (on[1] > 1) > TF_WHOLE_ON_AN_AXIS) continue;
     if (y->s->t->tiles[y->tile].one_side && on[0] > 1 && on[1] > 1) continue;
     layout next = *y;
     next.x[d] = x;
@@ -268,7 +199,7 @@ static bool laid_out_first(const searching *s, int tile, const tf_whole_box *b) 
   for (int d = 0; d < s->op.n_dims; d++) {
     const tf_whole_span on_x = b->spread[tile][0][d], on_y = b->spread[tile][1][d];
     if (on_x.lo < on_x.hi || on_y.lo < on_y.hi) return true;
-    y.all[d] = on_x.lo * on_y.lo;
+    y.all[d] = (int64_t)on_x.lo * on_y.lo;
   }
   bool first = lay_out(&y, 0);
   for (int d = 0; d < s->op.n_dims; d++)
@@ -452,8 +383,8 @@ static void list_variables(searching *s) {
   for (int l = 0; l < s->op.n_tiles; l++)
     for (int d = 0; d < s->op.n_dims; d++) {
       for (int a = 0; a < 2; a++)
-        if (s->op.mesh[l][a] > 1) s->var[s->n_vars++] = (variable){a, l, d};
-      if (l > 0) s->var[s->n_vars++] = (variable){-1, l, d};
+        if (s->op.mesh[l][a] > 1 && !(l > 0 && s->outermost)) s->var[s->n_vars++] = (variable){a, l, d};
+      if (l == 1 || (l > 1 && !s->outermost)) s->var[s->n_vars++] = (variable){-1, l, d};
     }
 }
 
@@ -489,6 +420,7 @@ bool tf_whole_search(tf_x_worker *w, tf_x_task *task, tf_whole_run *run) {
   if (ok) {
     w->task = task;
     s->w = w, s->t = w->t, s->task = task, s->run = run;
+    s->outermost = task->opts->objective == TF_TRAFFIC;
     s->n_groups = w->t->tiles[0].n_groups;
     list_orders(s, order, 0, 0);
     list_variables(s);

@@ -6,6 +6,7 @@
 #include "search/exact/walk.h"
 
 enum { TF_WHOLE_DIMS = 6, TF_WHOLE_TILES = 6, TF_WHOLE_TENSORS = 6 };
+enum { TF_WHOLE_ON_AN_AXIS = 2 }; /* dims at most */
 
 typedef struct {
   uint32_t dims; /* bit d: the d-th dim moves it */
@@ -44,6 +45,9 @@ typedef struct {
 /* Fills op, if the template is of one: a single op that indexes distinct tensors by single dims, without a mask or
  * padding, with a memory below the outermost. */
 bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op);
+/* Whether a mapping of that op lies in the space: the template's Tiles without a bypass, loops as its orders and axes
+ * have them, any trip counts. */
+bool tf_whole_has(const tf_x_template *t, const tf_tree *tree);
 tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b);
 
 typedef struct {
