@@ -4,6 +4,10 @@
 
 #include "search/exact/whole.h"
 
+/* Numbers that are compared are none of those for which fmax and fmin take longer. */
+static inline double more(double a, double b) { return a > b ? a : b; }
+static inline double less(double a, double b) { return a < b ? a : b; }
+
 /* Lengths and numbers of steps of a box.  Tile l's memory is entered in the steps of Tiles 0 .. l - 1. */
 typedef struct {
   const tf_whole_op *op;
@@ -33,21 +37,21 @@ static bool measure_dim(scope *c, int d) {
       return false;
     if (l > 0 && t.lo > 1) {
       if ((t.lo - 1) * lo >= extent) return false;
-      hi = fmin(hi, floor((extent - 1) / (t.lo - 1)));
+      hi = less(hi, floor((extent - 1) / (t.lo - 1)));
     }
     c->step_lo[l][d] = lo;
     c->step_hi[l][d] = hi;
-    c->steps_lo[l][d] = l ? t.lo : fmax(1, ceil(extent / hi));
-    c->steps_hi[l][d] = l ? t.hi : fmax(1, ceil(extent / lo));
+    c->steps_lo[l][d] = l ? t.lo : more(1, ceil(extent / hi));
+    c->steps_hi[l][d] = l ? t.hi : more(1, ceil(extent / lo));
     c->reach_lo[l][d] = c->steps_lo[l][d] * lo;
-    c->reach_hi[l][d] = fmin(c->steps_hi[l][d] * hi, extent - 1 + hi);
+    c->reach_hi[l][d] = less(c->steps_hi[l][d] * hi, extent - 1 + hi);
   }
   double most = 1, runs = 1;
   for (int l = 0; l < n; l++) {
     c->above[l][d] = most;
     most *= c->spread_hi[l][d];
     runs *= c->steps_hi[l][d];
-    c->runs_lo[l][d] = fmax(1, ceil(extent / (most * c->reach_hi[l + 1][d])));
+    c->runs_lo[l][d] = more(1, ceil(extent / (most * c->reach_hi[l + 1][d])));
     c->runs_hi[l][d] = runs;
   }
   c->above[n][d] = most;
@@ -58,7 +62,7 @@ static bool measure_dim(scope *c, int d) {
  * steps, and what it has of the last one. */
 static double first_part(double extent, double spread, double len) {
   const double full = floor(extent / (spread * len));
-  return full * len + fmin(len, extent - full * spread * len);
+  return full * len + less(len, extent - full * spread * len);
 }
 
 /* The fewest steps in which units work on a dim, other dims aside.  Those of the first instance are no fewer than its
@@ -70,8 +74,8 @@ static double work_on(const scope *c, int d) {
   const double inside = c->above[n][d] / s;
   double part = extent / s;
   if (c->spread_lo[0][d] == s && floor(extent / (s * lo)) < extent / (s * hi))
-    part = fmin(first_part(extent, s, lo), first_part(extent, s, hi));
-  return fmax(1, ceil(part / inside * (1 - 1e-14)));
+    part = less(first_part(extent, s, lo), first_part(extent, s, hi));
+  return more(1, ceil(part / inside * (1 - 1e-14)));
 }
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
@@ -80,7 +84,7 @@ static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 static double box_of(const scope *c, const tf_whole_tensor *z, const double *len) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
-    if (moves(z, d)) words *= fmin(c->op->extent[d], len[d]);
+    if (moves(z, d)) words *= less(c->op->extent[d], len[d]);
   return words;
 }
 
@@ -104,10 +108,10 @@ static double turned(const scope *c, int l, int q, int d) {
   bool spreads = false;
   for (int k = q; k < l; k++)
     spreads |= c->spread_hi[k][d] > 1;
-  if (spreads && c->steps_lo[q][d] < 3) outermost = fmin(1, 2 * fmax(1, extent - c->step_hi[q][d]) / extent);
+  if (spreads && c->steps_lo[q][d] < 3) outermost = less(1, 2 * more(1, extent - c->step_hi[q][d]) / extent);
   if (q == 0 || lo >= extent) return outermost;
-  inside = lo == hi ? floor(extent / lo) * lo / extent : fmax(0.5, 1 - hi / extent);
-  return hi >= extent ? fmin(outermost, inside) : inside;
+  inside = lo == hi ? floor(extent / lo) * lo / extent : more(0.5, 1 - hi / extent);
+  return hi >= extent ? less(outermost, inside) : inside;
 }
 
 /* Whether loop (q, d) stands outside of loop (p, e). */
@@ -135,7 +139,7 @@ typedef struct {
 
 static double port_time(const tf_memory *mem, traffic w) {
   const double read = w.read / mem->read_bw, write = w.write / mem->write_bw;
-  return mem->one_port ? read + write : fmax(read, write);
+  return mem->one_port ? read + write : more(read, write);
 }
 
 /* Words of memory `at` that its busiest instance passes because memory l is filled: at = l or l - 1.  Words of a tensor
@@ -153,7 +157,7 @@ static double used(const scope *c, const tf_whole_tensor *z) {
   double times = c->op->points;
   for (int d = 0; d < c->op->n_dims; d++)
     if (!moves(z, d)) times /= c->spread_hi[c->op->n_tiles - 1][d];
-  return fmax(times, z->words);
+  return more(times, z->words);
 }
 
 static traffic used_in_one(const scope *c, const tf_whole_tensor *z) {
@@ -162,7 +166,7 @@ static traffic used_in_one(const scope *c, const tf_whole_tensor *z) {
   double all = used(c, z) * ratio;
   for (int d = 0; d < c->op->n_dims; d++)
     all /= c->above[l][d];
-  return z->made ? (traffic){fmax(0, all - z->words * ratio), all} : (traffic){all, 0};
+  return z->made ? (traffic){more(0, all - z->words * ratio), all} : (traffic){all, 0};
 }
 
 /* ---- cycles ------------------------------------------------------------------------------------- */
@@ -177,9 +181,9 @@ static double work_of(const scope *c) {
       double spread = 1;
       for (int d = 0; d < op->n_dims; d++)
         spread *= c->b->spread[l][a][d].hi;
-      units *= fmin(spread, (double)op->mesh[l][a]);
+      units *= less(spread, (double)op->mesh[l][a]);
     }
-  return fmax(steps, op->points / units) / op->unit->rate;
+  return more(steps, op->points / units) / op->unit->rate;
 }
 
 /* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). */
@@ -206,7 +210,7 @@ static double steps_inside(const scope *c, int l, int q, int place) {
   double steps = 1;
   for (int d = 0; d < c->op->n_dims; d++) {
     const double before = c->b->place[q][d] <= place ? c->runs_hi[q][d] : q ? c->runs_hi[q - 1][d] : 1;
-    steps *= fmax(1, c->runs_lo[l - 1][d] / before);
+    steps *= more(1, c->runs_lo[l - 1][d] / before);
   }
   return steps;
 }
@@ -247,7 +251,7 @@ static double time_at_places(const scope *c, int l, const double *all, double ch
       if (still == v.still) continue;
       v = (view){1 - 1 / steps_inside(c, l, q, place), still};
       for (int at = l - 1; at <= l; at++)
-        time = fmax(time, time_at_place(c, l, at, all, &v, child));
+        time = more(time, time_at_place(c, l, at, all, &v, child));
     }
   return time;
 }
@@ -264,8 +268,8 @@ static double time_in_turn(const scope *c, int l, const double *all) {
       w.write += own.write;
     }
     const double read = w.read / mem->read_bw, write = w.write / mem->write_bw;
-    load = fmax(load, at == l ? write : read);
-    store = fmax(store, at == l ? read : write);
+    load = more(load, at == l ? write : read);
+    store = more(store, at == l ? read : write);
   }
   return load + store;
 }
@@ -281,10 +285,10 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
     double in = 0, out = 0;
     for (int z = 0; z < c->op->n_tensors; z++)
       *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
-    load = fmax(load, in);
-    store = fmax(store, out);
+    load = more(load, in);
+    store = more(store, out);
   }
-  return fmax(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
+  return more(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
@@ -314,13 +318,13 @@ static double cycles_of(const scope *c, const flow *f) {
     w.read += f->used[z].read;
     w.write += f->used[z].write;
   }
-  time = fmax(time, port_time(&c->op->arch->memories[n - 1], w));
+  time = more(time, port_time(&c->op->arch->memories[n - 1], w));
   if (c->op->arch->overlap != TF_OVERLAP_PERFECT) time += c->op->unit->pipeline;
   for (int l = n - 1; l > 0; l--)
     time = time_of_tile(c, l, f->entered[l], time);
   for (int l = 0; l < n; l++)
-    port = fmax(port, time_of_port(c, l, f));
-  return fmax(time, port);
+    port = more(port, time_of_port(c, l, f));
+  return more(time, port);
 }
 
 /* Energy of the words that memory l passes further in, and of those that enter it. */
@@ -334,7 +338,7 @@ static double energy_of(const scope *c, int l, const flow *f) {
     double read = in, write = own, cross = own;
     if (t->made) {
       const double again = l ? own - t->words : 0;
-      read = fmax(0, in - t->words) + own;
+      read = more(0, in - t->words) + own;
       write = in + again;
       cross = own + again;
     }
