@@ -131,6 +131,8 @@ typedef struct {
   int compared, whole; /* not too large; with all trip counts */
 } comparing;
 
+enum { FEWEST = 33 }; /* evaluations: the integer program takes a node, whatever the budget */
+
 /* The solver against the twin over the space that it says it has searched. */
 static void compare(tf_rng *rng, comparing *c) {
   char text[4096];
@@ -151,6 +153,7 @@ static void compare(tf_rng *rng, comparing *c) {
   }
   if (r) {
     check_solved(text, r, &t, c->plain);
+    CHECK(!c->evals || r->evals <= (c->evals > FEWEST ? c->evals : FEWEST));
     c->compared++;
     c->whole += r->all_trips;
   }
