@@ -47,7 +47,8 @@ static void put_workload(tf_rng *g, page *p) {
 /* One mapping, and what of the problem it needs. */
 typedef struct {
   const tf_whole_op *op;
-  const tf_x_tile *x;
+  const tf_x_template *t;
+  const tf_x_tile *x; /* of its outermost Tile */
   int spread[TF_WHOLE_TILES][2][TF_WHOLE_DIMS], steps[TF_WHOLE_TILES][TF_WHOLE_DIMS];
   int place[TF_WHOLE_TILES][TF_WHOLE_DIMS];
 } mapping;
@@ -90,8 +91,8 @@ static void draw_mapping(tf_rng *g, mapping *m) {
   }
 }
 
-/* The loops of a Tile, temporal ones by their place. */
-static void put_tile(const mapping *m, const tf_workload *wl, int l, page *p) {
+/* The loops of a Tile, temporal ones by their place; what it bypasses, or "". */
+static void put_tile(const mapping *m, const tf_workload *wl, int l, const char *bypass, page *p) {
   say(p, "%*sL%d", 2 * l, "", l);
   bool any = false;
   for (int place = 0; place <= m->op->n_dims; place++)
@@ -107,7 +108,37 @@ static void put_tile(const mapping *m, const tf_workload *wl, int l, page *p) {
         say(p, "%s %s=%d@%c", any ? "" : " spatial", wl->dims[m->x->dims[d]].name, m->spread[l][a][d], "xy"[a]);
         any = true;
       }
-  say(p, "\n");
+  say(p, *bypass ? " bypass %s\n" : "\n%s", bypass);
+}
+
+static void put_mapping(const mapping *m, const tf_workload *wl, const char *bypass, page *p) {
+  p->len = 0;
+  for (int l = 0; l < m->op->n_tiles; l++)
+    put_tile(m, wl, l, l == 1 ? bypass : "", p);
+  say(p, "%*sop %s\n", 2 * m->op->n_tiles, "", wl->ops[0].name);
+}
+
+/* Whether each axis of each Tile has as many dims as the space has at most. */
+static bool few_on_an_axis(const mapping *m) {
+  bool few = true;
+  for (int l = 0; l < m->op->n_tiles; l++)
+    for (int a = 0; a < 2; a++) {
+      int on = 0;
+      for (int d = 0; d < m->op->n_dims; d++)
+        on += m->spread[l][a][d] > 1;
+      few &= on <= TF_WHOLE_ON_AN_AXIS;
+    }
+  return few;
+}
+
+/* A mapping lies in the space, but where too much lies on an axis; with a bypass it never does. */
+static void check_has(const mapping *m, const tf_spec *s, const tf_tree *tree, tf_diags *d) {
+  static page p;
+  put_mapping(m, s->workload, s->workload->tensors[s->workload->ops[0].out].name, &p);
+  tf_tree *past = tf_tree_parse(p.text, (tf_loc){0}, s->arch, s->workload, d);
+  CHECK(tf_whole_has(m->t, tree) == few_on_an_axis(m));
+  CHECK(past && !tf_whole_has(m->t, past));
+  tf_tree_free(past);
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------- */
@@ -160,11 +191,8 @@ static void compare(tf_rng *g, const mapping *m, const tf_result *r, const char 
 /* ---- cases -------------------------------------------------------------------------------------- */
 static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, const char *problem, seen *n) {
   static page p;
-  p.len = 0;
   draw_mapping(g, m);
-  for (int l = 0; l < m->op->n_tiles; l++)
-    put_tile(m, s->workload, l, &p);
-  say(&p, "%*sop %s\n", 2 * m->op->n_tiles, "", s->workload->ops[0].name);
+  put_mapping(m, s->workload, "", &p);
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(p.text, (tf_loc){0}, s->arch, s->workload, d);
   tf_model *model = tree ? tf_model_new(tree, d) : NULL;
@@ -174,6 +202,7 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, const char *pro
   CHECK(model != NULL);
   if (!model) printf("%s", whole);
   if (!model) case_complain(d);
+  if (tree) check_has(m, s, tree, d);
   if (model && tf_model_eval(model, NULL, &r)) compare(g, m, &r, whole, n);
   tf_model_free(model);
   tf_tree_free(tree);
@@ -195,7 +224,7 @@ static void try_problem(tf_rng *g, seen *n) {
   if (!t) printf("%s", p.text);
   if (!t) case_complain(d);
   for (int i = 0; t && tf_whole_op_of(t, &op) && op.n_dims && i < MAPPINGS; i++) {
-    mapping m = {.op = &op, .x = &t->tiles[0]};
+    mapping m = {.op = &op, .t = t, .x = &t->tiles[0]};
     try_mapping(g, s, &m, p.text, n);
   }
   tf_x_template_free(t);
