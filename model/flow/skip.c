@@ -15,7 +15,7 @@ static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
   return all;
 }
 
-/* What applies to node n.  If the ranges of its ops are split by different loops, it is not skipped on its own. */
+/* What applies to node n. */
 static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   tf_skip s = {.may = true, .at = n, .op = -1};
   for (int o = 0; o < p->wl->n_ops && s.may; o++) {
@@ -23,8 +23,8 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
     s.may = void_below(p, m, o, n);
     if (!s.may || !m->vain[o]) continue;
     const uint64_t l = tf_dim_mask(p, o, m->l, n), q = tf_dim_mask(p, o, m->q, n);
-    s.may = s.op < 0 || (l == s.l && q == s.q);
-    s.op = o, s.l = l, s.q = q;
+    if (s.op >= 0) s.mixed |= (l ^ s.l) | (q ^ s.q);
+    s.op = o, s.l |= l, s.q |= q;
   }
   s.may &= s.op >= 0;
   return s;
@@ -303,6 +303,13 @@ static bool differs_from_parent(const tf_eval *ev, int n) {
   return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
 }
 
+/* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one box of which the sums
+ * could say where the band leaves it. */
+static bool unlike_below(const tf_eval *ev, int n) {
+  const tf_skip *s = &ev->plan->skips->node[n];
+  return turns(ev, n, s->mixed) && (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
+}
+
 bool tf_skip_uneven(const tf_eval *ev) {
   const tf_plan *p = ev->plan;
   if (p->skips && !p->skips->whole) return true;
@@ -312,7 +319,7 @@ bool tf_skip_uneven(const tf_eval *ev) {
     bool by_l, by_q;
     tf_ival keys, rows;
     const bool any_l = uneven(&l, &by_l, &keys), any_q = uneven(&q, &by_q, &rows);
-    if ((any_l && by_l) || (any_q && by_q) || differs_from_parent(ev, n)) return true;
+    if ((any_l && by_l) || (any_q && by_q) || unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
     if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
   }
   return false;

@@ -12,10 +12,11 @@
 
 /* Of a node.  One that is not skipped on its own, like a leaf, has the facts of the node above it. */
 typedef struct {
-  bool may;      /* it may be skipped */
-  int at;        /* the node on which it depends: itself, or an ancestor */
-  int op;        /* an op of the mask below it, whose ranges are those of all if no loop is uneven */
-  uint64_t l, q; /* positions on its path of the loops that split the mask's dims */
+  bool may;       /* it may be skipped */
+  int at;         /* the node on which it depends: itself, or an ancestor */
+  int op;         /* an op of the mask below it, whose ranges are those of all if no loop is uneven or mixed */
+  uint64_t l, q;  /* positions on its path of the loops that split the mask's dims */
+  uint64_t mixed; /* those of them that split the dims of some ops below it, and not of others */
 } tf_skip;
 
 typedef struct tf_skips {
