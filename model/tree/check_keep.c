@@ -346,8 +346,20 @@ static void check_scope(retaining *q, int o) {
 
 static void begin(retaining *q) { memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes); }
 
+/* Whether a Seq around the nested scope that retains `inner` drops it in each run of the scope that retains `outer`:
+ * its other children do not touch it. */
+static bool dropped(const tf_facts *f, int inner, int outer) {
+  const int top = f->home_scope[outer];
+  bool drops = false;
+  for (int n = f->home_scope[inner]; n != top && !drops && tf_is_above(f, top, n);) {
+    n = f->tree->nodes[n].parent;
+    drops = f->tree->nodes[n].kind == TF_SCOPE && f->tree->nodes[n].scope == TF_SEQ;
+  }
+  return drops;
+}
+
 /* A reader in a nested scope makes there what its own readers want, also where that is still there outside: then what
- * it reads must be there, too. */
+ * it reads must be there, too; or what the nested scope itself retains, so that nothing is read. */
 static void check_served(retaining *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -359,7 +371,8 @@ static void check_served(retaining *q, int o) {
     begin(q);
     const int by = limit_of(q, reader, home);
     begin(q);
-    if (by < 0 || limit_inferred(q, reader, n) >= 0) continue;
+    const int own = by < 0 ? -1 : limit_inferred(q, reader, n);
+    if (by < 0 || (own >= 0 && !dropped(f, own, by))) continue;
     report(q, o, reader, by);
     return;
   }
