@@ -168,7 +168,7 @@ static void find_stepped(tf_walker *e, int n) {
   else
     while (k < path->n && !(path->temporal >> k & 1 && e->cur[path->loops[k]] != was[k]))
       k++;
-  e->stepped[n] = k < path->n && e->m->steps[n] > 0 ? k : -1;
+  e->stepped[n] = k < path->n && (!was || e->m->steps[n] > 0) ? k : -1;
   for (int j = 0; was && j < path->n; j++)
     was[j] = e->cur[path->loops[j]];
 }
