@@ -1,4 +1,5 @@
 /* keep: whether the memory named can be the home. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -138,56 +139,197 @@ static bool same_loop(const keeping *q, spread a, spread b) {
   return la->axis == lb->axis && (open || la->trip == lb->trip) && (q->r ? same_shift(q, a, b) : same_step(q, a, b));
 }
 
-/* What a read takes along an index, with ranges as they are. */
-static tf_ival read_at(const keeping *q, int o, const tf_index *x) {
-  tf_ival v = {x->c, 1};
-  for (int t = 0; t < x->n_terms; t++)
-    v = tf_index_plus(v, x->terms[t].coef, q->r->now[q->c->f->dim_from[o] + tf_dim_slot(q->c->f, o, x->terms[t].dim)]);
-  return v;
+/* ---- what an instance makes, and what is read there ------------------------------------------------------------- */
+
+enum { MOST_SETTINGS = 1 << 14 }; /* most settings looked at for one rank and reader */
+
+/* Spatial loops that are alike in the branches of maker and reader. */
+typedef struct {
+  spread made, read;
+  int64_t trip;
+} twin;
+
+/* A loop of a branch by its number among all, its settings, and how far a step moves what is touched; 0: unlike. */
+typedef struct {
+  int loop;
+  int64_t n, by;
+} wheel;
+
+/* Along one rank: the twins that move it, and the temporal loops in either branch that do. */
+typedef struct {
+  const keeping *q;
+  int maker, reader, rank;
+  int n_twins, n_made, n_read;
+  twin twins[TF_SHIFT_LOOPS];
+  wheel made[TF_SHIFT_LOOPS], read[TF_SHIFT_LOOPS];
+  int64_t instances, makes, reads; /* settings of each */
+  tf_ranges r;
+  int64_t *digits; /* [loop] */
+  tf_ival *parts;  /* [makes] what one instance makes, step by step */
+  int64_t n_parts; /* once joined: intervals that do not touch, in order */
+} along;
+
+static int loop_no(const keeping *q, spread s) { return q->c->f->loop_from[s.node] + s.slot; }
+
+/* The temporal loops between the scope and op o's first Tile that move the rank; the product of their trip counts, 0:
+ * too many. */
+static int64_t find_wheels(const keeping *q, int o, int rank, wheel *list, int *n) {
+  const tf_tree *t = q->c->f->tree;
+  int64_t all = 1;
+  *n = 0;
+  for (int m = t->nodes[first_tile(q, o)].parent; m != q->scope; m = t->nodes[m].parent)
+    for (int k = 0; t->nodes[m].kind == TF_TILE && k < t->nodes[m].n_temporal; k++) {
+      int64_t by = 0;
+      const int64_t trip = t->nodes[m].loops[k].trip;
+      if (trip <= 1) continue;
+      const bool alike = shift_there(q, (spread){o, m, k}, rank, &by);
+      if (alike && !by) continue;
+      if (*n == TF_SHIFT_LOOPS) return 0;
+      all = all && trip <= MOST_SETTINGS / all ? all * trip : 0;
+      list[(*n)++] = (wheel){loop_no(q, (spread){o, m, k}), trip, alike ? by : 0};
+    }
+  return all;
 }
 
-/* What is touched of rank r of the tensor below the first Tile on the way to op o: made, or read. */
-static tf_ival touched_there(const keeping *q, int o, int r, bool made) {
-  const tf_facts *f = q->c->f;
-  const int tile = first_tile(q, o);
-  tf_ival all = {0, 0};
-  tf_ranges_reset(q->r);
-  tf_ranges_towards(q->r, tile);
+static void set_wheels(const along *a, const wheel *list, int n, int64_t at) {
+  for (int i = 0; i < n; at /= list[i++].n)
+    a->digits[list[i].loop] = at % list[i].n;
+}
+
+static void set_instance(const along *a, int64_t at) {
+  for (int i = 0; i < a->n_twins; at /= a->twins[i++].trip)
+    a->digits[loop_no(a->q, a->twins[i].made)] = a->digits[loop_no(a->q, a->twins[i].read)] = at % a->twins[i].trip;
+}
+
+/* Finds the ranges on entry to op o's first Tile. */
+static void enter_tile(along *a, int o) {
+  tf_ranges_reset(&a->r);
+  tf_ranges_towards(&a->r, first_tile(a->q, o));
+}
+
+static int by_start(const void *x, const void *y) {
+  const tf_ival *a = x, *b = y;
+  return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+/* Finds what the instance at hand makes, as intervals with gaps between them. */
+static void find_made(along *a) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < a->makes; i++) {
+    set_wheels(a, a->made, a->n_made, i);
+    enter_tile(a, a->maker);
+    const tf_ival part = a->r.now[a->q->c->f->dim_from[a->maker] + a->rank];
+    if (part.len > 0) a->parts[n++] = part;
+  }
+  qsort(a->parts, (size_t)n, sizeof *a->parts, by_start);
+  a->n_parts = 0;
+  for (int64_t i = 0; i < n; i++) {
+    tf_ival *last = a->n_parts ? &a->parts[a->n_parts - 1] : NULL;
+    if (last && a->parts[i].lo <= last->lo + last->len)
+      *last = tf_hull(*last, a->parts[i]);
+    else
+      a->parts[a->n_parts++] = a->parts[i];
+  }
+}
+
+static bool has(const along *a, tf_ival v) {
+  for (int64_t i = 0; i < a->n_parts; i++)
+    if (a->parts[i].lo <= v.lo && v.lo + v.len <= a->parts[i].lo + a->parts[i].len) return true;
+  return v.len <= 0;
+}
+
+/* What a read takes along an index, with ranges as they are. */
+static tf_ival read_at(const along *a, int o, const tf_index *x) {
+  const tf_facts *f = a->q->c->f;
+  tf_ival v = {x->c, 1};
+  for (int t = 0; t < x->n_terms; t++) {
+    const tf_ival d = a->r.now[f->dim_from[o] + tf_dim_slot(f, o, x->terms[t].dim)];
+    if (d.len <= 0) return (tf_ival){0, 0};
+    v = tf_index_plus(v, x->terms[t].coef, d);
+  }
+  return a->r.borderless ? v : tf_clip(&f->wl->tensors[a->q->k->tensor], a->rank, v);
+}
+
+/* Whether all that is read below the reader's first Tile, with the loops as set, is made. */
+static bool finds_all(along *a) {
+  const tf_facts *f = a->q->c->f;
+  const int tile = first_tile(a->q, a->reader);
+  bool all = true;
+  enter_tile(a, a->reader);
   for (int j = f->leaf_from[tile]; j < f->leaf_end[tile]; j++) {
     const tf_op *op = &f->wl->ops[f->leaf_op[j]];
-    if (made && op->out == q->k->tensor) all = tf_hull(all, q->r->now[f->dim_from[f->leaf_op[j]] + r]);
-    for (int i = 0; i < op->n_reads && !made; i++)
-      if (op->reads[i].tensor == q->k->tensor) all = tf_hull(all, read_at(q, f->leaf_op[j], &op->reads[i].index[r]));
+    for (int i = 0; i < op->n_reads; i++)
+      if (op->reads[i].tensor == a->q->k->tensor)
+        all = all && has(a, read_at(a, f->leaf_op[j], &op->reads[i].index[a->rank]));
   }
   return all;
 }
 
-/* Whether temporal loops between the scope and the op's first Tile move rank r: its instance then holds several
- * tiles. */
-static bool steps_there(const keeping *q, int o, int r) {
-  const tf_tree *t = q->c->f->tree;
-  bool any = false;
-  for (int n = t->nodes[first_tile(q, o)].parent; n != q->scope; n = t->nodes[n].parent)
-    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_temporal; k++) {
-      int64_t by = 0;
-      any |= !tf_loop_trivial(&t->nodes[n].loops[k]) && (!shift_there(q, (spread){o, n, k}, r, &by) || by);
+static bool instances_find_all(along *a) {
+  bool all = true;
+  for (int64_t i = 0; i < a->instances && all; i++) {
+    set_instance(a, i);
+    find_made(a);
+    for (int64_t k = 0; k < a->reads && all; k++) {
+      set_wheels(a, a->read, a->n_read, k);
+      all = finds_all(a);
     }
-  return any;
+  }
+  return all;
 }
 
-/* Checks that each instance makes what is read in it, along the ranks that spatial loops move.  Loops at maker's node
- * and slot move both alike. */
-static bool check_within(const keeping *q, spread at, int reader) {
-  const tf_tensor *z = &q->c->f->wl->tensors[q->k->tensor];
-  for (int r = 0; q->r && r < z->rank; r++) {
-    int64_t by = 0;
-    if (!shift_there(q, at, r, &by) || !by || steps_there(q, at.op, r) || steps_there(q, reader, r)) continue;
-    const tf_ival made = touched_there(q, at.op, r, true), read = touched_there(q, reader, r, false);
-    if (read.len <= 0 || (read.lo >= made.lo && read.lo + read.len <= made.lo + made.len)) continue;
-    fail(q, "an instance of that memory reads more of it than is made there; put the spatial loop above the scope");
-    tf_note(q->c->diags, q->c->f->tree->nodes[at.node].loops[at.slot].at, "the loop");
-    tf_note(q->c->diags, tf_leaf(q->c, reader)->at, "read here");
-    return false;
+/* Whether both branches take the same steps: then the first tells of all. */
+static bool same_steps(const along *a) {
+  bool same = a->n_made == a->n_read;
+  for (int i = 0; i < a->n_made && same; i++)
+    same = a->made[i].by && a->made[i].by == a->read[i].by && a->made[i].n == a->read[i].n;
+  return same;
+}
+
+/* Checks that each instance makes what is read in it along one rank that the twins move: in the first run of the scope,
+ * and in one far from all borders. */
+static bool check_along(along *a) {
+  const keeping *q = a->q;
+  a->makes = find_wheels(q, a->maker, a->rank, a->made, &a->n_made);
+  a->reads = find_wheels(q, a->reader, a->rank, a->read, &a->n_read);
+  if (same_steps(a)) a->makes = a->reads = a->instances = 1;
+  const bool few = a->makes && a->reads && a->instances && a->makes + a->reads <= MOST_SETTINGS / a->instances;
+  a->parts = few ? TF_ARRAY(q->c->arena, tf_ival, (size_t)a->makes) : NULL;
+  a->r = *q->r;
+  a->r.shift = NULL;
+  a->r.digits = a->digits;
+  if (few && !a->parts) return true; /* memory ran out, which is told elsewhere */
+  bool all = few;
+  for (int far = 0; far < 2 && all; far++) {
+    memset(a->digits, 0, (size_t)q->c->f->n_loops * sizeof *a->digits);
+    a->r.borderless = far;
+    all = instances_find_all(a);
+  }
+  if (all) return true;
+  fail(q, few ? "an instance of that memory reads more of it than is made there; put the spatial loop above the scope"
+              : "its instances make and read it in more than 16,384 steps, too many to look at; put the spatial loop "
+                "above the scope");
+  tf_note(q->c->diags, q->c->f->tree->nodes[a->twins[0].made.node].loops[a->twins[0].made.slot].at, "the loop");
+  tf_note(q->c->diags, tf_leaf(q->c, a->reader)->at, "read here");
+  return false;
+}
+
+/* Checks that each instance makes what is read in it, along the ranks that spatial loops move. */
+static bool check_within(const keeping *q, const twin *twins, int n) {
+  along a = {.q = q, .maker = twins[0].made.op, .reader = twins[0].read.op};
+  a.digits = TF_ARRAY(q->c->arena, int64_t, (size_t)q->c->f->n_loops + 1);
+  for (int r = 0; a.digits && r < q->c->f->wl->tensors[q->k->tensor].rank; r++) {
+    a.rank = r;
+    a.n_twins = 0;
+    a.instances = 1;
+    for (int i = 0; i < n; i++) {
+      int64_t by = 0;
+      if (!shift_there(q, twins[i].made, r, &by) || !by) continue;
+      a.twins[a.n_twins++] = twins[i];
+      a.instances = twins[i].trip > MOST_SETTINGS ? 0 : a.instances * twins[i].trip;
+      a.instances = a.instances > MOST_SETTINGS ? 0 : a.instances;
+    }
+    if (a.n_twins && !check_along(&a)) return false;
   }
   return true;
 }
@@ -197,12 +339,15 @@ static bool check_alike(const keeping *q, int maker, int reader) {
   const tf_tree *t = q->c->f->tree;
   int na = t->nodes[first_tile(q, maker)].parent, ka = t->nodes[na].n_loops;
   int nb = t->nodes[first_tile(q, reader)].parent, kb = t->nodes[nb].n_loops;
-  for (;;) {
+  twin twins[TF_SHIFT_LOOPS];
+  for (int n = 0;;) {
     bool more_a = next_spatial(q, &na, &ka), more_b = next_spatial(q, &nb, &kb);
-    if (!more_a && !more_b) return true;
-    bool alike = more_a && more_b && same_loop(q, (spread){maker, na, ka}, (spread){reader, nb, kb});
-    if (alike && !check_within(q, (spread){maker, na, ka}, reader)) return false;
-    if (alike) continue;
+    if (!more_a && !more_b) return !q->r || !n || check_within(q, twins, n);
+    const spread a = {maker, na, ka}, b = {reader, nb, kb};
+    if (more_a && more_b && n < TF_SHIFT_LOOPS && same_loop(q, a, b)) {
+      twins[n++] = (twin){a, b, t->nodes[na].loops[ka].trip};
+      continue;
+    }
     fail(q, "the spatial loops between the scope and that memory differ from branch to branch; "
             "put them above the scope, or make them alike");
     tf_note(q->c->diags, tf_leaf(q->c, maker)->at, "made here");
