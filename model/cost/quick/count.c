@@ -46,14 +46,6 @@ bool tf_even_together(const struct tf_model *m) {
   return true;
 }
 
-/* Whether the chain has a spatial loop of more than one step. */
-static bool spreads(const struct tf_model *m, int chain) {
-  bool any = false;
-  for (int l = 0; l < m->plan->n_loops; l++)
-    any |= m->even->chain_of[l] == chain && m->ev.trip[l] > 1 && m->plan->loops[l].axis != TF_TEMPORAL;
-  return any;
-}
-
 void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
   *lo = r->c;
   *end = r->c + 1;
@@ -99,6 +91,24 @@ static bool ranges(struct tf_model *m, bool cut) {
   return ok;
 }
 
+/* The length of op o's range that loop l and the others of its chain split. */
+static int64_t split_len(const struct tf_model *m, int l, int o) {
+  const tf_even *e = m->even;
+  int range = e->chains[e->chain_of[l]].base;
+  for (int i = 0; i < e->n_others; i++)
+    if (e->others[i].chain == e->chain_of[l] && e->others[i].op == o) range = e->others[i].range;
+  return m->len[range];
+}
+
+/* Whether all ops that loop l splits have ranges of one length. */
+static bool same_lengths(const struct tf_model *m, int l) {
+  const tf_ploop *loop = &m->plan->loops[l];
+  bool same = true;
+  for (int i = 1; i < loop->n_leader && same && m->even->chains[m->even->chain_of[l]].apart; i++)
+    same = split_len(m, l, loop->leaders[i]) == split_len(m, l, loop->leaders[0]);
+  return same;
+}
+
 bool tf_even_alike(struct tf_model *m) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
@@ -108,10 +118,8 @@ bool tf_even_alike(struct tf_model *m) {
   for (int i = 0; i < e->n_equals && ok; i++)
     ok = trip[e->equals[i].loop] == 1 || m->plan->loops[e->equals[i].loop].axis == TF_TEMPORAL ||
          m->value[e->equals[i].a] == m->value[e->equals[i].b];
-  for (int i = 0; i < e->n_others && ok; i++) {
-    const tf_even_chain *c = &e->chains[e->others[i].chain];
-    ok = m->len[c->base] == m->len[e->others[i].range] || !spreads(m, e->others[i].chain);
-  }
+  for (int l = 0; l < m->plan->n_loops && ok; l++)
+    ok = trip[l] == 1 || m->plan->loops[l].axis == TF_TEMPORAL || same_lengths(m, l);
   return ok;
 }
 

@@ -92,9 +92,9 @@ typedef struct {
   bool apart;          /* they split ranges of several ops that need not be alike */
 } tf_even_chain;
 
-/* A range that a chain splits beside its base. */
+/* A range that a chain splits beside its base, and the op whose it is. */
 typedef struct {
-  int chain, range;
+  int chain, range, op;
 } tf_even_other;
 
 typedef struct tf_even {

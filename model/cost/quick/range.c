@@ -46,7 +46,7 @@ static int chain(tf_even_maker *k, int o, int d, int base) {
     if (e->chains[i].lead == k->p->lead[o] && e->chains[i].dim == d) {
       if (same_range(e, e->chains[i].base, base)) return i;
       e->chains[i].apart = true;
-      TF_EVEN_PUSH(k, others, (tf_even_other){i, base});
+      TF_EVEN_PUSH(k, others, (tf_even_other){i, base, o});
       return i;
     }
   return TF_EVEN_PUSH(k, chains, (tf_even_chain){.lead = k->p->lead[o], .dim = d, .base = base});
