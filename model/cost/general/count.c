@@ -5,6 +5,7 @@
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
 #include "model/flow/layout.h"
+#include "model/flow/retain.h"
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
@@ -54,11 +55,24 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c
   return ok;
 }
 
+/* Whether the entry before, whose layout is another, may not happen in a run of the scope that retains what it is for:
+ * then nothing is dropped, and what is found is older. */
+static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool keeps) {
+  if (keeps || c->prev < 0 || !p->n_retains) return false;
+  const tf_slice *q = &p->slices[c->prev];
+  const int at = p->retain_at[q->node];
+  bool may = at >= 0 && at == p->retain_at[s->node] && p->home_scope[s->tensor] != p->retains[at].scope;
+  for (int i = 0; i < q->n_touch && may; i++)
+    may = p->made_in[q->touch[i].op] >= 0;
+  return may;
+}
+
 bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e) {
   tf_sum sum;
   *e = (tf_entry){0, 0, 0};
   if (c->carry >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->carry]] <= 1) return true;
   bool keeps = tf_class_survives(&m->ev, &m->scratch, s, c);
+  m->ev.irregular |= drops_in_some_runs(m->plan, s, c, keeps);
   if (!tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_INSTANCES, &sum)) return false;
   e->all = sum.box - sum.kept;
   if (share && !tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum)) return false;
