@@ -164,6 +164,33 @@ static bool some_move_two_terms(const tf_plan *p) {
   return false;
 }
 
+static bool same_terms(const tf_index *a, const tf_index *b) {
+  bool same = a->n_terms == b->n_terms;
+  for (int t = 0; t < a->n_terms && same; t++)
+    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
+  return same;
+}
+
+/* Whether what op o makes is the hull of reads that need not move alike: a loop that moves one of them may leave the
+ * hull where it is. */
+static bool read_unlike(const tf_plan *p, int o) {
+  const tf_ref *first = NULL;
+  TF_EACH_READ (p->facts, o, 0, at) {
+    const tf_ref *ref = &p->wl->ops[at.op].reads[at.ref];
+    for (int r = 0; first && r < p->wl->tensors[at.tensor].rank; r++)
+      if (!same_terms(&first->index[r], &ref->index[r])) return true;
+    first = ref;
+  }
+  return false;
+}
+
+static bool some_read_unlike(const tf_plan *p) {
+  bool any = false;
+  for (int o = 0; o < p->wl->n_ops && !any; o++)
+    any = read_unlike(p, o);
+  return any;
+}
+
 /* cancel: steps of a loop may move a box by nothing, although its ranges depend on the loop. */
 static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   comps k = build(a, p, s, NULL);
@@ -183,7 +210,7 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
-  const bool cancel = some_move_two_terms(p);
+  const bool cancel = some_move_two_terms(p) || some_read_unlike(p);
   for (int i = 0; i < p->n_slices; i++)
     if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
