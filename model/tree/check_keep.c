@@ -465,11 +465,10 @@ static int limit_of(retaining *q, int o, int n) {
 
 static void report(const retaining *q, int o, int reader, int by) {
   const tf_checker *c = q->c;
-  tf_fail(
-      c->diags, tf_leaf(c, o)->at, TF_E_ORDER,
-      "'%.50s' is not made where '%.50s', which is retained, is still there: retain it, too, or let its readers share "
-      "one scope",
-      tf_tensor_name(c, c->f->wl->ops[o].out), tf_tensor_name(c, by));
+  const int out = c->f->wl->ops[o].out;
+  tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_ORDER,
+          "'%.50s' is not made where '%.50s', which is retained, is still there: %slet its readers share one scope",
+          tf_tensor_name(c, out), tf_tensor_name(c, by), q->retained[out] ? "" : "retain it, too, or ");
   tf_note(c->diags, tf_leaf(c, reader)->at, "op '%.60s' reads it here", tf_op_name(c, reader));
 }
 
@@ -503,13 +502,22 @@ static bool dropped(const tf_facts *f, int inner, int outer) {
   return drops;
 }
 
+/* Whether the scope may run more than once in one instance. */
+static bool runs_again(const tf_facts *f, int scope) {
+  bool again = false;
+  for (int n = f->tree->nodes[scope].parent; n >= 0; n = f->tree->nodes[n].parent)
+    for (int k = 0; f->tree->nodes[n].kind == TF_TILE && k < f->tree->nodes[n].n_temporal; k++)
+      again |= f->tree->nodes[n].loops[k].trip != 1;
+  return again;
+}
+
 /* A reader in a nested scope makes there what its own readers want, also where that is still there outside: then what
  * it reads must be there, too; or what the nested scope itself retains, so that nothing is read. */
 static void check_served(retaining *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
   const int home = f->home_scope[f->wl->ops[o].out];
-  if (home < 0 || q->retained[f->wl->ops[o].out]) return;
+  if (home < 0 || (q->retained[f->wl->ops[o].out] && !runs_again(f, home))) return;
   for (int i = 0; i < z->n_consumers; i++) {
     const int reader = z->consumers[i], n = f->tree->nodes[f->lead[reader]].parent;
     if (n <= home || !tf_is_above(f, home, n)) continue;
