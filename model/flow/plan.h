@@ -64,7 +64,8 @@ typedef struct {
   struct tf_pclass *classes; /* m-tiles only: the ways in which an entry finds the memory */
   int n_comp;
   tf_comp *comp;
-  bool plain; /* one reference: distinct settings of moving loops give distinct boxes */
+  uint64_t tied; /* of a node, where borders clip ranges: spatial loops that move those of two chains above it */
+  bool plain;    /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
 
 /* One way in which control reaches an m-tile.  `carry` is the path position of the loop that steps, -1 if none does;

@@ -209,6 +209,22 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   return k.list != NULL;
 }
 
+/* Spatial loops above node n on which the ranges of two chains of temporal loops there depend: where borders clip both,
+ * one instance may take more steps of one chain, and another more of the other. */
+static uint64_t tied_loops(const tf_plan *p, int n) {
+  const tf_path *path = &p->path[n];
+  uint64_t tied = 0;
+  for (int k = 0; k < path->n; k++)
+    for (int j = 0; j < k; j++) {
+      const tf_ploop *one = &p->loops[path->loops[j]], *other = &p->loops[path->loops[k]];
+      if (!(path->temporal >> j & path->temporal >> k & 1) || one->op < 0 || other->op < 0 ||
+          tf_plan_same_chain(p, path->loops[j], path->loops[k]))
+        continue;
+      tied |= tf_base_mask(p, one->op, one->dim) & tf_base_mask(p, other->op, other->dim) & ~path->temporal;
+    }
+  return tied;
+}
+
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
   const bool cancel = some_move_two_terms(p) || some_read_unlike(p);
   for (int i = 0; i < p->n_slices; i++)
@@ -219,6 +235,7 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p) {
   for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
     p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
     if (!fill(a, p, &p->at[i], cancel)) return false;
+    if (p->cuts) p->at[i].tied = tied_loops(p, i);
   }
   return p->at != NULL;
 }

@@ -184,6 +184,8 @@ static bool count_op(struct tf_model *m, int o) {
 static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
+    for (uint64_t left = m->plan->at[n].tied; left; left &= left - 1)
+      m->ev.irregular |= m->ev.trip[m->plan->path[n].loops[__builtin_ctzll(left)]] > 1;
     if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
         !tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
