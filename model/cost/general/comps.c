@@ -231,11 +231,13 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p) {
     if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o], cancel)) return false;
-  p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
+  tf_plan bare = *p; /* as if nothing were retained: what is made then depends on all loops above */
+  bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  p->at = bare.made_mask ? TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes) : NULL;
   for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
     p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
     if (!fill(a, p, &p->at[i], cancel)) return false;
-    if (p->cuts) p->at[i].tied = tied_loops(p, i);
+    if (p->cuts) p->at[i].tied = tied_loops(&bare, i);
   }
   return p->at != NULL;
 }
