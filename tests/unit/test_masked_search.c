@@ -77,7 +77,7 @@ static void test_searches(void) {
       const tf_objective by = (tf_objective)((k + b) % TF_N_OBJECTIVES);
       tf_search_opts o = {.strategy = tf_search_strategy(k, NULL),
                           .objective = by,
-                          .budget = {.max_evals = 400, .threads = 1, .seed = 3}};
+                          .budget = {.max_evals = 1000, .threads = 1, .seed = 3}};
       tf_search_result *r = tf_search_run(s->arch, s->workload, NULL, &o, d);
       CHECK(r && r->n_best > 0);
       if (r) check_best(s, r, by, d);
