@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Default evaluations, if the budget limits neither number nor time, for each of the searches that a plan makes: fewer
- * for a workload of many ops, so that the plan of a chain, of attention, or of a layer takes about a tenth of a second.
+ * for a workload of many ops, so that the plan of a chain, of attention, or of a layer takes about a fifth of a second.
  * These limits count work, not time: the same options give the same kernel on a busy machine. */
 enum {
   TF_PLANNER_WORK = 12000,
