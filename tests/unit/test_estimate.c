@@ -1,7 +1,7 @@
 /* What is estimated where nothing may be walked, against the walk: what fits by whole tiles fits, and what does not
  * fit by them and does, holds parts of tiles alone; figures are near those of the walk.  What is counted with all tiles
- * whole, against ranges that are so long.  And a plan walks a bounded
- * number of steps, whatever the lengths are: primes, and dims of two. */
+ * whole, against ranges that the last tiles fill.  And a plan walks a bounded number of steps, whatever the lengths
+ * are: primes, and dims of two. */
 #include <string.h>
 
 #include "base/rng.h"
