@@ -13,6 +13,7 @@ static const char operations[] =
     "#define sqrtf(x) sqrt(x)\n#define fabsf(x) fabs(x)\n#define fmaxf(x, y) fmax(x, y)\n#define fminf(x, y) fmin(x, "
     "y)\n"
     "#define exp_near(x) exp(x)\n"
+    "#define exp_below(x, top) exp((x) - (top))\n"
     "/* A copy is done when it is asked for; what others need of it is behind a barrier. */\n"
     "#define copy_async(to, from) (void)(*(to) = *(from))\n#define copy_end() (void)0\n";
 

@@ -290,6 +290,17 @@ static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char
   fputc(')', c->out);
 }
 
+/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding of the maximum, both
+ * go to one function, which multiplies and subtracts at once. */
+static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+  const tf_expr *x = &op->expr[e->arg[0]];
+  const bool low = ir_is_low(c->wl, op, e->arg[0]);
+  if (low && c->near && x->what == TF_X_CALL)
+    function(c, op, x, "exp_below", skip);
+  else
+    function(c, op, e, low ? "fast_exp_low" : name, skip);
+}
+
 int c_number_of(const tf_op *op, const tf_expr *e) {
   for (int k = e->n_args - 1; k >= 0; k--)
     if (op->expr[e->arg[k]].what == TF_X_NUMBER) return k;
@@ -400,7 +411,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE: fputs("(float)", c->out), truth(c, op, e, skip); return;
-  case TF_K_EXP: function(c, op, e, ir_is_low(c->wl, op, e->arg[0]) ? "fast_exp_low" : fn->name, skip); return;
+  case TF_K_EXP: exponential(c, op, e, fn->name, skip); return;
   case TF_K_LOG:
   case TF_K_SQRT:
   case TF_K_TANH:

@@ -512,6 +512,7 @@ static inline uint32_t pack_e4m3(float a, float b, float c, float d) {
 static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000) & 0xffffe000u; }
 
 static inline float exp_near(float x) { return expf(x); }
+static inline float exp_below(float x, float top) { return expf(x - top); }
 
 static inline int lane_here(void) { return (int)threadIdx.x; }
 static inline int row_here(void) { return (int)threadIdx.y; }

@@ -279,6 +279,7 @@ static inline box box_of(const tensor_map *map, const void *at, const int64_t *w
   for (int r = 0; r < map->rank; r++)
     b.at[r] = where[r];
   if (b.place % 1024) fail("a box that does not stand on 1024 bytes of shared memory");
+  if (where[0] * map->element % 16) fail("a box that does not begin on 16 bytes of the tensor's rows");
   inside(b.place, box_bytes(*map), "a box");
   return b;
 }

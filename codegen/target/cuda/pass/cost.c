@@ -223,6 +223,24 @@ double cu_resident(const tf_multiprocessor *m, double registers, double shared) 
   return least < 1 ? 1 : least;
 }
 
+/* What two blocks of a multiprocessor have each, as ptxas keeps to when asked; some more are expected of parts that were
+ * seen to fit without spills (nvcc 13.0: products up to 131, chains up to 130). */
+static double half_of(const tf_multiprocessor *m) { return floor(m->registers / (2 * CU_WARPS * CU_LANES)); }
+
+int64_t cu_multiprocessors(const ir_program *p) {
+  const tf_arch *a = p->tree->arch;
+  const int home = cu_home(a);
+  return home ? a->memories[home].mesh[0] * a->memories[home].mesh[1] : 1;
+}
+
+int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
+  enum { SPARE = 4 };
+  const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
+  const double shared = (double)cu_share(p, part, NULL) + m->reserve;
+  const bool may = cu_mma_of(p) && !cu_is_wmma(p) && part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
+  return may && 2 * shared <= m->memory && cu_registers(p, part) <= half_of(m) + SPARE ? 2 : 1;
+}
+
 /* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are another's work. */
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
@@ -291,7 +309,8 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 /* Blocks of other kernels: as many at once, a wave, as there is room for. */
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
   const double registers = cu_registers(b->p, s),
-               at_once = cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
+               kept = cu_blocks_at_once(b->p, s) == 2 ? fmin(registers, half_of(b->mp)) : registers,
+               at_once = cu_resident(b->mp, kept, (double)cu_share(b->p, s, NULL));
   const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
   walk(b, s, false);
   *wave = at_once * (double)b->multiprocessors;
@@ -399,10 +418,8 @@ double cu_rate(const ir_program *p) {
 
 static block block_of(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
-  const int home = cu_home(a);
-  block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = 1};
+  block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = cu_multiprocessors(p)};
   b.same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
-  if (home) b.multiprocessors = a->memories[home].mesh[0] * a->memories[home].mesh[1];
   return b;
 }
 

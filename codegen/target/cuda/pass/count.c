@@ -42,7 +42,13 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
 
-/* A tile's pieces of 16 bytes, one a thread at a time; other copies go by elements, in loops. */
+bool cu_is_by_rows(const cu_tile *t) {
+  const int64_t at_once = CU_WARPS * CU_LANES / t->pieces;
+  return at_once % 8 == 0 && t->rows % at_once == 0;
+}
+
+/* A tile's pieces of 16 bytes, one a thread at a time, and again for tiles that are full; other copies go by elements, in
+ * loops. */
 static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
   if (!to->matrix) {
@@ -50,7 +56,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES);
+  const int64_t threads = (int64_t)CU_WARPS * CU_LANES;
+  n->copied += up(t.rows * t.pieces, threads) * (cu_is_by_rows(&t) ? 2 : 1);
 }
 
 static void body(const ir_program *p, const ir_body *b, cu_counts *n) {

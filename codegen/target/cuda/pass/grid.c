@@ -49,25 +49,104 @@ static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   return found;
 }
 
+/* Loops that blocks are the steps of, and how many blocks a step of each is. */
+enum { MOST_LOOPS = 64, MOST_DEALT = 1 << 16 };
+typedef struct {
+  int n;
+  ir_stmt *loop[MOST_LOOPS];
+  int64_t stride[MOST_LOOPS], whole; /* whole: blocks */
+} nest;
+
+/* Strides from the innermost loop of the last class on. */
+static void order(nest *t, const int *class, int n_classes) {
+  int64_t each = 1;
+  for (int k = n_classes - 1; k >= 0; k--)
+    for (int i = t->n - 1; i >= 0; i--)
+      if (class[i] == k) t->stride[i] = each, each *= t->loop[i]->loop.trip;
+}
+
+/* Which of the blocks' ranges of rows is a block's. */
+static int64_t rows_of(const nest *t, int dim, int64_t block) {
+  int64_t r = 0;
+  for (int i = 0; i < t->n; i++)
+    if (t->loop[i]->loop.dim == dim) r = r * t->loop[i]->loop.trip + block / t->stride[i] % t->loop[i]->loop.trip;
+  return r;
+}
+
+/* The longest queue over the mean one where blocks are dealt to multiprocessors, the last first, to and fro
+ * (group_kernel.c); work: of a block of each range of rows. */
+static double unevenness(const nest *t, int dim, const double *work, int64_t n_queues, double *queue) {
+  double most = 0, all = 0;
+  for (int64_t q = 0; q < n_queues; q++)
+    queue[q] = 0;
+  for (int64_t rank = 0; rank < t->whole; rank++) {
+    const int64_t at = rank % n_queues, q = rank / n_queues % 2 ? n_queues - 1 - at : at;
+    const double w = work[rows_of(t, dim, t->whole - 1 - rank)];
+    queue[q] += w, all += w;
+    if (queue[q] > most) most = queue[q];
+  }
+  return all > 0 ? most * (double)n_queues / all : 1;
+}
+
+/* What a block of each range of rows has to do, in keys: those that the mask leaves, and some for its begin and end. */
+static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
+  enum { ENDS = 128 };
+  int64_t n = 1;
+  for (int i = 0; i < t->n; i++)
+    if (t->loop[i]->loop.dim == m->q) n *= t->loop[i]->loop.trip;
+  const int64_t keys = w->plan->wl->dims[m->l].extent, rows = (w->plan->wl->dims[m->q].extent + n - 1) / n;
+  double *work = n <= MOST_DEALT ? TF_ARRAY(w->p->arena, double, (size_t)n) : NULL;
+  for (int64_t r = 0; work && r < n; r++)
+    work[r] = ENDS + (double)tf_mask_pairs(m, r * rows, rows, 0, keys) / (double)rows;
+  return work;
+}
+
+/* Of blocks that a mask leaves more of or less: rows outside of as few of the other loops as leave the deal even, since
+ * what is inside (the heads of attention) is at work at a time, and L2 has to hold its keys.  False: no such blocks. */
+static bool order_masked(const lowering *w, nest *t) {
+  tf_mask m;
+  if (!w->p->machine.groups || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
+  const int64_t n_queues = cu_multiprocessors(w->p);
+  const double *work = work_of(w, t, &m);
+  double *queue = TF_ARRAY(w->p->arena, double, (size_t)n_queues);
+  int class[MOST_LOOPS], others = 0;
+  for (int i = 0; i < t->n; i++)
+    others += t->loop[i]->loop.dim != m.q;
+  if (others == t->n || !work || !queue) return false;
+  for (int outside = t->whole > MOST_DEALT ? 0 : others; outside >= 0; outside--) {
+    for (int i = 0, seen = 0; i < t->n; i++)
+      class[i] = t->loop[i]->loop.dim == m.q ? 1 : seen++ < outside ? 0 : 2;
+    order(t, class, 3);
+    if (outside && unevenness(t, m.q, work, n_queues, queue) < 1.05) break;
+  }
+  return true;
+}
+
+/* Rows that clusters have columns in common of are neighbours. */
+static void order_plain(const lowering *w, nest *t) {
+  const int fast = rows_loop(w, t->loop, t->n);
+  int class[MOST_LOOPS];
+  for (int i = 0; i < t->n; i++)
+    class[i] = i == fast;
+  order(t, class, 2);
+}
+
 /* Nested loops whose steps are independent. */
 static void spread_loops(lowering *w, ir_stmt *s) {
-  ir_stmt *chain[64];
-  int64_t inner = 1, all = 1;
-  int n = 0;
-  for (ir_stmt *at = s; at && n < 64 && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
+  nest t = {.whole = 1};
+  int64_t all = 1;
+  for (ir_stmt *at = s;
+       at && t.n < MOST_LOOPS && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
        at = only_loop(&at->body))
-    chain[n++] = at, inner = all;
+    t.loop[t.n++] = at, t.whole = all;
   low_mark mark;
-  const int fast = rows_loop(w, chain, n);
-  const int64_t first = fast < 0 ? 1 : chain[fast]->loop.trip, whole = inner;
-  const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, inner, &mark);
-  for (int i = 0; i < n; i++) {
-    const int64_t trip = chain[i]->loop.trip;
-    inner /= trip;
-    const int64_t each = i < fast || fast < 0 ? inner : i == fast ? 1 : inner * first;
-    cu_set_var(w, chain[i]->loop.var, step_of(w, block, each, trip, each * trip == whole));
-    for (int k = 0; k < chain[i]->body.n; k++)
-      if (i == n - 1 || chain[i]->body.s[k]->kind == IR_LET) cu_again(w, chain[i]->body.s[k], NULL);
+  if (!order_masked(w, &t)) order_plain(w, &t);
+  const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, t.whole, &mark);
+  for (int i = 0; i < t.n; i++) {
+    const int64_t trip = t.loop[i]->loop.trip;
+    cu_set_var(w, t.loop[i]->loop.var, step_of(w, block, t.stride[i], trip, t.stride[i] * trip == t.whole));
+    for (int k = 0; k < t.loop[i]->body.n; k++)
+      if (i == t.n - 1 || t.loop[i]->body.s[k]->kind == IR_LET) cu_again(w, t.loop[i]->body.s[k], NULL);
   }
   low_close(w, mark);
 }

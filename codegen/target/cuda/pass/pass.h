@@ -79,6 +79,8 @@ typedef struct {
   int shift, mask;
 } cu_tile;
 cu_tile cu_tile_of(const ir_buffer *b);
+/* count.c: whether each thread copies a piece of some of its rows, in as many turns; else pieces in turn. */
+bool cu_is_by_rows(const cu_tile *t);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
@@ -199,6 +201,10 @@ cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);
 double cu_rate(const ir_program *p);
 /* registers.c: registers that a thread of a part of the program is expected to have. */
 double cu_registers(const ir_program *p, const ir_stmt *part);
+/* cost.c: how many multiprocessors the architecture has. */
+int64_t cu_multiprocessors(const ir_program *p);
+/* cost.c: blocks that a part's registers are limited for, so that these are on a multiprocessor at a time: 1 or 2. */
+int cu_blocks_at_once(const ir_program *p, const ir_stmt *part);
 /* count.c: instructions in a part's machine code, if nvcc unrolls what it is asked to, and nothing else. */
 typedef struct {
   int64_t multiplied, loaded, copied;

@@ -26,6 +26,7 @@ typedef struct {
 
 typedef struct {
   const ir_program *p;
+  const lowering *w; /* knows what values are multiples of */
   int n;
   ir_stmt *const *s; /* its statements ... */
   int n_points;

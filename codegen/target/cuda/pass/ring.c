@@ -56,11 +56,21 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
   return end && full && r->hi.off == 0;
 }
 
+/* Whether a range of a buffer's last rank begins on CU_BOX_BYTES there, as boxes do: from elsewhere an H200 raises an
+ * illegal instruction (the PTX manual asks nothing of coordinates). */
+static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
+  const int bytes = ir_bytes(b->type);
+  return low_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
+         low_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
+}
+
 bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const tf_op *op = &g->p->tree->workload->ops[s->op];
   const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
   const int last = op->n_out_dims - 1;
-  if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to)) return false;
+  if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to) ||
+      !begins_well(g, to, s->range[last].lo))
+    return false;
   bool ok = from->columns == last && op->dims[from->rows] == g->dim_m;
   for (int k = 0; k <= last && ok; k++)
     ok = k == from->rows || k == last || (s->range[k].most == 1 && s->range[k].exact);
@@ -92,6 +102,15 @@ static bool may_turn(const cu_region *g, const cu_work *t, int i) {
   return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of(g, t)->dims[t->roles.k];
 }
 
+/* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels, or the whole. */
+static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
+  const int read = i ? t->roles.b : t->roles.a;
+  const tf_ref *ref = &op_of(g, t)->reads[read];
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, dim = ref->index[last].terms[0].dim;
+  const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[low_find_dim(op_of(g, t), dim)];
+  return begins_well(g, &g->p->buffers[cu_from(g->p, t->s, read)], r->lo);
+}
+
 static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
@@ -101,6 +120,7 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
                        : "rows of a product that are no matrix of a tensor");
   if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
     return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
+  if (!begins_in_place(g, t, i)) return refuse(g, "boxes that do not begin on 16 bytes");
   if (!may_turn(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
   if (!ends_well(g, t, i))
     return refuse(g, "a sum in steps that neither fill instructions nor end where the tensor does");

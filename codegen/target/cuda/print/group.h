@@ -95,6 +95,8 @@ bool cu_groups_is_steady(const c_printer *c, const ir_stmt *s);
 bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t);
 bool cu_groups_has_stream(const cu_role *r, const ir_body *b);
 void cu_groups_stream(const cu_role *r, const cu_stream *t);
+/* Whether a stream gives the lasting ring's tiles back itself, before its last step is done. */
+bool cu_groups_is_early(const cu_role *r, int ring);
 void cu_groups_ends(const cu_role *r, const cu_stream *t);
 /* group_leave.c: the save whose sums leave by boxes. */
 void cu_groups_leave(const cu_role *r, const ir_stmt *s);

@@ -304,7 +304,7 @@ static void loop(role *r, const ir_stmt *s) {
   if (!r->makes && r->g->in_turns && s->loop.map == IR_BLOCK) skip_block(r);
   body(r, &s->body);
   for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->makes; i++)
-    if (r->g->ring[i].lasting) cu_groups_give_back(r, i);
+    if (r->g->ring[i].lasting && !cu_groups_is_early(r, i)) cu_groups_give_back(r, i);
   c_close(c, 1);
   if (s == r->last) pass_turn(r);
 }

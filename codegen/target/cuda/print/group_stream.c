@@ -202,6 +202,29 @@ static void between(const cu_role *r, const cu_stream *t, bool late) {
   }
 }
 
+/* Whether the ring's tiles, the same in all steps, are read by the stream's first product alone. */
+static bool is_of_first(const cu_role *r, const cu_stream *t, int ring) {
+  const ir_program *p = r->c->p;
+  const cu_ring *at = &r->g->ring[ring];
+  const ir_body *all = &r->g->warps->body;
+  ir_stmt *const *first = &t->loop->body.s[t->first];
+  bool is = at->lasting;
+  for (int i = 0; i < at->n_copies && is; i++) {
+    const int tile = at->copy[i]->copy.to, own = cu_touches(p, first, 1, tile);
+    is = own > 0 && cu_touches(p, all->s, all->n, tile) == own + cu_touches(p, (ir_stmt *const *)&at->copy[i], 1, tile);
+  }
+  return is;
+}
+
+bool cu_groups_is_early(const cu_role *r, int ring) {
+  const ir_body *b = &r->g->warps->body;
+  bool is = false;
+  cu_stream t;
+  for (int i = 0; i < b->n && !is; i++)
+    is = b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) && is_of_first(r, &t, ring);
+  return is;
+}
+
 /* Rows of the second product, for the step to come. */
 static void keep_rows(const cu_role *r, const ir_stmt *second) {
   int *const at = r->c->p->buffer_of;
@@ -268,6 +291,8 @@ void cu_groups_stream(const cu_role *r, const cu_stream *t) {
   cu_groups_rows(c, second, true);
   first_step(r, t, from);
   later_steps(r, t, from, end);
+  for (int i = 0; i < r->g->n; i++) /* the next block's come while this one's last step is done */
+    if (is_of_first(r, t, i)) cu_groups_give_back(r, i);
   snprintf(fresh, sizeof fresh, "(%s - %s == 1)", end, from);
   cu_groups_full(r, t->ring[1]);
   cu_groups_begin(c, r->g, second, fresh);

@@ -306,12 +306,12 @@ static void expected(c_printer *c, const ir_stmt *part) {
 static void begin(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
   (void)room; /* what a block shares is asked for where the part is started */
   expected(c, part);
-  /* one block: else nvcc 13.0 spills to make room for more at a time */
+  /* said in all cases: else nvcc 13.0 spills to make room for more at a time */
   fprintf(c->out,
-          "\nstatic __global__ void __launch_bounds__(THREADS, 1) part%d(const %s_args args, unsigned char *const "
+          "\nstatic __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, unsigned char *const "
           "workspace) {\n"
           "  SHARED(shared);\n",
-          number, c->name);
+          cu_blocks_at_once(c->p, part), number, c->name);
   open_arguments(c);
 }
 

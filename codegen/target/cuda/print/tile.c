@@ -69,12 +69,30 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, thread %% %" PRId64 ")) * %d];\n",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces, per);
-  open_turns(c, t->rows / at_once);
+  static const struct {
+    const char *when, *how, *much;
+  } ways[] = {{"if (full) {\n", "16", "16"},
+              {"} else if (whole) {\n", "16", "j * %d < here ? bytes : 0"},
+              {"} else {\n", "elements", "j * %d < here ? left : 0"}};
   c_indent(c);
-  fprintf(c->out, "copy_piece(place + j * %" PRId64 ", at, row + j * %" PRId64 " < rows ? left : 0, whole);\n",
-          at_once * t->pitch * per, at_once);
-  c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
-  c_close(c, 1);
+  fprintf(c->out, "const int here = (int)least(rows - row, %" PRId64 "), bytes = left > 0 ? left * %d : 0;\n", t->rows,
+          16 / per);
+  c_indent(c);
+  fprintf(c->out, "const bool full = whole && rows >= %" PRId64 " && columns >= %" PRId64 ";\n", t->rows,
+          t->pieces * per);
+  for (int i = 0; i < 3; i++) { /* one branch for all pieces, and a constant length: few instructions a piece */
+    char much[40];
+    snprintf(much, sizeof much, ways[i].much, (int)at_once);
+    c_line(c, ways[i].when);
+    c->depth++;
+    open_turns(c, t->rows / at_once);
+    c_indent(c);
+    fprintf(c->out, "copy_%s(place + j * %" PRId64 ", at, %s);\n", ways[i].how, at_once * t->pitch * per, much);
+    c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
+    c_close(c, 1);
+    c->depth--;
+  }
+  c_line(c, "}\n");
 }
 
 static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
@@ -108,7 +126,7 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
   c_line(c, "if (rows > 0 && columns > 0) {\n");
   c->depth++;
-  if (at_once % 8 == 0 && t.rows % at_once == 0)
+  if (cu_is_by_rows(&t))
     by_rows(c, s, &t, at_once);
   else
     by_pieces(c, s, &t);
