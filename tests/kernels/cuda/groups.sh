@@ -33,8 +33,9 @@ Y
 }
 product nn bf16 'A[m,k]' 'B[k,n]'
 product nt f16 'A[m,k]' 'B[n,k]'
-product tn bf16 'A[k,m]' 'B[k,n]'
-product tt f16 'A[k,m]' 'B[n,k]'
+product tn bf16 'A[k,m]' 'B[k,n]' 'm: 200, n: 136, k: 136' 'm=2' 'm=104 n=136 k=136'
+product tt f16 'A[k,m]' 'B[n,k]' 'm: 200, n: 136, k: 136' 'm=2' 'm=104 n=136 k=136'
+product aside bf16 'A[k,m]' 'B[k,n]' 'm: 200, n: 136, k: 136' 'm=2' 'm=100 n=136 k=136' 'boxes that do not begin on 16 bytes'
 product wide bf16 'A[m,k]' 'B[k,n]' 'm: 300, n: 512, k: 72' 'm=3 n=2' 'm=128 n=256 k=72'
 product odd bf16 'A[m,k]' 'B[k,n]' 'm: 100, n: 129, k: 72' 'm=1' 'm=100 n=129 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
 product few bf16 'A[m,k]' 'B[k,n]' 'm: 32, n: 128, k: 72' 'm=1' 'm=32 n=128 k=72' 'blocks that have not 33 to 128 rows'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
-# spills, its bench is compiled, and registers are within 15 % of those expected: products of all types, streamed attention, of one query in parts, on sm_80.
+# spills, and its bench is compiled: products of all types, streamed attention, of one query in parts, on sm_80.
 # Chains of the thesis whose intermediate has 208 or 256 columns spill nothing, nor does float8 by mma.sync on sm_90a.
 # usage: sass.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
@@ -25,8 +25,6 @@ check() {
   some=$(sed -n 's/.*Some \([0-9]*\) registers.*/\1/p' "$at/kernel.cu" | sort -n | tail -1)
   echo "$1 $2: mma, ldsm, ldgsts $got; $want expected; $used registers, $some expected; $spilled bytes spilled"
   [ "$got" = "$want" ] && [ "$spilled" = 0 ] || failed=1
-  case $1-$2 in *-int8 | *-tf32 | *-f8 | *-g7-*) return ;; esac # which the figures of pass/registers.c fit less well (docs/CUDA.md)
-  [ $((used * 100)) -le $((some * 115)) ] && [ $((used * 115)) -ge $((some * 100)) ] || failed=1
 }
 
 # bench.cu, whose arrays are of the type, is compiled and linked as its Makefile does.
@@ -37,7 +35,6 @@ for type in bf16 f16 tf32 int8; do
 done
 check attention-long bf16 <workloads/models/attention-long.yaml
 check attention-decode bf16 <workloads/models/attention-decode.yaml
-isa='--isa sm_90a' check causal bf16 <workloads/models/causal.yaml # a block that is not for warpgroups all the same
 for n in 5 7 10; do
   check chain-g$n bf16 <workloads/gemm-chain/g$n.yaml
 done

@@ -290,8 +290,8 @@ static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char
   fputc(')', c->out);
 }
 
-/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding of the maximum, both
- * go to one function, which multiplies and subtracts at once. */
+/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding of the maximum,
+ * both go to one function, which multiplies and subtracts at once. */
 static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
   const tf_expr *x = &op->expr[e->arg[0]];
   const bool low = ir_is_low(c->wl, op, e->arg[0]);

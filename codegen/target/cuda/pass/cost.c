@@ -12,8 +12,17 @@
 static const double group_share = 0.8;
 /* And shared memory to this part of its bandwidth, which those tiles and products share. */
 static const double port_share = 0.9;
+/* And to this part in blocks in turn; what is done behind the products of other blocks takes this part of its cycles,
+ * since clocks rise while no product asks for power (8192 x 4096 x 4096 with GELU on an H200: 613 and 713 TFLOP/s). */
+static const double turn_share = 0.72, behind_share = 0.5;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.10;
+/* Cycles from one instruction of a warp to its next, where those of few others are between them; and instructions by
+ * which a thread begins to copy to a tile, and those of a piece of it
+ * (fitted to 40 products and attentions by mma.sync on an H200). */
+static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
+/* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
+static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
 enum { MOST_COPIES = 32 };
 
@@ -34,6 +43,7 @@ typedef struct {
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
+  double issued;       /* instructions, of the warp that issues most */
   double parts;        /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
   double steps, depth; /* tiles of the longest ring that a block takes; how many are there at a time */
 } block;
@@ -61,6 +71,7 @@ static void product(block *b, const ir_stmt *s) {
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
+  b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
   if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
@@ -127,6 +138,7 @@ static void points(block *b, const ir_stmt *s, bool region) {
   (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
   b->plain += all * plain / b->mp->plain;
   b->special += all * special / b->mp->special;
+  if (region) b->issued += each * plain / CU_LANES;
   if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
 
@@ -148,6 +160,7 @@ static void copy(block *b, const ir_stmt *s) {
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
+  b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
@@ -223,8 +236,8 @@ double cu_resident(const tf_multiprocessor *m, double registers, double shared) 
   return least < 1 ? 1 : least;
 }
 
-/* What two blocks of a multiprocessor have each, as ptxas keeps to when asked; some more are expected of parts that were
- * seen to fit without spills (nvcc 13.0: products up to 131, chains up to 130). */
+/* What two blocks of a multiprocessor have each, as ptxas keeps to when asked; some more are expected of parts that
+ * were seen to fit without spills (nvcc 13.0: products up to 131, chains up to 130). */
 static double half_of(const tf_multiprocessor *m) { return floor(m->registers / (2 * CU_WARPS * CU_LANES)); }
 
 int64_t cu_multiprocessors(const ir_program *p) {
@@ -245,7 +258,9 @@ int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
-  const double one = all + b->waits + b->mp->latency, sum = blocks * (ports > all ? ports : all);
+  const double alone = b->issued * issue_cycles * spilled;
+  const double one = (all > alone ? all : alone) + b->waits + b->mp->latency,
+               sum = blocks * ((ports > all ? ports : all) + both_share * (ports > all ? all : ports));
   return sum > one ? sum : one;
 }
 
@@ -270,7 +285,8 @@ static double in_turns(const block *b, double one) {
 /* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it multiplies; of what its
  * products wait for, the other warpgroup hides half. */
 static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
-  const double units = b->tensor / group_share, ports = b->shared / port_share;
+  const bool taken_in_turn = cu_is_in_turns(s);
+  const double units = b->tensor / (taken_in_turn ? turn_share : group_share), ports = b->shared / port_share;
   const double copies = ports > b->copied ? ports : b->copied, one = units > b->parts ? units : b->parts;
   const double steps = b->steps > 0 ? b->steps : 1;
   const bool rows = has_turns(&s->body); /* are worked on between the products of a step, and nothing behind */
@@ -279,9 +295,9 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
                    .brings = copies / steps,
                    .takes = ((rows ? in_turns(b, one) : one) + b->waits / 2) / steps,
                    .latency = b->mp->latency,
-                   .behind = (rows ? 0 : b->plain + b->special) + b->mp->barrier,
+                   .behind = (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) + b->mp->barrier,
                    .blocks = blocks,
-                   .in_turns = cu_is_in_turns(s)};
+                   .in_turns = taken_in_turn};
 }
 
 /* Adds up what a block does. */
@@ -292,7 +308,7 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
-  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = 0;
+  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
   b->steps = b->depth = 0;
   body(b, &s->body, false);
 }

@@ -47,7 +47,26 @@ bool cu_is_by_rows(const cu_tile *t) {
   return at_once % 8 == 0 && t->rows % at_once == 0;
 }
 
-/* A tile's pieces of 16 bytes, one a thread at a time, and again for tiles that are full; other copies go by elements, in
+/* The length of a range that is always the same; -1: it is not. */
+static int64_t always(const ir_range *r) {
+  if (r->hi.var == r->lo.var) return r->hi.off - r->lo.off;
+  return r->exact ? r->most : -1;
+}
+
+int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  const ir_range *r[] = {&s->range[to->rows], &s->range[to->columns]};
+  const int64_t whole[] = {t->rows, t->pieces * 16 / ir_bytes(to->type)};
+  bool full = true, known = true;
+  for (int i = 0; i < 2; i++) {
+    const int64_t n = always(r[i]);
+    full &= (n < 0 ? r[i]->most : n) >= whole[i];
+    known &= n >= 0;
+  }
+  return !full ? CU_SOME : known ? CU_FULL : CU_FULL | CU_SOME;
+}
+
+/* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
  * loops. */
 static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
@@ -56,8 +75,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  const int64_t threads = (int64_t)CU_WARPS * CU_LANES;
-  n->copied += up(t.rows * t.pieces, threads) * (cu_is_by_rows(&t) ? 2 : 1);
+  const bool twice = cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * (twice ? 2 : 1);
 }
 
 static void body(const ir_program *p, const ir_body *b, cu_counts *n) {

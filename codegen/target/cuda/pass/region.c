@@ -264,8 +264,14 @@ static bool find(cu_region *g) {
 }
 
 static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, cu_region *g) {
-  *g = (cu_region){
-      .p = w->p, .w = w, .n = n, .s = s, .dim_n = -1, .groups = groups, .warps = CU_WARPS, .n_buffers = w->p->n_buffers};
+  *g = (cu_region){.p = w->p,
+                   .w = w,
+                   .n = n,
+                   .s = s,
+                   .dim_n = -1,
+                   .groups = groups,
+                   .warps = CU_WARPS,
+                   .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
   return !low_failed(w) && find(g);

@@ -45,7 +45,8 @@ static const char barriers[] =
 static const char clusters[] =
     "/* Clusters of two blocks: which of them the block is; all threads of both meet; an arrival at the same barrier "
     "of\n"
-    " * the block `to`, who brings what comes next: the tile was read by products alone, which were waited for, so there "
+    " * the block `to`, who brings what comes next: the tile was read by products alone, which were waited for, so "
+    "there "
     "is\n"
     " * nothing to release to the cluster (`.release.cluster` would be a barrier of the whole GPU's memory). */\n"
     "DEVICE int cluster_member(void) {\n  unsigned rank;\n"

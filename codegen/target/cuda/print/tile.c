@@ -1,6 +1,7 @@
 /* A matrix on its way to shared memory: all threads of the block, a piece of 16 bytes each in turn.  What a
  * box that is not empty has not of the tile becomes zero. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
@@ -53,6 +54,19 @@ static void open_turns(c_printer *c, int64_t n) {
   c->depth++;
 }
 
+/* All pieces of a thread, one after the other: no branch but those around. */
+static void turns(c_printer *c, const cu_tile *t, int per, int64_t at_once, const char *how, const char *much) {
+  c->depth++;
+  open_turns(c, t->rows / at_once);
+  c_indent(c);
+  fprintf(c->out, "copy_%s(place + j * %" PRId64 ", at, ", how, at_once * t->pitch * per);
+  if (strchr(much, '?')) fprintf(c->out, "j * %" PRId64 " < ", at_once);
+  fprintf(c->out, "%s);\n", much);
+  c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
+  c_close(c, 1);
+  c->depth--;
+}
+
 /* A thread stays at its piece of a row and goes from row to row: the bank that a piece is in hangs on the row mod 8. */
 static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at_once) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
@@ -69,29 +83,23 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, thread %% %" PRId64 ")) * %d];\n",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces, per);
-  static const struct {
-    const char *when, *how, *much;
-  } ways[] = {{"if (full) {\n", "16", "16"},
-              {"} else if (whole) {\n", "16", "j * %d < here ? bytes : 0"},
-              {"} else {\n", "elements", "j * %d < here ? left : 0"}};
   c_indent(c);
   fprintf(c->out, "const int here = (int)least(rows - row, %" PRId64 "), bytes = left > 0 ? left * %d : 0;\n", t->rows,
           16 / per);
-  c_indent(c);
-  fprintf(c->out, "const bool full = whole && rows >= %" PRId64 " && columns >= %" PRId64 ";\n", t->rows,
-          t->pieces * per);
-  for (int i = 0; i < 3; i++) { /* one branch for all pieces, and a constant length: few instructions a piece */
-    char much[40];
-    snprintf(much, sizeof much, ways[i].much, (int)at_once);
-    c_line(c, ways[i].when);
-    c->depth++;
-    open_turns(c, t->rows / at_once);
+  c_line(c, "(void)here, (void)bytes;\n");
+  const int lengths = cu_lengths_of(c->p, s, t);
+  if (lengths == (CU_FULL | CU_SOME)) {
     c_indent(c);
-    fprintf(c->out, "copy_%s(place + j * %" PRId64 ", at, %s);\n", ways[i].how, at_once * t->pitch * per, much);
-    c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
-    c_close(c, 1);
-    c->depth--;
+    fprintf(c->out, "if (whole && rows >= %" PRId64 " && columns >= %" PRId64 ") {\n", t->rows, t->pieces * per);
+    turns(c, t, per, at_once, "16", "16"); /* a constant length: few instructions a piece */
+    c_line(c, "} else ");
+    fputs("if (whole) {\n", c->out);
+  } else {
+    c_line(c, "if (whole) {\n");
   }
+  turns(c, t, per, at_once, "16", lengths == CU_FULL ? "16" : "here ? bytes : 0");
+  c_line(c, "} else {\n");
+  turns(c, t, per, at_once, "elements", "here ? left : 0");
   c_line(c, "}\n");
 }
 
