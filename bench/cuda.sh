@@ -9,7 +9,7 @@
 # --run adds to DIR/results.csv and leaves out what stands there, so that it goes on where it was stopped, on another machine, too, if that file was
 # carried along; rows of an hour that went wrong are deleted by hand.  Each case has its own time and its own process behind it: what hangs or
 # crashes is told, and what is left goes on.
-#   ARCH_SPEC=FILE the architecture that mappings are planned for (arch-specs/h200.yaml)
+#   ARCH_SPEC=FILE the architecture that mappings are planned for (that of this machine's GPU where there is one, else arch-specs/h100.yaml)
 #   ARCH=sm_90     what nvcc compiles all for that is not of warpgroups
 #   FOR=SECONDS    --run ends in time before so many are over (none: when all is done)
 #   RESULTS=FILE   instead of DIR/results.csv
@@ -34,7 +34,12 @@ case $1 in -*) [ $# -ge 2 ] && work=$(whole "$2") && shift 2 || usage ;; esac
 case $phases in emit*) [ $# -ge 1 ] || usage && tileflow=$(whole "$1") && shift ;; esac
 word=${1:-*}
 cd "$(dirname "$0")/.." || exit 2
-spec=${ARCH_SPEC:-arch-specs/h200.yaml} python=${PYTHON:-python3}
+case $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) in
+*H200*) spec=arch-specs/h200.yaml ;;
+*A100*) spec=arch-specs/a100.yaml ;;
+*) spec=arch-specs/h100.yaml ;;
+esac
+spec=${ARCH_SPEC:-$spec} python=${PYTHON:-python3}
 [ "$work" ] || { work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT; }
 mkdir -p "$work" || exit 2
 . bench/cuda/cases.sh

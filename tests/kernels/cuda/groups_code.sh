@@ -1,6 +1,7 @@
 #!/bin/sh
 # What nvcc makes of kernels of warpgroups: no spills, no more registers than a third of a multiprocessor's threads may have, and in the
-# machine code as many products (HGMMA, of float8 QGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu predicts.
+# machine code as many products (HGMMA, of float8 QGMMA), boxes that come (UTMALDG) and leave (UTMASTG), and changes of registers (USETMAXREG) as kernel.cu predicts,
+# and no barrier of the GPU's memory in loops.
 # usage: groups_code.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).
 tileflow=$1 failed=0
 . "$(dirname "$0")/tools.sh"
@@ -27,6 +28,8 @@ look() {
     [ "$want" = "$got" ] || { echo "FAIL: $name: $got $word, $want predicted"; failed=1; }
     all="$all $got $word"
   done
+  # Barriers of the whole GPU's memory: where a cluster meets, at the start and at the end, and never in a loop.
+  [ "$cuobjdump" ] && all="$all $(counted MEMBAR.ALL.GPU "$name") MEMBAR" && [ "$(counted MEMBAR.ALL.GPU "$name")" -gt 2 ] && { echo "FAIL: $name: barriers of the GPU's memory in loops"; failed=1; }
   echo "$name: $(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$work/said" | sort -n | tail -1) registers, $spilled bytes spilled,$all"
 }
 
