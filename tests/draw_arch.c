@@ -138,10 +138,19 @@ static const char *const part_name[DRAW_N] = {
     [DRAW_NETWORK] = "a network",    [DRAW_BANDWIDTH] = "a bandwidth", [DRAW_ENERGY] = "an energy"};
 
 tf_keys draw_keys_of(draw_part part) {
-  tf_keys (*const of[DRAW_N])(void) = {
-      [DRAW_ARCH] = tf_arch_keys,       [DRAW_MEMORY] = tf_memory_keys,       [DRAW_UNIT] = tf_unit_keys,
-      [DRAW_NETWORK] = tf_network_keys, [DRAW_BANDWIDTH] = tf_bandwidth_keys, [DRAW_ENERGY] = tf_energy_keys};
-  return of[part]();
+  static const struct {
+    const tf_table *of;
+    const char *map;
+  } tables[DRAW_N] = {[DRAW_ARCH] = {&tf_arch_table, ""},
+                      [DRAW_MEMORY] = {&tf_memory_table, ""},
+                      [DRAW_UNIT] = {&tf_unit_table, ""},
+                      [DRAW_NETWORK] = {&tf_memory_table, "network"}};
+  static tf_yrow rows[DRAW_N][TF_MOST_KEYS];
+  size_t from[TF_MOST_KEYS];
+  if (part == DRAW_BANDWIDTH) return tf_bandwidth_keys();
+  if (part == DRAW_ENERGY) return tf_energy_keys();
+  const size_t n = tf_key_rows(tables[part].of, tables[part].map, rows[part], from);
+  return (tf_keys){rows[part], n};
 }
 
 static int find(draw_part part, const char *key) {

@@ -11,34 +11,49 @@ extern "C" {
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
-/* Memories are numbered from 0 = outermost; the thesis's level n is index 0.  What sets one memory apart from another
- * is listed once, so that whatever must tell machines apart (a search's log, a store) walks the rows: type, field, the
- * array's size.
- *   mesh                   X, Y instances below one instance of the memory above
- *   capacity_words         per instance, in words of word_bits; -1: unbounded
- *   word_bits              of one word
- *   read_bw, write_bw      words a cycle, per instance; INFINITY: no limit
- *   one_port               reads and writes share read_bw (== write_bw)
- *   multicast, reduce      the network that feeds these instances
- *   double_buffered        streamed tiles occupy twice their words
- *   read_pj, write_pj      per word
- *   energy_from_table      read_pj and write_pj come from the documented table
- *   hop_pj                 per word and hop on the network above; 0: none given
- *   latency, issue         cycles of one transfer, and to issue it, unless something hides them
- *   area_um2, area_given   of one instance; if not given, tf_arch_area uses the documented table */
+/* Every key of a file has one row, from which its field here, its reader, the identity of a machine, the tables of
+ * docs/FORMATS.md and the JSON Schema follow (model/spec/table/keys.h):
+ *   KEY(kind, key, type, field, size, usual, left, words)
+ *   PART(kind, key, left, words)          a key that has no field of its own
+ * kind: how it is read and what it may be (TF_KEY_KINDS).  usual: the value if it is left out; left: what the docs say
+ * of that, "": the value itself.  words: its meaning, for the docs.  Members of a map have the map's key before them,
+ * with a dot; their row follows that of the map.  ALSO: a field that the key above sets, too, and its meaning. */
+#define TF_MUST "an error" /* `left` of a key that must be given */
+
+/* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
 /* clang-format off */
-#define TF_MEMORY_FIELDS(X)                                                                 \
-  X(int64_t, mesh, [2]) X(int64_t, capacity_words, ) X(int, word_bits, )                    \
-  X(double, read_bw, ) X(double, write_bw, ) X(bool, one_port, )                            \
-  X(bool, multicast, ) X(bool, reduce, ) X(bool, double_buffered, )                         \
-  X(double, read_pj, ) X(double, write_pj, ) X(bool, energy_from_table, ) X(double, hop_pj, ) \
-  X(double, latency, ) X(double, issue, ) X(double, area_um2, ) X(bool, area_given, )
+#define TF_MEMORY_KEYS(KEY, PART)                                                                                      \
+  KEY(NAME, "name", const char *, name, , 0, TF_MUST,                                                                  \
+      "letters, digits, `_ - .`; not a keyword of the mapping text")                                                   \
+  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`", "`[X, Y]` instances below one instance of the memory above")    \
+  KEY(PLACE, "", tf_loc, mesh_at, , 0, "", "where the mesh is written")                                                \
+  KEY(WORDS, "capacity", int64_t, capacity_words, , -1, "no limit", "size") /* in words of word_bits */                \
+  KEY(PLACE, "", tf_loc, capacity_at, , 0, "", "where the capacity is written")                                        \
+  KEY(RATES, "bandwidth", double, read_bw, , INFINITY, "no limit",                                                     \
+      "rate: one port for both ways; or `{read: .., write: ..}`: two ports") /* words a cycle */                       \
+  KEY(ALSO, "", double, write_bw, , INFINITY, "", "the same of writes")                                                \
+  KEY(ALSO, "", bool, one_port, , false, "", "reads and writes share read_bw (== write_bw)")                           \
+  KEY(PJS, "energy", double, read_pj, , 0, "a table, see below", "per word; or `{read: .., write: ..}`")               \
+  KEY(ALSO, "", double, write_pj, , 0, "", "the same of writes")                                                       \
+  KEY(ALSO, "", bool, energy_from_table, , false, "", "read_pj and write_pj come from the documented table")           \
+  PART(MAP, "network", "", "of the network that feeds it")                                                             \
+  KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several instances is sent once")             \
+  KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
+  KEY(PJ, "network.energy-per-hop", double, hop_pj, , 0, "", "energy per word and hop of the mesh")                    \
+  KEY(CYCLES, "latency", double, latency, , 0, "",                                                                     \
+      "time of one transfer, charged where nothing hides it ([DECISIONS.md](DECISIONS.md) 15)")                        \
+  KEY(CYCLES, "issue", double, issue, , 0, "", "time to issue one transfer, charged likewise")                         \
+  KEY(FLAG, "double-buffered", bool, double_buffered, , false, "",                                                     \
+      "tiles take twice their words: one half is used while the other is filled")                                      \
+  KEY(BITS, "word-bits", int, word_bits, , 0, "the architecture's", "width of its words")                              \
+  KEY(AREA, "area", double, area_um2, , 0, "a table, see below; the outermost memory is off chip", "of one instance")  \
+  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")
 /* clang-format on */
-#define TF_FIELD(type, id, size) type id size;
+#define TF_KEY_FIELD(kind, key, type, field, size, usual, left, words) type field size;
+#define TF_NO_FIELD(kind, key, left, words)
 typedef struct {
-  const char *name;
-  tf_loc at, capacity_at, mesh_at; /* where the memory, its capacity and its mesh are written */
-  TF_MEMORY_FIELDS(TF_FIELD)
+  tf_loc at;
+  TF_MEMORY_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
 } tf_memory;
 
 /* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
@@ -57,105 +72,120 @@ typedef enum {
       TF_N_KINDS
 } tf_kind;
 
-/* Compute units; rows as above.
- *   kinds                  bit 1u << tf_kind; COPY is always set
- *   below                  index of the memory that it is below
- *   mesh                   X, Y units below one instance of that memory
- *   rate                   points a cycle of one unit
- *   pj                     per point; energy_from_table: of the documented table
- *   multicast, reduce      the network between that memory and the units
- *   pipeline               cycles to fill and drain the array once, charged unless hidden
- *   area_um2, area_given   of one unit */
+/* Compute units. */
 /* clang-format off */
-#define TF_UNIT_FIELDS(X)                                                                   \
-  X(uint32_t, kinds, ) X(int, below, ) X(int64_t, mesh, [2]) X(double, rate, )              \
-  X(double, pj, ) X(bool, energy_from_table, ) X(bool, multicast, ) X(bool, reduce, )       \
-  X(double, pipeline, ) X(double, area_um2, ) X(bool, area_given, )
+#define TF_UNIT_KEYS(KEY, PART)                                                                                        \
+  KEY(NAME, "name", const char *, name, , 0, TF_MUST, "as for a memory")                                               \
+  KEY(OPS, "ops", uint32_t, kinds, , 0, TF_MUST,                                                                       \
+      "kinds it runs: `mac add sub mul div max min neg exp log sqrt tanh erf sigmoid relu gelu silu abs select`; "     \
+      "`copy` is always among them") /* bit 1u << tf_kind */                                                           \
+  KEY(BELOW, "below", int, below, , 0, "the innermost", "the memory that feeds it") /* its index */                    \
+  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`", "`[X, Y]` units below one instance of that memory")             \
+  KEY(RATE, "rate", double, rate, , 1, "", "points per cycle of one unit")                                             \
+  KEY(POINT, "energy", double, pj, , 0, "a table, see below", "per point")                                             \
+  KEY(ALSO, "", bool, energy_from_table, , false, "", "pj comes from the documented table")                            \
+  KEY(CYCLES, "pipeline", double, pipeline, , 0, "", "time to fill and drain the array once") /* unless hidden */      \
+  PART(MAP, "network", "", "of the network between that memory and the units")                                         \
+  KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several units is sent once")                 \
+  KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
+  KEY(AREA, "area", double, area_um2, , 0, "a table, see below", "of one unit")                                        \
+  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")
 /* clang-format on */
 typedef struct {
-  const char *name;
   tf_loc at;
-  TF_UNIT_FIELDS(TF_FIELD)
+  TF_UNIT_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
 } tf_unit;
 
 /* What kernels cost a core in addition to the words and the work that the model counts; `emit` ranks mappings and
- * chooses layouts by it.  One row per figure: id, key in YAML, default (figures of a Zen 5 core, set so that layers of
- * ResNet and YOLO rank as they were measured), whether it is a size in bytes, whether it may be 0.
- *   tile      cycles to enter and leave a tile of a micro-kernel
- *   latency   cycles of a multiply-add; ports: how many multiply-adds, and how many loads, can begin in a cycle
- *   copy      words a cycle packed row by row; turn: transposed in squares
- *   element   cycles to lay out an element by itself, between others of another row
- *   square    cycles a lane to transpose a square of as many rows and store it
- *   row       cycles to begin a row that is packed or computed; jump: if it is a page or more from the last
- *   factor    cycles to compute what a row is multiplied by: an exponential, or an inverse
- *   far       cycles that a tile waits for a vector of an operand whose rows are pages apart
- *   stays     bytes of an operand that stay close to the core from one block of rows to the next
- *   stream    words a cycle that arrive from further out while tiles multiply; seen: the same for the time that the
- *             tiles do not hide, which is added
- *   line      bytes of a cache line
- *   page      bytes of a page; pages: entries of a core's TLB; lookup: cycles of a miss
- *   multiply  cycles of an AMX tile multiplication; store: of storing and loading a tile's sums */
+ * chooses layouts by it.  The usual figures are those of a Zen 5 core, set so that layers of ResNet and YOLO rank as
+ * they were measured. */
 /* clang-format off */
-#define TF_CORE_FIELDS(X)                                                                                  \
-  X(tile, "tile", 20, false, true) X(latency, "latency", 4, false, false) X(ports, "ports", 2, false, false) \
-  X(copy, "copy", 4, false, false) X(turn, "turn", 2, false, false) X(element, "element", 2, false, true) X(square, "square", 9, false, true)    \
-  X(row, "row", 8, false, true) X(jump, "jump", 60, false, true) X(factor, "factor", 16, false, true) X(far, "far", 2, false, true)         \
-  X(stays, "stays", 32768, true, true) X(stream, "stream", 2, false, false) X(seen, "seen", 8, false, false) \
-  X(line, "line", 64, true, false) X(page, "page", 4096, true, false) X(pages, "pages", 1024, false, true) \
-  X(lookup, "lookup", 100, false, true) X(multiply, "multiply", 16, false, false) X(store, "store", 32, false, true)
+#define TF_CORE_KEYS(KEY, PART)                                                                                        \
+  KEY(COST, "tile", double, tile, , 20, "", "cycles to enter and leave a tile of a micro-kernel")                      \
+  KEY(COUNT, "latency", double, latency, , 4, "", "cycles from the start of a multiply-add to its result")             \
+  KEY(COUNT, "ports", double, ports, , 2, "", "how many multiply-adds, and how many loads, can begin in a cycle")      \
+  KEY(COUNT, "copy", double, copy, , 4, "", "words per cycle that are packed row by row")                              \
+  KEY(COUNT, "turn", double, turn, , 2, "", "words per cycle that are transposed in squares")                          \
+  KEY(COST, "element", double, element, , 2, "",                                                                       \
+      "cycles to lay out an element by itself, between others of another row")                                         \
+  KEY(COST, "square", double, square, , 9, "", "cycles per lane to transpose a square of as many rows and store it")   \
+  KEY(COST, "row", double, row, , 8, "", "cycles to begin a row that is packed or computed")                           \
+  KEY(COST, "jump", double, jump, , 60, "", "the same if it is a page or more from the row before")                    \
+  KEY(COST, "factor", double, factor, , 16, "",                                                                        \
+      "cycles to compute what a row is multiplied by: an exponential, or an inverse")                                  \
+  KEY(COST, "far", double, far, , 2, "",                                                                               \
+      "cycles that a tile waits for a vector of an operand whose rows are pages apart")                                \
+  KEY(ROOM, "stays", double, stays, , 32768, "",                                                                       \
+      "size of the part of an operand that stays close to the core from one block of rows to the next")                \
+  KEY(COUNT, "stream", double, stream, , 2, "", "words per cycle that arrive from further out while tiles multiply")   \
+  KEY(COUNT, "seen", double, seen, , 8, "", "the same for the time that the tiles do not hide, which is added")        \
+  KEY(SIZE, "line", double, line, , 64, "", "size of a cache line")                                                    \
+  KEY(SIZE, "page", double, page, , 4096, "", "size of a page")                                                        \
+  KEY(COST, "pages", double, pages, , 1024, "", "entries of a core's TLB")                                             \
+  KEY(COST, "lookup", double, lookup, , 100, "", "cycles of a miss of the TLB")                                        \
+  KEY(COUNT, "multiply", double, multiply, , 16, "", "cycles of a tile multiplication of AMX")                         \
+  KEY(COST, "store", double, store, , 32, "", "cycles to store a tile's sums, and as many to load them")
 /* clang-format on */
 typedef struct {
-#define X(id, key, usual, bytes, none) double id;
-  TF_CORE_FIELDS(X)
-#undef X
+  TF_CORE_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
 } tf_core;
 
 TF_API tf_core tf_core_usual(void); /* the default figures */
 
 /* A GPU's multiprocessor, one instance of the memory that blocks of threads have each for themselves, as kernels find
- * it in addition to what the model counts; `emit --target cuda` ranks and lays out by it.  Rows as above; what holds if
- * left out is an H100's (sm_90; sources in arch-specs/h100.yaml), or an estimate.
- *   plain      lanes of plain units; special: of special functions
- *   banks      bytes a cycle of shared memory, and of a row of its banks; l2: bytes a cycle that come from outside
- *   memory     bytes of shared memory; reserve: of them, those that the system takes for each block
- *   registers  of 32 bits; most: of a thread; threads: that there is room for
- *   latency    cycles until a load from outside comes; barrier: until a barrier is passed; start: of a kernel behind
- *              another; point: of a point's instructions on plain units; wait: of a thread for its operands
- *   share      part of the tensor cores' rate that mma.sync comes to */
+ * it in addition to what the model counts; `emit --target cuda` ranks and lays out by it.  What holds if left out is an
+ * H100's (sm_90; sources in arch-specs/h100.yaml), or an estimate. */
 /* clang-format off */
-#define TF_MULTIPROCESSOR_FIELDS(X)                                                                        \
-  X(plain, "plain", 128, false, false) X(special, "special", 16, false, false) X(banks, "banks", 128, true, false) \
-  X(l2, "l2", 64, true, false) X(memory, "memory", 233472, true, false) X(reserve, "reserve", 1024, true, true) \
-  X(registers, "registers", 65536, false, false) X(most, "most", 255, false, false)                        \
-  X(threads, "threads", 2048, false, false) X(latency, "latency", 600, false, true)                        \
-  X(barrier, "barrier", 30, false, true) X(start, "start", 6000, false, true) X(point, "point", 4, false, false) \
-  X(wait, "wait", 24, false, true) X(share, "share", 0.63, false, false)
+#define TF_MULTIPROCESSOR_KEYS(KEY, PART)                                                                              \
+  KEY(COUNT, "plain", double, plain, , 128, "", "lanes of the plain arithmetic units (CUDA cores)")                    \
+  KEY(COUNT, "special", double, special, , 16, "", "lanes of the special-function units")                              \
+  KEY(SIZE, "banks", double, banks, , 128, "",                                                                         \
+      "bytes per cycle of shared memory, and the width of all its banks together")                                     \
+  KEY(SIZE, "l2", double, l2, , 64, "", "bytes per cycle that come from L2")                                           \
+  KEY(SIZE, "memory", double, memory, , 233472, "", "size of shared memory")                                           \
+  KEY(ROOM, "reserve", double, reserve, , 1024, "", "the part of it that the system takes for each block")             \
+  KEY(COUNT, "registers", double, registers, , 65536, "", "registers of 32 bits")                                      \
+  KEY(COUNT, "most", double, most, , 255, "", "most registers that one thread may have")                               \
+  KEY(COUNT, "threads", double, threads, , 2048, "", "threads that fit at once")                                       \
+  KEY(COST, "latency", double, latency, , 600, "", "cycles until a load from global memory arrives")                   \
+  KEY(COST, "barrier", double, barrier, , 30, "", "cycles to pass a barrier")                                          \
+  KEY(COST, "start", double, start, , 6000, "", "cycles from one kernel to the start of the next")                     \
+  KEY(COUNT, "point", double, point, , 4, "", "cycles of the instructions of one point on the plain units")            \
+  KEY(COST, "wait", double, wait, , 24, "", "cycles that a thread waits for its operands")                             \
+  KEY(COUNT, "share", double, share, , 0.63, "", "part of the tensor cores' peak rate that `mma.sync` reaches")
 /* clang-format on */
 typedef struct {
-#define X(id, key, usual, bytes, none) double id;
-  TF_MULTIPROCESSOR_FIELDS(X)
-#undef X
+  TF_MULTIPROCESSOR_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
 } tf_multiprocessor;
 
 TF_API tf_multiprocessor tf_multiprocessor_usual(void); /* the default figures */
 
-/* The whole machine; rows as above, beside its memories and units.
- *   core, multiprocessor   of whatever core runs an emitted kernel, and of a GPU */
+/* The whole machine. */
 /* clang-format off */
-#define TF_ARCH_FIELDS(X)                                                                   \
-  X(double, clock_hz, ) X(int, word_bits, ) X(int, technology_nm, ) X(tf_overlap, overlap, ) \
-  X(tf_core, core, ) X(tf_multiprocessor, multiprocessor, )
+#define TF_ARCH_KEYS(KEY, PART)                                                                                        \
+  KEY(TITLE, "name", const char *, name, , 0, "`architecture`", "any text")                                            \
+  KEY(HZ, "clock", double, clock_hz, , 1e9, "1 GHz; an error where a unit needs it (`GB/s`, `ns`)", "frequency")       \
+  KEY(BITS, "word-bits", int, word_bits, , 16, "", "width of an element")                                              \
+  KEY(OVERLAP, "overlap", tf_overlap, overlap, , TF_OVERLAP_DOUBLE_BUFFER, "`double-buffer`",                          \
+      "`perfect`, `double-buffer` or `none`")                                                                          \
+  PART(MEMORIES, "memories", TF_MUST, "list, outermost first, 1 to 16")                                                \
+  PART(UNITS, "compute", TF_MUST, "list of units, 1 to 16")                                                            \
+  KEY(NM, "technology", int, technology_nm, , 45, "45 nm", "feature size, scales the default energies")                \
+  KEY(CORE, "core", tf_core, core, , 0, "the defaults below",                                                          \
+      "costs of kernels on a CPU core that the model does not count, for `emit`; see below")                           \
+  KEY(MULTIPROCESSOR, "multiprocessor", tf_multiprocessor, multiprocessor, , 0, "the defaults below",                  \
+      "figures of a GPU's multiprocessor, for `emit --target cuda`; see below")
 /* clang-format on */
 typedef struct {
-  const char *name;
   tf_loc at;
-  TF_ARCH_FIELDS(TF_FIELD)
+  TF_ARCH_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
   int n_memories; /* >= 1 */
   tf_memory *memories;
   int n_units;
   tf_unit *units;
 } tf_arch;
-#undef TF_FIELD
+#undef TF_KEY_FIELD
+#undef TF_NO_FIELD
 
 /* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
  * may be NULL. */

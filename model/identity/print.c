@@ -1,31 +1,56 @@
 #include "model/identity/print.h"
 
+#include <string.h>
+
+#include "model/spec/table/keys.h"
+
 /* ---- architectures -------------------------------------------------------------------- */
 
-static void field(FILE *out, const char *name, const void *at, size_t size) {
-  const unsigned char *byte = at;
-  fprintf(out, " %s ", name);
-  for (size_t i = 0; i < size; i++)
+static void field(FILE *out, const tf_key *k, const void *s) {
+  const unsigned char *byte = tf_key_of(k, s);
+  fprintf(out, " %s ", k->field);
+  for (size_t i = 0; i < k->size; i++)
     fprintf(out, "%02x", byte[i]);
 }
 
+/* The row of the next field that `told` names, NULL at its end. */
+static const tf_key *next_told(const tf_table *t, const char **told) {
+  const size_t n = strcspn(*told, " ");
+  const char *name = *told;
+  *told += n + (name[n] == ' ');
+  for (size_t i = 0; i < t->n; i++)
+    if (n && t->keys[i].field && strlen(t->keys[i].field) == n && !memcmp(t->keys[i].field, name, n))
+      return &t->keys[i];
+  return NULL;
+}
+
+static bool is_told(const tf_table *t, const tf_key *k) {
+  const char *told = t->told;
+  for (const tf_key *one = next_told(t, &told); one; one = next_told(t, &told))
+    if (one == k) return true;
+  return false;
+}
+
+/* Rows that `told` does not name are silent where they are as usual: a log from before they were there still holds. */
+void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
+  const char *told = t->told;
+  for (const tf_key *k = next_told(t, &told); k; k = next_told(t, &told))
+    field(out, k, s);
+  for (size_t i = 0; i < t->n; i++) {
+    const tf_key *k = &t->keys[i];
+    if (k->type != TF_FIELD_HELD && !is_told(t, k) && !tf_key_is_usual(k, s)) field(out, k, s);
+  }
+}
+
 void tf_arch_print(FILE *out, const tf_arch *a) {
-#define X(type, id, size) field(out, #id, &a->id, sizeof a->id);
-  TF_ARCH_FIELDS(X)
-#undef X
+  tf_keys_print(out, &tf_arch_table, a);
   for (int l = 0; l < a->n_memories; l++) {
-    const tf_memory *m = &a->memories[l];
-    fprintf(out, "\nmemory %s", m->name);
-#define X(type, id, size) field(out, #id, &m->id, sizeof m->id);
-    TF_MEMORY_FIELDS(X)
-#undef X
+    fprintf(out, "\nmemory %s", a->memories[l].name);
+    tf_keys_print(out, &tf_memory_table, &a->memories[l]);
   }
   for (int i = 0; i < a->n_units; i++) {
-    const tf_unit *u = &a->units[i];
-    fprintf(out, "\nunit %s", u->name);
-#define X(type, id, size) field(out, #id, &u->id, sizeof u->id);
-    TF_UNIT_FIELDS(X)
-#undef X
+    fprintf(out, "\nunit %s", a->units[i].name);
+    tf_keys_print(out, &tf_unit_table, &a->units[i]);
   }
   fputc('\n', out);
 }

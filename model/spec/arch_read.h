@@ -1,40 +1,29 @@
-/* Shared by the two files that read architectures, arch.c and arch_units.c. */
+/* Shared by the files that read architectures: arch.c has the sections, arch_keys.c their keys. */
 #ifndef MODEL_SPEC_ARCH_READ_H
 #define MODEL_SPEC_ARCH_READ_H
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
+#include "model/spec/table/keys.h"
 
-/* The keys that a part of an architecture may have. */
-tf_keys tf_arch_keys(void);
-tf_keys tf_memory_keys(void);
+/* What `bandwidth` and `energy` may have if they are maps. */
 tf_keys tf_bandwidth_keys(void);
 tf_keys tf_energy_keys(void);
-tf_keys tf_network_keys(void); /* of a unit's network: but the last */
-tf_keys tf_unit_keys(void);
 
 typedef struct {
   tf_reader *base;
   tf_arch *arch;
-  bool have_clock; /* given, or its absence already reported */
+  bool have_clock;    /* given, or its absence already reported */
+  bool have_memories; /* read without an error, so that `below` can be looked up */
 } tf_arch_reader;
 
-/* Each takes NULL where the key is absent, unless it says so, and reports what is wrong. */
-bool tf_read_mesh(tf_arch_reader *r, const tf_ynode *node, int64_t mesh[2]);
-bool tf_read_network(tf_arch_reader *r, const tf_ynode *node, bool *multicast, bool *reduce,
-                     double *hop_pj); /* hop_pj NULL: the key is not allowed */
-bool tf_read_cycles(tf_arch_reader *r, const tf_ynode *node, const char *what, double *cycles);
-bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2, bool *given);
-/* node must not be NULL: */
-bool tf_read_energy(tf_arch_reader *r, const tf_ynode *node, const char *what, double *pj);
+/* The values of a map by the rows of its table, NULL where a key is absent; reports what no row allows.  v: [t->n]. */
+bool tf_keys_check(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const tf_ynode **v);
+/* Reads them into the struct, each row its fields; what is left out is as usual.  at: the place of the whole.  Names
+ * and lists of parts are left to the caller. */
+bool tf_keys_read(tf_arch_reader *r, const tf_table *t, const tf_ynode **v, tf_loc at, void *into);
+
+/* A number that must be more than 0. */
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out);
-const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what);
+/* Reports a name that was given before; other NULL: none was. */
 bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at);
-
-/* The list of compute units.  memories: whether the memories are known, so that `below` can
- * be looked up. */
-bool tf_read_units(tf_arch_reader *r, const tf_ynode *list, bool memories);
-
-/* What kernels cost a core, and what a multiprocessor has for them; node NULL: as usual. */
-bool tf_read_core(tf_arch_reader *r, const tf_ynode *node);
-bool tf_read_multiprocessor(tf_arch_reader *r, const tf_ynode *node);
 #endif

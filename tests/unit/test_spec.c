@@ -228,10 +228,12 @@ static void test_figures(const char *what, const char *const *key, int n, const 
 }
 
 static void test_core(void) {
-#define X(id, key, usual, bytes, none) key,
-  static const char *const core[] = {TF_CORE_FIELDS(X)};
-  static const char *const multiprocessor[] = {TF_MULTIPROCESSOR_FIELDS(X)};
-#undef X
+#define KEY(kind, key, type, field, size, usual, left, words) key,
+#define PART(kind, key, left, words)
+  static const char *const core[] = {TF_CORE_KEYS(KEY, PART)};
+  static const char *const multiprocessor[] = {TF_MULTIPROCESSOR_KEYS(KEY, PART)};
+#undef KEY
+#undef PART
   enum { N = sizeof core / sizeof *core, M = sizeof multiprocessor / sizeof *multiprocessor };
   const tf_core usual = tf_core_usual();
   const tf_multiprocessor h100 = tf_multiprocessor_usual();

@@ -1,0 +1,338 @@
+/* Reads the keys of an architecture by their tables: one function for each kind of key. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/names.h"
+#include "model/spec/arch_read.h"
+#include "model/spec/kinds.h"
+#include "model/spec/table/energy.h"
+
+/* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of them are in. */
+typedef bool key_reader(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s);
+
+/* ---- numbers ------------------------------------------------------------------------ */
+bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out) {
+  tf_value v;
+  if (!tf_read_value(r->base, node, what, &v)) return false;
+  *out = v.f;
+  if (v.f > 0) return true;
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be more than 0", what, v.f);
+}
+
+static bool read_positive(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  return tf_read_positive(r, node, k->key, tf_key_at(k, s));
+}
+
+static bool read_flag(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  return tf_read_bool(r->base, node, tf_key_name(k), tf_key_at(k, s));
+}
+
+static bool read_bits(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  int64_t i;
+  if (!tf_read_int(r->base, node, k->key, 1, TF_MOST_BITS, &i)) return false;
+  *(int *)tf_key_at(k, s) = (int)i;
+  return true;
+}
+
+/* Below 1e12, so that no sum of them overflows. */
+static bool read_figure(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  const bool bytes = k->kind == TF_KEY_SIZE || k->kind == TF_KEY_ROOM;
+  const bool none = k->kind == TF_KEY_COST || k->kind == TF_KEY_ROOM;
+  double *out = tf_key_at(k, s);
+  tf_quantity q = {.unit = NULL};
+  if (bytes && !tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
+  if (!bytes && !tf_read_value(r->base, node, k->key, &q.value)) return false;
+  *out = q.value.f;
+  if ((*out > 0 || (none && *out == 0)) && *out <= TF_MOST_FIGURE) return true;
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be %s and at most %d", k->key, *out,
+                 none ? "0 or more" : "more than 0", TF_MOST_FIGURE);
+}
+
+static bool read_mesh(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  static const char *const axis[] = {"mesh X", "mesh Y"};
+  int64_t *mesh = tf_key_at(k, s);
+  if (node->n != 2)
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], a list of 2, not of %zu", node->n);
+  bool ok = true;
+  for (int i = 0; i < 2; i++)
+    ok = tf_read_int(r->base, node->items[i], axis[i], 1, INT32_MAX, &mesh[i]) && ok;
+  return ok;
+}
+
+/* ---- quantities --------------------------------------------------------------------- */
+static bool read_pj(tf_arch_reader *r, const tf_ynode *node, const char *what, double *pj) {
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, what, TF_Q_PJ, false, &q)) return false;
+  *pj = q.value.f;
+  return true;
+}
+
+static bool read_energy(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  return read_pj(r, node, tf_key_name(k), tf_key_at(k, s));
+}
+
+/* A quantity per second or in seconds needs a clock; reports its absence once. */
+static bool need_clock(tf_arch_reader *r, const tf_ynode *node, const char *what) {
+  if (r->have_clock) return true;
+  r->have_clock = true;
+  return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' in %s needs the key 'clock' in the architecture", what,
+                 strcmp(what, "bandwidth") == 0 ? "bytes per second" : "ns");
+}
+
+static bool read_cycles(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_NS, true, &q)) return false;
+  if (q.unit && !need_clock(r, node, k->key)) return false;
+  *(double *)tf_key_at(k, s) = q.unit ? q.value.f * 1e-9 * r->arch->clock_hz : q.value.f;
+  return true;
+}
+
+static bool read_area(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_quantity q;
+  *(bool *)tf_key_at(k + 1, s) = true;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_UM2, false, &q)) return false;
+  *(double *)tf_key_at(k, s) = q.value.f;
+  return true;
+}
+
+static bool read_hz(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_HZ, false, &q)) return false;
+  if (q.value.f <= 0) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is 0, must be more", k->key);
+  *(double *)tf_key_at(k, s) = q.value.f;
+  return true;
+}
+
+static bool read_nm(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_NM, false, &q)) return false;
+  if (!q.value.whole || q.value.i < 1 || q.value.i > TF_MOST_NM)
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g nm, must be a whole number of 1 to %d", k->key,
+                   q.value.f, TF_MOST_NM);
+  *(int *)tf_key_at(k, s) = (int)q.value.i;
+  return true;
+}
+
+static bool read_overlap(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  static const char *const key[] = {
+      [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
+  tf_overlap *overlap = tf_key_at(k, s);
+  tf_near near = tf_near_start(node->text, node->len);
+  for (int i = 0; i < 3; i++) {
+    *overlap = (tf_overlap)i;
+    if (tf_ynode_is(node, key[i])) return true;
+    tf_near_offer(&near, key[i]);
+  }
+  char hint[80];
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no overlap '%.40s'%s", node->text,
+                 tf_near_text(&near, hint, sizeof hint));
+}
+
+/* ---- of memories -------------------------------------------------------------------- */
+/* Words, or bytes made into whole words. */
+static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_memory *m = s;
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
+  double words = q.unit ? floor(q.value.f * 8 / m->word_bits) : q.value.f;
+  if (words != floor(words) || words >= 9.0e18)
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is %.17g words, must be a whole number below 9e18",
+                   words);
+  if (words < 1) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
+  int64_t bits;
+  m->capacity_words = (int64_t)words;
+  bool exact = q.unit && q.value.whole && tf_mul(q.value.i, 8, &bits);
+  if (exact) m->capacity_words = bits / m->word_bits;
+  if (!q.unit && q.value.whole) m->capacity_words = q.value.i;
+  return true;
+}
+
+/* Words per cycle, given so or as bytes per second. */
+static bool read_rate(tf_arch_reader *r, const tf_ynode *node, int word_bits, double *rate) {
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, "bandwidth", TF_Q_RATE, true, &q)) return false;
+  if (q.unit && !need_clock(r, node, "bandwidth")) return false;
+  *rate = q.unit ? q.value.f * 8 / word_bits / r->arch->clock_hz : q.value.f;
+  if (*rate > 0) return true;
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'bandwidth' is 0, must be more");
+}
+
+static const tf_yrow bandwidth_rows[] = {{"read", TF_Y_SCALAR, false}, {"write", TF_Y_SCALAR, false}};
+
+tf_keys tf_bandwidth_keys(void) { return (tf_keys){bandwidth_rows, 2}; }
+
+static bool read_bandwidth(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_memory *m = s;
+  if (node->kind == TF_Y_SCALAR) {
+    m->one_port = true;
+    bool good = read_rate(r, node, m->word_bits, &m->read_bw);
+    m->write_bw = m->read_bw;
+    return good;
+  }
+  const tf_ynode *v[2];
+  bool ok = tf_yschema_check(node, bandwidth_rows, 2, "a bandwidth", v, r->base->diags);
+  if (node->n == 0) ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs 'read' or 'write'", k->key);
+  if (v[0]) ok = read_rate(r, v[0], m->word_bits, &m->read_bw) && ok;
+  if (v[1]) ok = read_rate(r, v[1], m->word_bits, &m->write_bw) && ok;
+  return ok;
+}
+
+static const tf_yrow energy_rows[] = {{"read", TF_Y_SCALAR, true}, {"write", TF_Y_SCALAR, true}};
+
+tf_keys tf_energy_keys(void) { return (tf_keys){energy_rows, 2}; }
+
+static bool read_word_energy(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  tf_memory *m = s;
+  if (node->kind == TF_Y_SCALAR) {
+    bool good = read_pj(r, node, k->key, &m->read_pj);
+    m->write_pj = m->read_pj;
+    return good;
+  }
+  const tf_ynode *v[2];
+  bool ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
+  if (v[0]) ok = read_pj(r, v[0], "read", &m->read_pj) && ok;
+  if (v[1]) ok = read_pj(r, v[1], "write", &m->write_pj) && ok;
+  return ok;
+}
+
+/* ---- of units ----------------------------------------------------------------------- */
+static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) {
+  if (!tf_yschema_kind(node, TF_Y_SCALAR, "an op kind", r->base->diags)) return false;
+  int kind = tf_kind_find(node->text, node->len);
+  if (kind < 0) {
+    tf_near near = tf_near_start(node->text, node->len);
+    char hint[80];
+    for (int i = 0; i < TF_K_LT; i++)
+      tf_near_offer(&near, tf_kind_key((tf_kind)i));
+    return tf_fail(r->base->diags, node->at, TF_E_NAME, "no op kind '%.40s'%s", node->text,
+                   tf_near_text(&near, hint, sizeof hint));
+  }
+  if (*kinds & (1u << kind))
+    return tf_fail(r->base->diags, node->at, TF_E_DUP, "op kind '%s' listed twice", node->text);
+  *kinds |= 1u << kind;
+  return true;
+}
+
+static bool read_ops(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
+  bool ok = true;
+  if (list->n == 0) ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one op kind", k->key);
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_kind(r, list->items[i], tf_key_at(k, s)) && ok;
+  return ok;
+}
+
+static bool read_below(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  const tf_arch *a = r->arch;
+  int *below = tf_key_at(k, s);
+  if (!r->have_memories) return true;
+  tf_near near = tf_near_start(node->text, node->len);
+  for (int i = 0; i < a->n_memories; i++) {
+    *below = i;
+    if (tf_ynode_is(node, a->memories[i].name)) return true;
+    tf_near_offer(&near, a->memories[i].name);
+  }
+  char hint[80];
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no memory '%.60s'%s", node->text,
+                 tf_near_text(&near, hint, sizeof hint));
+}
+
+/* ---- figures of kernels ------------------------------------------------------------- */
+static bool read_figures(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  const tf_ynode *v[TF_MOST_KEYS];
+  const tf_table *t = tf_key_table(k->kind);
+  bool ok = tf_keys_check(r, node, t, v);
+  return tf_keys_read(r, t, v, node->at, tf_key_at(k, s)) && ok;
+}
+
+static void set_usual(const tf_table *t, void *figures) {
+  for (size_t i = 0; i < t->n; i++)
+    tf_key_set_usual(&t->keys[i], figures);
+}
+
+tf_core tf_core_usual(void) {
+  tf_core core;
+  set_usual(&tf_core_table, &core);
+  return core;
+}
+
+tf_multiprocessor tf_multiprocessor_usual(void) {
+  tf_multiprocessor m;
+  set_usual(&tf_multiprocessor_table, &m);
+  return m;
+}
+
+/* ---- what is left out --------------------------------------------------------------- */
+/* Defaults that follow from other keys, which stand before in their table. */
+static void without(tf_arch_reader *r, const tf_key *k, void *s) {
+  tf_memory *m = s;
+  tf_unit *u = s;
+  if (k->kind == TF_KEY_BITS && k->usual <= 0) *(int *)tf_key_at(k, s) = r->arch->word_bits;
+  if (k->kind == TF_KEY_BELOW) *(int *)tf_key_at(k, s) = r->arch->n_memories - 1;
+  if (tf_key_table(k->kind)) set_usual(tf_key_table(k->kind), tf_key_at(k, s));
+  if (k->kind == TF_KEY_PJS) {
+    const double bytes = m->capacity_words < 0 ? 0 : (double)m->capacity_words * m->word_bits / 8;
+    const bool dram = m == r->arch->memories && m->capacity_words < 0;
+    m->read_pj = m->write_pj = tf_table_word_pj(bytes, m->word_bits, r->arch->technology_nm, dram);
+    m->energy_from_table = true;
+  }
+  if (k->kind == TF_KEY_POINT) {
+    u->pj = tf_table_point_pj(u->kinds, r->arch->word_bits, r->arch->technology_nm);
+    u->energy_from_table = true;
+  }
+}
+
+/* ---- tables ------------------------------------------------------------------------- */
+static key_reader *const readers[TF_N_KEY_KINDS] = {
+    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity, [TF_KEY_RATES] = read_bandwidth,
+    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,   [TF_KEY_PJ] = read_energy,
+    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,      [TF_KEY_BITS] = read_bits,
+    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,        [TF_KEY_BELOW] = read_below,
+    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,          [TF_KEY_NM] = read_nm,
+    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,   [TF_KEY_MULTIPROCESSOR] = read_figures,
+    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,    [TF_KEY_SIZE] = read_figure,
+    [TF_KEY_ROOM] = read_figure};
+
+static bool check_part(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const char *part,
+                       const tf_ynode **v) {
+  tf_yrow rows[TF_MOST_KEYS];
+  size_t from[TF_MOST_KEYS];
+  const tf_ynode *found[TF_MOST_KEYS];
+  char what[80];
+  const size_t n = tf_key_rows(t, part, rows, from);
+  snprintf(what, sizeof what, "%s%s", *part ? "a " : "", *part ? part : t->what);
+  const bool ok = tf_yschema_check(map, rows, n, what, found, r->base->diags);
+  for (size_t i = 0; i < n; i++)
+    v[from[i]] = found[i];
+  return ok;
+}
+
+bool tf_keys_check(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const tf_ynode **v) {
+  for (size_t i = 0; i < t->n; i++)
+    v[i] = NULL;
+  bool ok = check_part(r, map, t, "", v);
+  for (size_t i = 0; i < t->n; i++)
+    if (v[i] && t->keys[i].kind == TF_KEY_MAP) ok = check_part(r, v[i], t, t->keys[i].key, v) && ok;
+  return ok;
+}
+
+static bool read_row(tf_arch_reader *r, const tf_table *t, size_t i, const tf_ynode *node, void *into) {
+  const tf_key *k = &t->keys[i];
+  if (node && readers[k->kind]) return readers[k->kind](r, k, node, into);
+  if (!node) without(r, k, into);
+  return true;
+}
+
+/* Other quantities follow from the width of a word, which is read first. */
+bool tf_keys_read(tf_arch_reader *r, const tf_table *t, const tf_ynode **v, tf_loc at, void *into) {
+  bool ok = true;
+  for (size_t i = 0; i < t->n; i++) {
+    tf_key_set_usual(&t->keys[i], into);
+    if (t->keys[i].kind == TF_KEY_PLACE) *(tf_loc *)tf_key_at(&t->keys[i], into) = v[i - 1] ? v[i - 1]->at : at;
+  }
+  for (int bits = 1; bits >= 0; bits--)
+    for (size_t i = 0; i < t->n; i++)
+      if ((t->keys[i].kind == TF_KEY_BITS) == bits) ok = read_row(r, t, i, v[i], into) && ok;
+  return ok;
+}
