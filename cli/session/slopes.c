@@ -133,29 +133,6 @@ static void find_together(bench *b, cli_slopes *p) {
 }
 
 /* ---- params ------------------------------------------------------------------------------- */
-static bool same_memory(const tf_memory *a, const tf_memory *b) {
-  return a->mesh[0] == b->mesh[0] && a->mesh[1] == b->mesh[1] && a->capacity_words == b->capacity_words &&
-         a->word_bits == b->word_bits && a->read_bw == b->read_bw && a->write_bw == b->write_bw &&
-         a->read_pj == b->read_pj && a->write_pj == b->write_pj && a->hop_pj == b->hop_pj && a->latency == b->latency &&
-         a->issue == b->issue && a->area_um2 == b->area_um2;
-}
-
-static bool same_unit(const tf_unit *a, const tf_unit *b) {
-  return a->mesh[0] == b->mesh[0] && a->mesh[1] == b->mesh[1] && a->rate == b->rate && a->pj == b->pj &&
-         a->pipeline == b->pipeline && a->area_um2 == b->area_um2;
-}
-
-/* Params of the workload leave it unchanged. */
-static bool same_machine(const tf_arch *a, const tf_arch *b) {
-  bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && a->clock_hz == b->clock_hz &&
-              a->word_bits == b->word_bits;
-  for (int l = 0; same && l < a->n_memories; l++)
-    same = same_memory(&a->memories[l], &b->memories[l]);
-  for (int u = 0; same && u < a->n_units; u++)
-    same = same_unit(&a->units[u], &b->units[u]);
-  return same;
-}
-
 /* Evaluates the machine with arch.NAME set to `next`.  False: it is the same machine. */
 static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli_param_slope *p) {
   tf_diags *d = tf_diags_new();
@@ -172,7 +149,7 @@ static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli
   in.n_set = n;
   in.quiet = true;
   tf_spec *spec = d && set ? cli_read_spec(&in, d) : NULL;
-  bool other = !(spec && spec->arch && same_machine(spec->arch, b->s->spec->arch));
+  bool other = !(spec && spec->arch && tf_arch_same(spec->arch, b->s->spec->arch));
   p->cycles = other && spec && spec->arch ? cycles_of(b->s->tree, spec->arch, &p->fits) : NAN;
   tf_spec_free(spec);
   free(set);

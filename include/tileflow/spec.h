@@ -36,7 +36,7 @@ typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } t
   KEY(PJS, "energy", double, read_pj, , 0, "a table, see below", "per word; or `{read: .., write: ..}`")               \
   KEY(ALSO, "", double, write_pj, , 0, "", "the same of writes")                                                       \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "read_pj and write_pj come from the documented table")           \
-  PART(MAP, "network", "", "of the network that feeds it")                                                             \
+  PART(MAP, "network", "as its members", "the network that feeds it")                                                  \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several instances is sent once")             \
   KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
   KEY(PJ, "network.energy-per-hop", double, hop_pj, , 0, "", "energy per word and hop of the mesh")                    \
@@ -85,7 +85,7 @@ typedef enum {
   KEY(POINT, "energy", double, pj, , 0, "a table, see below", "per point")                                             \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "pj comes from the documented table")                            \
   KEY(CYCLES, "pipeline", double, pipeline, , 0, "", "time to fill and drain the array once") /* unless hidden */      \
-  PART(MAP, "network", "", "of the network between that memory and the units")                                         \
+  PART(MAP, "network", "as its members", "the network between that memory and the units")                              \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several units is sent once")                 \
   KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
   KEY(AREA, "area", double, area_um2, , 0, "a table, see below", "of one unit")                                        \
@@ -191,6 +191,9 @@ typedef struct {
  * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 TF_API double tf_arch_area(const tf_arch *a, tf_area_source *source);
+
+/* Whether they are the same machine to the model: all keys but names, and figures of kernels. */
+TF_API bool tf_arch_same(const tf_arch *a, const tf_arch *b);
 
 /* The memory in which a core's blocks should stay between ops.  Candidates are the bounded memories inside the
  * outermost one, without the innermost (registers) if there are others.  It is the first candidate whose instances are

@@ -128,6 +128,15 @@ static bool check_instances(tf_arch_reader *r) {
   return true;
 }
 
+bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
+  bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && tf_keys_same(&tf_arch_table, a, b);
+  for (int l = 0; same && l < a->n_memories; l++)
+    same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]);
+  for (int u = 0; same && u < a->n_units; u++)
+    same = tf_keys_same(&tf_unit_table, &a->units[u], &b->units[u]);
+  return same;
+}
+
 double tf_arch_area(const tf_arch *a, tf_area_source *source) {
   double instances = 1, area = 0;
   bool given = false, table = false;

@@ -14,13 +14,13 @@ static const struct {
 };
 
 #define TYPE_OF(type)                                                                                                  \
-  _Generic((type){0},                                                                                                  \
-      double: TF_FIELD_REAL,                                                                                           \
-      bool: TF_FIELD_FLAG,                                                                                             \
-      int: TF_FIELD_INT,                                                                                               \
-      int64_t: TF_FIELD_WHOLE,                                                                                         \
-      uint32_t: TF_FIELD_MASK,                                                                                         \
-      default: TF_FIELD_HELD)
+  _Generic((type){0}, double                                                                                           \
+           : TF_FIELD_REAL, bool                                                                                       \
+           : TF_FIELD_FLAG, int                                                                                        \
+           : TF_FIELD_INT, int64_t                                                                                     \
+           : TF_FIELD_WHOLE, uint32_t                                                                                  \
+           : TF_FIELD_MASK, default                                                                                    \
+           : TF_FIELD_HELD)
 #define KEY(kind, key, type, field, size, usual, left, words)                                                          \
   {TF_KEY_##kind, key, #field, TYPE_OF(type), offsetof(STRUCT, field), sizeof(type size), usual, left, words},
 #define PART(kind, key, left, words) {TF_KEY_##kind, key, NULL, TF_FIELD_HELD, 0, 0, 0, left, words},
@@ -55,7 +55,8 @@ const tf_table tf_unit_table = {"a compute unit", ROWS(unit_keys),
 const tf_table tf_core_table = {"a core", ROWS(core_keys), ""};
 const tf_table tf_multiprocessor_table = {"a multiprocessor", ROWS(multiprocessor_keys), ""};
 
-_Static_assert(sizeof arch_keys / sizeof(tf_key) <= TF_MOST_KEYS && sizeof memory_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
+_Static_assert(sizeof arch_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
+                   sizeof memory_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof unit_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof core_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof multiprocessor_keys / sizeof(tf_key) <= TF_MOST_KEYS,
@@ -127,6 +128,13 @@ bool tf_key_same(const tf_key *k, const void *s, const void *t) {
   const void *a = tf_key_of(k, s), *b = tf_key_of(k, t);
   if (k->type == TF_FIELD_HELD) return true;
   return k->type == TF_FIELD_REAL ? same_reals(a, b) : memcmp(a, b, k->size) == 0;
+}
+
+bool tf_keys_same(const tf_table *t, const void *a, const void *b) {
+  bool same = true;
+  for (size_t i = 0; i < t->n; i++)
+    same &= tf_key_same(&t->keys[i], a, b);
+  return same;
 }
 
 bool tf_key_is_usual(const tf_key *k, const void *s) {

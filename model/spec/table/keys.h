@@ -86,5 +86,7 @@ static inline void *tf_key_at(const tf_key *k, void *s) { return (char *)s + k->
 static inline const void *tf_key_of(const tf_key *k, const void *s) { return (const char *)s + k->at; }
 void tf_key_set_usual(const tf_key *k, void *s);
 bool tf_key_same(const tf_key *k, const void *s, const void *t);
+/* All rows of the table. */
+bool tf_keys_same(const tf_table *t, const void *a, const void *b);
 bool tf_key_is_usual(const tf_key *k, const void *s);
 #endif
