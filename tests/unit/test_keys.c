@@ -1,0 +1,248 @@
+/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/architecture.schema.json say what they say, and
+ * a row that is added is read, told apart, compared and described without another line. */
+#include <stdlib.h>
+
+#include "model/identity/print.h"
+#include "model/spec/arch_read.h"
+#include "tests/unit/case.h"
+
+/* ---- the reference ------------------------------------------------------------------------------ */
+
+static void write_usual(FILE *out, const tf_key *k) {
+  const bool bytes = k->kind == TF_KEY_SIZE || k->kind == TF_KEY_ROOM;
+  if (*k->left)
+    fprintf(out, "%s", k->left);
+  else if (k->kind == TF_KEY_FLAG)
+    fprintf(out, "%s", k->usual > 0 ? "true" : "false");
+  else if (bytes && k->usual >= 1024)
+    fprintf(out, "%g KiB", k->usual / 1024);
+  else
+    fprintf(out, "%g%s", k->usual, bytes ? " B" : "");
+}
+
+static void write_reference(FILE *out, const tf_table *t) {
+  fprintf(out, "| Key | Meaning | Left out |\n|---|---|---|\n");
+  for (size_t i = 0; i < t->n; i++) {
+    const tf_key *k = &t->keys[i];
+    if (!*k->key) continue;
+    fprintf(out, "| `%s` | %s | ", k->key, k->words);
+    write_usual(out, k);
+    fprintf(out, " |\n");
+  }
+}
+
+static char *reference_of(const tf_table *t) {
+  char *text;
+  FILE *out = case_text(&text);
+  write_reference(out, t);
+  fclose(out);
+  return text;
+}
+
+static void check_reference(const tf_table *t, const char *docs) {
+  char *text = reference_of(t);
+  if (!CHECK(strstr(docs, text) != NULL)) printf("docs/FORMATS.md: the table of %s must be\n%s\n", t->what, text);
+  free(text);
+}
+
+/* ---- JSON Schema ---------------------------------------------------------------------------------- */
+
+static void write_object(FILE *out, const tf_table *t, const char *part);
+
+static void write_property(FILE *out, const tf_table *t, const tf_key *k) {
+  fprintf(out, "\"%s\": {\"description\": \"%s\", ", tf_key_name(k), k->words);
+  if (k->kind == TF_KEY_MAP)
+    write_object(out, t, k->key);
+  else
+    fprintf(out, "\"$ref\": \"#/$defs/%s\"", tf_key_json(k->kind));
+  fprintf(out, "}");
+}
+
+static void write_object(FILE *out, const tf_table *t, const char *part) {
+  tf_yrow rows[TF_MOST_KEYS];
+  size_t from[TF_MOST_KEYS];
+  const size_t n = tf_key_rows(t, part, rows, from);
+  const char *sep = "";
+  fprintf(out, "\"type\": \"object\", \"additionalProperties\": false, \"required\": [");
+  for (size_t i = 0; i < n; i++) {
+    if (!rows[i].required) continue;
+    fprintf(out, "%s\"%s\"", sep, rows[i].key);
+    sep = ", ";
+  }
+  fprintf(out, "], \"properties\": {\n");
+  for (size_t i = 0; i < n; i++) {
+    fprintf(out, "      ");
+    write_property(out, t, &t->keys[from[i]]);
+    fprintf(out, i + 1 < n ? ",\n" : "\n    }");
+  }
+}
+
+/* What kinds of keys may be; a number may be an expression of params, which is text. */
+static const struct {
+  const char *name, *schema;
+} defs[] = {
+    {"name", "\"type\": \"string\""},
+    {"title", "\"type\": \"string\""},
+    {"mesh", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/number\"}"},
+    {"number", "\"type\": [\"number\", \"string\"]"},
+    {"size", "\"$ref\": \"#/$defs/number\""},
+    {"rates", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/ways\"}]"},
+    {"energies", "\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/ways\"}]"},
+    {"ways", "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\"read\": {\"$ref\": "
+             "\"#/$defs/number\"}, \"write\": {\"$ref\": \"#/$defs/number\"}}"},
+    {"energy", "\"type\": \"string\""},
+    {"time", "\"$ref\": \"#/$defs/number\""},
+    {"flag", "\"type\": \"boolean\""},
+    {"bits", "\"$ref\": \"#/$defs/number\""},
+    {"area", "\"type\": \"string\""},
+    {"ops", "\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}"},
+    {"positive", "\"$ref\": \"#/$defs/number\""},
+    {"frequency", "\"type\": \"string\""},
+    {"length", "\"type\": \"string\""},
+    {"overlap", "\"enum\": [\"perfect\", \"double-buffer\", \"none\"]"},
+    {"count", "\"$ref\": \"#/$defs/number\""},
+    {"cost", "\"$ref\": \"#/$defs/number\""},
+    {"bytes", "\"$ref\": \"#/$defs/number\""},
+    {"memories", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/memory\"}"},
+    {"units", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/unit\"}"},
+};
+
+static void write_schema(FILE *out) {
+  static const struct {
+    const char *name;
+    const tf_table *of;
+  } objects[] = {{"architecture", &tf_arch_table},
+                 {"memory", &tf_memory_table},
+                 {"unit", &tf_unit_table},
+                 {"core", &tf_core_table},
+                 {"multiprocessor", &tf_multiprocessor_table}};
+  fprintf(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+               "  \"title\": \"Architectures of tileflow\",\n  \"type\": \"object\",\n"
+               "  \"properties\": {\"architecture\": {\"$ref\": \"#/$defs/architecture\"}},\n  \"$defs\": {\n");
+  for (size_t i = 0; i < sizeof defs / sizeof *defs; i++)
+    fprintf(out, "    \"%s\": {%s},\n", defs[i].name, defs[i].schema);
+  for (size_t i = 0; i < 5; i++) {
+    fprintf(out, "    \"%s\": {", objects[i].name);
+    write_object(out, objects[i].of, "");
+    fprintf(out, i < 4 ? "},\n" : "}\n  }\n}\n");
+  }
+}
+
+static void check_schema(void) {
+  static const char path[] = "docs/architecture.schema.json";
+  char *text;
+  size_t len;
+  FILE *out = case_text(&text);
+  write_schema(out);
+  fclose(out);
+  if (getenv("TF_UPDATE_GOLDEN")) {
+    FILE *f = fopen(path, "w");
+    if (CHECK(f != NULL)) fputs(text, f);
+    if (f) fclose(f);
+  }
+  char *file = case_file(path, &len);
+  CHECK(!strcmp(file, text)); /* TF_UPDATE_GOLDEN=1 writes it anew */
+  free(file);
+  free(text);
+}
+
+/* ---- a key that is added ------------------------------------------------------------------------ */
+
+typedef struct {
+  tf_memory m;
+  double leakage;
+} grown;
+
+/* The table of memories with one row more. */
+static tf_table grown_table(void) {
+  static tf_key keys[TF_MOST_KEYS];
+  tf_table t = tf_memory_table;
+  memcpy(keys, t.keys, t.n * sizeof *keys);
+  keys[t.n++] = (tf_key){TF_KEY_PJ, "leakage", "leakage", TF_FIELD_REAL, offsetof(grown, leakage), sizeof(double), 0,
+                         "", "energy per cycle"};
+  t.keys = keys;
+  return t;
+}
+
+/* What a memory of the text is, and what is said against it, to be freed. */
+static char *read_grown(const tf_table *t, const char *text, grown *out) {
+  tf_arena *arena = tf_arena_new();
+  tf_diags *d = tf_diags_new();
+  tf_arch arch = {.word_bits = 16, .technology_nm = 45};
+  tf_reader base = {.arena = arena, .diags = d, .file = tf_diags_add_file(d, "m.yaml", text, strlen(text))};
+  tf_arch_reader r = {.base = &base, .arch = &arch};
+  const tf_ynode *v[TF_MOST_KEYS], *node = tf_yaml_read(arena, base.file, text, strlen(text), d);
+  memset(out, 0, sizeof *out);
+  if (CHECK(node != NULL) && tf_keys_check(&r, node, t, v)) tf_keys_read(&r, t, v, node->at, out);
+  char *said = tf_diags_text(d);
+  tf_diags_free(d);
+  tf_arena_free(arena);
+  return said;
+}
+
+static char *identity_of(const tf_table *t, const grown *g) {
+  char *text;
+  FILE *out = case_text(&text);
+  tf_keys_print(out, t, g);
+  fclose(out);
+  return text;
+}
+
+static void check_identities(const tf_table *t, const grown *without, const grown *three, const grown *four) {
+  char *text[3] = {identity_of(t, without), identity_of(t, three), identity_of(t, four)};
+  char *before = identity_of(&tf_memory_table, without);
+  CHECK_TEXT(text[0], before); /* what was logged before the key was there still holds */
+  CHECK(strcmp(text[0], text[1]) != 0 && strcmp(text[1], text[2]) != 0 && strcmp(text[0], text[2]) != 0);
+  CHECK(!tf_keys_same(t, without, three) && !tf_keys_same(t, three, four) && tf_keys_same(t, three, three));
+  for (int i = 0; i < 3; i++)
+    free(text[i]);
+  free(before);
+}
+
+static void check_wrong(const tf_table *t) {
+  grown g;
+  char *near = read_grown(t, "{name: M, leekage: 3 pJ}", &g), *unit = read_grown(t, "{name: M, leakage: 3 ns}", &g),
+       *below = read_grown(t, "{name: M, leakage: -3 pJ}", &g);
+  CHECK(strstr(near, "unknown key 'leekage' in a memory, did you mean 'leakage'?") != NULL);
+  CHECK(strstr(unit, "m.yaml:1:22: error[E_UNIT]: 'ns' is no unit for 'leakage'") != NULL);
+  CHECK(strstr(below, "'leakage' is -3, must not be negative") != NULL);
+  free(near);
+  free(unit);
+  free(below);
+}
+
+static void check_added(void) {
+  const tf_table t = grown_table();
+  grown without, three, four;
+  char *said[3] = {read_grown(&t, "{name: M, latency: 2}", &without),
+                   read_grown(&t, "{name: M, latency: 2, leakage: 3 pJ}", &three),
+                   read_grown(&t, "{name: M, latency: 2, leakage: 0.004 nJ}", &four)};
+  for (int i = 0; i < 3; i++) {
+    CHECK_TEXT(said[i], "");
+    free(said[i]);
+  }
+  CHECK(without.leakage == 0 && three.leakage == 3 && four.leakage == 4 && four.m.latency == 2);
+  check_identities(&t, &without, &three, &four);
+  check_wrong(&t);
+  char *docs = reference_of(&t), *schema;
+  FILE *out = case_text(&schema);
+  write_object(out, &t, "");
+  fclose(out);
+  CHECK(strstr(docs, "| `leakage` | energy per cycle | 0 |\n") != NULL);
+  CHECK(strstr(schema, "\"leakage\": {\"description\": \"energy per cycle\", \"$ref\": \"#/$defs/energy\"}") != NULL);
+  free(docs);
+  free(schema);
+}
+
+int main(void) {
+  static const tf_table *const tables[] = {&tf_arch_table, &tf_memory_table, &tf_unit_table, &tf_core_table,
+                                           &tf_multiprocessor_table};
+  size_t len;
+  char *docs = case_file("docs/FORMATS.md", &len);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    check_reference(tables[i], docs);
+  free(docs);
+  check_schema();
+  check_added();
+  return check_report();
+}
