@@ -1,5 +1,5 @@
-/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/architecture.schema.json say what they say, and
- * a row that is added is read, told apart, compared and described without another line. */
+/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/architecture.schema.json say what they say,
+ * and a row that is added is read, told apart, compared and described without another line. */
 #include <stdlib.h>
 
 #include "model/identity/print.h"
@@ -158,8 +158,8 @@ static tf_table grown_table(void) {
   static tf_key keys[TF_MOST_KEYS];
   tf_table t = tf_memory_table;
   memcpy(keys, t.keys, t.n * sizeof *keys);
-  keys[t.n++] = (tf_key){TF_KEY_PJ, "leakage", "leakage", TF_FIELD_REAL, offsetof(grown, leakage), sizeof(double), 0,
-                         "", "energy per cycle"};
+  keys[t.n++] = (tf_key){TF_KEY_PJ,      "leakage", "leakage", TF_FIELD_REAL,     offsetof(grown, leakage),
+                         sizeof(double), 0,         "",        "energy per cycle"};
   t.keys = keys;
   return t;
 }
