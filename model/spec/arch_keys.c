@@ -240,7 +240,7 @@ static bool read_below(tf_arch_reader *r, const tf_key *k, const tf_ynode *node,
 
 /* ---- figures of kernels ------------------------------------------------------------- */
 static bool read_figures(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
-  const tf_ynode *v[TF_MOST_KEYS];
+  const tf_ynode *v[TF_MOST_KEYS] = {NULL};
   const tf_table *t = tf_key_table(k->kind);
   bool ok = tf_keys_check(r, node, t, v);
   return tf_keys_read(r, t, v, node->at, tf_key_at(k, s)) && ok;

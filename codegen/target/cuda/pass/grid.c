@@ -41,7 +41,7 @@ static int rows_below(const lowering *w, const ir_body *b) {
  * in common.  -1: none. */
 static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   const int home = cu_home(w->plan->arch);
-  if (!w->p->machine.groups || !home || !w->plan->arch->memories[home].multicast) return -1;
+  if (n < 1 || !w->p->machine.groups || !home || !w->plan->arch->memories[home].multicast) return -1;
   const int dim = rows_below(w, &chain[n - 1]->body);
   int found = -1;
   for (int i = 0; i < n; i++)
