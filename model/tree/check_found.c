@@ -3,6 +3,7 @@
  * needed move towards each other or apart, or alike: the first step, the last whole one, the last one, which may be
  * shorter, and those after it, which are empty, tell of all.  Elsewhere, and where boxes are clipped, every step is
  * checked. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/spec/dims.h"
@@ -225,65 +226,270 @@ static void walk_settings(const found *q, int64_t settings) {
 }
 
 /* ---- gaps ------------------------------------------------------------------------------------------------- */
-/* A loop of more than one step between a nested scope and the one around it, by its number on the way down. */
+/* What op o makes in the runs of nested scope s must be all of the box that the scope around it is told of.  Loops that
+ * move different ranks are looked at apart: a box is a product, and so is the union of the boxes of all settings. */
+
+/* A loop above s that takes more than one step. */
 typedef struct {
-  int number;
-  int64_t trip;
+  int loop;
+  int64_t n;
 } turn;
 
-/* The loops between nested scope s and the scope around it; returns how many, of at most TF_SHIFT_LOOPS. */
-static int turns_above(const found *q, int s, turn *list) {
-  const tf_tree *t = q->f->tree;
-  int n = 0, above = 0;
-  for (int up = t->nodes[s].parent; up >= 0; up = t->nodes[up].parent)
-    above += t->nodes[up].n_loops;
-  for (int up = t->nodes[s].parent; t->nodes[up].kind == TF_TILE; up = t->nodes[up].parent) {
-    above -= t->nodes[up].n_loops;
-    for (int k = 0; k < t->nodes[up].n_loops && above + k < TF_SHIFT_LOOPS; k++)
-      if (t->nodes[up].loops[k].trip > 1) list[n++] = (turn){above + k, t->nodes[up].loops[k].trip};
-  }
-  return n;
+typedef struct {
+  found *q;
+  int s, child;    /* child: of the scope around s, towards s */
+  uint64_t inside; /* those of `turns` between the two scopes */
+  uint64_t turns;  /* by their number on the way down */
+  turn at[TF_SHIFT_LOOPS];
+  bool together; /* all loops have to be looked at together, as some read may be idle or in the padding while another
+                    is not */
+  bool again;    /* found out on the way */
+  uint64_t group;
+  tf_ival *whole; /* [rank] what is made in all of them */
+  tf_ival *box;   /* [setting of the loops inside * rank] */
+  int *picked;    /* [rank * settings] */
+  tf_ival *row;   /* [settings] */
+  int64_t looks;
+} gaps_at;
+
+enum { MOST_LOOKS = 1 << 22 };
+enum verdict { WHOLE, GAPS, UNKNOWN };
+
+/* The loops above s; false: too deep to be told apart. */
+static bool list_turns(gaps_at *g) {
+  const tf_facts *f = g->q->f;
+  int depth = 0;
+  for (int n = 0; n != g->s; n = tf_child_towards(f, n, g->s))
+    for (int k = 0; f->tree->nodes[n].kind == TF_TILE && k < f->tree->nodes[n].n_loops; k++, depth++) {
+      if (f->tree->nodes[n].loops[k].trip < 2) continue;
+      if (depth >= TF_SHIFT_LOOPS) return false;
+      const uint64_t bit = UINT64_C(1) << depth;
+      g->turns |= bit;
+      g->inside |= tf_is_above(f, g->child, n) ? bit : 0;
+      g->at[depth] = (turn){f->loop_from[n] + k, useful_steps(f, n, k)};
+    }
+  return true;
 }
 
-static int64_t size_of(int64_t by) { return by < 0 ? -by : by; }
+/* Whether op j takes part: it makes the tensor, or reads it, or what is made of it below s. */
+static bool takes_part(const found *q, int j) { return j == q->o || reads_marked(q, &q->f->wl->ops[j]); }
 
-/* Whether the steps of these loops, each of which brings `len` elements of a rank, leave some between them out. */
-static bool leaves_gaps(const tf_shift *s, int64_t len, const turn *loops, int n) {
-  uint64_t left = 0;
-  for (int i = 0; i < n; i++)
-    left |= (uint64_t)(s->mask >> loops[i].number & 1 && s->by[loops[i].number]) << i;
-  while (left) { /* the shortest steps first */
-    int least = -1;
-    for (int i = 0; i < n; i++)
-      if (left >> i & 1 && (least < 0 || size_of(s->by[loops[i].number]) < size_of(s->by[loops[least].number])))
-        least = i;
-    const int64_t by = size_of(s->by[loops[least].number]);
-    if (by > len) return true;
-    len += by * (loops[least].trip - 1);
-    left &= ~(UINT64_C(1) << least);
+/* Loops that move a dim of an op that takes part. */
+static uint64_t moving(const gaps_at *g, int at) { return g->q->shift[at].mask & g->turns; }
+
+/* Merges into g->group all loops that some dim ties to one of it; of the maker the ranks alone. */
+static void tie_group(gaps_at *g) {
+  const tf_facts *f = g->q->f;
+  for (uint64_t before = 0; before != g->group;) {
+    before = g->group;
+    for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++) {
+      const int o = f->leaf_op[j], n = o == g->q->o ? f->wl->ops[o].n_out_dims : f->wl->ops[o].n_dims;
+      for (int i = 0; i < n && takes_part(g->q, o); i++)
+        if (moving(g, f->dim_from[o] + i) & g->group) g->group |= moving(g, f->dim_from[o] + i);
+    }
+  }
+}
+
+/* Loops that move anything of what is made, of its readers and their readers. */
+static uint64_t all_moving(const gaps_at *g) {
+  const tf_facts *f = g->q->f;
+  uint64_t all = 0;
+  for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++)
+    for (int o = f->leaf_op[j], i = 0; i < f->wl->ops[o].n_dims && takes_part(g->q, o); i++)
+      all |= moving(g, f->dim_from[o] + i);
+  return all;
+}
+
+/* Whether one read of a tensor that takes part may lie in its padding while another does not. */
+static bool pads_unlike(const gaps_at *g) {
+  const tf_facts *f = g->q->f;
+  for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++) {
+    const tf_tensor *z = &f->wl->tensors[f->wl->ops[f->leaf_op[j]].out];
+    int reads = 0;
+    bool padded = false;
+    if (!g->q->marked[f->wl->ops[f->leaf_op[j]].out]) continue;
+    TF_EACH_READ (f, f->leaf_op[j], g->s, at)
+      reads++;
+    for (int r = 0; r < z->rank; r++)
+      padded |= z->pad[r] > 0;
+    if (padded && reads > 1) return true;
   }
   return false;
 }
 
-/* Whether what op o makes in the runs of nested scope s, for its readers there, is not a whole box: steps lie apart, or
- * one loop moves it along two ranks at once.  Where parts move unlike nothing is said. */
-static bool has_gaps(found *q, int s) {
-  turn loops[TF_SHIFT_LOOPS];
-  const int n = turns_above(q, s, loops), ranks = q->f->wl->ops[q->o].n_out_dims;
-  const int at = q->f->dim_from[q->o];
-  bool gaps = false, mixed = false;
-  shifts_at(q, s);
-  for (int i = 0; i < n; i++) {
-    int moved = 0;
-    for (int r = 0; r < ranks; r++)
-      moved += q->shift[at + r].mask >> loops[i].number & 1 && q->shift[at + r].by[loops[i].number];
-    gaps |= moved > 1;
-  }
+/* Whether nothing can lie between the steps, by how loops move what is made. */
+static bool is_plain(const gaps_at *g) {
+  const found *q = g->q;
+  const int at = q->f->dim_from[q->o], ranks = q->f->wl->ops[q->o].n_out_dims;
+  uint64_t moved = 0, twice = 0;
   for (int r = 0; r < ranks; r++) {
-    mixed |= q->shift[at + r].mixed;
-    gaps |= q->r->now[at + r].len > 0 && leaves_gaps(&q->shift[at + r], q->r->now[at + r].len, loops, n);
+    if (q->shift[at + r].mixed) return false;
+    twice |= moved & q->shift[at + r].mask;
+    moved |= q->shift[at + r].mask;
   }
-  return gaps && !mixed;
+  return !((twice | steep_reads(q)) & g->inside);
+}
+
+/* Whether op j does not run in a setting of the group, or, as far as the group's loops tell, never does. */
+static bool is_out(const gaps_at *g, int j) {
+  const tf_facts *f = g->q->f;
+  bool out = false;
+  for (int i = 0; i < f->wl->ops[j].n_dims; i++)
+    out |= moving(g, f->dim_from[j] + i) & g->group && g->q->r->now[f->dim_from[j] + i].len <= 0;
+  return out;
+}
+
+/* What is made at node n of the ranks of the group at the present setting; other ranks are left at one element. False:
+ * nothing. */
+static bool made_at(gaps_at *g, int n, tf_ival *box) {
+  const found *q = g->q;
+  const tf_facts *f = q->f;
+  const int at = f->dim_from[q->o];
+  bool out = false, in = false, made = true;
+  tf_ranges_reset(q->r);
+  q->r->apart = !g->together;
+  tf_ranges_towards(q->r, n);
+  q->r->apart = false;
+  for (int r = 0; r < f->wl->ops[q->o].n_out_dims; r++) {
+    const bool ours = g->together || moving(g, at + r) & g->group;
+    box[r] = ours ? q->r->now[at + r] : (tf_ival){0, 1};
+    made &= box[r].len > 0;
+  }
+  if (g->together || !made) return made;
+  for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++)
+    if (f->leaf_op[j] != q->o && takes_part(q, f->leaf_op[j])) *(is_out(g, f->leaf_op[j]) ? &out : &in) = true;
+  g->again |= out && in;
+  return !out;
+}
+
+static int by_start(const void *a, const void *b) {
+  const tf_ival *x = a, *y = b;
+  return (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+/* Whether the picked boxes cover the last rank of the whole. */
+static bool covers_row(gaps_at *g, int rank, const int *picked, int n) {
+  const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
+  int64_t to = g->whole[rank].lo;
+  for (int i = 0; i < n; i++)
+    g->row[i] = g->box[picked[i] * ranks + rank];
+  qsort(g->row, (size_t)n, sizeof *g->row, by_start);
+  for (int i = 0; i < n && g->row[i].lo <= to; i++)
+    if (g->row[i].lo + g->row[i].len > to) to = g->row[i].lo + g->row[i].len;
+  return to >= g->whole[rank].lo + g->whole[rank].len;
+}
+
+/* The same of the ranks from `rank` on: along this rank, of each stretch in which the same boxes are met. */
+static bool covers(gaps_at *g, int rank, const int *picked, int n, int most) {
+  const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
+  g->looks += n;
+  if (rank + 1 == ranks) return covers_row(g, rank, picked, n);
+  int *next = &g->picked[(rank + 1) * most];
+  for (int64_t from = g->whole[rank].lo, to, end = from + g->whole[rank].len; from < end; from = to) {
+    int here = 0;
+    to = end;
+    for (int i = 0; i < n; i++) {
+      const tf_ival b = g->box[picked[i] * ranks + rank];
+      const int64_t stop = b.lo > from ? b.lo : b.lo + b.len;
+      if (stop <= from) continue;
+      to = stop < to ? stop : to;
+      if (b.lo <= from) next[here++] = picked[i];
+    }
+    if (g->looks > MOST_LOOKS || !covers(g, rank + 1, next, here, most)) return false;
+    g->looks += n;
+  }
+  return true;
+}
+
+static void set_turns(const gaps_at *g, uint64_t loops, int64_t setting) {
+  for (; loops; loops &= loops - 1) {
+    const turn *t = &g->at[__builtin_ctzll(loops)];
+    g->q->digits[t->loop] = setting % t->n;
+    setting /= t->n;
+  }
+}
+
+/* The number of settings of the loops; 0: too many. */
+static int64_t settings_of(const gaps_at *g, uint64_t loops) {
+  int64_t all = 1;
+  for (; loops; loops &= loops - 1) {
+    const int64_t n = g->at[__builtin_ctzll(loops)].n;
+    if (n > MOST_STEPS / all) return 0;
+    all *= n;
+  }
+  return all;
+}
+
+/* Whether the `n` settings of the loops inside leave gaps at the present setting of those above. */
+static enum verdict look_here(gaps_at *g, int n) {
+  const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
+  int some = 0;
+  if (!made_at(g, g->child, g->whole)) return WHOLE;
+  for (int i = 0; i < n; i++) {
+    set_turns(g, g->group & g->inside, i);
+    g->picked[some] = some;
+    some += made_at(g, g->s, &g->box[some * ranks]);
+  }
+  set_turns(g, g->group & g->inside, 0);
+  const bool all = covers(g, 0, g->picked, some, n);
+  return g->looks > MOST_LOOKS ? UNKNOWN : all ? WHOLE : GAPS;
+}
+
+/* Looks at all settings of the group's loops.  False: out of memory. */
+static bool look_through(gaps_at *g, tf_arena *a, enum verdict *v) {
+  const int64_t in = settings_of(g, g->group & g->inside), out = settings_of(g, g->group & ~g->inside);
+  const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
+  *v = UNKNOWN;
+  if (!in || !out || in > MOST_STEPS / out) return true;
+  g->whole = TF_ARRAY(a, tf_ival, (size_t)ranks);
+  g->box = TF_ARRAY(a, tf_ival, (size_t)(in * ranks));
+  g->row = TF_ARRAY(a, tf_ival, (size_t)in);
+  g->picked = TF_ARRAY(a, int, (size_t)(in * ranks));
+  if (!g->whole || !g->box || !g->row || !g->picked) return false;
+  memset(g->q->digits, 0, (size_t)g->q->f->n_loops * sizeof *g->q->digits);
+  g->q->r->digits = g->q->digits;
+  *v = WHOLE;
+  for (int64_t i = 0; i < out && *v == WHOLE; i++) {
+    set_turns(g, g->group & ~g->inside, i);
+    *v = look_here(g, (int)in);
+  }
+  g->q->r->digits = NULL;
+  return true;
+}
+
+static bool look_at_groups(gaps_at *g, tf_arena *a, enum verdict *v) {
+  uint64_t left = all_moving(g) & g->inside;
+  *v = WHOLE;
+  while (left && *v == WHOLE && !g->again) {
+    g->group = left & -left;
+    if (g->together)
+      g->group = all_moving(g);
+    else
+      tie_group(g);
+    left &= ~g->group;
+    if (!look_through(g, a, v)) return false;
+  }
+  return true;
+}
+
+/* Whether what op o makes in the runs of nested scope s leaves gaps.  False: out of memory. */
+static bool find_gaps(found *q, int s, tf_arena *a, enum verdict *v) {
+  gaps_at g = {.q = q, .s = s, .child = s};
+  while (q->f->tree->nodes[q->f->tree->nodes[g.child].parent].kind != TF_SCOPE)
+    g.child = q->f->tree->nodes[g.child].parent;
+  q->scope = s;
+  mark(q);
+  shifts_at(q, s);
+  *v = UNKNOWN;
+  if (!list_turns(&g)) return true;
+  *v = WHOLE;
+  if (is_plain(&g)) return true;
+  g.together = pads_unlike(&g);
+  if (!look_at_groups(&g, a, v)) return false;
+  if (!g.again) return true;
+  g.again = false;
+  g.together = true;
+  return look_at_groups(&g, a, v);
 }
 
 static bool read_outside(const found *q, int s) {
@@ -308,7 +514,9 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
   for (q.o = 0; q.o < f->wl->n_ops; q.o++) {
     int home = f->home_scope[f->wl->ops[q.o].out];
     for (int n = f->tree->nodes[f->lead[q.o]].parent; home >= 0 && n > home; n = f->tree->nodes[n].parent) {
-      if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) && has_gaps(&q, n)) gaps(r, q.o);
+      enum verdict v = WHOLE;
+      if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) && !find_gaps(&q, n, c->arena, &v)) return false;
+      if (v != WHOLE) (v == GAPS ? gaps : unknown)(r, q.o);
       q.scope = f->tree->nodes[n].parent;
       if (f->tree->nodes[q.scope].kind != TF_SCOPE) continue;
       mark(&q);
