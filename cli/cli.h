@@ -39,6 +39,7 @@ typedef struct {
   double time_limit; /* 0: none */
   const char *log;   /* of search alone, like `resume` */
   bool resume;
+  bool front; /* the Pareto front is wanted, too: not only the best */
 } cli_looking;
 
 typedef struct {

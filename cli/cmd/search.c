@@ -73,7 +73,9 @@ static cli_status run(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) status = cli_read_starts(&s, &o->start);
-  if (status == CLI_DONE) status = cli_search_after_formulas(&s, &o->look);
+  cli_looking look = o->look;
+  look.front = o->pareto != NULL;
+  if (status == CLI_DONE) status = cli_search_after_formulas(&s, &look);
   if (status == CLI_DONE) status = cli_count_words(&s);
   if (status == CLI_DONE && !print_all(&s, o)) status = CLI_FAILED;
   cli_close(&s);

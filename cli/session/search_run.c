@@ -42,6 +42,7 @@ static tf_search_result *run(cli_session *s, const cli_looking *l) {
   m.limit = l->time_limit;
   tf_search_opts opts = {.strategy = l->strategy,
                          .objective = l->objective,
+                         .goal = l->front ? 0 : m.bound,
                          .budget.seed = l->seed,
                          .budget.threads = l->threads,
                          .budget.max_evals = m.max_evals,

@@ -233,6 +233,7 @@ static void next_pass(solver *v) {
 
 static void run(solver *v) {
   v->open = INFINITY;
+  if (meets_floor(v)) return;
   if (!list_heads(v)) {
     v->failed = true;
     return;
@@ -403,7 +404,7 @@ static bool solve(solver *v) {
   if (v->tie) {
     if (!begin_with(v, v->known)) return tf_out_of_memory(v->diags);
   } else if (!v->o->alone) {
-    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, begin, v};
+    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, tf_x_floor_all(&v->floor), begin, v};
     r->evals += tf_x_start_with(&s, &v->watch);
   }
   if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;

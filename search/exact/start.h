@@ -10,6 +10,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_solve_opts *o;
   int threads;
+  double floor; /* no mapping has less of the objective */
   /* Takes a mapping, its value of the objective asked for, and its figures; takes over the tree.  True: no mapping is
    * better, and no more are wanted. */
   bool (*take)(void *ctx, tf_tree **tree, double value, const tf_figures *f);

@@ -24,6 +24,7 @@ enum {
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
+  TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
 };
 
@@ -46,7 +47,9 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
-  int idle; /* batches in a row without an evaluation */
+  int idle;           /* batches in a row without an evaluation */
+  int64_t met;        /* evaluations when the goal was met; -1: it has not been */
+  double goal_energy; /* as in tf_task */
   tf_rng rng;
   bool failed;
 } driver;
@@ -136,6 +139,7 @@ static int ask_batch(driver *v) {
     t->effort_quota = effort > 0 ? 1 + (effort - v->effort) / BATCH : 0;
     t->logged = tf_log_find(&v->log, t->no);
     t->variants_within = variants_within(v);
+    t->goal_energy = v->goal_energy;
     if (left < INT64_MAX) left -= t->quota;
   }
   return n;
@@ -231,6 +235,14 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   return v->res->evals > before;
 }
 
+/* Whether no mapping is better than the best, and its ties have had their time. */
+static bool is_proved(driver *v) {
+  const tf_search_result *r = v->res;
+  if (v->o->goal <= 0 || !r->n_best || r->best[0].value > v->o->goal * (1 + 1e-12)) return false;
+  if (v->met < 0) v->met = r->evals, v->goal_energy = r->best[0].figures.energy_pj;
+  return r->evals - v->met >= (v->met > TIES_LEAST ? v->met : TIES_LEAST);
+}
+
 static void run(driver *v, bool given, int threads, tf_diags *d) {
   const int idle_most = given ? IDLE_GIVEN : IDLE_MOST;
   v->res->stopped_by = TF_STOP_EXHAUSTED;
@@ -241,6 +253,10 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
       return;
     }
     v->idle = batch(v, threads, n, d) ? 0 : v->idle + 1;
+    if (is_proved(v)) {
+      v->res->stopped_by = TF_STOP_PROVED;
+      return;
+    }
     if (atomic_load(&v->watch.why)) {
       v->res->stopped_by = tf_watch_why(&v->watch);
       return;
@@ -381,6 +397,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
     return NULL;
   }
   v->o = o;
+  v->met = -1;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
   tf_watch_begin(&v->watch, &o->budget);
   tf_search_result *out = NULL;

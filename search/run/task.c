@@ -24,6 +24,7 @@ enum {
   GLANCE_FROM = 1000,      /* with fewer evaluations left than this, preparing the model for batches does not pay */
 };
 
+#define TIES 0.3    /* the power of the energy in the guiding cost once the goal is met */
 #define BESIDE 0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
 
 /* A task while it runs. */
@@ -97,9 +98,11 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
 }
 
 /* The guiding cost: what strategies are told.  For latency it is the objective plus a small share for the times of all
- * nodes: where one part of the tree dominates the time, improvements of the others still show. */
-static double guide_of(const work *w, const tf_result *r, double cost) {
-  double sum = 0;
+ * nodes: where one part of the tree dominates the time, improvements of the others still show.  Once the goal is met,
+ * and only ties can be won, less energy counts, but less than the objective. */
+static double guide_of(const work *w, const tf_result *r, const tf_figures *f) {
+  double sum = 0, cost = tf_objective_value(w->t->opts->objective, f);
+  if (w->t->goal_energy > 0) cost *= pow(f->energy_pj / w->t->goal_energy, TIES);
   if (w->t->opts->objective != TF_LATENCY || r->cycles <= 0) return cost;
   for (int n = 0; n < w->tree->n_nodes; n++)
     sum += r->nodes[n].cycles < r->cycles ? r->nodes[n].cycles : r->cycles;
@@ -162,7 +165,7 @@ static double evaluate(work *w, const int64_t *trips) {
   if (!r.feasible) return misfit_cost(&r);
   tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   double cost = tf_objective_value(w->t->opts->objective, &f);
-  double guide = guide_of(w, &r, cost);
+  double guide = guide_of(w, &r, &f);
   if (w->masked) cost = count_mask(w, trips, cost, &f);
   if (!offer(w, trips, &f, cost, guide)) return TF_COST_BAD * 1e9;
   if (guide < w->t->cost) w->t->cost = guide;

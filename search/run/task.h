@@ -51,7 +51,7 @@ typedef struct {
   int n;
   tf_hint *hints; /* of the best mapping of all, sorted by key */
   int n_hints;
-  double best;
+  double best, best_energy;
   uint64_t *tried; /* hash table of the completions that were offered as variants; 0: free */
   size_t n_tried, tried_room;
 } tf_memory_of_search;
@@ -92,7 +92,9 @@ typedef struct {
   const int64_t *begin;        /* trip counts tried first and used as hints, begin_loops of them; NULL: none */
   int begin_loops;
   const tf_logged *logged; /* replayed from the log; NULL: to be searched */
-  double variants_within;  /* variants with a greater objective value are not kept */
+  double goal_energy; /* in pJ, of the best when it met the goal of the search: from then on the guiding cost goes by
+                         energy, too; 0: not met */
+  double variants_within; /* variants with a greater objective value are not kept */
   /* results */
   tf_reads reads;
   bool legal, exhausted, cut; /* cut: stopped by the budget, before its quota */

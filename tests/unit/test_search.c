@@ -141,7 +141,6 @@ static void resume(problem p, int64_t evals, int64_t stop_after) {
   o.resume = true;
   tf_search_result *again = run(&p, &o);
   check_same(whole, again);
-  tf_search_free(again);
   again = run(&p, &o); /* all of it from the log */
   check_same(whole, again);
   tf_search_free(again);
@@ -563,7 +562,34 @@ static void test_effort(void) {
   }
 }
 
+/* ---- a goal --------------------------------------------------------------------------------- */
+/* A search that knows that nothing is better than what it has ends, and not before its ties are looked at; one whose
+ * goal is out of reach is the same as one without. */
+static void test_goal(void) {
+  problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml");
+  tf_bounds b;
+  CHECK(tf_bounds_of(p.s->arch, p.s->workload, &b));
+  const double least = tf_bounds_value(TF_LATENCY, &b, p.s->arch);
+  tf_search_opts o = {.budget.seed = 3, .budget.threads = 2, .budget.max_evals = 5000};
+  tf_search_result *without = run(&p, &o);
+  o.goal = least / 2;
+  tf_search_result *beyond = run(&p, &o);
+  check_same(without, beyond);
+  o.goal = without ? without->best[0].value : 0;
+  o.budget.max_evals = 200000;
+  tf_search_result *met = run(&p, &o);
+  CHECK(met && met->stopped_by == TF_STOP_PROVED && met->evals < o.budget.max_evals);
+  CHECK(met && met->evals > 32768 && met->best[0].value <= o.goal * (1 + 1e-12));
+  CHECK(met && without && met->best[0].figures.energy_pj <= without->best[0].figures.energy_pj);
+  tf_search_free(without);
+  tf_search_free(beyond);
+  tf_search_free(met);
+  tf_search_free(again);
+  drop(&p);
+}
+
 int main(void) {
+  test_goal();
   test_odd();
   test_effort();
   test_left_over();
