@@ -28,9 +28,10 @@ static void linear(page *p, tf_rng *g) {
             any = passes ? rng_between(g, 60, 200) : rng_between(g, 1, 90),
             k = tall ? rng_between(g, 128, 560) : rng_between(g, passes ? 20 : 1, 90);
   /* blocks of 32 to 96 columns, for which panels may have to be narrower */
-  const bool blocks = passes && m % 3 != 0;
-  const int n_any = parts(any, rng_between(g, 1, any)), n_trip = blocks ? 2 + k % 2 : n_any,
-            n = blocks ? 16 * (2 + k % 5) * n_trip : any, k_trip = parts(k, rng_between(g, 1, k)),
+  const bool blocks = passes && tf_rng_below(g, 3);
+  const int wide = 16 * rng_between(g, 2, 6), cuts = rng_between(g, 2, 3);
+  const int n_any = parts(any, rng_between(g, 1, any)), n_trip = blocks ? cuts : n_any,
+            n = blocks ? wide * n_trip : any, k_trip = parts(k, rng_between(g, 1, k)),
             m_trip = passes ? 1 : parts(m, rng_between(g, 1, m));
   const bool turned = !passes && tf_rng_below(g, 2), inside = tf_rng_below(g, 2),
              threads = tf_rng_below(g, passes ? 8 : 4) == 0;

@@ -252,12 +252,13 @@ static bool one(session *s, uint64_t seed) {
 /* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
 static uint64_t kind_of(const session *s, uint64_t lot) {
   static const uint64_t sevenths[] = {DRAW_PANELS, DRAW_STREAM, DRAW_FEW, DRAW_DEALT, 0, 0, 0};
-  static const uint64_t others[] = {DRAW_CONV, DRAW_CONV, DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW, 0, 0, 0};
+  static const uint64_t others[] = {DRAW_CONV,  DRAW_CONV,  DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW,
+                                    DRAW_FORKS, DRAW_SPACE, 0,         0,         0};
   if (s->panels) return DRAW_PANELS;
   if (s->spelled || draw_lot(lot, "spelled", 5) == 0) return DRAW_SPELLED;
   if (s->text && draw_lot(lot, "wild", 8) == 0) return DRAW_WILD;
   const uint64_t kind = sevenths[draw_lot(lot, "kind", 7)];
-  return kind ? kind : others[draw_lot(lot, "other kind", 8)];
+  return kind ? kind : others[draw_lot(lot, "other kind", sizeof others / sizeof *others)];
 }
 
 int main(int argc, char **argv) {

@@ -284,9 +284,9 @@ static bool one(session *s, uint64_t seed) {
 
 /* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
 static uint64_t kind_of(uint64_t lot) {
-  static const uint64_t kinds[] = {DRAW_STREAM, DRAW_ROWS};
+  static const uint64_t kinds[] = {DRAW_STREAM, DRAW_ROWS, DRAW_SPELLED};
   const uint64_t kind = draw_lot(lot, "kind", 8);
-  return kind < 2 ? kinds[kind] : DRAW_WILD;
+  return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : DRAW_WILD;
 }
 
 int main(int argc, char **argv) {

@@ -233,7 +233,7 @@ static bool check_solver(machine *m, tf_objective objective, tf_diags *d) {
 static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight) {
   static const char *const strategies[] = {"ga-mcts", "random"};
   char arch[1200], work[900];
-  bool alone = i % 2;
+  bool alone = tf_rng_below(rng, 2);
   draw_arch(rng, alone, arch, sizeof arch);
   draw_work(rng, work, sizeof work);
   tf_text texts[2] = {{"a.yaml", arch, strlen(arch)}, {"w.yaml", work, strlen(work)}};
@@ -244,8 +244,8 @@ static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight)
     tf_objective objective = (tf_objective[]){TF_LATENCY, TF_ENERGY, TF_EDP, TF_TRAFFIC, TF_TRAFFIC}[pick(rng, 0, 4)];
     check_touched(s->workload, work);
     bool ok = CHECK(tf_bounds_of(s->arch, s->workload, &m.bounds)) && CHECK(!alone || m.nested);
-    ok = ok && check_search(&m, objective, strategies[i / 2 % 2], evals, d);
-    if (ok && i % 4 == 0) ok = check_solver(&m, objective, d);
+    ok = ok && check_search(&m, objective, strategies[tf_rng_below(rng, 2)], evals, d);
+    if (ok && tf_rng_below(rng, 4) == 0) ok = check_solver(&m, objective, d);
     if (!ok) printf("case %d:\n%s%s", i, arch, work);
     *mappings += m.mappings;
     *tight += m.tight;

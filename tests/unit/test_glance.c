@@ -107,12 +107,12 @@ int main(void) {
     tf_rng g = tf_rng_new(seed, 7);
     page p = {.len = 0};
     test_case e = {0};
-    draw(&g, (int)(seed % 2), &p);
+    draw(&g, (int)tf_rng_below(&g, 2), &p);
     case_read(&e, p.text);
     CHECK(e.tree != NULL);
     if (!e.tree) return check_report();
     tf_objective goal = (tf_objective)pick(&g, 0, TF_N_OBJECTIVES - 1);
-    int64_t most = seed % 3 ? INT64_C(1) << 40 : pick(&g, 1000, 1200);
+    int64_t most = tf_rng_below(&g, 3) ? INT64_C(1) << 40 : pick(&g, 1000, 1200);
     found x = one_by_one(&e, goal, most);
     check_search(&e, goal, most, &x);
     rows += x.evals, fit += x.fit;

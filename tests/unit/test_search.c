@@ -584,7 +584,6 @@ static void test_goal(void) {
   tf_search_free(without);
   tf_search_free(beyond);
   tf_search_free(met);
-  tf_search_free(again);
   drop(&p);
 }
 
