@@ -42,6 +42,7 @@ static const char files[] =
     "                   long long n, double most) {\n"
     "  double off = 0, norm = 0, spare = 0;\n  for (long long i = 0; i < n; i++) {\n"
     "    const double least = fabs(low[i] - want[i]) + step;\n"
+    "    if (isinf(want[i]) && got[i] == want[i]) continue;\n"
     "    if (isfinite(least)) spare += least * least;\n"
     "    off += (got[i] - want[i]) * (got[i] - want[i]);\n    norm += want[i] * want[i];\n  }\n"
     "  const double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"

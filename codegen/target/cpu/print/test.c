@@ -302,6 +302,11 @@ static c_halves halves_of(const c_package *k) { return k->p->machine.data == IR_
  * the result; others may be 0 below theirs. */
 static const char *spare_of(ir_type type) { return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126"; }
 
+/* The largest number of the type: what is beyond it is infinite. */
+static const char *most_of(ir_type type) {
+  return type == IR_F16 ? "65504." : type == IR_F32 || type == IR_BF16 ? "3.4e38" : "1e300";
+}
+
 static const char *share_of(const c_package *k, ir_type type) {
   if (type == IR_I32) return "0";
   return k->within ? k->within : type == IR_BF16 ? "1e-2" : type == IR_F16 ? "2e-3" : "1e-5";
@@ -314,6 +319,7 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "  {\n    double off = 0, norm = 0, spare = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
           "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
+          "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for the type */\n"
           "      const double least = %s%s%s%s;\n"
           "      off += (got - want) * (got - want);\n      norm += want * want;\n"
           "      if (isfinite(least)) spare += least * least;\n    }\n"
@@ -322,8 +328,8 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
           tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          behind(type), half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
-          share_of(k, type), share_of(k, type), t->name);
+          behind(type), most_of(type), half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "",
+          spare_of(type), share_of(k, type), share_of(k, type), t->name);
 }
 
 /* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
@@ -366,7 +372,8 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
     const ir_type type = c_argument_type(k->p, z);
     fprintf(out,
             "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
-            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n      if (isnan(a) && isnan(b)) continue;\n"
+            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n      if ((isnan(a) && isnan(b)) || (isinf(a) && "
+            "a == b)) continue;\n"
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
             "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n  }\n  free(once_%s);\n",
             spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name, behind(type),
