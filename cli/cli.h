@@ -63,6 +63,10 @@ typedef struct {
   int threads;
   uint64_t seed;
   const char *stopped_by;
+  int64_t solver_evals; /* of `best`: those of the evaluations that the solver took */
+  bool compared;        /* a mapping was given to begin with: its value, where it fits */
+  bool given_fits;
+  double given;
   tf_closed_figures closed; /* orders 0: another method was used */
 } cli_found;
 

@@ -36,7 +36,7 @@ BEGIN {
   room["search/common"] = 5.1
   room["search/bound"] = 5.2;  room["search/space"] = 5.2; room["search/strategy"] = 5.2
   room["search/run"] = 5.3;    room["search/closed"] = 5.3
-  room["search/exact"] = 5.4;  room["search/slope"] = 5.5
+  room["search/exact"] = 5.4;  room["search/slope"] = 5.5; room["search/best"] = 5.5
   room["codegen/ir"] = 5.1
   room["codegen/lower"] = 5.2;            room["codegen/intrin"] = 5.2
   room["codegen/intrin/table"] = 5.3 # a program of the build
@@ -57,7 +57,7 @@ BEGIN {
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10
-  room["cli/cmd"] = 11
+  room["cli/cmd"] = 11; room["cli/first"] = 11.1
   # floor of a public header: that of the room that implements it
   public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0
   public["spec.h"] = 2
@@ -67,7 +67,7 @@ BEGIN {
   public["instr.h"] = 4
   public["model.h"] = 4;   public["why.h"] = 4;   public["trace.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5;    public["npu.h"] = 5
-  public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
+  public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5;   public["best.h"] = 5
   public["planner.h"] = 6
   public["net.h"] = 7;     public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
   # the one room, with the rooms in it, that may include a foreign library

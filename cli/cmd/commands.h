@@ -9,10 +9,10 @@
 #define CLI_MORE_COMMANDS(X)
 #endif
 
-/* In the order of the help; each is in a file of its name. */
+/* In the order of the help; each is in a file of its name, here or in cli/first. */
 /* clang-format off */
 #define CLI_COMMANDS(X) \
-  X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
+  X(best) X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
   X(plan) X(pack) X(instructions) X(npu) X(grad) X(import) X(export) X(emit) X(tune) CLI_MORE_COMMANDS(X)
 /* clang-format on */
 

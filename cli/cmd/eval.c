@@ -79,6 +79,11 @@ static cli_status run(const void *options) {
     bool ok = cli_write_figures(&s, &o->figures, false);
     if (o->trace) ok = write_trace(&s, o->trace) && ok;
     if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
+    if (!o->in.quiet && !s.spec->mapping_text) {
+      fflush(stdout);
+      fputs("note: no mapping was given, and one was searched for; 'tileflow best' says what limits it, and keeps it\n",
+            stderr);
+    }
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
   }
   cli_close(&s);
@@ -90,7 +95,8 @@ const cli_command cmd_eval = {
     .summary = "evaluate the mapping: counts, latency, energy",
     .about = "Reads architecture, workload and mapping from the files, in any order, and prints what "
              "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
-             "fit the machine is told where and by how much; its counts are printed all the same.\n"
+             "fit the machine is told where and by how much; its counts are printed all the same.  Where no mapping "
+             "is given, one is searched for; best says more of it.\n"
              "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",

@@ -24,53 +24,7 @@ static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKIN
                                  CLI_AT(explain_options, LADDER, ladder),
                                  CLI_AT(explain_options, MEASURE_ALL, measure)};
 
-static const char *knob_what(const cli_knob *k) {
-  static const char *const what[] = {
-      [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency", [KNOB_PIPELINE] = "pipeline"};
-  return what[k->kind];
-}
-
-static const char *knob_name(const cli_session *s, const cli_knob *k) {
-  const tf_arch *a = s->spec->arch;
-  return k->kind == KNOB_BANDWIDTH || k->kind == KNOB_LATENCY ? a->memories[k->at].name : a->units[k->at].name;
-}
-
-/* "-4.2 %": a change relative to the cycles before. */
-static cli_figure change(double cycles, double before) {
-  cli_figure f;
-  double percent = 100 * (cycles / before - 1);
-  if (fabs(percent) < 0.005)
-    snprintf(f.s, sizeof f.s, "0 %%");
-  else
-    snprintf(f.s, sizeof f.s, "%+.2g %%", percent);
-  return f;
-}
-
 /* ---- text --------------------------------------------------------------------------------- */
-static void print_bound(const cli_session *s, cli_text *out) {
-  int n;
-  cli_resource *all = cli_resources(s, &n);
-  const double cycles = s->result.cycles;
-  out->bad |= !all;
-  if (!all) return;
-  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n", s->spec->workload->name,
-             s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s, s->result.bottleneck,
-             cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
-  if (cycles > all[0].cycles)
-    cli_printf(out,
-               "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
-               "something else bounds.\n",
-               cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
-  for (int i = 0; i < n; i++)
-    if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))
-      cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
-                 cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
-  free(all);
-  if (s->result.skipped)
-    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of; %s are computed.\n",
-               cli_count(s->result.skipped).s, cli_count(s->result.points).s);
-}
-
 /* Prints resources with spare instances: changing their number does not change the cycles, as the mapping's loops
  * determine how many it uses. */
 static void print_room(const cli_session *s, cli_text *out) {
@@ -94,46 +48,12 @@ static void print_room(const cli_session *s, cli_text *out) {
                  cli_real(tf_bounds_units(a, u)).s, a->units[u].name, cli_count(s->result.units[u].units).s);
 }
 
-static void print_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
-  bool alone = false;
-  cli_printf(out, "\nFor 10 %% fewer cycles (%s):\n", cli_real(p->goal).s);
-  for (int i = 0; i < p->n; i++) {
-    const cli_knob *k = &p->knobs[i];
-    if (k->factor <= 0) continue;
-    alone = true;
-    cli_printf(out, "  %s %s %.4g times %s, to %s cycles\n", knob_name(s, k), knob_what(k), k->factor,
-               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE ? "shorter" : "higher", cli_real(k->reached).s);
-  }
-  if (!alone && p->n_together) {
-    cli_printf(out, "  nothing alone; together, each %.4g times faster, to %s cycles:", p->together_factor,
-               cli_real(p->together_cycles).s);
-    for (int i = 0; i < p->n_together; i++)
-      cli_printf(out, "%s %s %s", i ? "," : "", knob_name(s, &p->knobs[p->together[i]]),
-                 knob_what(&p->knobs[p->together[i]]));
-    cli_printf(out, "\n");
-  } else if (!alone) {
-    cli_printf(out, "  no bandwidth, rate or latency gives it\n");
-  }
-}
-
-/* The resource to which the cycles are most sensitive need not be the busiest one. */
-static void print_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
-  const cli_knob *best = NULL;
-  for (int i = 0; i < p->n; i++)
-    if (!best || p->knobs[i].tenth < best->tenth) best = &p->knobs[i];
-  if (best && best->tenth < p->cycles * (1 - 5e-5))
-    cli_printf(out, "The cycles follow %s %s most: 10 %% faster, they change by %s.\n", knob_name(s, best),
-               knob_what(best), change(best->tenth, p->cycles).s);
-  else
-    cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
-}
-
 static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
   cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
   for (int i = 0; i < p->n; i++) {
     const cli_knob *k = &p->knobs[i];
-    cli_printf(out, "  %s %s %s, %s\n", knob_name(s, k), knob_what(k), change(k->tenth, p->cycles).s,
-               change(k->without, p->cycles).s);
+    cli_printf(out, "  %s %s %s, %s\n", cli_knob_name(s, k), cli_knob_what(k), cli_change(k->tenth, p->cycles).s,
+               cli_change(k->without, p->cycles).s);
   }
   if (p->n_params) cli_printf(out, "\nParams of the machine, one step up each, change them by:\n");
   for (int i = 0; i < p->n_params; i++) {
@@ -142,16 +62,16 @@ static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *ou
     if (isnan(q->cycles))
       cli_printf(out, "not valid\n");
     else
-      cli_printf(out, "%s%s\n", change(q->cycles, p->cycles).s, q->fits ? "" : ", and it does not fit");
+      cli_printf(out, "%s%s\n", cli_change(q->cycles, p->cycles).s, q->fits ? "" : ", and it does not fit");
   }
 }
 
 static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *out) {
   if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit; what follows is as if it did:\n");
-  print_bound(s, out);
-  print_steepest(s, p, out);
+  cli_put_busy(s, out);
+  cli_put_steepest(s, p, out);
   print_room(s, out);
-  print_goal(s, p, out);
+  cli_put_goal(s, p, out);
   print_slopes(s, p, out);
   cli_report_why(s, out);
 }
@@ -164,9 +84,9 @@ static json_t *knobs_json(const cli_session *s, const cli_slopes *p) {
   for (int i = 0; i < p->n; i++) {
     const cli_knob *k = &p->knobs[i];
     json_array_append_new(out,
-                          json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", knob_name(s, k), "what", knob_what(k),
-                                    "cycles_10_percent_faster", real(k->tenth), "cycles_without", real(k->without),
-                                    "factor_for_goal", k->factor > 0 ? real(k->factor) : json_null(),
+                          json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", cli_knob_name(s, k), "what",
+                                    cli_knob_what(k), "cycles_10_percent_faster", real(k->tenth), "cycles_without",
+                                    real(k->without), "factor_for_goal", k->factor > 0 ? real(k->factor) : json_null(),
                                     "cycles_at_factor", k->factor > 0 ? real(k->reached) : json_null()));
   }
   return out;
@@ -200,7 +120,7 @@ static json_t *together_json(const cli_session *s, const cli_slopes *p) {
   json_t *of = json_array();
   for (int i = 0; i < p->n_together; i++) {
     const cli_knob *k = &p->knobs[p->together[i]];
-    json_array_append_new(of, json_pack("{s:s, s:s}", "name", knob_name(s, k), "what", knob_what(k)));
+    json_array_append_new(of, json_pack("{s:s, s:s}", "name", cli_knob_name(s, k), "what", cli_knob_what(k)));
   }
   return json_pack("{s:o, s:o, s:o}", "of", of, "factor", real(p->together_factor), "cycles", real(p->together_cycles));
 }

@@ -26,6 +26,8 @@
     "a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "PATH", OUT, "write there (-o, too); stdout if not given") \
+  X(WRITE, "--out", "FILE|-", RESULT, "write the mapping as YAML (-o, too)") \
+  X(FORCE, "--force", NULL, FLAG, "write over a file that is there already") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
   X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \

@@ -206,6 +206,10 @@ static json_t *found(const cli_session *s) {
   json_object_set_new(o, "space_proved", json_boolean(f->space_proved));
   json_object_set_new(o, "space_trips", json_string(f->all_trips ? "all" : "divisors"));
   json_object_set_new(o, "trips_bound", real(f->trips_bound));
+  if (f->compared)
+    json_object_set_new(
+        o, "given",
+        json_pack("{s:b, s:o}", "feasible", (int)f->given_fits, "value", f->given_fits ? real(f->given) : json_null()));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
   if (f->measurements) {
     json_object_set_new(o, "measurements", json_integer(f->measurements));

@@ -26,6 +26,8 @@ void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
 
+/* The bottleneck, and the slack of all others. */
+void cli_report_bottleneck(const cli_session *s, cli_text *out);
 /* The cause of repeated transfers: "loop m=4 of DRAM (line 22) steps outside of it". */
 void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out);
 /* Words that a row moves at the memory that serves it. */

@@ -88,13 +88,13 @@ cli_resource *cli_resources(const cli_session *s, int *n) {
 }
 
 /* Slack is the share of all cycles in which a resource is idle. */
-static void put_bottleneck(const cli_session *s, cli_text *out) {
+void cli_report_bottleneck(const cli_session *s, cli_text *out) {
   int n, shown = 0;
   cli_resource *list = cli_resources(s, &n);
   out->bad |= !list;
   if (!list) return;
   double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
-  cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
+  cli_printf(out, "The bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {
     if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
     double idle = list[i].cycles < all ? all - list[i].cycles : 0;
@@ -227,7 +227,8 @@ static void put_legend(const cli_session *s, cli_text *out) {
 void cli_report_text(const cli_session *s, cli_text *out) {
   put_title(s, out);
   put_totals(s, out);
-  put_bottleneck(s, out);
+  cli_printf(out, "\n");
+  cli_report_bottleneck(s, out);
   put_levels(s, out);
   cli_report_why(s, out);
   put_ops(s, out);

@@ -50,6 +50,9 @@ const tf_dim *cli_beyond_search(const cli_session *s);
 /* A search of so many evaluations, ended for this reason, has found no mapping that fits: reports why. */
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);
 
+/* Solver, then search, beginning with the mapping given if there is one (tileflow/best.h); adopts the result. */
+cli_status cli_best(cli_session *s, const cli_looking *l);
+
 /* Solves by the method of that name (NULL: the first of cli_method) and adopts the result.  *out: to be passed to
  * tf_solve_free in either case. */
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out);

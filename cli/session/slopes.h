@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_SLOPES_H
 #define CLI_SESSION_SLOPES_H
 #include "cli/cli.h"
+#include "cli/text.h"
 
 typedef enum { KNOB_BANDWIDTH, KNOB_RATE, KNOB_LATENCY, KNOB_PIPELINE } cli_knob_kind;
 
@@ -36,4 +37,16 @@ typedef struct {
 /* For an evaluated session.  False: out of memory; free it in either case. */
 bool cli_slopes_of(const cli_session *s, cli_slopes *out);
 void cli_slopes_free(cli_slopes *p);
+
+/* ---- in words (slopes_text.c) ------------------------------------------------------------------ */
+const char *cli_knob_what(const cli_knob *k); /* bandwidth, rate, latency, pipeline */
+const char *cli_knob_name(const cli_session *s, const cli_knob *k);
+/* "-4.2 %": a change relative to the cycles before. */
+cli_figure cli_change(double cycles, double before);
+/* What is busy how long of the cycles. */
+void cli_put_busy(const cli_session *s, cli_text *out);
+/* What 10 % fewer cycles would take. */
+void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out);
+/* What the cycles follow most. */
+void cli_put_steepest(const cli_session *s, const cli_slopes *p, cli_text *out);
 #endif

@@ -2,6 +2,7 @@
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
 #include "tileflow/api.h"
+#include "tileflow/best.h"
 #include "tileflow/bound.h"
 #include "tileflow/budget.h"
 #include "tileflow/diag.h"

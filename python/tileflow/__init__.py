@@ -15,7 +15,7 @@ from ._results import Kernel, Result, Tree
 
 __version__ = "0.1.0"
 __all__ = ["Diagnostic", "Error", "Figures", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
-           "bound", "check", "emit", "eval", "frame", "results", "run", "search", "solve", "sweep", "tree"]
+           "best", "bound", "check", "emit", "eval", "frame", "results", "run", "search", "solve", "sweep", "tree"]
 
 
 def _document(command, inputs, options):
@@ -32,6 +32,12 @@ def eval(*inputs, **options):
     """The mapping evaluated; where none is given, or some of it is open, the best one found.
     One that does not fit is no error: r.mapping["feasible"], r.mapping["violations"]."""
     return _document("eval", inputs, options)
+
+
+def best(*inputs, **options):
+    """The best mapping that solver and search find in a bounded number of evaluations, with what is proved of it:
+    r.search. A mapping among the inputs is where it begins: r.search["given"] (docs/HOWTO-first-hour.md)."""
+    return _document("best", inputs, options)
 
 
 def solve(*inputs, **options):

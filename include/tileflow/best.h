@@ -1,0 +1,51 @@
+/* The best mapping that a bounded number of evaluations finds: the exact solver first, then the search from what that
+ * found, with what either proved (docs/HOWTO-solve.md). */
+#ifndef TILEFLOW_BEST_H
+#define TILEFLOW_BEST_H
+#include "tileflow/solve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  tf_objective objective;
+  /* max_evals: of solver and search together; 0: TF_BEST_EVALS, of n ops, more than three, 3/n of that.  A search's
+   * evaluation that takes long counts as several.  max_effort is not used. */
+  tf_budget budget;
+  const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
+  const tf_tree *const *starts; /* [n_starts] borrowed: mappings of the same architecture and workload to beat; the
+                                   search begins with them, too */
+  int n_starts;
+} tf_best_opts;
+
+enum { TF_BEST_EVALS = 100000 };
+
+/* What is proved has the meaning that it has in tf_solve_result. */
+typedef struct {
+  tf_tree *tree;      /* NULL: none that fits was found */
+  double value;       /* of the objective; INFINITY without tree */
+  const char *method; /* by which it was found: "exact", or the strategy of the search; of a start: "given" */
+  int start;          /* the start that it is, where nothing better was found; else -1 */
+  double bound;       /* lower bound of the objective for any mapping */
+  bool proved;        /* no mapping at all is better than this one */
+  bool space;         /* the solver could search its space; else what follows is that of all mappings */
+  double space_bound;
+  bool space_proved;
+  bool all_trips;
+  double trips_bound;
+  tf_figures figures;
+  int64_t evals, solver_evals; /* of both, of the solver */
+  double seconds;
+  tf_stop stopped_by; /* EXHAUSTED where it is proved */
+  int threads;
+} tf_best_result;
+
+/* The same result with any number of threads, unless a time limit ended it.  NULL with errors in d. */
+TF_API tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o, tf_diags *d);
+TF_API void tf_best_free(tf_best_result *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,217 @@
+/* Solver, then search, one certificate. */
+#include "tileflow/best.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/locale.h"
+#include "search/common/objective.h"
+#include "search/common/watch.h"
+#include "tileflow/search.h"
+#include "tileflow/tree.h"
+
+/* The part of the budget that the solver may take; most effort of one of the search's evaluations, on average; ops of
+ * which the number of evaluations is meant; evaluations of the formulas, where the solver finds nothing. */
+enum { PART_OF_SOLVER = 2, EFFORT_EACH = 4, OPS_FOR_THESE = 3, EVALS_OF_FORMULAS = 2000 };
+/* Values this near are the same, up to rounding. */
+#define SAME 1e-12
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_best_opts *o;
+  int64_t evals; /* of all */
+  tf_watch watch;
+  tf_best_result *r;
+} finder;
+
+/* ---- one budget for both ---------------------------------------------------------------------------- */
+static bool stop(void *ctx) {
+  const finder *v = ctx;
+  return v->o->budget.stop(v->o->budget.ctx);
+}
+
+/* What solver or search reports of itself, with what was known before. */
+static void progress(void *ctx, const tf_progress *p) {
+  const finder *v = ctx;
+  tf_progress all = *p;
+  all.evals += v->r->evals;
+  all.best = fmin(all.best, v->r->value);
+  all.bound = fmax(all.bound, v->r->bound);
+  tf_watch_report(&v->watch, all);
+}
+
+static tf_budget part(finder *v, int64_t evals, double seconds) {
+  const tf_budget *all = &v->o->budget;
+  return (tf_budget){.max_evals = evals,
+                     .time_limit = seconds,
+                     .threads = all->threads,
+                     .seed = all->seed,
+                     .stop = all->stop ? stop : NULL,
+                     .progress = all->progress ? progress : NULL,
+                     .ctx = v};
+}
+
+static bool better(double value, double than) { return value < than * (1 - SAME); }
+
+/* Makes the tree the best; takes it over. */
+static void keep(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f, const char *method) {
+  tf_tree_free(r->tree);
+  r->tree = *tree;
+  *tree = NULL;
+  r->value = value;
+  r->figures = *f;
+  r->method = method;
+  r->start = -1;
+}
+
+/* The best of the starts that fit.  False: out of memory. */
+static bool take_starts(finder *v) {
+  for (int i = 0; i < v->o->n_starts; i++) {
+    tf_figures f;
+    if (!tf_figures_of_tree(v->o->starts[i], TF_COUNT_LONG, &f)) continue;
+    const double value = tf_objective_value(v->o->objective, &f);
+    if (!better(value, v->r->value)) continue;
+    tf_tree *copy = tf_tree_copy(v->o->starts[i], v->arch, v->wl, NULL);
+    if (!copy) return false;
+    keep(v->r, &copy, value, &f, "given");
+    v->r->start = i;
+  }
+  return true;
+}
+
+/* ---- the solver ----------------------------------------------------------------------------------- */
+/* What the solver says of its space holds whoever finds the mapping. */
+static void take_solved(finder *v, tf_solve_result *s) {
+  tf_best_result *r = v->r;
+  r->space = true;
+  r->bound = fmax(r->bound, s->bound);
+  r->space_bound = s->space_bound;
+  r->all_trips = s->all_trips;
+  r->trips_bound = s->trips_bound;
+  r->evals = r->solver_evals = s->evals;
+  r->stopped_by = s->stopped_by;
+  if (s->tree && (better(s->value, r->value) || (s->space_proved && !better(r->value, s->value)))) {
+    r->space_proved = s->space_proved;
+    keep(r, &s->tree, s->value, &s->figures, "exact");
+  }
+}
+
+/* Where the solver finds nothing the formulas may: of extents past what a search takes they alone do. */
+static void take_formulas(finder *v) {
+  const tf_solve_opts so = {.objective = v->o->objective,
+                            .exportable = v->o->exportable,
+                            .budget.max_evals = v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
+                            .budget.threads = v->o->budget.threads};
+  tf_diags *d = tf_diags_new();
+  tf_solve_result *s = d ? tf_solve_closed(v->arch, v->wl, &so, d) : NULL;
+  if (s) v->r->evals += s->evals;
+  if (s && s->tree && better(s->value, v->r->value)) keep(v->r, &s->tree, s->value, &s->figures, "closed");
+  tf_solve_free(s);
+  tf_diags_free(d);
+}
+
+/* What cannot be solved can still be searched: the solver's errors are none of ours. */
+static void solve(finder *v) {
+  const tf_solve_opts so = {.objective = v->o->objective,
+                            .exportable = v->o->exportable,
+                            .budget = part(v, (v->evals + 1) / PART_OF_SOLVER, v->o->budget.time_limit / PART_OF_SOLVER)};
+  tf_diags *d = tf_diags_new();
+  tf_solve_result *s = d ? tf_solve_exact(v->arch, v->wl, &so, d) : NULL;
+  const bool none = !s || !s->tree;
+  if (s) take_solved(v, s);
+  tf_solve_free(s);
+  tf_diags_free(d);
+  if (none) take_formulas(v);
+}
+
+/* ---- the search ------------------------------------------------------------------------------------ */
+/* All starts, and the best so far where that is none of them.  NULL: out of memory. */
+static const tf_tree **starts_of(const finder *v, int *n) {
+  const tf_tree **all = malloc(((size_t)v->o->n_starts + 1) * sizeof *all);
+  *n = 0;
+  for (int i = 0; all && i < v->o->n_starts; i++)
+    all[(*n)++] = v->o->starts[i];
+  if (all && v->r->tree && v->r->start < 0) all[(*n)++] = v->r->tree;
+  return all;
+}
+
+static void take_searched(finder *v, tf_search_result *g) {
+  tf_best_result *r = v->r;
+  r->evals += g->evals;
+  r->stopped_by = g->stopped_by;
+  if (g->n_best && better(g->best[0].value, r->value)) {
+    r->space_proved = false;
+    keep(r, &g->best[0].tree, g->best[0].value, &g->best[0].figures, g->strategy);
+  }
+}
+
+static bool search(finder *v, double left, tf_diags *d) {
+  int n;
+  const tf_tree **starts = starts_of(v, &n);
+  if (!starts) return tf_out_of_memory(d);
+  const int64_t evals = v->evals > v->r->evals ? v->evals - v->r->evals : 1;
+  tf_search_opts so = {.objective = v->o->objective,
+                       .exportable = v->o->exportable,
+                       .budget = part(v, evals, left),
+                       .keep = 1,
+                       .starts = starts,
+                       .n_starts = n};
+  so.budget.max_effort = evals < INT64_MAX / EFFORT_EACH ? EFFORT_EACH * evals : 0;
+  tf_search_result *g = tf_search_run(v->arch, v->wl, NULL, &so, d);
+  if (g) take_searched(v, g);
+  tf_search_free(g);
+  free(starts);
+  return g != NULL;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------- */
+static bool met(const tf_best_result *r) { return r->tree && r->value <= r->bound * (1 + SAME); }
+
+static void prove(tf_best_result *r) {
+  r->proved = met(r);
+  r->space_proved |= r->proved;
+  r->all_trips |= r->proved || !r->space;
+  if (r->proved || !r->space) r->space_bound = r->trips_bound = r->bound;
+  if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
+}
+
+static bool run(finder *v, tf_diags *d) {
+  const tf_watch *w = &v->watch;
+  tf_best_result *r = v->r;
+  const double limit = v->o->budget.time_limit;
+  if (!take_starts(v)) return tf_out_of_memory(d);
+  if (!met(r)) solve(v);
+  const bool asked = tf_watch_asked(w);
+  const double left = limit > 0 ? limit - tf_watch_seconds(w) : 0;
+  if (asked) r->stopped_by = TF_STOP_INTERRUPT;
+  if (!asked && !met(r) && (limit <= 0 || left > 0) && !search(v, left, d)) return false;
+  prove(r);
+  r->seconds = tf_watch_seconds(w);
+  r->threads = tf_budget_threads(&v->o->budget);
+  return true;
+}
+
+tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  tf_bounds bounds;
+  if (!tf_bounds_find(arch, wl, &bounds, d)) return NULL;
+  finder v = {.arch = arch, .wl = wl, .o = o, .evals = o->budget.max_evals, .r = calloc(1, sizeof *v.r)};
+  if (!v.evals) v.evals = wl->n_ops > OPS_FOR_THESE ? TF_BEST_EVALS * OPS_FOR_THESE / wl->n_ops : TF_BEST_EVALS;
+  if (!v.r) {
+    tf_out_of_memory(d);
+    return NULL;
+  }
+  tf_watch_begin(&v.watch, &o->budget);
+  v.r->value = INFINITY;
+  v.r->start = -1;
+  v.r->bound = tf_bounds_value(o->objective, &bounds, arch);
+  if (run(&v, d)) return v.r;
+  tf_best_free(v.r);
+  return NULL;
+}
+
+void tf_best_free(tf_best_result *r) {
+  if (r) tf_tree_free(r->tree);
+  free(r);
+}
