@@ -109,7 +109,7 @@ for doc in "$root"/README.md "$root"/docs/*.md; do
 done
 
 sed 's/\\-/-/g' "$root/docs/tileflow.1" >manual
-known=$("$tool" --help | sed -n 's/^  tileflow \([a-z]*\)  *FILE.*/\1/p')
+known=$("$tool" --help | sed -n 's/^  tileflow \([a-z][a-z]*\)  .*/\1/p')
 [ -n "$known" ] || { echo "tileflow --help lists no commands"; failed=$((failed + 1)); }
 for c in '' $known; do
   # shellcheck disable=SC2086

@@ -22,8 +22,8 @@ typedef struct {
   const char *out;
   bool force;
 } best_options;
-static const char evals_help[] =
-    "mappings that may be evaluated, half of them by the solver; without a limit: 100000, fewer for more than three ops";
+static const char evals_help[] = "mappings that may be evaluated, half of them by the solver; without a limit: 100000, "
+                                 "fewer for more than three ops";
 static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, OBJECTIVE, look.objective),
                                  CLI_AT(best_options, SEED, look.seed),
@@ -89,8 +89,7 @@ static void put_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
   cli_printf(out, "%s on %s, for %s\n", s->spec->workload->name, s->spec->arch->name, f->objective);
   cli_printf(out, "The best of %s mappings tried %s %s", cli_count(f->evaluations).s, verb(s), value_of(s, f->value).s);
-  if (strcmp(s->origin, "given") != 0)
-    cli_printf(out, ", found by %s", f->method);
+  if (strcmp(s->origin, "given") != 0) cli_printf(out, ", found by %s", f->method);
   cli_printf(out, " (stopped by %s).\n", f->stopped_by);
   put_proof(s, out);
   put_given(s, out);
@@ -269,9 +268,7 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
   const char *inputs = cli_part(&files, out);
   cli_printf(out, "\nNext%s:\n", stays ? ", once the files' own section 'mapping' is taken out" : "");
   if (!kept) cli_printf(out, "  tileflow best%s -o best.yaml\n", inputs);
-  static const struct {
-    const char *command, *rest;
-  } after[] = {{"eval", ""}, {"explain", ""}, {"emit", " -o kernel"}};
+  static const struct { const char *command, *rest; } after[] = {{"eval", ""}, {"explain", ""}, {"emit", " -o kernel"}};
   for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
     cli_printf(out, "  tileflow %s%s", after[i].command, inputs);
     put_word(out, mapping);

@@ -46,7 +46,8 @@ static cli_status begin(cli_session *s) {
   if (!given) return CLI_DONE;
   if (given->open) {
     tf_fail(s->diags, given->nodes[0].at, TF_E_OPEN, "best begins with whole mappings, and this one has open parts");
-    tf_note(s->diags, (tf_loc){0}, "'tileflow search' completes it; '--mapping FILE' there writes what best can begin with");
+    tf_note(s->diags, (tf_loc){0},
+            "'tileflow search' completes it; '--mapping FILE' there writes what best can begin with");
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
@@ -112,8 +113,10 @@ cli_status cli_best(cli_session *s, const cli_looking *l) {
   tf_tree *tree = r->tree;
   r->tree = NULL;
   status = compare(s, l, &s->found);
-  if (status == CLI_DONE) status = tree ? cli_adopt(s, tree, origin(r)) : cli_none_found(s, r->evals, r->stopped_by);
-  else tf_tree_free(tree);
+  if (status == CLI_DONE)
+    status = tree ? cli_adopt(s, tree, origin(r)) : cli_none_found(s, r->evals, r->stopped_by);
+  else
+    tf_tree_free(tree);
   tf_best_free(r);
   return status;
 }

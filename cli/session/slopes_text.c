@@ -101,4 +101,3 @@ void cli_put_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) 
   else
     cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
 }
-

@@ -115,7 +115,8 @@ static void take_formulas(finder *v) {
 static void solve(finder *v) {
   const tf_solve_opts so = {.objective = v->o->objective,
                             .exportable = v->o->exportable,
-                            .budget = part(v, (v->evals + 1) / PART_OF_SOLVER, v->o->budget.time_limit / PART_OF_SOLVER)};
+                            .budget =
+                                part(v, (v->evals + 1) / PART_OF_SOLVER, v->o->budget.time_limit / PART_OF_SOLVER)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_exact(v->arch, v->wl, &so, d) : NULL;
   const bool none = !s || !s->tree;

@@ -108,8 +108,9 @@ static void check_one(const char *work, tf_objective o, int64_t evals) {
 /* Past the extents of a search the formulas alone find mappings; what fits nowhere is said by no tree, without an
  * error. */
 static void check_long(bool fits) {
-  static const char tiny[] = "architecture:\n  name: m\n  memories:\n  - {name: DRAM}\n  - {name: SRAM, capacity: 2 B}\n"
-                             "  compute:\n  - {name: mac, ops: [mac], below: SRAM}\n",
+  static const char tiny[] =
+      "architecture:\n  name: m\n  memories:\n  - {name: DRAM}\n  - {name: SRAM, capacity: 2 B}\n"
+      "  compute:\n  - {name: mac, ops: [mac], below: SRAM}\n",
                     work[] = "workload:\n  name: w\n  dims: {m: 3000000000, n: 10, k: 9}\n"
                              "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\n";
   test_case e = case_of(fits ? machine : tiny, work);
