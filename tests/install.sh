@@ -50,6 +50,10 @@ files="arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml"
 LD_LIBRARY_PATH=$lib "$stage/cmake/emit" "$stage/kernel" $files && "$prefix/bin/tileflow" emit $files --no-test -o "$stage/same" &&
   diff -r -x README.md -x manifest.json "$stage/kernel" "$stage/same" || failed=1 # these two name the command
 
+# The installed command finds what was installed with it.
+(cd / && "$prefix/bin/tileflow" example edge) | cmp - arch-specs/edge.yaml || failed=1
+(cd / && "$prefix/bin/tileflow" example) | grep -qxF "They lie in $(realpath "$prefix")/share/tileflow." || failed=1
+
 # The files that the examples of --help name are installed, too.
 tool=$prefix/bin/tileflow
 for command in $("$tool" --help | sed -n 's/^  tileflow \([a-z]*\) .*/\1/p'); do

@@ -28,6 +28,8 @@
   X(OUT, "--out", "PATH", OUT, "write there (-o, too); stdout if not given") \
   X(WRITE, "--out", "FILE|-", RESULT, "write the mapping as YAML (-o, too)") \
   X(FORCE, "--force", NULL, FLAG, "write over a file that is there already") \
+  X(WORK, "--workload", "NAME", WORD, "product (if not given), attention, convolution") \
+  X(LIST, "--list", NULL, FLAG, "list the workloads there are, and write nothing") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
   X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \
