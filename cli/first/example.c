@@ -70,7 +70,8 @@ static void put_list(const cli_shipped_list *l, const char *root) {
     else
       printf("%s\n", l->at[i].path);
   }
-  printf("\nThey lie in %s.\ntileflow example NAME prints one, -o FILE copies it; the last part of a name is enough.\n", root);
+  printf("\nThey lie in %s.\ntileflow example NAME prints one, -o FILE copies it; the last part of a name is enough.\n",
+         root);
 }
 
 static cli_status put_one(const example_options *o, const char *root, const char *path) {
@@ -141,10 +142,11 @@ const cli_command cmd_example = {
     .name = "example",
     .summary = "a machine, workload or mapping that comes with tileflow",
     .arguments = "[NAME]",
-    .about = "Prints the file of that name, or copies it; without a name, lists all: machines (arch-specs), workloads, "
-             "their mappings (workloads/dataflows), examples.  The last part of a path is enough where one file has it: "
-             "edge, attention/g1.\n"
-             "Exit status: 0, 2 for a name that no file or that several have.\n",
+    .about =
+        "Prints the file of that name, or copies it; without a name, lists all: machines (arch-specs), workloads, "
+        "their mappings (workloads/dataflows), examples.  The last part of a path is enough where one file has it: "
+        "edge, attention/g1.\n"
+        "Exit status: 0, 2 for a name that no file or that several have.\n",
     .example = "edge",
     .size = sizeof(example_options),
     CLI_SLOTS(slots),

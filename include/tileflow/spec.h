@@ -370,6 +370,10 @@ TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_
 TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 TF_API void tf_spec_free(tf_spec *s);
 
+/* The JSON Schema of architectures, for editors (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller
+ * frees; NULL: out of memory. */
+TF_API char *tf_arch_schema(void);
+
 /* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole
  * workload: only networks (tileflow/net.h), which are cut into groups at them, may have views. */
 TF_API bool tf_no_views(const tf_workload *wl, tf_diags *d);

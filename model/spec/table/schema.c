@@ -1,0 +1,96 @@
+/* The tables of keys as JSON Schema, for editors. */
+#include "model/spec/table/schema.h"
+
+#include <stdlib.h>
+
+#include "base/locale.h"
+
+static void write_property(FILE *out, const tf_table *t, const tf_key *k) {
+  fprintf(out, "\"%s\": {\"description\": \"%s\", ", tf_key_name(k), k->words);
+  if (k->kind == TF_KEY_MAP)
+    tf_schema_object(out, t, k->key);
+  else
+    fprintf(out, "\"$ref\": \"#/$defs/%s\"", tf_key_json(k->kind));
+  fprintf(out, "}");
+}
+
+void tf_schema_object(FILE *out, const tf_table *t, const char *part) {
+  tf_yrow rows[TF_MOST_KEYS];
+  size_t from[TF_MOST_KEYS];
+  const size_t n = tf_key_rows(t, part, rows, from);
+  const char *sep = "";
+  fprintf(out, "\"type\": \"object\", \"additionalProperties\": false, \"required\": [");
+  for (size_t i = 0; i < n; i++) {
+    if (!rows[i].required) continue;
+    fprintf(out, "%s\"%s\"", sep, rows[i].key);
+    sep = ", ";
+  }
+  fprintf(out, "], \"properties\": {\n");
+  for (size_t i = 0; i < n; i++) {
+    fprintf(out, "      ");
+    write_property(out, t, &t->keys[from[i]]);
+    fprintf(out, i + 1 < n ? ",\n" : "\n    }");
+  }
+}
+
+/* What kinds of keys may be; a number may be an expression of params, which is text. */
+static const struct {
+  const char *name, *schema;
+} defs[] = {
+    {"name", "\"type\": \"string\""},
+    {"title", "\"type\": \"string\""},
+    {"mesh", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/number\"}"},
+    {"number", "\"type\": [\"number\", \"string\"]"},
+    {"size", "\"$ref\": \"#/$defs/number\""},
+    {"rates", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/ways\"}]"},
+    {"energies", "\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/ways\"}]"},
+    {"ways", "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\"read\": {\"$ref\": "
+             "\"#/$defs/number\"}, \"write\": {\"$ref\": \"#/$defs/number\"}}"},
+    {"energy", "\"type\": \"string\""},
+    {"time", "\"$ref\": \"#/$defs/number\""},
+    {"flag", "\"type\": \"boolean\""},
+    {"bits", "\"$ref\": \"#/$defs/number\""},
+    {"area", "\"type\": \"string\""},
+    {"ops", "\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}"},
+    {"positive", "\"$ref\": \"#/$defs/number\""},
+    {"frequency", "\"type\": \"string\""},
+    {"length", "\"type\": \"string\""},
+    {"overlap", "\"enum\": [\"perfect\", \"double-buffer\", \"none\"]"},
+    {"count", "\"$ref\": \"#/$defs/number\""},
+    {"cost", "\"$ref\": \"#/$defs/number\""},
+    {"bytes", "\"$ref\": \"#/$defs/number\""},
+    {"memories", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/memory\"}"},
+    {"units", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/unit\"}"},
+};
+
+static void write_schema(FILE *out) {
+  static const struct {
+    const char *name;
+    const tf_table *of;
+  } objects[] = {{"architecture", &tf_arch_table},
+                 {"memory", &tf_memory_table},
+                 {"unit", &tf_unit_table},
+                 {"core", &tf_core_table},
+                 {"multiprocessor", &tf_multiprocessor_table}};
+  fprintf(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+               "  \"title\": \"Architectures of tileflow\",\n  \"type\": \"object\",\n"
+               "  \"properties\": {\"architecture\": {\"$ref\": \"#/$defs/architecture\"}},\n  \"$defs\": {\n");
+  for (size_t i = 0; i < sizeof defs / sizeof *defs; i++)
+    fprintf(out, "    \"%s\": {%s},\n", defs[i].name, defs[i].schema);
+  for (size_t i = 0; i < 5; i++) {
+    fprintf(out, "    \"%s\": {", objects[i].name);
+    tf_schema_object(out, objects[i].of, "");
+    fprintf(out, i < 4 ? "},\n" : "}\n  }\n}\n");
+  }
+}
+
+char *tf_arch_schema(void) {
+  TF_IN_C_LOCALE;
+  char *text = NULL;
+  size_t len;
+  FILE *out = open_memstream(&text, &len);
+  if (out) write_schema(out);
+  if (out && !ferror(out) && !fclose(out)) return text;
+  free(text);
+  return NULL;
+}
