@@ -13,7 +13,7 @@
 /* clang-format off */
 #define CLI_COMMANDS(X) \
   X(best) X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
-  X(plan) X(pack) X(instructions) X(npu) X(grad) X(import) X(export) X(emit) X(tune) X(init) X(example) X(schema) X(why) CLI_MORE_COMMANDS(X)
+  X(plan) X(pack) X(instructions) X(npu) X(grad) X(import) X(export) X(emit) X(tune) X(init) X(example) X(schema) X(completion) X(why) CLI_MORE_COMMANDS(X)
 /* clang-format on */
 
 struct cli_command {
@@ -34,6 +34,8 @@ struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 
+/* The k-th command; NULL past the last. */
+const cli_command *cli_command_at(size_t k);
 /* The command of that name; NULL with an error in d. */
 const cli_command *cli_find_command(const char *name, tf_diags *d);
 

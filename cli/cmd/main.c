@@ -15,6 +15,8 @@ static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 #undef X
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
+const cli_command *cli_command_at(size_t k) { return k < N_COMMANDS ? commands[k] : NULL; }
+
 static void note_commands(tf_diags *d) {
   char list[400] = "";
   size_t len = 0;

@@ -121,6 +121,46 @@ void cli_options_help(const cli_command *c, FILE *out) {
   }
 }
 
+/* ---- what others are told ------------------------------------------------------------ */
+static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
+static const char *tuner_name(int k) { return tf_tune_strategy(k, NULL); }
+
+/* The list of names that may follow an option; NULL: what follows has none. */
+static const char *(*names_of(kind of))(int k) {
+  return of == OBJECTIVE  ? tf_objective_key
+         : of == FORMAT   ? tf_export_format
+         : of == STRATEGY ? strategy_name
+         : of == TUNER    ? tuner_name
+         : of == METHOD   ? cli_method
+                          : NULL;
+}
+
+static bool is_path(const row *o) {
+  const bool word = o->kind == WORD && o->value;
+  return o->kind == RESULT || o->kind == LOG || o->kind == OUT || o->kind == PATHS ||
+         (word && (!strcmp(o->value, "FILE") || !strcmp(o->value, "DIR") || !strcmp(o->value, "STORE")));
+}
+
+static void tell(const cli_command *c, cli_option i, cli_option_facts *out) {
+  const row *o = &rows[i];
+  const char *(*name)(int k) = names_of(o->kind);
+  *out = (cli_option_facts){o->name, o->value, help_of(c, i), is_path(o), ""};
+  if (o->kind == WORD && o->value && strchr(o->value, '|')) snprintf(out->words, sizeof out->words, "%s", o->value);
+  for (char *bar = out->words; (bar = strchr(bar, '|'));)
+    *bar = ' ';
+  for (int k = 0; name && name(k); k++)
+    snprintf(out->words + strlen(out->words), sizeof out->words - strlen(out->words), "%s%s", k ? " " : "", name(k));
+}
+
+bool cli_option_at(const cli_command *c, int k, cli_option_facts *out) {
+  for (int i = 0; i < CLI_N_OPTIONS; i++)
+    if (takes(c, (cli_option)i) && k-- == 0) {
+      tell(c, (cli_option)i, out);
+      return true;
+    }
+  return false;
+}
+
 /* ---- values ------------------------------------------------------------------------- */
 static bool read_setting(reader *r, char *value) {
   char *eq = strchr(value, '=');
@@ -196,9 +236,6 @@ static int read_word(reader *r, const char *value, const char *what, const char 
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s'; known: %s", what, value, known);
   return -1;
 }
-
-static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
-static const char *tuner_name(int k) { return tf_tune_strategy(k, NULL); }
 
 static bool read_name(reader *r, const row *o, const char *value, const char *what, const char *(*name)(int k)) {
   int k = read_word(r, value, what, name);

@@ -137,6 +137,15 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
 /* Prints a line for each option of the command. */
 void cli_options_help(const cli_command *c, FILE *out);
+
+/* An option as others are told of it: completion for shells. */
+typedef struct {
+  const char *name, *value, *help; /* value: as the help shows it; NULL: none follows */
+  bool path;                       /* what follows is one */
+  char words[200];                 /* what may follow, with blanks between; "": anything */
+} cli_option_facts;
+/* The k-th option of the command, in the order of the help; false past the last. */
+bool cli_option_at(const cli_command *c, int k, cli_option_facts *out);
 /* outputs.c: the files that a command writes.  Errors in d where two results go to the same file, or one overwrites a
  * file that is read; start: further such files, may be NULL. */
 void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d);
