@@ -29,8 +29,11 @@ static void put_none(cli_text *out) { (void)out; }
 static const struct {
   const char *command;
   void (*put)(cli_text *out);
-} words[] = {
-    {"why", put_codes}, {"completion", put_shells}, {"schema", put_sections}, {"help", put_commands}, {"example", put_none}};
+} words[] = {{"why", put_codes},
+             {"completion", put_shells},
+             {"schema", put_sections},
+             {"help", put_commands},
+             {"example", put_none}};
 enum { N_WORDS = sizeof words / sizeof *words };
 
 /* Whether the arguments of a command are files. */
@@ -89,8 +92,10 @@ static void put_bash(cli_text *out) {
 /* Within single quotes, and where zsh reads brackets, colons and backslashes. */
 static void put_zsh_text(const char *text, cli_text *out) {
   for (; *text; text++) {
-    if (*text == '\'') cli_printf(out, "'\\''");
-    else cli_printf(out, strchr("[]:\\", *text) ? "\\%c" : "%c", *text);
+    if (*text == '\'')
+      cli_printf(out, "'\\''");
+    else
+      cli_printf(out, strchr("[]:\\", *text) ? "\\%c" : "%c", *text);
   }
 }
 
@@ -103,9 +108,12 @@ static void put_zsh_option(const cli_option_facts *o, cli_text *out) {
     cli_printf(out, ":");
     put_zsh_text(o->value, out);
     cli_printf(out, ":");
-    if (o->path) cli_printf(out, "_files");
-    else if (*o->words) cli_printf(out, "(%s)", o->words);
-    else cli_printf(out, " ");
+    if (o->path)
+      cli_printf(out, "_files");
+    else if (*o->words)
+      cli_printf(out, "(%s)", o->words);
+    else
+      cli_printf(out, " ");
   }
   cli_printf(out, "'");
 }
@@ -210,8 +218,7 @@ static void check(void *options, tf_diags *d) {
   o->in.fileless = true;
   for (size_t i = 0; i < o->in.n_files; i++)
     find(o->in.files[i], d);
-  if (o->in.n_files != 1)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
+  if (o->in.n_files != 1) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
 }
 
 static cli_status run(const void *options) {

@@ -328,6 +328,23 @@ static void readme_measured(FILE *out, const c_package *k) {
   }
 }
 
+/* A call, and the line that links it. */
+static void readme_call(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "## In a program\n\n    #include \"kernel.h\"\n    ...\n    %s_args args = {", k->name);
+  const char *sep = "";
+  for (int z = 0; z < wl->n_tensors; z++) {
+    if (!c_is_argument(&wl->tensors[z])) continue;
+    fprintf(out, "%s.", sep), c_field(out, wl->tensors[z].name), fputs(" = ", out), c_field(out, wl->tensors[z].name);
+    sep = ", ";
+  }
+  fprintf(out,
+          "};\n    %s_dense(&args); /* no gaps between rows */\n"
+          "    if (%s(&args, NULL, 0) != %s_done) ...\n\n"
+          "    make libkernel.a && cc -o program program.c libkernel.a -fopenmp -lm%s%s\n\n",
+          k->name, k->name, k->name, *k->source->libraries ? " " : "", k->source->libraries);
+}
+
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   const char *linked = k->source->libraries;
@@ -350,6 +367,7 @@ void c_readme(FILE *out, const c_package *k) {
             "of the\n"
             "process; calls may still run at once.\n\n",
             k->source->name, linked);
+  readme_call(out, k);
   fputs("## Mapping\n\n", out);
   c_mapping_block(out, k->p->tree);
   if (k->o->result)
