@@ -49,6 +49,18 @@ const char *cli_part(const cli_text *part, cli_text *whole) {
   return part->text ? part->text : "";
 }
 
+void cli_put_word(cli_text *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=,:+%@-";
+  if (*word && strspn(word, plain) == strlen(word)) {
+    cli_printf(out, " %s", word);
+    return;
+  }
+  cli_printf(out, " '");
+  for (; *word; word++)
+    cli_printf(out, *word == '\'' ? "'\\''" : "%c", *word);
+  cli_printf(out, "'");
+}
+
 size_t cli_columns(const char *s) {
   size_t n = 0;
   for (; *s; s++)

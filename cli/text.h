@@ -27,6 +27,9 @@ void cli_csv_cell(cli_text *out, const char *text);
 /* The same for what stands between tags of SVG and HTML; NULL: nothing. */
 void cli_escaped(cli_text *out, const char *text);
 
+/* A blank and a word of a command, quoted where a shell would read it otherwise. */
+void cli_put_word(cli_text *out, const char *word);
+
 /* Number of code points, which is the number of columns for our output. */
 size_t cli_columns(const char *s);
 

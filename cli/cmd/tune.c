@@ -93,6 +93,7 @@ static void print_verdicts(const tf_tuned *t) {
   if (same) printf("; %d the same as others, not measured again", same);
   if (t->resumed) printf("; %d from the store", t->resumed);
   if (t->known) printf("; %d that other runs of the store measured", t->known);
+  if (same) printf("\n(schedules that differ in what the kernel does not depend on write the same kernel)");
   printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn, (long long)t->unfit);
 }
 
@@ -128,6 +129,25 @@ static void print_gain(const tf_tuned *t) {
            beside ? first->confirmed / best->confirmed : first->timing.seconds / best->timing.seconds);
 }
 
+/* The command that emits the fastest: from the store, from the schedule written, or first the one that keeps it. */
+static void print_next(const tf_trial *best, const job *j) {
+  const tune_options *o = j->o;
+  const char *schedule = *best->text ? o->schedule : NULL;
+  cli_text t = {0};
+  cli_printf(&t, "\nNext:\n  tileflow %s", o->store || schedule ? "emit" : "tune");
+  for (size_t i = 0; i < o->in.n_files; i++)
+    cli_put_word(&t, o->in.files[i]);
+  cli_put_settings(&t, &o->in);
+  if (o->dtype) cli_printf(&t, " --dtype %s", o->dtype);
+  if (o->isa) cli_printf(&t, " --isa %s", o->isa);
+  cli_printf(&t, o->store ? " --tuned" : schedule ? " --schedule" : " --store tuned.tfdb\n");
+  if (o->store || schedule) {
+    cli_put_word(&t, o->store ? o->store : schedule);
+    cli_printf(&t, " -o kernel\n");
+  }
+  cli_put_text("-", &t);
+}
+
 static void report(const tf_tuned *t, const job *j) {
   printf("on %s, compiled by %s\n", j->trials.machine, j->trials.compiler);
   print_verdicts(t);
@@ -142,6 +162,7 @@ static void report(const tf_tuned *t, const job *j) {
     printf("  %.*s\n", (int)n, p);
     p += n + (p[n] == '\n');
   }
+  print_next(best, j);
 }
 
 static bool write_csv(const tf_tuned *t, const char *path) {

@@ -199,19 +199,6 @@ static bool put_limits(const cli_session *s, cli_text *out) {
 }
 
 /* ---- what to do next -------------------------------------------------------------------------------- */
-/* A word of a command, quoted where a shell would read it otherwise. */
-static void put_word(cli_text *out, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=,:+%@-";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    cli_printf(out, " %s", word);
-    return;
-  }
-  cli_printf(out, " '");
-  for (; *word; word++)
-    cli_printf(out, *word == '\'' ? "'\\''" : "%c", *word);
-  cli_printf(out, "'");
-}
-
 /* Whether file i is that of the mapping given. */
 static bool holds_mapping(const cli_session *s, size_t i) {
   return s->found.compared && !strcmp(s->in->files[i], tf_diags_file_name(s->diags, s->spec->mapping_at.file));
@@ -241,14 +228,8 @@ static bool without_mapping(const cli_session *s) {
 /* The files, without that of the mapping given, and the settings. */
 static void put_inputs(const cli_session *s, bool all, cli_text *out) {
   for (size_t i = 0; i < s->in->n_files; i++)
-    if (all || !holds_mapping(s, i)) put_word(out, s->in->files[i]);
-  for (size_t i = 0; i < s->in->n_set; i++) {
-    cli_text set = {0};
-    cli_printf(&set, "%s=%s", s->in->set[i].name, s->in->set[i].value);
-    cli_printf(out, " --set");
-    put_word(out, cli_part(&set, out));
-    cli_text_free(&set);
-  }
+    if (all || !holds_mapping(s, i)) cli_put_word(out, s->in->files[i]);
+  cli_put_settings(out, s->in);
 }
 
 /* The next power of ten past five times what was asked for: 1e6. */
@@ -271,12 +252,12 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
   static const struct { const char *command, *rest; } after[] = {{"eval", ""}, {"explain", ""}, {"emit", " -o kernel"}};
   for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
     cli_printf(out, "  tileflow %s%s", after[i].command, inputs);
-    put_word(out, mapping);
+    cli_put_word(out, mapping);
     cli_printf(out, "%s\n", after[i].rest);
   }
   if (!s->found.proved) {
     cli_printf(out, "  tileflow best%s", inputs);
-    put_word(out, mapping);
+    cli_put_word(out, mapping);
     cli_printf(out, " --evals %s\n", more_evals(s, o).s);
   }
   cli_text_free(&files);

@@ -62,6 +62,16 @@ tf_spec *cli_read_spec(const cli_input *o, tf_diags *d) {
   return spec;
 }
 
+void cli_put_settings(cli_text *out, const cli_input *in) {
+  for (size_t i = 0; i < in->n_set; i++) {
+    cli_text set = {0};
+    cli_printf(&set, "%s=%s", in->set[i].name, in->set[i].value);
+    cli_printf(out, " --set");
+    cli_put_word(out, cli_part(&set, out));
+    cli_text_free(&set);
+  }
+}
+
 const tf_text *cli_find_plan(const cli_input *o, const tf_text *texts) {
   for (size_t i = 0; texts && i < o->n_files; i++)
     if (tf_net_has_plan(&texts[i])) return &texts[i];

@@ -36,9 +36,11 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" tune $what --strategy random --trials 4 --store a.db --csv b.csv >said 2>&1 || fail "again"
   cmp -s a.csv b.csv || fail "what was measured is measured again"
   grep -q "5 from the store" said || fail "all is in the store already"
+  "$tool" $(sed -n 's/^  tileflow \(emit .* --tuned a.db\) -o kernel$/\1/p' said) --no-test -o next >next.txt 2>&1 || fail "the command that is named next"
   grep -q ',ran,' a.csv || fail "no kernel ran"
 
   "$tool" emit $what --no-test --tuned a.db -o tuned >said 2>&1 || fail "emit --tuned"
+  cmp -s next/kernel.c tuned/kernel.c || fail "the command named next emits another kernel"
   make -s -C tuned OPENMP= test >said 2>&1 || fail "the tuned kernel's test"
   if [ -s best.txt ]; then
     "$tool" emit $what --no-test --schedule best.txt -o scheduled >said 2>&1 || fail "emit --schedule"
