@@ -89,7 +89,49 @@ static void put_row(const cli_session *s, const tf_why_row *r, bool first, cli_t
   cli_text_free(&why);
 }
 
-void cli_report_why(const cli_session *s, cli_text *out) {
+/* The scope below which an intermediate is made and read; -1: no such node is a scope. */
+static int scope_of(const cli_session *s, int tensor) {
+  const tf_tree *t = s->tree;
+  const tf_workload *wl = s->spec->workload;
+  int at = t->op_node[wl->tensors[tensor].producer];
+  for (bool all = false; !all && at >= 0;) {
+    at = t->nodes[at].parent;
+    all = at >= 0 && t->nodes[at].kind == TF_SCOPE;
+    for (int o = 0; all && o < wl->n_ops; o++)
+      for (int k = 0; k < wl->ops[o].n_reads; k++)
+        if (wl->ops[o].reads[k].tensor == tensor) all = all && t->op_node[o] > at && t->op_node[o] < t->nodes[at].end;
+  }
+  return at;
+}
+
+/* The memory further in that all who read it read it from; -1: some read it in the outermost one. */
+static int read_in(const cli_session *s, int tensor) {
+  const int n = s->spec->workload->n_tensors;
+  const tf_counts *outer = &s->result.counts[tensor];
+  if (outer->update == 0 || outer->read > 0) return -1;
+  for (int l = 1; l < s->spec->arch->n_memories; l++)
+    if (s->result.counts[l * n + tensor].read > 0) return l;
+  return -1;
+}
+
+/* Intermediates that are written to the outermost memory although nothing reads them there: keep would leave them
+ * further in. */
+static void put_unread(const cli_session *s, cli_text *out) {
+  const tf_workload *wl = s->spec->workload;
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const bool between = wl->tensors[z].producer >= 0 && wl->tensors[z].n_consumers > 0;
+    const int l = between ? read_in(s, z) : -1, scope = l > 0 ? scope_of(s, z) : -1;
+    if (scope < 0) continue;
+    const char *name = wl->tensors[z].name, *inner = s->spec->arch->memories[l].name;
+    cli_printf(out, "%s%s is written to %s, and nothing reads it there: 'keep %s@%s' in line %u leaves it in %s.\n",
+               any ? "" : "\n", name, s->spec->arch->memories[0].name, name, inner,
+               (unsigned)s->tree->nodes[scope].at.line, inner);
+    any = true;
+  }
+}
+
+static void put_passes(const cli_session *s, cli_text *out) {
   cli_table t = {.align = "llrrl"};
   const tf_why_row *last = NULL;
   int lines = 0, left = 0;
@@ -113,4 +155,9 @@ void cli_report_why(const cli_session *s, cli_text *out) {
   cli_printf(out, "\nWhat passes more than once (times: words over those of the tensor):\n");
   cli_table_end(&t, out);
   if (left) cli_printf(out, "and %d more such terms: --json has all\n", left);
+}
+
+void cli_report_why(const cli_session *s, cli_text *out) {
+  put_passes(s, out);
+  put_unread(s, out);
 }
