@@ -10,18 +10,20 @@
 typedef struct {
   cli_input in;
   plot_choice choice;
-  const char *as, *out, *width;
+  const char *as, *out, *width, *where;
   bool script;
 } plot_options;
-static const cli_slot slots[] = {CLI_AT(plot_options, AS, as),
-                                 CLI_AT_SAYS(plot_options, OUT, out, "the figure (-o, too)"),
-                                 CLI_AT(plot_options, SCRIPT, script),
-                                 CLI_AT(plot_options, WIDTH, width),
-                                 CLI_AT(plot_options, TITLE, choice.title),
-                                 CLI_AT(plot_options, X, choice.x),
-                                 CLI_AT(plot_options, Y, choice.y),
-                                 CLI_AT(plot_options, Z, choice.z),
-                                 CLI_AT(plot_options, BY, choice.by)};
+static const cli_slot slots[] = {
+    CLI_AT(plot_options, AS, as),
+    CLI_AT_SAYS(plot_options, OUT, out, "the figure (-o, too)"),
+    CLI_AT(plot_options, SCRIPT, script),
+    CLI_AT(plot_options, WIDTH, width),
+    CLI_AT(plot_options, TITLE, choice.title),
+    CLI_AT(plot_options, X, choice.x),
+    CLI_AT(plot_options, Y, choice.y),
+    CLI_AT(plot_options, Z, choice.z),
+    CLI_AT(plot_options, BY, choice.by),
+    CLI_AT_SAYS(plot_options, WHERE, where, "draw the rows of which it holds: \"side >= 16 and state == 'found'\"")};
 
 static const tf_loc nowhere = {0};
 
@@ -90,7 +92,8 @@ static cli_status run(const void *options) {
   plot_input *in = NULL;
   plot_chart c = {0};
   if (!d) return CLI_FAILED;
-  bool ok = plot_inputs_read(&o->in, &in, d) && find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
+  bool ok = plot_inputs_read(&o->in, &in, d) && (!o->where || plot_where(in, o->in.n_files, o->where, d)) &&
+            find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
   cli_status status = ok ? CLI_DONE : CLI_BAD_INPUT;
   if (!ok && !c.bad) cli_complain(d);
   if (c.bad) {

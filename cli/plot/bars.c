@@ -124,7 +124,7 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   const plot_cell *label = plot_cell_at(t, row, at[0]);
   plot_point *p = &c->series[k].at[label_at(&c->series[k], label->text)];
   if (!isnan(p->y))
-    return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: filter the rows first", label->text,
+    return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: --where chooses rows", label->text,
                    *name ? " and " : "", name);
   p->y = v;
   return true;

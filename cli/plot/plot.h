@@ -48,6 +48,9 @@ typedef struct {
  * it in either case. */
 bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d);
 void plot_inputs_free(plot_input *all, size_t n);
+/* Leaves the rows of all tables of which the condition holds.  False with every error in d: its text, a column that a
+ * table lacks, a cell that is no number, a table of which nothing is left, JSON. */
+bool plot_where(plot_input *all, size_t n, const char *text, tf_diags *d);
 /* The last part of a path without its extension, in out[size]. */
 void plot_base_name(const char *path, char *out, size_t size);
 /* A required member of an object, of that type; NULL with an error in d. */

@@ -290,7 +290,7 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
     for (int k = 0; k < s->n; k++)
       if (s->at[k].x == p.x && s->at[k].y == p.y)
         return tf_fail(d, plot_cell_at(t, row, x)->at, TF_E_DUP,
-                       "a second row for %s %g and %s %g: filter the rows first", w->x, p.x, w->y, p.y);
+                       "a second row for %s %g and %s %g: --where chooses rows", w->x, p.x, w->y, p.y);
     plot_add_point(c, s, p.x, p.y, NULL, NULL);
     if (!c->bad) s->at[s->n - 1].z = p.z;
   }
