@@ -55,7 +55,8 @@ static const char *read_operand(const char *p, term *t) {
   t->text = *p == '\'' || *p == '"';
   if (t->text) {
     end = strchr(p + 1, *p);
-    if (!end || (t->op != EQ && t->op != NE) || (end > p + 1 && !copy(t->value, p + 1, (size_t)(end - p - 1)))) return NULL;
+    if (!end || (t->op != EQ && t->op != NE) || (end > p + 1 && !copy(t->value, p + 1, (size_t)(end - p - 1))))
+      return NULL;
     return past_blanks(end + 1);
   }
   char *past;
@@ -73,10 +74,12 @@ static bool read_condition(const char *text, condition *out, tf_diags *d) {
     if (p) p = read_op(p, t);
     if (p) p = read_operand(p, t);
     if (!p)
-      return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX,
-                     "--where needs COLUMN == VALUE (or != < <= > >=; a text in quotes, and == or != alone), not '%.60s'", column);
+      return tf_fail(
+          d, (tf_loc){0}, TF_E_SYNTAX,
+          "--where needs COLUMN == VALUE (or != < <= > >=; a text in quotes, and == or != alone), not '%.60s'", column);
     if (!*p) return true;
-    if (strncmp(p, "and ", 4) != 0) return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX, "--where joins conditions by 'and', not '%.60s'", p);
+    if (strncmp(p, "and ", 4) != 0)
+      return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX, "--where joins conditions by 'and', not '%.60s'", p);
     p = past_blanks(p + 4);
   }
   return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "--where takes %d conditions at most", TERMS);

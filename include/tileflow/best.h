@@ -37,7 +37,7 @@ typedef struct {
   tf_figures figures;
   int64_t evals, solver_evals; /* of both, of the solver */
   double seconds;
-  tf_stop stopped_by; /* EXHAUSTED where it is proved */
+  tf_stop stopped_by; /* PROVED where nothing is better */
   int threads;
 } tf_best_result;
 

@@ -156,6 +156,7 @@ static bool search(finder *v, double left, tf_diags *d) {
                        .exportable = v->o->exportable,
                        .budget = part(v, evals, left),
                        .keep = 1,
+                       .goal = v->r->bound,
                        .starts = starts,
                        .n_starts = n};
   so.budget.max_effort = evals < INT64_MAX / EFFORT_EACH ? EFFORT_EACH * evals : 0;
@@ -174,7 +175,7 @@ static void prove(tf_best_result *r) {
   r->space_proved |= r->proved;
   r->all_trips |= r->proved || !r->space;
   if (r->proved || !r->space) r->space_bound = r->trips_bound = r->bound;
-  if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
+  if (r->proved) r->stopped_by = TF_STOP_PROVED;
 }
 
 static bool run(finder *v, tf_diags *d) {

@@ -43,7 +43,7 @@ static void check_sound(const test_case *e, const tf_best_result *r, tf_objectiv
   if (!r->tree) return;
   CHECK(r->value >= r->bound * (1 - 1e-9));
   CHECK(r->proved == (r->value <= r->bound * (1 + 1e-12)));
-  CHECK(!r->proved || (r->space_proved && r->stopped_by == TF_STOP_EXHAUSTED));
+  CHECK(!r->proved || (r->space_proved && r->stopped_by == TF_STOP_PROVED));
   CHECK(!r->space_proved || r->proved || fabs(r->value - r->space_bound) <= 1e-9 * r->value);
   CHECK(r->trips_bound >= r->bound * (1 - 1e-12));
   if (CHECK(tf_figures_of_tree(r->tree, TF_COUNT_LONG, &f)))
