@@ -7,12 +7,12 @@
 #include "search/closed/canonical.h"
 #include "search/common/objective.h"
 #include "search/exact/floor.h"
+#include "search/exact/start.h"
 #include "tileflow/tree.h"
 
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2, EFFORT_EACH = 4 };        /* of the search after: its seed; most effort an evaluation */
-#define NEAR 1.01
 
 /* ---- ties ------------------------------------------------------------------------------------------- */
 /* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
@@ -85,14 +85,14 @@ static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 
 /* ---- the search after --------------------------------------------------------------------------------- */
 /* What is left of the budget once nothing of the space is left to try goes to a search of all mappings, unless what was
- * found is within NEAR of the bound: no search finds much there. */
+ * found is near the bound: no search finds much there. */
 static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
                          tf_diags *d) {
   const tf_budget *all = &o->budget;
   const int64_t left = all->max_evals ? all->max_evals - r->evals : o->after, most = left < o->after ? left : o->after;
   const double seconds = all->time_limit - r->seconds;
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
-  if (!r->tree || r->value <= r->bound * NEAR || over || most <= 0 || (all->time_limit > 0 && seconds <= 0))
+  if (!r->tree || r->value <= r->bound * TF_X_NEAR || over || most <= 0 || (all->time_limit > 0 && seconds <= 0))
     return true;
   const tf_tree *const start[] = {r->tree};
   tf_search_opts so = {.objective = o->objective,

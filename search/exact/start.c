@@ -54,7 +54,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, int64_t *spent) {
   const tf_search_opts o = {.objective = by,
                             .exportable = s->o->exportable,
                             .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
-                            .goal = own ? s->floor : 0,
+                            .goal = own ? s->floor * TF_X_NEAR : 0,
                             .keep = 1};
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;

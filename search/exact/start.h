@@ -5,6 +5,10 @@
 #include "search/common/watch.h"
 #include "tileflow/solve.h"
 
+/* What is within this of the lower bound is near enough for the searches before and after the branch and bound: they
+ * look for its ties, and end. */
+#define TF_X_NEAR 1.01
+
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
