@@ -186,6 +186,18 @@ static void fail_bare_name(element *e, const tf_lex *name) {
           tf_near_text(&near, hint, sizeof hint));
 }
 
+/* Whether a dim's name is that of a param, too (`dims: {m: m}`): as a value it could be the place or the extent. */
+static bool means_two(element *e, const tf_lex *name, int dim) {
+  tf_loc at;
+  const char *is = e->w->wl->dims[dim].name;
+  if (!tf_param_find(e->w->base->params, e->w->base->file, is, &at)) return false;
+  tf_fail(e->x->diags, tf_lex_at(name), TF_E_DUP,
+          "'%.60s' is both a dim and a param, and as a value could mean either: give one of them another name", is);
+  tf_note(e->x->diags, at, "the param is given here");
+  e->w->failed = true;
+  return true;
+}
+
 static int parse_name(element *e) {
   tf_lex name = *e->x;
   tf_value v = {0};
@@ -193,6 +205,7 @@ static int parse_name(element *e) {
   if (tf_lex_is(e->x, '(')) return parse_call(e, &name);
   if (tf_lex_is(e->x, '[')) return parse_read(e, &name);
   int dim = tf_find_dim(e->w->wl, tf_lex_text(&name), name.tok.len);
+  if (dim >= 0 && means_two(e, &name, dim)) return -1;
   if (dim >= 0) return append(e, &name, (tf_expr){.what = TF_X_DIM, .dim = dim});
   tf_param_state s = tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
   if (s == TF_PARAM_UNKNOWN && tf_lex_word(&name, "inf")) return append_number(e, &name, INFINITY);

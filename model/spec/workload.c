@@ -1,4 +1,6 @@
 /* Reads the workload section: its keys and dims; then ops, tensors and what follows. */
+#include <string.h>
+
 #include "base/names.h"
 #include "model/spec/workload_read.h"
 
@@ -10,9 +12,11 @@ static const tf_yrow workload_rows[N_W] = {
     [W_OPS] = {"ops", TF_Y_LIST, true},
 };
 
-/* A name means one thing in index expressions: a dim or a param. */
-static bool check_no_param(tf_wl_reader *w, const tf_dim *dim) {
+/* A name means one thing in index expressions: a dim or a param.  `m: m` is clear: indices have the dim, and a value
+ * that has the name is refused where it stands (einsum.c). */
+static bool check_no_param(tf_wl_reader *w, const tf_dim *dim, const tf_ynode *extent) {
   tf_loc at;
+  if (extent->kind == TF_Y_SCALAR && !strcmp(extent->text, dim->name)) return true;
   if (!tf_param_find(w->base->params, w->base->file, dim->name, &at)) return true;
   tf_fail(w->base->diags, dim->at, TF_E_DUP, "'%.60s' is both a dim and a param: give one of them another name",
           dim->name);
@@ -27,7 +31,7 @@ static bool read_dim(tf_wl_reader *w, const tf_ypair *pair) {
   tf_dim *dim = &wl->dims[wl->n_dims++];
   *dim = (tf_dim){name, pair->key->at, 1};
   bool ok = tf_read_int(w->base, pair->value, name, 1, INT64_MAX, &dim->extent);
-  return check_no_param(w, dim) && ok;
+  return check_no_param(w, dim, pair->value) && ok;
 }
 
 bool tf_read_dims(tf_wl_reader *w, const tf_ynode *map) {
