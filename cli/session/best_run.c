@@ -9,9 +9,6 @@
 #include "tileflow/best.h"
 #include "tileflow/tree.h"
 
-/* Evaluations where the clock alone is to end it. */
-#define UNBOUNDED (INT64_MAX / 16)
-
 static void show(void *ctx, const tf_progress *p) {
   cli_meter *m = ctx;
   m->bound = p->bound;
@@ -28,7 +25,7 @@ static tf_best_result *run(cli_session *s, const cli_looking *l) {
                              .n_starts = s->starts.n,
                              .budget.seed = l->seed,
                              .budget.threads = l->threads,
-                             .budget.max_evals = m.max_evals ? m.max_evals : UNBOUNDED,
+                             .budget.max_evals = m.max_evals,
                              .budget.time_limit = m.limit,
                              .budget.stop = cli_interrupted,
                              .budget.progress = m.on ? show : NULL,

@@ -170,6 +170,14 @@ class Commands(Case):
         self.assertEqual(tileflow.eval(small(), s).cycles, s.cycles)
         self.assertEqual(s.tree().mapping["text"], s.mapping["text"])
 
+    def test_best(self):
+        given = tileflow.eval(small(), MAPPING)
+        r = tileflow.best(small(), MAPPING, evals=400, threads=1)
+        self.assertEqual(r.search["given"], {"feasible": True, "value": given.cycles})
+        self.assertLessEqual(r.cycles, given.cycles)
+        self.assertGreaterEqual(r.cycles, r.search["bound"])
+        self.assertEqual(tileflow.eval(small(), r).cycles, r.cycles)
+
     def test_open_mapping(self):
         r = tileflow.search(small(), MAPPING.replace("m=4 n=4", "m=? n=?"), evals=50, threads=1)
         self.assertEqual(str(r.tree()), str(tileflow.tree(small(), r)))

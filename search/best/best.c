@@ -20,7 +20,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_best_opts *o;
-  int64_t evals; /* of all */
+  int64_t evals; /* of all; 0: the clock alone ends it */
   tf_watch watch;
   tf_best_result *r;
 } finder;
@@ -101,7 +101,7 @@ static void take_solved(finder *v, tf_solve_result *s) {
 static void take_formulas(finder *v) {
   const tf_solve_opts so = {.objective = v->o->objective,
                             .exportable = v->o->exportable,
-                            .budget.max_evals = v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
+                            .budget.max_evals = v->evals && v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
                             .budget.threads = v->o->budget.threads};
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_closed(v->arch, v->wl, &so, d) : NULL;
@@ -151,7 +151,7 @@ static bool search(finder *v, double left, tf_diags *d) {
   int n;
   const tf_tree **starts = starts_of(v, &n);
   if (!starts) return tf_out_of_memory(d);
-  const int64_t evals = v->evals > v->r->evals ? v->evals - v->r->evals : 1;
+  const int64_t evals = !v->evals ? 0 : v->evals > v->r->evals ? v->evals - v->r->evals : 1;
   tf_search_opts so = {.objective = v->o->objective,
                        .exportable = v->o->exportable,
                        .budget = part(v, evals, left),
@@ -199,7 +199,8 @@ tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const t
   tf_bounds bounds;
   if (!tf_bounds_find(arch, wl, &bounds, d)) return NULL;
   finder v = {.arch = arch, .wl = wl, .o = o, .evals = o->budget.max_evals, .r = calloc(1, sizeof *v.r)};
-  if (!v.evals) v.evals = wl->n_ops > OPS_FOR_THESE ? TF_BEST_EVALS * OPS_FOR_THESE / wl->n_ops : TF_BEST_EVALS;
+  if (!v.evals && o->budget.time_limit <= 0)
+    v.evals = wl->n_ops > OPS_FOR_THESE ? TF_BEST_EVALS * OPS_FOR_THESE / wl->n_ops : TF_BEST_EVALS;
   if (!v.r) {
     tf_out_of_memory(d);
     return NULL;

@@ -122,6 +122,18 @@ static void check_long(bool fits) {
   case_drop(&e);
 }
 
+/* By the clock alone: it ends, and what it says holds. */
+static void check_clock(void) {
+  test_case e = case_of(machine, works[1]);
+  tf_best_opts bo = opts_of(TF_LATENCY, 0);
+  bo.budget.time_limit = 0.05;
+  tf_best_result *r = tf_best_find(e.spec->arch, e.spec->workload, &bo, e.d);
+  if (CHECK(r != NULL)) CHECK(r->stopped_by != TF_STOP_BUDGET && r->stopped_by != TF_STOP_INTERRUPT);
+  if (r && r->tree) CHECK(r->value >= r->bound * (1 - 1e-9));
+  tf_best_free(r);
+  case_drop(&e);
+}
+
 static bool at_once(void *ctx) {
   (void)ctx;
   return true;
@@ -145,5 +157,6 @@ int main(void) {
   check_long(true);
   check_long(false);
   check_stopped();
+  check_clock();
   return check_report();
 }
