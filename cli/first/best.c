@@ -116,7 +116,7 @@ static void put_figures(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_real(r->cycles).s);
   cli_cell(&t, "%s", cli_real(cycles).s);
   cli_cell(&t, "%s", cli_times(r->cycles, cycles).s);
-  cli_cell(&t, "%s at %.4g GHz; the units in use work at %s of their peak", cli_si(r->seconds, "s").s,
+  cli_cell(&t, "%s at %.4g GHz; units in use at %s of their peak", cli_si(r->seconds, "s").s,
            s->spec->arch->clock_hz * 1e-9, cli_percent(r->compute_utilization, 1).s);
   cli_cell(&t, "energy");
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
