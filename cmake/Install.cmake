@@ -29,3 +29,20 @@ foreach(file docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/timel
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${file} DESTINATION ${shared}/${folder})
 endforeach()
+
+# What shells complete, as the tool itself says it.
+if(TARGET tileflow AND NOT CMAKE_CROSSCOMPILING)
+  foreach(shell bash zsh fish)
+    set(completion ${PROJECT_BINARY_DIR}/completion.${shell})
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:tileflow>\" completion ${shell} -o \"${completion}\" RESULT_VARIABLE failed)
+      if(failed)
+        message(FATAL_ERROR \"tileflow completion ${shell}: \${failed}\")
+      endif()")
+  endforeach()
+  install(FILES ${PROJECT_BINARY_DIR}/completion.bash RENAME tileflow
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_BINARY_DIR}/completion.zsh RENAME _tileflow
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${PROJECT_BINARY_DIR}/completion.fish RENAME tileflow.fish
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

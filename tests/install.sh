@@ -54,6 +54,11 @@ LD_LIBRARY_PATH=$lib "$stage/cmake/emit" "$stage/kernel" $files && "$prefix/bin/
 (cd / && "$prefix/bin/tileflow" example edge) | cmp - arch-specs/edge.yaml || failed=1
 (cd / && "$prefix/bin/tileflow" example) | grep -qxF "They lie in $(realpath "$prefix")/share/tileflow." || failed=1
 
+# Shells find what they complete.
+for file in bash-completion/completions/tileflow zsh/site-functions/_tileflow fish/vendor_completions.d/tileflow.fish; do
+  grep -q tileflow "$prefix/share/$file" || { echo "$file is not installed"; failed=1; }
+done
+
 # The files that the examples of --help name are installed, too.
 tool=$prefix/bin/tileflow
 for command in $("$tool" --help | sed -n 's/^  tileflow \([a-z]*\) .*/\1/p'); do
