@@ -136,6 +136,7 @@ def main():
     for case in cases:
         for part in case.data_sets[0]:
             part[:] = [numpy_helper.to_array(x) if isinstance(x, TensorProto) else x for x in part]
+            part[:] = [np.asarray(x) if isinstance(x, np.generic) else x for x in part]  # a number is an array of no axis
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:

@@ -13,7 +13,8 @@ import sys
 
 from onnx import defs
 
-LETTERS = {"INT": "i", "FLOAT": "f", "STRING": "s", "TENSOR": "t", "INTS": "I", "FLOATS": "F", "STRINGS": "S"}
+LETTERS = {"INT": "i", "FLOAT": "f", "STRING": "s", "TENSOR": "t", "INTS": "I", "FLOATS": "F", "STRINGS": "S",
+           "GRAPH": "g"}
 REFUSED = {"Constant": {"sparse_value", "value_string", "value_strings"}, "GRU": {"output_sequence"}, "LSTM": {"output_sequence"},
            "RNN": {"output_sequence"}}
 

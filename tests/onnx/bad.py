@@ -55,7 +55,7 @@ def packed(name, *weights):
 W = np.ones((4, 4, 3, 3), np.float32)
 case("unknown", model([node("NonMaxSupression", ["x"], "a", "one"), node("NonMaxSupression", ["a"], "b", "two"), node("Convv", ["b"], "y")]))
 case("domain", model([node("Conv", ["x", "w"], "y", "mine", domain="com.mine")], weights=[const("w", W)]))
-case("many_unknown", model([node("If", [f"t{i}" if i else "x"], f"t{i + 1}" if i < 4 else "y", f"n{i}") for i in range(5)]))
+case("many_unknown", model([node("SequenceAt", [f"t{i}" if i else "x"], f"t{i + 1}" if i < 4 else "y", f"n{i}") for i in range(5)]))
 case("no_extent", model([node("Relu", ["x"])], [value("x", ["batch", 4, None])]))
 case("set_unknown", model([node("Relu", ["x"])], [value("x", ["batch", 4])]), " --set batsh=2")
 case("set_wrong", model([node("Relu", ["x"])], [value("x", ["batch", 4])]), " --set batch=two")

@@ -113,9 +113,19 @@ static void add_term(ox_index *x, int dim, int64_t coef) {
   x->coef[x->n++] = coef;
 }
 
+/* The coordinate along the one axis that has several. */
+static ox_expr *read_place(ox_net *g, const ox_value *v, const ox_axis *const *axis) {
+  ox_index x = {.c = (int64_t)v->number[0]};
+  for (int k = 0; k < v->rank; k++)
+    for (int i = 0; v->n[k] && axis[k] && i < axis[k]->n_dims; i++)
+      add_term(&x, axis[k]->dim[i], axis[k]->cut[axis[k]->n_dims - 1 - i]);
+  return ox_index_value(g, &x);
+}
+
 ox_expr *ox_read(ox_net *g, const ox_value *from, const ox_axis *const *axis) {
   ox_value v = *from;
   if (v.number && ox_size(&v) == 1) return ox_number(g, v.number[0]);
+  if (v.place && v.number && v.n_factors == 1) return read_place(g, &v, axis);
   if (v.tensor < 0) { /* the tensor belongs to the value of that name */
     ox_value *named = ox_find(g, v.name);
     if (!named || !ox_place(g, named)) return NULL;
@@ -208,9 +218,12 @@ static ox_expr *repeated(ox_net *g, const ox_op *op, ox_expr *value) {
 }
 
 const char *ox_part(ox_net *g, const char *what) {
-  char name[256];
-  snprintf(name, sizeof name, "%.200s.%s", g->node->output[0], what);
-  const char *own = need(g, tf_arena_strndup(g->arena, name, strlen(name)));
+  const char *of = "";
+  for (size_t k = 0; k < g->node->n_output && !*of; k++)
+    of = g->node->output[k];
+  const size_t n = strlen(of) + strlen(what) + 2;
+  char *own = need(g, TF_ARRAY(g->arena, char, n));
+  if (own) snprintf(own, n, "%s.%s", of, what);
   return own ? own : "";
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 
 enum { AXES = OX_RANK };
 
@@ -238,8 +237,12 @@ static bool by_element(ox_net *g, int row, bool *done) {
   int64_t shape[AXES], all = 1;
   const bool cut = what == Mod_of && ox_int(g, "fmod", 0); /* the sign of what is divided, not of the divisor */
   v[0] = known(g, 0);
-  for (int i = 1; i < n; i++)
+  bool is_place = v[0]->place;
+  for (int i = 1; i < n; i++) {
     v[i] = known(g, (size_t)i);
+    is_place |= v[i]->place;
+  }
+  if (is_place && what != CAST) return true; /* a coordinate is an index, not a table */
   const bool whole = ox_is_integer(v[0]->type);
   const int type = ox_result_type(g, what == CAST ? ox_cast_type(g) : 0);
   if (what == CAST && type != OX_T_BOOL && ox_type_kind_of(type) != OX_FLOAT_KIND && !ox_is_integer(type)) return true;

@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 
 /* A tensor of known numbers; stride: by how much a step along each axis moves in x. */
 typedef struct {

@@ -1,8 +1,9 @@
 /* Nodes that move elements: all except Concat and Pad become views. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/import/onnx/windows.h"
+#include "model/import/onnx/onnx.h"
 
 static bool same(ox_net *g) {
   ox_value v;
@@ -219,7 +220,11 @@ static bool split(ox_net *g) {
   for (int64_t i = 0; i < many; i++) {
     ox_value out = v;
     const int64_t size = parts ? parts[i] : i < many - 1 ? equal : all - at;
-    if (size < 1 || size > all - at) return ox_fail(g, TF_E_RANGE, "a part of %lld elements", (long long)size);
+    if (size < 0 || size > all - at) return ox_fail(g, TF_E_RANGE, "a part of %lld elements", (long long)size);
+    if (size == 0) { /* which a Concat leaves out */
+      if (!ox_give(g, (size_t)i, &(ox_value){.tensor = -1, .name = g->node->output[i], .empty = true})) return false;
+      continue;
+    }
     if (!ox_slice(g, &out, axis, at, size, 1) || !ox_give(g, (size_t)i, &out)) return false;
     at += size;
   }
@@ -513,6 +518,34 @@ static bool read_pads(ox_net *g, int rank, int64_t *before, int64_t *after) {
   return true;
 }
 
+/* Zeros, and where they stand, outside of what was there, the number. */
+static bool pad_number(ox_net *g, const int64_t *before, const int64_t *after) {
+  const ox_value *v = ox_input(g, 0);
+  char inside[40] = "";
+  int64_t pads[2 * OX_RANK];
+  int n = 0;
+  if (!v) return false;
+  const int rank = v->rank;
+  int64_t extent[OX_RANK];
+  for (int k = 0; k < rank; k++)
+    pads[k] = before[k], pads[rank + k] = after[k], extent[k] = ox_extent(v, k);
+  if (!ox_run(g, "zeros = Pad($0, %s) mode=constant", ox_list(g, 2 * rank, pads))) return false;
+  for (int k = 0; k < rank; k++) {
+    if (before[k] <= 0 && after[k] <= 0) continue;
+    const int64_t front = before[k] > 0 ? before[k] : 0, left = extent[k] + before[k] + after[k];
+    const int64_t end = left - (after[k] > 0 ? after[k] : 0);
+    if (!ox_run(g, "at%d = Reshape({%lld}, %s)", k, (long long)left, ox_ones(g, rank, k, left)) ||
+        !ox_run(g, "from%d = LessOrEqual(%lld, at%d)", k, (long long)front, k) ||
+        !ox_run(g, "to%d = Less(at%d, %lld)", k, k, (long long)end) ||
+        !ox_run(g, "in%d = And(from%d, to%d)", k, k, k) || (n && !ox_run(g, "all%d = And(%s, in%d)", k, inside, k)))
+      return false;
+    snprintf(inside, sizeof inside, n++ ? "all%d" : "in%d", k);
+  }
+  if (!n) return ox_run(g, "@0 = Identity(zeros)");
+  if (ox_has(g, 2)) return ox_run(g, "@0 = Where(%s, zeros, $2)", inside);
+  return ox_run(g, "@0 = Where(%s, zeros, %.17e)", inside, ox_float(g, "value", 0));
+}
+
 static bool pad(ox_net *g) {
   ox_value v;
   int64_t before[OX_RANK], after[OX_RANK];
@@ -521,7 +554,8 @@ static bool pad(ox_net *g) {
   const bool zeros = !strcmp(mode, "constant"),
              filled = zeros && (value ? !value->number || value->number[0] != 0 : ox_float(g, "value", 0) != 0);
   if (!ox_placed(g, 0, &v) || !read_pads(g, v.rank, before, after)) return false;
-  if (filled) return ox_fail(g, TF_E_NAME, "only zeros are known, where pads are one number");
+  if (value && ox_size(value) != 1) return ox_fail(g, TF_E_SHAPE, "pads of several numbers");
+  if (filled) return pad_number(g, before, after);
   if (!zeros && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
     return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: constant, reflect, edge, wrap", mode);
   for (int axis = 0; axis < v.rank; axis++) {

@@ -12,10 +12,15 @@ enum { SHOWN = 60, SAID = 400 };
 static void about_node(const ox_net *g, char *buf, size_t size, const char *fmt, va_list ap) {
   const Onnx__NodeProto *n = g->node;
   int len = 0;
-  if (n && n->name && *n->name)
-    len = snprintf(buf, size, "node '%.*s' (%.40s): ", SHOWN, n->name, n->op_type ? n->op_type : "");
+  char type[100] = "";
+  if (n && g->within)
+    snprintf(type, sizeof type, "%.40s, of which %.40s", g->within->op_type, n->op_type);
   else if (n)
-    len = snprintf(buf, size, "node %d (%.40s): ", g->at_node, n->op_type ? n->op_type : "");
+    snprintf(type, sizeof type, "%.40s", n->op_type ? n->op_type : "");
+  if (n && n->name && *n->name)
+    len = snprintf(buf, size, "node '%.*s' (%s): ", SHOWN, n->name, type);
+  else if (n)
+    len = snprintf(buf, size, "node %d (%s): ", g->at_node, type);
   vsnprintf(buf + len, size - (size_t)len, fmt, ap);
 }
 
@@ -76,8 +81,22 @@ static unsigned hash(const char *s) {
 
 ox_value *ox_find(ox_net *g, const char *name) {
   for (int i = g->bucket[hash(name) % (unsigned)g->n_buckets]; i >= 0; i = g->chain[i])
-    if (!strcmp(g->value[i].name, name)) return &g->value[i];
+    if (!strcmp(g->value[i]->name, name)) return g->value[i];
   return NULL;
+}
+
+/* Room for one more: values stay where they are, as nodes hold on to their inputs. */
+static bool more_values(ox_net *g) {
+  if (g->n_values < g->room_values) return true;
+  if (g->n_values >= OX_MOST_VALUES) return ox_fail(g, TF_E_LIMIT, "more than %d names of values", OX_MOST_VALUES);
+  const int room = 2 * g->room_values + 1;
+  ox_value **value = TF_ARRAY(g->arena, ox_value *, (size_t)room);
+  int *chain = TF_ARRAY(g->arena, int, (size_t)room);
+  if (!value || !chain) return !(g->oom = true);
+  memcpy(value, g->value, (size_t)g->n_values * sizeof *value);
+  memcpy(chain, g->chain, (size_t)g->n_values * sizeof *chain);
+  g->value = value, g->chain = chain, g->room_values = room;
+  return true;
 }
 
 ox_value *ox_define(ox_net *g, const char *name, const ox_value *v) {
@@ -86,11 +105,9 @@ ox_value *ox_define(ox_net *g, const char *name, const ox_value *v) {
     ox_fail(g, TF_E_DUP, "value '%.*s' is made twice", SHOWN, name);
     return NULL;
   }
-  if (g->n_values == g->room_values) {
-    g->oom = true;
-    return NULL;
-  }
-  ox_value *new = &g->value[g->n_values];
+  if (!more_values(g)) return NULL;
+  ox_value *new = g->value[g->n_values] = TF_NEW(g->arena, ox_value);
+  if (!new) return g->oom = true, NULL;
   *new = *v;
   new->name = name;
   g->chain[g->n_values] = g->bucket[at];
@@ -106,7 +123,7 @@ bool ox_has(const ox_net *g, size_t k) {
 
 void ox_undefine(ox_net *g, int n) {
   for (; g->n_values > n; g->n_values--)
-    g->bucket[hash(g->value[g->n_values - 1].name) % (unsigned)g->n_buckets] = g->chain[g->n_values - 1];
+    g->bucket[hash(g->value[g->n_values - 1]->name) % (unsigned)g->n_buckets] = g->chain[g->n_values - 1];
 }
 
 const ox_value *ox_input(ox_net *g, size_t k) {
@@ -128,15 +145,28 @@ bool ox_give(ox_net *g, size_t k, const ox_value *v) {
   return made != NULL;
 }
 
+/* Whether the node, or a subgraph in it, reads a value of that name. */
+static bool reads(const Onnx__NodeProto *n, const char *name) {
+  for (size_t k = 0; k < n->n_input; k++)
+    if (!strcmp(n->input[k], name)) return true;
+  for (size_t a = 0; a < n->n_attribute; a++) {
+    const Onnx__GraphProto *b = n->attribute[a]->g;
+    for (size_t i = 0; b && i < b->n_output; i++)
+      if (b->output[i]->name && !strcmp(b->output[i]->name, name)) return true;
+    for (size_t i = 0; b && i < b->n_node; i++)
+      if (reads(b->node[i], name)) return true;
+  }
+  return false;
+}
+
 bool ox_is_wanted(const ox_net *g, size_t k) {
   const char *name = k < g->node->n_output ? g->node->output[k] : "";
   bool any = false;
   for (size_t i = 0; *name && i < g->graph->n_output; i++)
     any |= !strcmp(g->graph->output[i]->name, name);
-  for (size_t i = 0; *name && i < g->graph->n_node; i++)
-    for (size_t n = 0; g->needed[i] && n < g->graph->node[i]->n_input; n++)
-      any |= !strcmp(g->graph->node[i]->input[n], name);
-  return any;
+  for (size_t i = 0; *name && i < g->graph->n_node && !any; i++)
+    any = g->needed[i] && reads(g->graph->node[i], name);
+  return any || (*name && g->within);
 }
 
 int ox_new_tensor(ox_net *g, const char *from) {

@@ -14,6 +14,8 @@
 
 /* Limits: ranks and factors of a value, elements whose values are kept, nodes of an op's expression. */
 enum { OX_RANK = 16, OX_FACTORS = 16, OX_NUMBERS = 1 << 12, OX_NODES = 64, OX_DIMS = 64, OX_MOST_EXTENT = 1 << 30 };
+/* Most names of values. */
+enum { OX_MOST_VALUES = 1 << 16 };
 /* Most numbers of a result that is computed here, and of all of them. */
 enum { OX_FOLDED = 1 << 20, OX_FOLDED_IN_ALL = 1 << 24 };
 #define OX_MOST_SIZE (INT64_C(1) << 48) /* most elements of a value */
@@ -32,8 +34,9 @@ typedef struct {
   ox_factor f[OX_FACTORS];       /* of all axes, in order */
   int64_t at[OX_RANK];           /* coordinates of the first element in the tensor */
   const double *number;          /* the elements in order; NULL: not constant */
-  int type;                      /* ONNX's of its elements (tensor.h); 0: not said */
+  int type;                      /* ONNX's of its elements (OX_TYPES); 0: not said */
   const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
+  bool place;                    /* its numbers are first, first + 1 .. along one axis: coordinates */
   bool bad, empty;               /* its node failed and reported it; it has no elements */
 } ox_value;
 
@@ -93,6 +96,13 @@ typedef struct {
 /* What changes numbers by no more than the elements' width does: told once, of all nodes (ox_remark). */
 enum { OX_WHOLE_SUMS, OX_NARROW_FLOATS, OX_REMARKS };
 
+/* A subgraph that is being run: its own names stand for values with the prefix. */
+typedef struct ox_scope {
+  const Onnx__GraphProto *body;
+  const char *prefix;
+  const struct ox_scope *outer;
+} ox_scope;
+
 typedef struct {
   tf_arena *arena;
   tf_diags *diags;
@@ -103,7 +113,7 @@ typedef struct {
   size_t n_set;
   int64_t opset;
   int n_values, room_values;
-  ox_value *value;
+  ox_value **value;               /* each stays where it is */
   int *chain, *bucket, n_buckets; /* hash table of values by name */
   int n_tensors, n_ops, room_tensors, room_ops;
   ox_tensor *tensor;
@@ -113,8 +123,9 @@ typedef struct {
     int64_t extent;
     int nth; /* number of dims of this extent in an op */
   } dim[OX_DIMS];
-  uint64_t used; /* dims that the op being built uses */
-  const Onnx__NodeProto *node;
+  uint64_t used;                        /* dims that the op being built uses */
+  const Onnx__NodeProto *node, *within; /* within: the graph's own node that this one is part of; NULL: it is one */
+  const ox_scope *scope;
   int at_node;
   bool *needed, *asked;  /* nodes on which some result depends; inputs of which this is so */
   bool again, regrouped; /* the node is being tried again with axes of one factor; it failed with axes of several */
@@ -234,7 +245,7 @@ typedef struct {
   bool (*make)(ox_net *g);
   const char *call; /* of the workload language, for elementwise nodes */
 } ox_kind;
-const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: unknown */
+const ox_kind *ox_kind_of(const char *type); /* schema.c; NULL: unknown */
 const ox_kind *ox_kind_at(int at);           /* NULL past the last */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: evaluates a node whose inputs are constant */
 /* schema.c: what ONNX's definitions say. */
@@ -269,7 +280,106 @@ typedef struct {
 bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out); /* moves.c */
 bool ox_reduced_axes(ox_net *g, int rank, bool *over);                     /* sums.c: which axes the node reduces */
 extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[], ox_resizes[], ox_transposed[],
-    ox_einsums[], ox_recurrents[]; /* terminated by {0} */
+    ox_recurrents[], ox_composed[], ox_attentions[], ox_choices[]; /* terminated by {0} */
+
+/* read.c: the node at hand, made of what is known so far. */
+bool ox_take_node(ox_net *g);
+/* The type of an operator's attribute (schema.c); 0: it has none of that name. */
+char ox_attribute_type(const char *type, const char *name);
+
+/* ---- tensor.c: tensors in the file ------------------------------------------------------------------------------ */
+/* The value of a tensor of the file: its shape, and its values if they are few and inside the file. */
+bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out);
+
+/* ONNX's data types: number, name, bytes of an element in a file (0: not read), kind, bits that a number has (of the
+ * significand where it is a float). */
+typedef enum {
+  OX_FLOAT_KIND,
+  OX_COARSE_KIND,
+  OX_SIGNED_KIND,
+  OX_UNSIGNED_KIND,
+  OX_BOOL_KIND,
+  OX_OTHER_KIND
+} ox_type_kind;
+/* clang-format off */
+#define OX_TYPES(X)                                                                                     \
+  X(FLOAT, 1, "float32", 4, FLOAT, 24)         X(UINT8, 2, "uint8", 1, UNSIGNED, 8)                     \
+  X(INT8, 3, "int8", 1, SIGNED, 8)             X(UINT16, 4, "uint16", 2, UNSIGNED, 16)                  \
+  X(INT16, 5, "int16", 2, SIGNED, 16)          X(INT32, 6, "int32", 4, SIGNED, 32)                      \
+  X(INT64, 7, "int64", 8, SIGNED, 64)          X(STRING, 8, "string", 0, OTHER, 0)                      \
+  X(BOOL, 9, "bool", 1, BOOL, 1)               X(FLOAT16, 10, "float16", 2, FLOAT, 11)                  \
+  X(DOUBLE, 11, "float64", 8, FLOAT, 53)       X(UINT32, 12, "uint32", 4, UNSIGNED, 32)                 \
+  X(UINT64, 13, "uint64", 8, UNSIGNED, 64)     X(COMPLEX64, 14, "complex64", 0, OTHER, 0)               \
+  X(COMPLEX128, 15, "complex128", 0, OTHER, 0) X(BFLOAT16, 16, "bfloat16", 2, FLOAT, 8)                 \
+  X(FLOAT8E4M3FN, 17, "float8e4m3fn", 0, COARSE, 4) X(FLOAT8E4M3FNUZ, 18, "float8e4m3fnuz", 0, COARSE, 4) \
+  X(FLOAT8E5M2, 19, "float8e5m2", 0, COARSE, 3) X(FLOAT8E5M2FNUZ, 20, "float8e5m2fnuz", 0, COARSE, 3)   \
+  X(UINT4, 21, "uint4", 0, UNSIGNED, 4)        X(INT4, 22, "int4", 0, SIGNED, 4)                        \
+  X(FLOAT4E2M1, 23, "float4e2m1", 0, COARSE, 2) X(FLOAT8E8M0, 24, "float8e8m0", 0, COARSE, 1)           \
+  X(UINT2, 25, "uint2", 0, UNSIGNED, 2)        X(INT2, 26, "int2", 0, SIGNED, 2)
+/* clang-format on */
+enum {
+#define X(name, number, text, bytes, kind, bits) OX_T_##name = number,
+  OX_TYPES(X)
+#undef X
+};
+
+const char *ox_type_name(int type);
+ox_type_kind ox_type_kind_of(int type); /* of no known type: OX_OTHER_KIND */
+int ox_type_bits(int type);
+/* Bytes of an element; 0: an unsupported type. */
+size_t ox_bytes_of(int type);
+/* The number nearest to x that the type has, or what it keeps of a whole one; *ok: whether that is known here. */
+double ox_as_type(double x, int type, bool *ok);
+/* The element at p, in little-endian bytes. */
+double ox_element(int type, const uint8_t *p);
+/* Whether its n values are in typed fields; and the i-th of them. */
+bool ox_is_listed(const Onnx__TensorProto *t, int64_t n);
+double ox_listed(const Onnx__TensorProto *t, int64_t i);
+
+/* Its n numbers, in the arena; NULL: it has none in this file, or an error was reported. */
+const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n);
+
+/* ---- compose.c: nodes that are composed of others --------------------------------------------------------------- */
+/* Takes a node, written as `a, @1 = Type($0, b, [1,2], {8}, 0.5, -) axis=1`: `$k` and `@k` are inputs and results of
+ * the node at hand, other names those of lines before, [..] whole numbers, {n,first} the coordinates first .. of n
+ * places,
+ * `-` nothing. */
+bool ox_run(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
+/* What a line before made of that name; NULL: it failed. */
+const ox_value *ox_made(ox_net *g, const char *part);
+/* [..] of these numbers; of ones, but for n at one axis. */
+const char *ox_list(ox_net *g, int n, const int64_t *x);
+const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);
+
+/* ---- windows.c, resample.c: what nodes whose windows slide share ----------------------------------------------- */
+enum { OX_SLID = 4 }; /* most axes along which windows slide */
+
+/* Reads n numbers of an attribute, each at least `least`; without it they stay as they are. */
+bool ox_window_attribute(ox_net *g, const char *name, int n, int64_t least, int64_t *out);
+/* Extents of the weights' windows, from the weights or kernel_shape. */
+bool ox_kernel_of(ox_net *g, const ox_value *w, int64_t *kernel);
+/* Adds the axis, a step of which moves `times` elements of `step` each, to the index of a rank. */
+void ox_add_term(ox_index *x, const ox_axis *a, int64_t step, int64_t times);
+/* So many elements before and after a rank are read, as zeros; numbers below 0 ask for none. */
+void ox_pad_rank(ox_tensor *t, int rank, int64_t before, int64_t after);
+/* Adds the cuts of an axis of `outer` groups of n elements to both axes. */
+bool ox_cut_groups(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner);
+/* Adds the node's input k to `out`, whose axes are made[0 .. n - 1], along its channels. */
+bool ox_add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *const *made, int n, ox_value *out);
+/* The name of the sum to which a bias is added, or of the result if there is none. */
+const char *ox_sum_name(ox_net *g);
+
+/* resample.c: a tensor of numbers computed here, which an op reads; the numbers stay the caller's, in the arena. */
+bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out);
+/* Element i of the result along an axis is the sum of `taps` elements at[i * taps + ..] of v, each times its weight; of
+ * those below 0 the weight is 0.  Whatever the numbers are, v is replaced by the result of n elements. */
+typedef struct {
+  int64_t n, taps;
+  int64_t *at;
+  double *weight;
+} ox_blend;
+bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out);
+bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b);
 
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g);    /* inputs are padded equally before and after; if reads are not, a copy is read */

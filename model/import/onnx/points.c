@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 
 enum { MOST_INPUTS = 16 };
 

@@ -8,10 +8,9 @@
 #include "base/locale.h"
 #include "base/names.h"
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 #include "tileflow/import.h"
 
-enum { MOST_NAMES = 1 << 16, MOST_TENSORS = 8192, MOST_OPS = 4096, MOST_SETTINGS = 1000 };
+enum { MOST_TENSORS = 8192, MOST_OPS = 4096, MOST_SETTINGS = 1000 };
 
 /* ---- room ----------------------------------------------------------------------------------------------------- */
 
@@ -24,13 +23,13 @@ static size_t names_of(const Onnx__GraphProto *graph) {
 
 static bool make_room(ox_net *g) {
   const size_t n = names_of(g->graph);
-  if (n > MOST_NAMES || g->graph->n_node > MOST_NAMES)
-    return ox_fail(g, TF_E_LIMIT, "more than %d names of values", MOST_NAMES);
+  if (n > OX_MOST_VALUES || g->graph->n_node > OX_MOST_VALUES)
+    return ox_fail(g, TF_E_LIMIT, "more than %d names of values", OX_MOST_VALUES);
   g->room_values = (int)n + 1;
   g->n_buckets = (int)n + 1;
   g->room_tensors = MOST_TENSORS;
   g->room_ops = MOST_OPS;
-  g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->room_values);
+  g->value = TF_ARRAY(g->arena, ox_value *, (size_t)g->room_values);
   g->chain = TF_ARRAY(g->arena, int, (size_t)g->room_values);
   g->bucket = TF_ARRAY(g->arena, int, (size_t)g->n_buckets);
   g->tensor = TF_ARRAY(g->arena, ox_tensor, MOST_TENSORS);
@@ -56,6 +55,21 @@ static bool want(ox_net *g, const char *name) {
   return !*name || ox_find(g, name) || ox_define(g, name, &mark);
 }
 
+/* What a node reads, and what subgraphs in it do: their own names, too, which does no harm. */
+static bool want_inputs(ox_net *g, const Onnx__NodeProto *n) {
+  bool ok = true;
+  for (size_t k = 0; k < n->n_input && ok; k++)
+    ok = want(g, n->input[k]);
+  for (size_t a = 0; a < n->n_attribute && ok; a++) {
+    const Onnx__GraphProto *b = n->attribute[a]->g;
+    for (size_t i = 0; b && i < b->n_output && ok; i++)
+      ok = !b->output[i]->name || want(g, b->output[i]->name);
+    for (size_t i = 0; b && i < b->n_node && ok; i++)
+      ok = want_inputs(g, b->node[i]);
+  }
+  return ok;
+}
+
 static bool find_needed(ox_net *g) {
   bool ok = true;
   for (size_t i = 0; i < g->graph->n_output && ok; i++)
@@ -64,8 +78,7 @@ static bool find_needed(ox_net *g) {
     const Onnx__NodeProto *n = g->graph->node[i];
     for (size_t k = 0; k < n->n_output; k++)
       g->needed[i] |= *n->output[k] && ox_find(g, n->output[k]);
-    for (size_t k = 0; k < n->n_input && g->needed[i] && ok; k++)
-      ok = want(g, n->input[k]);
+    if (g->needed[i]) ok = want_inputs(g, n);
   }
   for (size_t i = 0; i < g->graph->n_input; i++) {
     const char *name = g->graph->input[i]->name;
@@ -251,9 +264,16 @@ static bool make_node(ox_net *g, const ox_kind *kind) {
   return ok;
 }
 
-static bool take_node(ox_net *g) {
+static bool is_named(const Onnx__NodeProto *n) {
+  for (size_t k = 0; k < n->n_output; k++)
+    if (*n->output[k]) return true;
+  return false;
+}
+
+bool ox_take_node(ox_net *g) {
   bool done;
-  if (g->node->n_output == 0) return true;
+  if (!is_named(g->node)) return true;
+  if (!is_known(g->node)) return ox_fail(g, TF_E_NAME, "an operator that is not known");
   g->beside = NULL;
   if (!ox_check_node(g) || !ox_known(g, &done)) return false;
   if (done) return ox_check_results(g);
@@ -270,7 +290,7 @@ static bool take_nodes(ox_net *g) {
   for (size_t i = 0; i < g->graph->n_node && !g->oom; i++) {
     g->node = g->graph->node[i];
     g->at_node = (int)i;
-    if (g->needed[i] && !take_node(g)) mark_bad(g);
+    if (g->needed[i] && !ox_take_node(g)) mark_bad(g);
   }
   g->node = NULL;
   ox_tell_remarks(g);

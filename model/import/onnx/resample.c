@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/import/onnx/windows.h"
+#include "model/import/onnx/onnx.h"
 
 bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out) {
   const int t = number ? ox_new_tensor(g, ox_part(g, part)) : -1;

@@ -4,7 +4,6 @@
 
 #include "base/names.h"
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 
 /* What integers mean to an operator: as good as any numbers (it moves, chooses, compares); sums or products, which wrap
  * at the ends of their type; a quotient, which is cut; nothing, as it is defined for floats. */
@@ -14,19 +13,25 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
 
 /* Name; the first opset since which it means what is read here; the opset of its newest definition (0: none in ONNX);
  * most inputs (-1: any number) and results; integers; type of its results; attributes with the type of each (i, f, s,
- * t: integer, number, text, tensor; I, F, S: lists).  Those with a `-` change no number here: they concern memory, the
- * precision of a step, training, or what is refused otherwise. */
+ * t, g: integer, number, text, tensor, graph; I, F, S: lists).  Those with a `-` change no number here: they concern
+ * memory, the precision of a step, training, or what is refused otherwise. */
 /* clang-format off */
 #define OPERATORS(X)                                                                                                   \
   X(Abs, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
   X(Add, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
   X(And, 1, 7, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                                 \
+  X(ArgMax, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
+  X(ArgMin, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
+  X(Attention, 23, 25, 7, 4, FLOATS, AS_0,                                                                             \
+    "is_causal:i kv_num_heads:i left_window_size:i q_num_heads:i qk_matmul_output_mode:i "                             \
+    "right_window_size:i scale:f softcap:f -softmax_precision:i")                                                      \
   X(AveragePool, 1, 22, 1, 1, FLOATS, AS_0,                                                                            \
     "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I strides:I")                          \
   X(BatchNormalization, 1, 15, 5, 5, FLOATS, AS_0,                                                                     \
     "epsilon:f is_test:i spatial:i training_mode:i -momentum:f -consumed_inputs:I")                                    \
   X(Cast, 6, 28, 1, 1, ANY, OWN, "to:i round_mode:s saturate:i")                                                       \
   X(CastLike, 1, 25, 2, 1, ANY, OWN, "round_mode:s saturate:i")                                                        \
+  X(CausalConvWithState, 27, 27, 4, 2, FLOATS, AS_0, "activation:s")                                                   \
   X(Ceil, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                             \
   X(Celu, 1, 28, 1, 1, FLOATS, AS_0, "alpha:f")                                                                        \
   X(Clip, 1, 13, 3, 1, ANY, AS_0, "max:f min:f -consumed_inputs:I")                                                    \
@@ -37,6 +42,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(ConvTranspose, 1, 22, 3, 1, FLOATS, AS_0,                                                                          \
     "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I strides:I")                  \
   X(Cos, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                                \
+  X(CumProd, 26, 26, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                       \
   X(CumSum, 1, 14, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                         \
   X(DepthToSpace, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
   X(Div, 1, 14, 2, 1, CUTS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                             \
@@ -49,9 +55,12 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Expand, 1, 13, 2, 1, ANY, AS_0, "")                                                                                \
   X(Flatten, 1, 25, 1, 1, ANY, AS_0, "axis:i")                                                                         \
   X(Floor, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                            \
-  X(GRU, 7, 22, 6, 2, FLOATS, AS_0, "activations:S clip:f direction:s hidden_size:i layout:i linear_before_reset:i "   \
-    "-activation_alpha:F -activation_beta:F")                                                                          \
+  X(GRU, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \
+    "activations:S clip:f direction:s hidden_size:i layout:i linear_before_reset:i -activation_alpha:F "               \
+    "-activation_beta:F")                                                                                              \
   X(Gather, 1, 13, 2, 1, ANY, AS_0, "axis:i")                                                                          \
+  X(GatherElements, 11, 13, 2, 1, ANY, AS_0, "axis:i")                                                                 \
+  X(GatherND, 11, 13, 2, 1, ANY, AS_0, "batch_dims:i")                                                                 \
   X(Gelu, 1, 20, 1, 1, FLOATS, AS_0, "approximate:s")                                                                  \
   X(Gemm, 1, 13, 3, 1, FLOATS, AS_0, "alpha:f beta:f transA:i transB:i -broadcast:i")                                  \
   X(GlobalAveragePool, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                  \
@@ -61,17 +70,22 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(GroupNormalization, 1, 21, 3, 1, FLOATS, AS_0, "epsilon:f num_groups:i -stash_type:i")                             \
   X(HardSigmoid, 1, 22, 1, 1, FLOATS, AS_0, "alpha:f beta:f -consumed_inputs:I")                                       \
   X(HardSwish, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                          \
+  X(Hardmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                      \
   X(Identity, 1, 25, 1, 1, ANY, AS_0, "")                                                                              \
+  X(If, 1, 25, 1, -1, ANY, OWN, "else_branch:g then_branch:g")                                                         \
   X(InstanceNormalization, 1, 22, 3, 1, FLOATS, AS_0, "epsilon:f -consumed_inputs:I")                                  \
   X(IsNaN, 1, 20, 1, 1, FLOATS, TRUTH, "")                                                                             \
-  X(LSTM, 7, 22, 8, 3, FLOATS, AS_0, "activations:S clip:f direction:s hidden_size:i input_forget:i layout:i "         \
-    "-activation_alpha:F -activation_beta:F")                                                                          \
+  X(LSTM, 7, 22, 8, 3, FLOATS, AS_0,                                                                                   \
+    "activations:S clip:f direction:s hidden_size:i input_forget:i layout:i -activation_alpha:F "                      \
+    "-activation_beta:F")                                                                                              \
   X(LayerNormalization, 1, 17, 3, 3, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                                   \
   X(LeakyRelu, 1, 16, 1, 1, FLOATS, AS_0, "alpha:f -consumed_inputs:I")                                                \
   X(Less, 1, 13, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                               \
   X(LessOrEqual, 1, 16, 2, 1, ANY, TRUTH, "")                                                                          \
+  X(LinearAttention, 27, 27, 6, 2, FLOATS, AS_0, "-chunk_size:i kv_num_heads:i q_num_heads:i scale:f update_rule:s")   \
   X(Log, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                              \
   X(LogSoftmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                   \
+  X(Loop, 1, 25, -1, -1, ANY, OWN, "body:g")                                                                           \
   X(LpNormalization, 1, 22, 1, 1, FLOATS, AS_0, "axis:i p:i")                                                          \
   X(MatMul, 1, 13, 2, 1, WRAPS, AS_0, "")                                                                              \
   X(Max, 1, 13, -1, 1, ANY, AS_0, "-consumed_inputs:I")                                                                \
@@ -83,14 +97,16 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Mod, 1, 28, 2, 1, CUTS, AS_0, "fmod:i")                                                                            \
   X(Mul, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
   X(Neg, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
+  X(NegativeLogLikelihoodLoss, 12, 22, 3, 1, FLOATS, AS_0, "ignore_index:i reduction:s")                               \
   X(Not, 1, 1, 1, 1, ANY, TRUTH, "")                                                                                   \
+  X(OneHot, 9, 28, 3, 1, ANY, OWN, "axis:i")                                                                           \
   X(Or, 1, 7, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                                  \
   X(PRelu, 7, 16, 2, 1, WRAPS, AS_0, "")                                                                               \
   X(Pad, 2, 25, 4, 1, ANY, AS_0, "mode:s pads:I value:f")                                                              \
   X(Pow, 1, 15, 2, 1, WRAPS, AS_0, "axis:i broadcast:i")                                                               \
   X(RMSNormalization, 1, 23, 2, 1, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                                     \
-  X(RNN, 7, 22, 6, 2, FLOATS, AS_0, "activations:S clip:f direction:s hidden_size:i layout:i "                         \
-    "-activation_alpha:F -activation_beta:F")                                                                          \
+  X(RNN, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \
+    "activations:S clip:f direction:s hidden_size:i layout:i -activation_alpha:F -activation_beta:F")                  \
   X(Range, 1, 27, 3, 1, ANY, AS_0, "-stash_type:i")                                                                    \
   X(Reciprocal, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                       \
   X(ReduceL1, 1, 18, 2, 1, WRAPS, AS_0, "axes:I keepdims:i noop_with_empty_axes:i")                                    \
@@ -105,9 +121,16 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(ReduceSumSquare, 1, 18, 2, 1, WRAPS, AS_0, "axes:I keepdims:i noop_with_empty_axes:i")                             \
   X(Relu, 1, 14, 1, 1, ANY, AS_0, "-consumed_inputs:I")                                                                \
   X(Reshape, 5, 25, 2, 1, ANY, AS_0, "allowzero:i")                                                                    \
-  X(Resize, 10, 19, 4, 1, ANY, AS_0, "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f "            \
-    "exclude_outside:i keep_aspect_ratio_policy:s mode:s nearest_mode:s -extrapolation_value:f")                       \
+  X(Resize, 10, 19, 4, 1, ANY, AS_0,                                                                                   \
+    "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i "                           \
+    "keep_aspect_ratio_policy:s mode:s nearest_mode:s -extrapolation_value:f")                                         \
+  X(RotaryEmbedding, 23, 23, 4, 1, FLOATS, AS_0, "interleaved:i num_heads:i rotary_embedding_dim:i")                   \
   X(Round, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
+  X(Scan, 9, 25, -1, -1, ANY, OWN,                                                                                     \
+    "body:g num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I "                           \
+    "scan_output_directions:I")                                                                                        \
+  X(Scatter, 9, 11, 3, 1, ANY, AS_0, "axis:i")                                                                         \
+  X(ScatterElements, 11, 18, 3, 1, ANY, AS_0, "axis:i reduction:s")                                                    \
   X(ScatterND, 1, 18, 3, 1, ANY, AS_0, "reduction:s")                                                                  \
   X(Selu, 6, 22, 1, 1, FLOATS, AS_0, "alpha:f gamma:f")                                                                \
   X(Shape, 1, 25, 1, 1, ANY, COUNT, "end:i start:i")                                                                   \
@@ -118,6 +141,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Size, 1, 25, 1, 1, ANY, COUNT, "")                                                                                 \
   X(Slice, 1, 13, 5, 1, ANY, AS_0, "axes:I ends:I starts:I")                                                           \
   X(Softmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                      \
+  X(SoftmaxCrossEntropyLoss, 12, 13, 3, 2, FLOATS, AS_0, "ignore_index:i reduction:s")                                 \
   X(Softplus, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                           \
   X(Softsign, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                           \
   X(SpaceToDepth, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
@@ -126,11 +150,13 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Squeeze, 1, 25, 2, 1, ANY, AS_0, "axes:I")                                                                         \
   X(Sub, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
   X(Sum, 1, 13, -1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                              \
+  X(SwiGLU, 28, 28, 2, 1, FLOATS, AS_0, "alpha:f")                                                                     \
   X(Swish, 1, 24, 1, 1, FLOATS, AS_0, "alpha:f")                                                                       \
   X(Tan, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                                \
   X(Tanh, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                             \
   X(ThresholdedRelu, 1, 22, 1, 1, FLOATS, AS_0, "alpha:f")                                                             \
   X(Tile, 6, 13, 2, 1, ANY, AS_0, "")                                                                                  \
+  X(TopK, 1, 24, 2, 2, ANY, OWN, "axis:i k:i largest:i -sorted:i")                                                     \
   X(Transpose, 1, 25, 1, 1, ANY, AS_0, "perm:I")                                                                       \
   X(Trilu, 1, 14, 2, 1, ANY, AS_0, "upper:i")                                                                          \
   X(Unsqueeze, 1, 25, 2, 1, ANY, AS_0, "axes:I")                                                                       \
@@ -199,17 +225,28 @@ static bool has_type(const Onnx__AttributeProto *a, char type) {
   static const struct {
     char type;
     int kind;
-  } types[] = {{'f', 1}, {'i', 2}, {'s', 3}, {'t', 4}, {'F', 6}, {'I', 7}, {'S', 8}};
+  } types[] = {{'f', 1}, {'i', 2}, {'s', 3}, {'t', 4}, {'g', 5}, {'F', 6}, {'I', 7}, {'S', 8}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (types[i].type == type && a->has_type && (int)a->type == types[i].kind) return type != 't' || a->t;
+    if (types[i].type == type && a->has_type && (int)a->type == types[i].kind)
+      return type == 't' ? a->t != NULL : type == 'g' ? a->g != NULL : true;
   if (a->has_type && a->type) return false;
   return type == 'f'   ? a->has_f
          : type == 'i' ? a->has_i
          : type == 's' ? a->has_s
          : type == 't' ? a->t != NULL
+         : type == 'g' ? a->g != NULL
          : type == 'F' ? a->n_floats > 0
          : type == 'I' ? a->n_ints > 0
                        : a->n_strings > 0;
+}
+
+char ox_attribute_type(const char *type, const char *name) {
+  const definition *d = definition_of(type);
+  const char *at = d ? d->attributes : "";
+  known_attribute known;
+  while (next_attribute(&at, &known))
+    if (strlen(name) == known.len && !strncmp(name, known.name, known.len)) return known.type;
+  return 0;
 }
 
 static bool check_attribute(ox_net *g, const definition *d, const Onnx__AttributeProto *a) {
@@ -315,4 +352,24 @@ bool ox_check_numbers(ox_net *g) {
                    name);
   ox_remark(g, OX_WHOLE_SUMS);
   return true;
+}
+
+/* ---- the operators that are known ------------------------------------------------------------------------------ */
+
+static const ox_kind *const tables[] = {ox_points,     ox_products,   ox_windows,  ox_sums,       ox_moves,  ox_resizes,
+                                        ox_transposed, ox_recurrents, ox_composed, ox_attentions, ox_choices};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+const ox_kind *ox_kind_at(int at) {
+  for (int t = 0; t < TABLES; t++)
+    for (const ox_kind *k = tables[t]; k->type; k++)
+      if (at-- == 0) return k;
+  return NULL;
+}
+
+const ox_kind *ox_kind_of(const char *type) {
+  const ox_kind *k = NULL;
+  for (int at = 0; (k = ox_kind_at(at)) != NULL && strcmp(k->type, type) != 0;)
+    at++;
+  return k;
 }

@@ -1,5 +1,5 @@
 /* Tensors in the file. */
-#include "model/import/onnx/tensor.h"
+#include "model/import/onnx/onnx.h"
 
 #include <math.h>
 #include <string.h>

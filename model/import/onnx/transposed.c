@@ -1,7 +1,7 @@
 /* Transposed convolutions: a convolution whose window slides over the result. */
 #include <string.h>
 
-#include "model/import/onnx/windows.h"
+#include "model/import/onnx/onnx.h"
 
 /* Along one axis.  Element o of the result, `before` removed ones counted, is o = stride * q + r: its taps are
  * k = stride * j + r, each of the element q - dilation * j of the input (where the stride is 1; else the dilation is).

@@ -13,7 +13,6 @@
 
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
-#include "model/import/onnx/tensor.h"
 
 enum { VERSION = 1, FLOAT32 = 1, BFLOAT16 = 2, HEAD = 40, LINE = 64, CHUNK = 4096, MOST_PATH = 4096 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/import/onnx/windows.h"
+#include "model/import/onnx/onnx.h"
 
 /* One axis along which windows slide. */
 typedef struct {

@@ -65,7 +65,7 @@ static int turn_of(const ox_net *g, const ox_tensor *t) {
 bool ox_name_tensors(ox_net *g) {
   g->n_values = 0; /* from here on the table holds names of tensors */
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
-  g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->n_tensors + 1);
+  g->value = TF_ARRAY(g->arena, ox_value *, (size_t)g->n_tensors + 1);
   g->chain = TF_ARRAY(g->arena, int, (size_t)g->n_tensors + 1);
   g->room_values = g->n_tensors + 1;
   if (!g->value || !g->chain) return false;
