@@ -208,6 +208,12 @@ bool ox_run(ox_net *g, const char *fmt, ...) {
   return ok;
 }
 
+bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, int type) {
+  ox_value v = {.name = ox_part(g, part), .number = number, .type = type};
+  ox_whole(&v, -1, rank, shape);
+  return ox_define(g, v.name, &v) != NULL;
+}
+
 const ox_value *ox_made(ox_net *g, const char *part) {
   const ox_value *v = ox_find(g, ox_part(g, part));
   return v && !v->bad ? v : NULL;

@@ -136,6 +136,12 @@ static bool range(ox_net *g) {
   return x ? give(g, 1, &n, x, known(g, 0)->type) : too_many(g);
 }
 
+/* Of whole numbers, as their bits are; of what a double does not hold exactly the caller has refused it. */
+static double by_bits(char how, double a, double b) {
+  const int64_t x = (int64_t)a, y = (int64_t)b;
+  return (double)(how == '&' ? x & y : how == '|' ? x | y : x ^ y);
+}
+
 /* ---- element by element --------------------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -152,7 +158,12 @@ static bool range(ox_net *g) {
   X(Xor, 2, (x[0] != 0) != (x[1] != 0)) X(IsNaN, 1, isnan(x[0]) != 0)                             \
   X(Sqrt, 1, sqrt(x[0])) X(Exp, 1, exp(x[0])) X(Log, 1, log(x[0])) X(Sin, 1, sin(x[0]))     \
   X(Cos, 1, cos(x[0])) X(Tan, 1, tan(x[0])) X(Tanh, 1, tanh(x[0])) X(Erf, 1, erf(x[0]))     \
-  X(Reciprocal, 1, 1 / x[0]) X(Sigmoid, 1, 1 / (1 + exp(-x[0])))
+  X(Reciprocal, 1, 1 / x[0]) X(Sigmoid, 1, 1 / (1 + exp(-x[0])))                                    \
+  X(BitwiseAnd, 2, by_bits('&', x[0], x[1])) X(BitwiseOr, 2, by_bits('|', x[0], x[1]))         \
+  X(BitwiseXor, 2, by_bits('^', x[0], x[1])) X(BitwiseNot, 1, -1 - x[0])                           \
+  X(BitShift, 2, x[0]) /* shifted */                                                               \
+  X(Sinh, 1, sinh(x[0])) X(Cosh, 1, cosh(x[0])) X(Asinh, 1, asinh(x[0])) X(Acosh, 1, acosh(x[0])) \
+  X(Atanh, 1, atanh(x[0])) X(Asin, 1, asin(x[0])) X(Acos, 1, acos(x[0])) X(Atan, 1, atan(x[0]))
 /* clang-format on */
 
 typedef enum {
@@ -229,6 +240,20 @@ static bool fit(ox_net *g, double *x, int64_t n, int type) {
   return ok || ox_fail(g, TF_E_RANGE, "a number that is none of type %s", ox_type_name(type));
 }
 
+/* x shifted by n bits; by more than its type has, or by less than none, nothing of it is left but its sign. */
+static double shifted(double x, double n, int bits, bool right) {
+  const bool out = n < 0 || n >= bits;
+  if (out) return right && x < 0 ? -1 : 0;
+  return right ? floor(ldexp(x, -(int)n)) : ldexp(x, (int)n);
+}
+
+/* Bits are those of numbers that a double holds exactly. */
+static bool check_bits(ox_net *g, const double *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (fabs(x[i]) > 0x1p53) return ox_fail(g, TF_E_RANGE, "bits of a number beyond 2^53");
+  return true;
+}
+
 static bool by_element(ox_net *g, int row, bool *done) {
   const int n = sums[row].n;
   const sum what = sums[row].what;
@@ -249,13 +274,21 @@ static bool by_element(ox_net *g, int row, bool *done) {
   if (!broadcast(g, v, n, &rank, shape) || (n == 2 && !ox_check_axis(g, v[0], v[1]))) return false;
   for (int k = 0; k < rank; k++)
     if (!tf_mul(all, shape[k], &all)) return true;
+  const char *way = what == BitShift_of ? ox_text(g, "direction", "") : "";
+  const bool right = !strcmp(way, "RIGHT"), bits = !strncmp(g->node->op_type, "Bit", 3);
+  if (what == BitShift_of && !right && strcmp(way, "LEFT") != 0) return ox_fail(g, TF_E_NAME, "direction '%.40s'", way);
+  for (int i = 0; i < n && bits; i++)
+    if (!ox_is_integer(v[i]->type) || !check_bits(g, v[i]->number, ox_size(v[i]))) return false;
   double *x = ox_numbers_room(g, all), of[3] = {0};
   if (!x) return true;
   for (int64_t at = 0; at < all; at++) {
     for (int i = 0; i < n; i++)
       of[i] = v[i]->number[place(v[i], rank, shape, at)];
-    x[at] = cut ? fmod(of[0], of[1]) : compute(what, of, whole);
+    x[at] = cut                   ? fmod(of[0], of[1])
+            : what == BitShift_of ? shifted(of[0], of[1], ox_type_bits(type), right)
+                                  : compute(what, of, whole);
   }
+  if (bits && ox_type_bits(type) > 53 && !check_bits(g, x, all)) return false;
   if ((what == CAST || ox_is_integer(type)) && !fit(g, x, all, type)) return false;
   *done = true;
   return give(g, rank, shape, x, type);

@@ -280,7 +280,7 @@ typedef struct {
 bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out); /* moves.c */
 bool ox_reduced_axes(ox_net *g, int rank, bool *over);                     /* sums.c: which axes the node reduces */
 extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[], ox_resizes[], ox_transposed[],
-    ox_recurrents[], ox_composed[], ox_attentions[], ox_choices[]; /* terminated by {0} */
+    ox_recurrents[], ox_composed[], ox_attentions[], ox_choices[], ox_layers[]; /* terminated by {0} */
 
 /* read.c: the node at hand, made of what is known so far. */
 bool ox_take_node(ox_net *g);
@@ -347,6 +347,10 @@ const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n
 bool ox_run(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
 /* What a line before made of that name; NULL: it failed. */
 const ox_value *ox_made(ox_net *g, const char *part);
+/* Names numbers, which stay the caller's, as a line before would have. */
+bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, int type);
+/* LayerNormalization whose mean or deviation is a result (layers.c). */
+bool ox_layer_norm_parts(ox_net *g);
 /* [..] of these numbers; of ones, but for n at one axis. */
 const char *ox_list(ox_net *g, int n, const int64_t *x);
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);

@@ -116,6 +116,46 @@ static ox_expr *power_of(ox_net *g, ox_expr *x, double n) {
   return ox_call(g, "exp", with(g, "*", ox_call(g, "log", x, NULL, NULL), n), NULL, NULL);
 }
 
+/* 1 where the condition holds, else 0; which is all that language and network know of truth. */
+static ox_expr *truth(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
+  return ox_call(g, "select", ox_call(g, call, a, b, NULL), ox_number(g, 1), ox_number(g, 0));
+}
+
+/* Whether it is never negative. */
+static bool never_negative(const ox_net *g, const ox_expr *e) {
+  return e->what == OX_READ ? g->tensor[e->tensor].positive : e->what == OX_NUMBER && e->number >= 0;
+}
+
+/* By logarithms, where nothing has none: of what is never negative, to any power; of other data, to whole powers that
+ * are known, with the sign that odd ones have. */
+static bool power_of_data(ox_net *g, points *p) {
+  const ox_value *a = ox_input(g, 0), *b = ox_input(g, 1);
+  ox_expr *x = p->x[0], *n = p->x[1];
+  const bool positive = never_negative(g, x);
+  if (!a || !b) return false;
+  if (ox_is_integer(a->type)) return ox_fail(g, TF_E_TYPE, "of whole numbers to a power that is data");
+  if (!positive && !b->number) return ox_fail(g, TF_E_NAME, "data that may be below 0 to a power that is data");
+  double *odd = positive ? NULL : ox_numbers_room(g, ox_size(b));
+  for (int64_t i = 0; odd && i < ox_size(b); i++) {
+    if (b->number[i] != floor(b->number[i]))
+      return ox_fail(g, TF_E_NAME, "data that may be below 0 to the power of %g", b->number[i]);
+    odd[i] = fmod(fabs(b->number[i]), 2);
+  }
+  ox_expr *size = positive ? x : ox_call(g, "abs", x, NULL, NULL);
+  ox_expr *e = ox_call(g, "exp", ox_call(g, "*", n, ox_call(g, "log", size, NULL, NULL), NULL), NULL, NULL);
+  if (!positive) {
+    int64_t shape[OX_RANK];
+    ox_value table;
+    for (int k = 0; k < b->rank; k++)
+      shape[k] = ox_extent(b, k);
+    if (!odd || !ox_table(g, "odd", b->rank, shape, odd, &table)) return false;
+    ox_expr *turn =
+        ox_call(g, "*", ox_read(g, &table, p->out + p->rank - b->rank), truth(g, "<", x, ox_number(g, 0)), NULL);
+    e = ox_call(g, "select", turn, ox_call(g, "-", ox_number(g, 0), e, NULL), e);
+  }
+  return end(g, p, ox_call(g, "select", ox_call(g, "==", n, ox_number(g, 0), NULL), ox_number(g, 1), e));
+}
+
 static bool power(ox_net *g) {
   points p;
   if (!begin(g, &p)) return false;
@@ -130,13 +170,8 @@ static bool power(ox_net *g) {
            : g->oom ? false
                     : ox_fail(g, TF_E_RANGE, "to the power of %g; whole ones are known up to 16", p.x[1]->number);
   }
-  if (p.x[0]->what != OX_NUMBER || !(p.x[0]->number > 0)) return ox_fail(g, TF_E_NAME, "a power that is no number");
+  if (p.x[0]->what != OX_NUMBER || !(p.x[0]->number > 0)) return power_of_data(g, &p);
   return end(g, &p, ox_call(g, "exp", with(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
-}
-
-/* 1 where the condition holds, else 0; which is all that language and network know of truth. */
-static ox_expr *truth(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
-  return ox_call(g, "select", ox_call(g, call, a, b, NULL), ox_number(g, 1), ox_number(g, 0));
 }
 
 static bool compare(ox_net *g) {
@@ -232,6 +267,80 @@ static bool thresholded(ox_net *g) {
   if (!begin(g, &p)) return false;
   ox_expr *above = ox_call(g, "<", ox_number(g, ox_float(g, "alpha", 1)), p.x[0], NULL);
   return end(g, &p, ox_call(g, "select", above, p.x[0], ox_number(g, 0)));
+}
+
+/* exp(x) and exp(-x), their half sum, and that times tanh(x), which loses nothing where x is small. */
+static bool hyperbolic(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *minus = ox_call(g, "-", ox_number(g, 0), x, NULL);
+  ox_expr *sum = ox_call(g, "+", ox_call(g, "exp", x, NULL, NULL), ox_call(g, "exp", minus, NULL, NULL), NULL);
+  ox_expr *half = with(g, "*", sum, 0.5);
+  return end(g, &p,
+             strcmp(g->node->op_type, "Sinh") ? half : ox_call(g, "*", ox_call(g, "tanh", x, NULL, NULL), half, NULL));
+}
+
+/* x times a polynomial of x * x, whose coefficients are given from the highest on. */
+static ox_expr *odd_series(ox_net *g, ox_expr *x, const double *of, int n) {
+  ox_expr *square = ox_call(g, "*", x, x, NULL), *e = ox_number(g, of[0]);
+  for (int i = 1; i < n; i++)
+    e = with(g, "+", ox_call(g, "*", e, square, NULL), of[i]);
+  return ox_call(g, "*", x, e, NULL);
+}
+
+/* By logarithms; where x is small, and little is left of it in them, by a series. */
+static bool inverse_hyperbolic(ox_net *g) {
+  static const double sinh_of[] = {105. / 3456, -15. / 336, 3. / 40, -1. / 6, 1},
+                      tanh_of[] = {1. / 9, 1. / 7, 1. / 5, 1. / 3, 1};
+  const bool sine = !strcmp(g->node->op_type, "Asinh");
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *size = ox_call(g, "abs", x, NULL, NULL), *whole;
+  if (sine) {
+    ox_expr *root = ox_call(g, "sqrt", with(g, "+", ox_call(g, "*", x, x, NULL), 1), NULL, NULL);
+    ox_expr *log = ox_call(g, "log", ox_call(g, "+", size, root, NULL), NULL, NULL);
+    whole = ox_call(g, "select", ox_call(g, "<", x, ox_number(g, 0), NULL), ox_call(g, "-", ox_number(g, 0), log, NULL),
+                    log);
+  } else {
+    ox_expr *ratio = ox_call(g, "/", with(g, "+", x, 1), ox_call(g, "-", ox_number(g, 1), x, NULL), NULL);
+    whole = with(g, "*", ox_call(g, "log", ratio, NULL, NULL), 0.5);
+  }
+  ox_expr *series = odd_series(g, x, sine ? sinh_of : tanh_of, 5);
+  return end(g, &p, ox_call(g, "select", ox_call(g, "<", size, ox_number(g, 0.2), NULL), series, whole));
+}
+
+static bool inverse_cosine(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *square = ox_call(g, "*", with(g, "-", x, 1), with(g, "+", x, 1), NULL);
+  ox_expr *sum = ox_call(g, "+", x, ox_call(g, "sqrt", square, NULL, NULL), NULL);
+  return end(g, &p, ox_call(g, "log", sum, NULL, NULL));
+}
+
+/* x drawn towards 0 by the bias, and 0 from -lambd to lambd. */
+static bool shrink(ox_net *g) {
+  const double most = ox_float(g, "lambd", 0.5), bias = ox_float(g, "bias", 0);
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *below = ox_call(g, "<", x, ox_number(g, -most), NULL),
+          *above = ox_call(g, "<", ox_number(g, most), x, NULL);
+  ox_expr *rest = ox_call(g, "select", above, with(g, "-", x, bias), ox_number(g, 0));
+  return end(g, &p, ox_call(g, "select", below, with(g, "+", x, bias), rest));
+}
+
+static bool infinite(ox_net *g) {
+  const bool low = ox_int(g, "detect_negative", 1) != 0, high = ox_int(g, "detect_positive", 1) != 0;
+  points p;
+  if (!begin(g, &p)) return false;
+  ox_expr *x = p.x[0], *inf = ox_number(g, (double)INFINITY);
+  if (!low && !high) return end(g, &p, truth(g, "<", ox_number(g, 1), ox_number(g, 0)));
+  if (low && high) x = ox_call(g, "abs", x, NULL, NULL);
+  return end(g, &p, truth(g, "==", x, high ? inf : ox_number(g, -(double)INFINITY)));
+}
+
+static bool not_a_number(ox_net *g) {
+  points p;
+  return begin(g, &p) && end(g, &p, truth(g, "!=", p.x[0], p.x[0]));
 }
 
 static bool softsign(ox_net *g) {
@@ -386,6 +495,14 @@ const ox_kind ox_points[] = {
     {"Celu", scaled_elu, NULL},
     {"ThresholdedRelu", thresholded, NULL},
     {"Softsign", softsign, NULL},
+    {"Sinh", hyperbolic, NULL},
+    {"Cosh", hyperbolic, NULL},
+    {"Asinh", inverse_hyperbolic, NULL},
+    {"Atanh", inverse_hyperbolic, NULL},
+    {"Acosh", inverse_cosine, NULL},
+    {"Shrink", shrink, NULL},
+    {"IsInf", infinite, NULL},
+    {"IsNaN", not_a_number, NULL},
     {"Swish", swish, NULL},
     {"Sign", sign, NULL},
     {"Less", compare, "<"},

@@ -18,10 +18,16 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
 /* clang-format off */
 #define OPERATORS(X)                                                                                                   \
   X(Abs, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
+  X(Acos, 7, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
+  X(Acosh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
   X(Add, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
   X(And, 1, 7, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                                 \
   X(ArgMax, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
   X(ArgMin, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
+  X(Asin, 7, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
+  X(Asinh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
+  X(Atan, 7, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
+  X(Atanh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
   X(Attention, 23, 25, 7, 4, FLOATS, AS_0,                                                                             \
     "is_causal:i kv_num_heads:i left_window_size:i q_num_heads:i qk_matmul_output_mode:i "                             \
     "right_window_size:i scale:f softcap:f -softmax_precision:i")                                                      \
@@ -29,22 +35,32 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
     "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I strides:I")                          \
   X(BatchNormalization, 1, 15, 5, 5, FLOATS, AS_0,                                                                     \
     "epsilon:f is_test:i spatial:i training_mode:i -momentum:f -consumed_inputs:I")                                    \
+  X(BitShift, 11, 28, 2, 1, WRAPS, AS_0, "direction:s")                                                                \
+  X(BitwiseAnd, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                         \
+  X(BitwiseNot, 18, 18, 1, 1, WRAPS, AS_0, "")                                                                         \
+  X(BitwiseOr, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                          \
+  X(BitwiseXor, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                         \
   X(Cast, 6, 28, 1, 1, ANY, OWN, "to:i round_mode:s saturate:i")                                                       \
   X(CastLike, 1, 25, 2, 1, ANY, OWN, "round_mode:s saturate:i")                                                        \
   X(CausalConvWithState, 27, 27, 4, 2, FLOATS, AS_0, "activation:s")                                                   \
   X(Ceil, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                             \
   X(Celu, 1, 28, 1, 1, FLOATS, AS_0, "alpha:f")                                                                        \
+  X(CenterCropPad, 18, 18, 2, 1, ANY, AS_0, "axes:I")                                                                  \
   X(Clip, 1, 13, 3, 1, ANY, AS_0, "max:f min:f -consumed_inputs:I")                                                    \
+  X(Compress, 9, 28, 2, 1, ANY, AS_0, "axis:i")                                                                        \
   X(Concat, 4, 13, -1, 1, ANY, AS_0, "axis:i")                                                                         \
   X(Constant, 1, 25, 0, 1, ANY, OWN, "value:t value_float:f value_floats:F value_int:i value_ints:I")                  \
   X(ConstantOfShape, 1, 25, 1, 1, ANY, OWN, "value:t")                                                                 \
   X(Conv, 1, 22, 3, 1, FLOATS, AS_0, "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I")                 \
+  X(ConvInteger, 10, 10, 4, 1, ANY, OWN, "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I")             \
   X(ConvTranspose, 1, 22, 3, 1, FLOATS, AS_0,                                                                          \
     "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I strides:I")                  \
   X(Cos, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                                \
+  X(Cosh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(CumProd, 26, 26, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                       \
   X(CumSum, 1, 14, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                         \
   X(DepthToSpace, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
+  X(DequantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i")                                    \
   X(Div, 1, 14, 2, 1, CUTS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                             \
   X(Dropout, 1, 22, 3, 2, ANY, AS_0, "is_test:i -ratio:f -seed:i -consumed_inputs:I")                                  \
   X(Einsum, 1, 28, -1, 1, WRAPS, AS_0, "equation:s")                                                                   \
@@ -53,6 +69,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Erf, 1, 13, 1, 1, FLOATS, AS_0, "")                                                                                \
   X(Exp, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                              \
   X(Expand, 1, 13, 2, 1, ANY, AS_0, "")                                                                                \
+  X(EyeLike, 9, 22, 1, 1, ANY, OWN, "dtype:i k:i")                                                                     \
   X(Flatten, 1, 25, 1, 1, ANY, AS_0, "axis:i")                                                                         \
   X(Floor, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                            \
   X(GRU, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \
@@ -64,6 +81,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Gelu, 1, 20, 1, 1, FLOATS, AS_0, "approximate:s")                                                                  \
   X(Gemm, 1, 13, 3, 1, FLOATS, AS_0, "alpha:f beta:f transA:i transB:i -broadcast:i")                                  \
   X(GlobalAveragePool, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                  \
+  X(GlobalLpPool, 2, 22, 1, 1, FLOATS, AS_0, "p:i")                                                                    \
   X(GlobalMaxPool, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                      \
   X(Greater, 1, 13, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                            \
   X(GreaterOrEqual, 1, 16, 2, 1, ANY, TRUTH, "")                                                                       \
@@ -74,7 +92,9 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Identity, 1, 25, 1, 1, ANY, AS_0, "")                                                                              \
   X(If, 1, 25, 1, -1, ANY, OWN, "else_branch:g then_branch:g")                                                         \
   X(InstanceNormalization, 1, 22, 3, 1, FLOATS, AS_0, "epsilon:f -consumed_inputs:I")                                  \
+  X(IsInf, 10, 20, 1, 1, FLOATS, TRUTH, "detect_negative:i detect_positive:i")                                         \
   X(IsNaN, 1, 20, 1, 1, FLOATS, TRUTH, "")                                                                             \
+  X(LRN, 1, 13, 1, 1, FLOATS, AS_0, "alpha:f beta:f bias:f size:i")                                                    \
   X(LSTM, 7, 22, 8, 3, FLOATS, AS_0,                                                                                   \
     "activations:S clip:f direction:s hidden_size:i input_forget:i layout:i -activation_alpha:F "                      \
     "-activation_beta:F")                                                                                              \
@@ -87,11 +107,14 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(LogSoftmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                   \
   X(Loop, 1, 25, -1, -1, ANY, OWN, "body:g")                                                                           \
   X(LpNormalization, 1, 22, 1, 1, FLOATS, AS_0, "axis:i p:i")                                                          \
+  X(LpPool, 2, 22, 1, 1, FLOATS, AS_0, "auto_pad:s ceil_mode:i dilations:I kernel_shape:I p:i pads:I strides:I")       \
   X(MatMul, 1, 13, 2, 1, WRAPS, AS_0, "")                                                                              \
+  X(MatMulInteger, 10, 10, 4, 1, ANY, OWN, "")                                                                         \
   X(Max, 1, 13, -1, 1, ANY, AS_0, "-consumed_inputs:I")                                                                \
   X(MaxPool, 1, 22, 1, 2, ANY, AS_0,                                                                                   \
     "auto_pad:s ceil_mode:i dilations:I kernel_shape:I pads:I strides:I -storage_order:i")                             \
   X(Mean, 1, 13, -1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                            \
+  X(MeanVarianceNormalization, 9, 13, 1, 1, FLOATS, AS_0, "axes:I")                                                    \
   X(Min, 1, 13, -1, 1, ANY, AS_0, "-consumed_inputs:I")                                                                \
   X(Mish, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(Mod, 1, 28, 2, 1, CUTS, AS_0, "fmod:i")                                                                            \
@@ -124,6 +147,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Resize, 10, 19, 4, 1, ANY, AS_0,                                                                                   \
     "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i "                           \
     "keep_aspect_ratio_policy:s mode:s nearest_mode:s -extrapolation_value:f")                                         \
+  X(ReverseSequence, 10, 28, 2, 1, ANY, AS_0, "batch_axis:i time_axis:i")                                              \
   X(RotaryEmbedding, 23, 23, 4, 1, FLOATS, AS_0, "interleaved:i num_heads:i rotary_embedding_dim:i")                   \
   X(Round, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
   X(Scan, 9, 25, -1, -1, ANY, OWN,                                                                                     \
@@ -134,10 +158,12 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(ScatterND, 1, 18, 3, 1, ANY, AS_0, "reduction:s")                                                                  \
   X(Selu, 6, 22, 1, 1, FLOATS, AS_0, "alpha:f gamma:f")                                                                \
   X(Shape, 1, 25, 1, 1, ANY, COUNT, "end:i start:i")                                                                   \
+  X(Shrink, 9, 9, 1, 1, FLOATS, AS_0, "bias:f lambd:f")                                                                \
   X(Sigmoid, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                          \
   X(Sign, 1, 13, 1, 1, ANY, AS_0, "")                                                                                  \
   X(SimplifiedLayerNormalization, 1, 0, 2, 1, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                          \
   X(Sin, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                                \
+  X(Sinh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(Size, 1, 25, 1, 1, ANY, COUNT, "")                                                                                 \
   X(Slice, 1, 13, 5, 1, ANY, AS_0, "axes:I ends:I starts:I")                                                           \
   X(Softmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                      \
@@ -154,6 +180,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Swish, 1, 24, 1, 1, FLOATS, AS_0, "alpha:f")                                                                       \
   X(Tan, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                                \
   X(Tanh, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                             \
+  X(TensorScatter, 24, 24, 3, 1, FLOATS, AS_0, "axis:i mode:s")                                                        \
   X(ThresholdedRelu, 1, 22, 1, 1, FLOATS, AS_0, "alpha:f")                                                             \
   X(Tile, 6, 13, 2, 1, ANY, AS_0, "")                                                                                  \
   X(TopK, 1, 24, 2, 2, ANY, OWN, "axis:i k:i largest:i -sorted:i")                                                     \
@@ -356,8 +383,9 @@ bool ox_check_numbers(ox_net *g) {
 
 /* ---- the operators that are known ------------------------------------------------------------------------------ */
 
-static const ox_kind *const tables[] = {ox_points,     ox_products,   ox_windows,  ox_sums,       ox_moves,  ox_resizes,
-                                        ox_transposed, ox_recurrents, ox_composed, ox_attentions, ox_choices};
+static const ox_kind *const tables[] = {ox_points,   ox_products,   ox_windows,    ox_sums,
+                                        ox_moves,    ox_resizes,    ox_transposed, ox_recurrents,
+                                        ox_composed, ox_attentions, ox_choices,    ox_layers};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 const ox_kind *ox_kind_at(int at) {

@@ -152,8 +152,7 @@ static bool scaled(ox_net *g, const open_value *v, ox_expr *e, int first, bool o
 static bool layer_norm(ox_net *g) {
   open_value v = {0};
   int axis;
-  for (size_t k = 1; k < g->node->n_output; k++)
-    if (*g->node->output[k]) return ox_fail(g, TF_E_NAME, "mean and deviation as results are not known");
+  if (ox_is_wanted(g, 1) || ox_is_wanted(g, 2)) return ox_layer_norm_parts(g);
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
   for (int k = axis; k < v.x.rank; k++)
     v.over[k] = true;

@@ -1,0 +1,310 @@
+/* Layers that are composed of others: normalisations, norms of windows, integers with scales, caches, crops. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+/* ---- normalisations ------------------------------------------------------------------------------------------- */
+
+/* LayerNormalization whose mean or deviation is a result, too. */
+bool ox_layer_norm_parts(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int axis;
+  int64_t over[OX_RANK];
+  if (!v || !ox_axis_at(g, ox_int(g, "axis", -1), v->rank, &axis)) return false;
+  for (int k = axis; k < v->rank; k++)
+    over[k - axis] = k;
+  for (size_t k = 1; k < 3 && ox_has(g, k); k++) {
+    const ox_value *w = ox_input(g, k);
+    bool fits = w && w->rank == v->rank - axis;
+    for (int i = 0; fits && i < w->rank; i++)
+      fits = ox_extent(w, i) == ox_extent(v, axis + i);
+    if (!fits) return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name) : false;
+  }
+  const bool mean = ox_is_wanted(g, 1), deviation = ox_is_wanted(g, 2), shift = ox_has(g, 2);
+  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) && ox_run(g, "d = Sub($0, mean)") &&
+         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
+         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) && ox_run(g, "root = Sqrt(more)") &&
+         ox_run(g, "inv = Reciprocal(root)") && ox_run(g, "normal = Mul(d, inv)") &&
+         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") && (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
+         (!mean || ox_run(g, "@1 = Identity(mean)")) && (!deviation || ox_run(g, "@2 = Identity(inv)"));
+}
+
+static bool mean_variance(ox_net *g) {
+  static const int64_t usual[] = {0, 2, 3};
+  size_t n;
+  const int64_t *axes = ox_ints(g, "axes", &n);
+  const char *over = axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
+  return ox_run(g, "mean = ReduceMean($0, %s)", over) && ox_run(g, "d = Sub($0, mean)") &&
+         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) && ox_run(g, "root = Sqrt(var)") &&
+         ox_run(g, "more = Add(root, 1.0e-9)") && ox_run(g, "@0 = Div(d, more)");
+}
+
+/* Channels over a power of the squares of those beside them. */
+static bool local_norm(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t size = ox_int(g, "size", 0), before = (size - 1) / 2, after = size - 1 - before;
+  const double bias = ox_float(g, "bias", 1);
+  if (!v) return false;
+  if (v->rank < 3 || v->rank > 5 || size < 1 || size > OX_MOST_EXTENT || !(bias > 0))
+    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on", (long long)size, v->rank,
+                   bias);
+  static const char *const kernel[] = {"1", "1,1", "1,1,1"}, *const pads[] = {"0", "0,0", "0,0,0"};
+  const int more = v->rank - 3; /* axes behind the channels, less one */
+  return ox_run(g, "squares = Mul($0, $0)") && ox_run(g, "apart = Unsqueeze(squares, [1])") &&
+         ox_run(g, "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s count_include_pad=1",
+                (long long)size, kernel[more], (long long)before, pads[more], (long long)after, pads[more]) &&
+         ox_run(g, "beside = Squeeze(mean, [1])") &&
+         ox_run(g, "part = Mul(beside, %.17e)", ox_float(g, "alpha", 1e-4)) &&
+         ox_run(g, "sum = Add(part, %.17e)", bias) && ox_run(g, "log = Log(sum)") &&
+         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) && ox_run(g, "factor = Exp(power)") &&
+         ox_run(g, "@0 = Mul($0, factor)");
+}
+
+/* ---- norms of windows ----------------------------------------------------------------------------------------- */
+
+/* The p-th root of `from`, as the result. */
+static bool root(ox_net *g, const char *from, int64_t p) {
+  if (p == 1) return ox_run(g, "@0 = Identity(%s)", from);
+  return p == 2 ? ox_run(g, "@0 = Sqrt(%s)", from) : ox_run(g, "@0 = Pow(%s, %.17e)", from, 1 / (double)p);
+}
+
+static bool check_power(ox_net *g, int64_t p) {
+  return (p >= 1 && p <= 16) || ox_fail(g, TF_E_RANGE, "p is %lld; 1 to 16 are known", (long long)p);
+}
+
+/* An attribute of numbers as the text of a line; nothing where the node has none. */
+static const char *same_list(ox_net *g, const char *name) {
+  size_t n;
+  const int64_t *x = ox_ints(g, name, &n);
+  if (!x) return "";
+  const char *list = ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), x);
+  const size_t len = strlen(name) + strlen(list) + 2;
+  char *s = TF_ARRAY(g->arena, char, len);
+  if (!s) return g->oom = true, "";
+  snprintf(s, len, "%s=%.*s", name, (int)strlen(list) - 2, list + 1);
+  return s;
+}
+
+static bool lp_pool(ox_net *g) {
+  const int64_t p = ox_int(g, "p", 2);
+  size_t n;
+  const int64_t *kernel = ox_ints(g, "kernel_shape", &n);
+  double many = 1;
+  for (size_t i = 0; kernel && i < n; i++)
+    many *= (double)kernel[i];
+  if (!check_power(g, p)) return false;
+  if (!kernel) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
+  if (ox_int(g, "ceil_mode", 0)) return ox_fail(g, TF_E_NAME, "ceil_mode is not known");
+  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
+         ox_run(g, "mean = AveragePool(power) auto_pad=%s %s %s %s %s count_include_pad=1",
+                ox_text(g, "auto_pad", "NOTSET"), same_list(g, "kernel_shape"), same_list(g, "strides"),
+                same_list(g, "dilations"), same_list(g, "pads")) &&
+         ox_run(g, "sum = Mul(mean, %.17e)", many) && root(g, "sum", p);
+}
+
+static bool global_lp_pool(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t p = ox_int(g, "p", 2);
+  int64_t over[OX_RANK];
+  if (!v || !check_power(g, p)) return false;
+  if (v->rank < 3) return ox_fail(g, TF_E_RANK, "pooling of %d axes", v->rank);
+  for (int k = 2; k < v->rank; k++)
+    over[k - 2] = k;
+  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
+         ox_run(g, "sum = ReduceSum(power, %s)", ox_list(g, v->rank - 2, over)) && root(g, "sum", p);
+}
+
+/* ---- integers with scales ------------------------------------------------------------------------------------- */
+
+/* Scale or zero of each element of x: one, one for each element of an axis, or one for each block of it. */
+static bool spread_scale(ox_net *g, size_t k, const char *name, const ox_value *x, int axis) {
+  const ox_value *v = ox_input(g, k);
+  const int64_t block = ox_int(g, "block_size", 0);
+  if (!v) return false;
+  if (ox_size(v) == 1 && v->rank <= 1) return ox_run(g, "%s = Reshape($%zu, [1])", name, k);
+  if (v->rank == 1 && block == 0 && ox_extent(v, 0) == ox_extent(x, axis))
+    return ox_run(g, "%s = Reshape($%zu, %s)", name, k, ox_ones(g, x->rank, axis, ox_extent(v, 0)));
+  bool fits = v->rank == x->rank && block > 0 && v->rank < OX_RANK && ox_extent(v, axis) * block == ox_extent(x, axis);
+  int64_t each[OX_RANK], all[OX_RANK];
+  for (int i = 0; i < x->rank && fits; i++) {
+    fits = i == axis || ox_extent(v, i) == ox_extent(x, i);
+    all[i] = ox_extent(x, i);
+    each[i + (i > axis)] = ox_extent(v, i);
+  }
+  if (!fits) return ox_fail(g, TF_E_SHAPE, "input %zu is neither one number, nor one of each element or block", k);
+  each[axis + 1] = block;
+  return ox_run(g, "%s.1 = Unsqueeze($%zu, [%d])", name, k, axis + 1) &&
+         ox_run(g, "%s.2 = Expand(%s.1, %s)", name, name, ox_list(g, x->rank + 1, each)) &&
+         ox_run(g, "%s = Reshape(%s.2, %s)", name, name, ox_list(g, x->rank, all));
+}
+
+/* (x - zero) * scale */
+static bool dequantize(ox_net *g) {
+  const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1);
+  int axis = 0;
+  const int64_t at = ox_int(g, "axis", 1), to = ox_int(g, "output_dtype", 0);
+  if (!x || !s) return false;
+  const bool one = ox_size(s) == 1 && s->rank <= 1;
+  if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
+  const int type = to ? (int)to : s->type;
+  if (!ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) || !spread_scale(g, 1, "scale", x, axis)) return false;
+  const bool zero = ox_has(g, 2);
+  if (zero && (!spread_scale(g, 2, "zero", x, axis) || !ox_run(g, "z = Cast(zero) to=%d", OX_T_FLOAT))) return false;
+  return ox_run(g, zero ? "d = Sub(x, z)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
+         ox_run(g, "@0 = Cast(y) to=%d", type);
+}
+
+/* Integers less their zero, as int32. */
+static bool less_zero(ox_net *g, size_t k, size_t zero, const char *name, int type, const char *shape) {
+  if (!ox_run(g, "%s.w = Cast($%zu) to=%d", name, k, type)) return false;
+  if (!ox_has(g, zero)) return ox_run(g, "%s = Identity(%s.w)", name, name);
+  if (!ox_run(g, "%s.0 = Cast($%zu) to=%d", name, zero, type)) return false;
+  const ox_value *z = ox_input(g, zero);
+  if (!z) return false;
+  if (ox_size(z) == 1)
+    return ox_run(g, "%s.1 = Reshape(%s.0, [1])", name, name) && ox_run(g, "%s = Sub(%s.w, %s.1)", name, name, name);
+  if (!shape || z->rank != 1) return ox_fail(g, TF_E_RANK, "zeros of %d axes", z->rank);
+  return ox_run(g, "%s.1 = Reshape(%s.0, %s)", name, name, shape) &&
+         ox_run(g, "%s = Sub(%s.w, %s.1)", name, name, name);
+}
+
+static bool matmul_integer(ox_net *g) {
+  return less_zero(g, 0, 2, "a", OX_T_INT32, "[-1,1]") && less_zero(g, 1, 3, "b", OX_T_INT32, "[1,-1]") &&
+         ox_run(g, "@0 = MatMul(a, b)");
+}
+
+static bool conv_integer(ox_net *g) {
+  const ox_value *w = ox_input(g, 1);
+  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
+         less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
+         ox_run(g, "y = Conv(x, w) auto_pad=%s group=%lld %s %s %s %s", ox_text(g, "auto_pad", "NOTSET"),
+                (long long)ox_int(g, "group", 1), same_list(g, "kernel_shape"), same_list(g, "strides"),
+                same_list(g, "dilations"), same_list(g, "pads")) &&
+         ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
+}
+
+/* ---- moves ---------------------------------------------------------------------------------------------------- */
+
+/* The middle of what is larger than asked for, and zeros around what is smaller. */
+static bool crop_pad(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  size_t n_axes;
+  const int64_t *want, *axes = ox_ints(g, "axes", &n_axes);
+  int64_t n, from[OX_RANK], to[OX_RANK], all[OX_RANK], pads[2 * OX_RANK] = {0};
+  if (!v || !ox_numbers(g, 1, &want, &n)) return false;
+  if (n != (axes ? (int64_t)n_axes : v->rank)) return ox_fail(g, TF_E_SHAPE, "%lld extents", (long long)n);
+  for (int k = 0; k < v->rank; k++)
+    from[k] = 0, to[k] = ox_extent(v, k), all[k] = k;
+  for (int64_t i = 0; i < n; i++) {
+    int k;
+    if (!ox_axis_at(g, axes ? axes[i] : i, v->rank, &k)) return false;
+    const int64_t has = ox_extent(v, k), more = want[i] - has;
+    if (want[i] < 1 || want[i] > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "an axis of %lld elements", (long long)want[i]);
+    if (more < 0) from[k] = -more / 2, to[k] = from[k] + want[i];
+    pads[k] = more > 0 ? more / 2 : 0;
+    pads[v->rank + k] = more > 0 ? more - more / 2 : 0;
+  }
+  return ox_run(g, "cut = Slice($0, %s, %s, %s)", ox_list(g, v->rank, from), ox_list(g, v->rank, to),
+                ox_list(g, v->rank, all)) &&
+         ox_run(g, "@0 = Pad(cut, %s) mode=constant", ox_list(g, 2 * v->rank, pads));
+}
+
+static bool eye_like(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t off = ox_int(g, "k", 0);
+  if (!v) return false;
+  if (v->rank != 2 || off < -OX_MOST_EXTENT || off > OX_MOST_EXTENT)
+    return ox_fail(g, TF_E_RANK, "a diagonal of %d axes", v->rank);
+  const int type = (int)ox_int(g, "dtype", v->type);
+  return ox_run(g, "i = Reshape({%lld,%lld}, [-1,1])", (long long)ox_extent(v, 0), (long long)off) &&
+         ox_run(g, "j = Identity({%lld})", (long long)ox_extent(v, 1)) && ox_run(g, "same = Equal(i, j)") &&
+         ox_run(g, "@0 = Cast(same) to=%d", type);
+}
+
+/* Elements where a condition that is known holds. */
+static bool compress(ox_net *g) {
+  const ox_value *v = ox_input(g, 0), *c = ox_input(g, 1);
+  const bool flat = !ox_attribute(g, "axis");
+  int axis = 0;
+  if (!v || !c) return false;
+  if (!c->number) return ox_fail(g, TF_E_OPEN, "a condition that is data");
+  if (!flat && !ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis)) return false;
+  const int64_t has = flat ? ox_size(v) : ox_extent(v, axis), n = ox_size(c);
+  double *x = ox_numbers_room(g, n);
+  int64_t many = 0;
+  for (int64_t i = 0; x && i < n; i++)
+    if (c->number[i] != 0) x[many++] = (double)i;
+  if (!x || n > has || !many)
+    return x ? ox_fail(g, TF_E_RANGE, "%lld of %lld elements", (long long)many, (long long)has) : false;
+  return ox_let(g, "which", 1, &many, x, OX_T_INT64) &&
+         ox_run(g, flat ? "all = Reshape($0, [-1])" : "all = Identity($0)") &&
+         ox_run(g, "@0 = Gather(all, which) axis=%d", axis);
+}
+
+/* Each sequence's first elements, as many as it has, backwards. */
+static bool reverse_sequence(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int time, batch;
+  if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
+      !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
+    return false;
+  if (time == batch || v->rank == OX_RANK) return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
+  const int64_t n = ox_extent(v, time);
+  const bool whole = ox_is_integer(v->type);
+  const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
+  return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
+         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") && ox_run(g, "last = Sub(n, 1)") &&
+         ox_run(g, "back = Sub(last, t)") && ox_run(g, "from = Where(in, back, t)") &&
+         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) && ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
+         ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
+         ox_run(g, "hit = Equal(f, s)") && ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
+         ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
+}
+
+/* A cache into which each sequence writes from a place of its own on. */
+static bool tensor_scatter(ox_net *g) {
+  const ox_value *v = ox_input(g, 0), *u = ox_input(g, 1);
+  const char *mode = ox_text(g, "mode", "linear");
+  const bool around = !strcmp(mode, "circular");
+  int axis;
+  if (!v || !u || !ox_axis_at(g, ox_int(g, "axis", -2), v->rank, &axis)) return false;
+  if (!around && strcmp(mode, "linear") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: linear, circular", mode);
+  if (axis == 0 || u->rank != v->rank || v->rank == OX_RANK)
+    return ox_fail(g, TF_E_RANK, "updates of %d axes in %d", u->rank, v->rank);
+  const int64_t n = ox_extent(v, axis), many = ox_extent(u, axis);
+  const int rank = v->rank + 1;
+  if (!ox_run(g, "i = Reshape({%lld}, %s)", (long long)many, ox_ones(g, rank, axis, many)) ||
+      !ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, rank, axis + 1, n)) ||
+      !(ox_has(g, 2) ? ox_run(g, "to = Reshape($2, %s)", ox_ones(g, rank, 0, ox_extent(v, 0)))
+                     : ox_run(g, "to = Identity([0])")) ||
+      !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
+    return false;
+  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) || !ox_run(g, "again = Equal(turn, s)") ||
+                   !ox_run(g, "hit = Or(same, again)")
+             : !ox_run(g, "hit = Identity(same)"))
+    return false;
+  return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
+         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) && ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
+         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) && ox_run(g, "is = Less(0.0, times)") &&
+         ox_run(g, "@0 = Where(is, put, $0)");
+}
+
+const ox_kind ox_layers[] = {
+    {"MeanVarianceNormalization", mean_variance, NULL},
+    {"LRN", local_norm, NULL},
+    {"LpPool", lp_pool, NULL},
+    {"GlobalLpPool", global_lp_pool, NULL},
+    {"DequantizeLinear", dequantize, NULL},
+    {"MatMulInteger", matmul_integer, NULL},
+    {"ConvInteger", conv_integer, NULL},
+    {"CenterCropPad", crop_pad, NULL},
+    {"EyeLike", eye_like, NULL},
+    {"Compress", compress, NULL},
+    {"ReverseSequence", reverse_sequence, NULL},
+    {"TensorScatter", tensor_scatter, NULL},
+    {NULL, NULL, NULL},
+};
