@@ -198,3 +198,47 @@ case("resize_integers", model([node("Resize", ["x", "", "s"], name="r", mode="li
 case("transposed_auto_pad", model([node("ConvTranspose", ["x", "w"], name="c", auto_pad="SAME")], weights=[const("w", W)]))
 case("gelu", model([node("Gelu", ["x"], name="g", approximate="erf")], opset=20))
 case("concat_nothing", model([node("Concat", ["e", "e"], axis=0)], weights=[const("e", np.zeros((0, 4), np.float32))]))
+
+# compositions, and subgraphs
+X = [value("x", [1, 2, 3, 4])]
+I = value("i", [1, 2, 3, 4], TensorProto.INT64)
+
+
+def graph(nodes, inputs=(), outputs=("t",)):
+    return helper.make_graph(nodes, "inner", [value(k, None) for k in inputs], [value(k, None) for k in outputs])
+
+
+RELU, TWO = graph([node("Relu", ["x"], "t")]), graph([node("Relu", ["x"], "t"), node("Tanh", ["x"], "u")], outputs=("t", "u"))
+TRUE = const("c", np.bool_(True))
+case("if_data", model([node("If", ["c"], name="if", then_branch=RELU, else_branch=RELU)], [*X, value("c", [], TensorProto.BOOL)]))
+case("if_results", model([node("If", ["c"], name="if", then_branch=TWO, else_branch=RELU)], X, [TRUE]))
+case("if_unknown", model([node("If", ["c"], name="if", then_branch=graph([node("Unknown", ["x"], "t")]), else_branch=RELU)], X, [TRUE]))
+case("if_none", model([node("If", ["c"], name="if", then_branch=RELU)], X, [const("c", np.bool_(False))]))
+STEP = graph([node("Identity", ["go"], "again"), node("Relu", ["s"], "t")], ("i", "go", "s"), ("again", "t"))
+case("loop_data", model([node("Loop", ["n", "", "x"], name="loop", body=STEP)], [*X, value("n", [], TensorProto.INT64)]))
+case("loop_long", model([node("Loop", ["", "", "x"], name="loop", body=STEP)], X))
+case("loop_shape", model([node("Loop", ["n", "", "x", "x"], name="loop", body=STEP)], X, [const("n", np.int64(2))]))
+case("scan_lengths", model([node("Scan", ["x", "w"], ["y"], name="scan", num_scan_inputs=2, body=graph([node("Add", ["a", "b"], "t")], ("a", "b")))], X,
+                           [const("w", np.ones((2, 2, 3, 4), np.float32))]))
+case("heads", model([node("Attention", ["x", "x", "x"], name="att", kv_num_heads=2, q_num_heads=3)], X, opset=24))
+case("heads_flat", model([node("Attention", ["x", "x", "x"], name="att")], [value("x", [1, 2, 6])], opset=24))
+case("attention_mask", model([node("Attention", ["x", "x", "x", "m"], name="att")], X, [const("m", np.zeros((3, 5), np.float32))], opset=24))
+case("attention_past", model([node("Attention", ["x", "x", "x", "", "x"], name="att")], X, opset=24))
+case("attention_cap", model([node("Attention", ["x", "x", "x"], ["y", "", "", "p"], name="att", softcap=2.0)], X, outputs=[value("y", None), value("p", None)], opset=24))
+case("rotary_pairs", model([node("RotaryEmbedding", ["x", "c", "c"], name="rope", rotary_embedding_dim=3)], X, [const("c", np.ones((1, 3, 1), np.float32))], opset=23))
+case("rotary_angles", model([node("RotaryEmbedding", ["x", "c", "c"], name="rope")], X, [const("c", np.ones((1, 3, 3), np.float32))], opset=23))
+case("linear_rule", model([node("LinearAttention", ["x", "x", "x"], name="lin", q_num_heads=2, kv_num_heads=2)], [value("x", [1, 2, 6])], opset=27))
+case("topk_data", model([node("TopK", ["x", "k"], ["y"], name="top")], [*X, value("k", [1], TensorProto.INT64)]))
+case("topk_many", model([node("TopK", ["x", "k"], ["y"], name="top")], X, [const("k", np.array([5], np.int64))]))
+case("gather_elements", model([node("GatherElements", ["x", "i"], name="gather")], X, [const("i", np.zeros((1, 2, 3, 5), np.int64))]))
+case("scatter_how", model([node("ScatterElements", ["x", "i", "x"], name="scatter", reduction="mean")], [*X, I], opset=18))
+case("gather_nd_batch", model([node("GatherND", ["x", "i"], name="gather", batch_dims=1)], [*X, I]))
+case("loss_targets", model([node("NegativeLogLikelihoodLoss", ["x", "i"], name="loss")], [*X, I]))
+case("loss_how", model([node("NegativeLogLikelihoodLoss", ["x", "i"], name="loss", reduction="max")], [*X, value("i", [1, 3, 4], TensorProto.INT64)]))
+case("power_data", model([node("Pow", ["x", "x"], name="power")], X))
+case("power_part", model([node("Pow", ["x", "p"], name="power")], X, [const("p", np.array([1, 2, 0.5, 3], np.float32))]))
+case("grid_cubic", model([node("GridSample", ["x", "g"], name="grid", mode="bicubic")], [*X, value("g", [1, 2, 2, 2])], opset=16))
+case("compress_data", model([node("Compress", ["x", "c"], name="some", axis=3)], [*X, value("c", [4], TensorProto.BOOL)]))
+case("lrn_bias", model([node("LRN", ["x"], name="lrn", size=3, bias=0.0)], X))
+case("scale_shape", model([node("DequantizeLinear", ["i", "s"], name="scale", axis=1)], [value("i", [1, 2, 3], TensorProto.INT8)], [const("s", np.ones(3, np.float32))]))
+case("bits_large", model([node("BitwiseAnd", ["a", "a"], "b", name="bits"), node("Cast", ["b"], "f", to=1), node("Add", ["x", "f"])], X, [const("a", np.array([1 << 60], np.int64))], opset=18))

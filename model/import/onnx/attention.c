@@ -178,6 +178,25 @@ static bool attend(ox_net *g) {
          ox_run(g, "@0 = Reshape(turned, %s)", ox_list(g, 3, shape));
 }
 
+/* Scores and probabilities as subgraphs change them. */
+static bool flex(ox_net *g) {
+  attention a = {0};
+  if (!read_attention(g, &a) || !split_heads(g, 0, "q", a.heads, false) || !split_heads(g, 1, "key", a.groups, false) ||
+      !split_heads(g, 2, "value", a.groups, false) || !share_heads(g, &a, "key", "k") ||
+      !share_heads(g, &a, "value", "v"))
+    return false;
+  const ox_value *q = ox_made(g, "q");
+  if (!q || !ox_run(g, "kt = Transpose(k) perm=0,1,3,2") || !ox_run(g, "qk = MatMul(q, kt)") ||
+      !ox_run(g, "s0 = Mul(qk, %.17e)", ox_float(g, "scale", 1 / sqrt((double)ox_extent(q, 3)))))
+    return false;
+  if (ox_attribute(g, "score_mod") ? !ox_apply(g, "score_mod", "s1", "s0") : !ox_run(g, "s1 = Identity(s0)"))
+    return false;
+  if (!ox_run(g, "p0 = Softmax(s1) axis=-1")) return false;
+  if (ox_attribute(g, "prob_mod") ? !ox_apply(g, "prob_mod", "p1", "p0") : !ox_run(g, "p1 = Identity(p0)"))
+    return false;
+  return ox_run(g, "@0 = MatMul(p1, v)");
+}
+
 /* ---- rotary embedding ----------------------------------------------------------------------------------------- */
 
 /* Cosines or sines of each place: [batch, places, 1, half]. */
@@ -374,6 +393,7 @@ static bool swiglu(ox_net *g) {
 
 const ox_kind ox_attentions[] = {
     {"Attention", attend, NULL},
+    {"FlexAttention", flex, NULL},
     {"RotaryEmbedding", rotary, NULL},
     {"CausalConvWithState", causal_conv, NULL},
     {"LinearAttention", linear_attention, NULL},

@@ -334,11 +334,12 @@ static bool class_loss(ox_net *g) {
 
 static bool cross_entropy(ox_net *g) {
   char ignored[60] = "";
+  const char *how = ox_word(g, "reduction", "mean");
+  if (!how) return false;
   if (ox_attribute(g, "ignore_index"))
     snprintf(ignored, sizeof ignored, "ignore_index=%lld", (long long)ox_int(g, "ignore_index", 0));
   return ox_run(g, "logs = LogSoftmax($0) axis=1") && (!ox_is_wanted(g, 1) || ox_run(g, "@1 = Identity(logs)")) &&
-         ox_run(g, "@0 = NegativeLogLikelihoodLoss(logs, $1, $2) reduction=%s %s", ox_text(g, "reduction", "mean"),
-                ignored);
+         ox_run(g, "@0 = NegativeLogLikelihoodLoss(logs, $1, $2) reduction=%s %s", how, ignored);
 }
 
 const ox_kind ox_choices[] = {

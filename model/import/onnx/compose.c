@@ -219,6 +219,13 @@ const ox_value *ox_made(ox_net *g, const char *part) {
   return v && !v->bad ? v : NULL;
 }
 
+const char *ox_word(ox_net *g, const char *name, const char *otherwise) {
+  const char *text = ox_text(g, name, otherwise);
+  for (const char *at = text; *at; at++)
+    if (!isalnum((unsigned char)*at) && *at != '_') return (void)ox_fail(g, TF_E_NAME, "%s '%.40s'", name, text), NULL;
+  return text;
+}
+
 const char *ox_list(ox_net *g, int n, const int64_t *x) {
   char text[LINE / 2] = "[";
   for (int i = 0; i < n && strlen(text) + 24 < sizeof text; i++)
@@ -265,20 +272,23 @@ static char *resolved(ox_net *g, char *name) {
   return name;
 }
 
-/* Whether all that the rest relies on is there. */
-static bool check_body(ox_net *g, const Onnx__GraphProto *b) {
-  bool named = true;
-  if (!b || b->n_node > BODY || b->n_initializer > BODY || b->n_input > BODY || b->n_output > BODY)
-    return ox_fail(g, TF_E_LIMIT, "a subgraph of more than %d nodes, or none", BODY);
-  for (size_t i = 0; i < b->n_node; i++)
-    named &= b->node[i]->op_type && *b->node[i]->op_type;
-  for (size_t i = 0; i < b->n_input; i++)
-    named &= b->input[i]->name && *b->input[i]->name;
-  for (size_t i = 0; i < b->n_output; i++)
-    named &= b->output[i]->name && *b->output[i]->name;
-  for (size_t i = 0; i < b->n_initializer; i++)
-    named &= b->initializer[i]->name && *b->initializer[i]->name;
-  return named || ox_fail(g, TF_E_MISSING, "a subgraph with something that has no name");
+static bool is_named(const char *name) { return name && *name; }
+
+/* Whether all that the rest relies on is there, in subgraphs within it, too. */
+static bool has_names(const Onnx__GraphProto *b) {
+  bool named = b->n_node <= BODY && b->n_initializer <= BODY && b->n_input <= BODY && b->n_output <= BODY;
+  for (size_t i = 0; named && i < b->n_node; i++) {
+    named = is_named(b->node[i]->op_type);
+    for (size_t k = 0; named && k < b->node[i]->n_attribute; k++)
+      named = !b->node[i]->attribute[k]->g || has_names(b->node[i]->attribute[k]->g);
+  }
+  for (size_t i = 0; named && i < b->n_input; i++)
+    named = is_named(b->input[i]->name);
+  for (size_t i = 0; named && i < b->n_output; i++)
+    named = is_named(b->output[i]->name);
+  for (size_t i = 0; named && i < b->n_initializer; i++)
+    named = is_named(b->initializer[i]->name);
+  return named;
 }
 
 /* Whether a node, or a subgraph in it, reads the value. */
@@ -368,7 +378,20 @@ static char *iteration(ox_net *g, int64_t i) {
 
 static const Onnx__GraphProto *body_of(ox_net *g, const char *name) {
   const Onnx__AttributeProto *a = ox_attribute(g, name);
-  return a && check_body(g, a->g) ? a->g : NULL;
+  if (!a || !a->g) return (void)ox_fail(g, TF_E_MISSING, "no %s", name), NULL;
+  if (has_names(a->g)) return a->g;
+  return (void)ox_fail(g, TF_E_LIMIT, "a subgraph of more than %d nodes, or with something that has no name", BODY),
+         NULL;
+}
+
+bool ox_apply(ox_net *g, const char *name, const char *to, const char *from) {
+  const Onnx__GraphProto *b = body_of(g, name);
+  if (!b) return false;
+  if (b->n_input != 1 || b->n_output != 1)
+    return ox_fail(g, TF_E_SHAPE, "%s of %zu inputs and %zu results", name, b->n_input, b->n_output);
+  const ox_scope s = {b, ox_part(g, name), g->scope};
+  return bind(g, prefixed(g, s.prefix, b->input[0]->name), (char *)ox_part(g, from)) && run_body(g, &s) &&
+         bind(g, (char *)ox_part(g, to), result_of(g, &s, 0));
 }
 
 /* The branch that a known condition chooses. */

@@ -94,13 +94,14 @@ static bool lp_pool(ox_net *g) {
   double many = 1;
   for (size_t i = 0; kernel && i < n; i++)
     many *= (double)kernel[i];
-  if (!check_power(g, p)) return false;
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  if (!how || !check_power(g, p)) return false;
   if (!kernel) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
   if (ox_int(g, "ceil_mode", 0)) return ox_fail(g, TF_E_NAME, "ceil_mode is not known");
   return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
-         ox_run(g, "mean = AveragePool(power) auto_pad=%s %s %s %s %s count_include_pad=1",
-                ox_text(g, "auto_pad", "NOTSET"), same_list(g, "kernel_shape"), same_list(g, "strides"),
-                same_list(g, "dilations"), same_list(g, "pads")) &&
+         ox_run(g, "mean = AveragePool(power) auto_pad=%s %s %s %s %s count_include_pad=1", how,
+                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
+                same_list(g, "pads")) &&
          ox_run(g, "sum = Mul(mean, %.17e)", many) && root(g, "sum", p);
 }
 
@@ -177,11 +178,12 @@ static bool matmul_integer(ox_net *g) {
 
 static bool conv_integer(ox_net *g) {
   const ox_value *w = ox_input(g, 1);
-  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  return how && less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
          less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
-         ox_run(g, "y = Conv(x, w) auto_pad=%s group=%lld %s %s %s %s", ox_text(g, "auto_pad", "NOTSET"),
-                (long long)ox_int(g, "group", 1), same_list(g, "kernel_shape"), same_list(g, "strides"),
-                same_list(g, "dilations"), same_list(g, "pads")) &&
+         ox_run(g, "y = Conv(x, w) auto_pad=%s group=%lld %s %s %s %s", how, (long long)ox_int(g, "group", 1),
+                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
+                same_list(g, "pads")) &&
          ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
 }
 

@@ -118,10 +118,27 @@ static double points(const ox_net *g, const ox_op *op) {
 
 static bool is_elementwise(const ox_op *op) { return !op->gone && !strcmp(op->reduce, "="); }
 
+/* The number of views of the tensor that some op reads; all of them come after the op that produces it. */
+static int views_read(const ox_net *g, int tensor) {
+  int n = 0;
+  for (int z = 0; z < g->n_tensors; z++)
+    n += g->tensor[z].view_of == tensor + 1 && g->tensor[z].reads > 0;
+  return n;
+}
+
+/* Whether it is computed of coordinates alone, which costs nothing wherever it stands. */
+static bool is_of_places(const ox_expr *e) {
+  bool all = e->what != OX_READ;
+  for (int i = 0; i < e->n_args && all; i++)
+    all = is_of_places(e->arg[i]);
+  return all;
+}
+
 static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b) {
   const ox_tensor *t = &g->tensor[a->out];
-  bool can = is_elementwise(a) && !t->result && t->reads == 1 && points(g, a) == points(g, b) &&
-             nodes(a->value) + nodes(b->value) <= OX_NODES;
+  const bool places = is_of_places(a->value);
+  bool can = is_elementwise(a) && !t->result && (places || (t->reads == 1 && points(g, a) == points(g, b))) &&
+             nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out);
   for (int r = 0; r < t->rank; r++)
     can &= t->pad[r] == 0;
   return can;
@@ -152,10 +169,36 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
   if (!can_merge(g, a, b)) return false;
   ox_expr *at = find_read(b->value, e->tensor), *new = substituted(g, a, a->value, at->index);
   if (!new || reads_apart(g, new, b->value)) return false;
-  g->tensor[a->out].reads = 0;
+  a->gone = --g->tensor[a->out].reads == 0;
+  if (!a->gone) count_reads(g, new, 1);
   *at = *new;
-  a->gone = true;
   return true;
+}
+
+/* ---- conditions ------------------------------------------------------------------------------------------------ */
+
+static bool is_number(const ox_expr *e, double x) { return e->what == OX_NUMBER && e->number == x; }
+
+/* The condition of which e is 1 or 0; NULL: it is none, or out of memory. */
+static ox_expr *condition_of(ox_net *g, ox_expr *e) {
+  if (e->what != OX_CALL) return NULL;
+  if (!strcmp(e->call, "select") && is_number(e->arg[1], 1) && is_number(e->arg[2], 0)) {
+    ox_expr *inner = condition_of(g, e->arg[0]);
+    return inner ? inner : e->arg[0];
+  }
+  if (strcmp(e->call, "*") != 0) return NULL;
+  ox_expr *a = condition_of(g, e->arg[0]), *b = condition_of(g, e->arg[1]);
+  return a && b ? ox_call(g, "and", a, b, NULL) : NULL;
+}
+
+/* What is chosen by a 1 or 0 of a condition is chosen by the condition: a mask of coordinates is seen as one. */
+static void choose_by_conditions(ox_net *g, ox_expr *e) {
+  if (e->what == OX_CALL && !strcmp(e->call, "select")) {
+    ox_expr *c = condition_of(g, e->arg[0]);
+    if (c) e->arg[0] = c;
+  }
+  for (int i = 0; i < e->n_args; i++)
+    choose_by_conditions(g, e->arg[i]);
 }
 
 /* ---- GELU ----------------------------------------------------------------------------------------------------- */
@@ -211,14 +254,6 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
 
 /* ---- all of them ---------------------------------------------------------------------------------------------- */
 
-/* The number of views of the tensor that some op reads; all of them come after the op that produces it. */
-static int views_read(const ox_net *g, int tensor) {
-  int n = 0;
-  for (int z = 0; z < g->n_tensors; z++)
-    n += g->tensor[z].view_of == tensor + 1 && g->tensor[z].reads > 0;
-  return n;
-}
-
 static bool drop_some(ox_net *g) {
   bool any = false;
   for (int i = g->n_ops - 1; i >= 0; i--) {
@@ -249,5 +284,6 @@ void ox_merge(ox_net *g) {
     while (merge_into(g, &g->op[i], g->op[i].value)) {
     }
     find_gelu(g, g->op[i].value);
+    choose_by_conditions(g, g->op[i].value);
   }
 }

@@ -225,7 +225,9 @@ static bool split(ox_net *g) {
       if (!ox_give(g, (size_t)i, &(ox_value){.tensor = -1, .name = g->node->output[i], .empty = true})) return false;
       continue;
     }
-    if (!ox_slice(g, &out, axis, at, size, 1) || !ox_give(g, (size_t)i, &out)) return false;
+    if (!ox_slice(g, &out, axis, at, size, 1)) return false;
+    if (v.number && v.rank == 1 && ox_is_integer(v.type)) out.number = v.number + at; /* extents stay known */
+    if (!ox_give(g, (size_t)i, &out)) return false;
     at += size;
   }
   return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld", (long long)at, (long long)all);

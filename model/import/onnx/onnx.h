@@ -347,8 +347,12 @@ const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n
 bool ox_run(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
 /* What a line before made of that name; NULL: it failed. */
 const ox_value *ox_made(ox_net *g, const char *part);
+/* An attribute's text, which a line may have as it is; NULL with an error: it is no word. */
+const char *ox_word(ox_net *g, const char *name, const char *otherwise);
 /* Names numbers, which stay the caller's, as a line before would have. */
 bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, int type);
+/* Runs the subgraph that an attribute is, from one line's result to another's. */
+bool ox_apply(ox_net *g, const char *name, const char *to, const char *from);
 /* LayerNormalization whose mean or deviation is a result (layers.c). */
 bool ox_layer_norm_parts(ox_net *g);
 /* [..] of these numbers; of ones, but for n at one axis. */

@@ -26,7 +26,7 @@ static bool make_room(ox_net *g) {
   if (n > OX_MOST_VALUES || g->graph->n_node > OX_MOST_VALUES)
     return ox_fail(g, TF_E_LIMIT, "more than %d names of values", OX_MOST_VALUES);
   g->room_values = (int)n + 1;
-  g->n_buckets = (int)n + 1;
+  g->n_buckets = (int)n + MOST_OPS; /* compositions have names of their own */
   g->room_tensors = MOST_TENSORS;
   g->room_ops = MOST_OPS;
   g->value = TF_ARRAY(g->arena, ox_value *, (size_t)g->room_values);
@@ -200,8 +200,14 @@ static bool give_all(ox_net *g) {
 
 static bool is_standard(const Onnx__NodeProto *n) { return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx"); }
 
+/* Of ONNX's own other domains these alone. */
+static bool is_preview(const Onnx__NodeProto *n) {
+  return n->domain && !strcmp(n->domain, "ai.onnx.preview") && !strcmp(n->op_type, "FlexAttention");
+}
+
 static bool is_known(const Onnx__NodeProto *n) {
-  return is_standard(n) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
+  const bool preview = !strcmp(n->op_type, "FlexAttention");
+  return (preview ? is_preview(n) : is_standard(n)) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
 }
 
 static void suggest(const char *type, char *buf, size_t size) {

@@ -21,6 +21,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Acos, 7, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(Acosh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
   X(Add, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
+  X(AffineGrid, 20, 20, 2, 1, FLOATS, AS_0, "align_corners:i")                                                         \
   X(And, 1, 7, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                                 \
   X(ArgMax, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
   X(ArgMin, 1, 13, 1, 1, ANY, COUNT, "axis:i keepdims:i select_last_index:i")                                          \
@@ -40,6 +41,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(BitwiseNot, 18, 18, 1, 1, WRAPS, AS_0, "")                                                                         \
   X(BitwiseOr, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                          \
   X(BitwiseXor, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                         \
+  X(BlackmanWindow, 17, 17, 1, 1, ANY, OWN, "output_datatype:i periodic:i")                                            \
   X(Cast, 6, 28, 1, 1, ANY, OWN, "to:i round_mode:s saturate:i")                                                       \
   X(CastLike, 1, 25, 2, 1, ANY, OWN, "round_mode:s saturate:i")                                                        \
   X(CausalConvWithState, 27, 27, 4, 2, FLOATS, AS_0, "activation:s")                                                   \
@@ -47,6 +49,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Celu, 1, 28, 1, 1, FLOATS, AS_0, "alpha:f")                                                                        \
   X(CenterCropPad, 18, 18, 2, 1, ANY, AS_0, "axes:I")                                                                  \
   X(Clip, 1, 13, 3, 1, ANY, AS_0, "max:f min:f -consumed_inputs:I")                                                    \
+  X(Col2Im, 18, 18, 3, 1, FLOATS, AS_0, "dilations:I pads:I strides:I")                                                \
   X(Compress, 9, 28, 2, 1, ANY, AS_0, "axis:i")                                                                        \
   X(Concat, 4, 13, -1, 1, ANY, AS_0, "axis:i")                                                                         \
   X(Constant, 1, 25, 0, 1, ANY, OWN, "value:t value_float:f value_floats:F value_int:i value_ints:I")                  \
@@ -59,6 +62,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Cosh, 9, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(CumProd, 26, 26, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                       \
   X(CumSum, 1, 14, 2, 1, WRAPS, AS_0, "exclusive:i reverse:i")                                                         \
+  X(DFT, 17, 20, 3, 1, FLOATS, AS_0, "axis:i inverse:i onesided:i")                                                    \
   X(DepthToSpace, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
   X(DequantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i")                                    \
   X(Div, 1, 14, 2, 1, CUTS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                             \
@@ -71,6 +75,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Expand, 1, 13, 2, 1, ANY, AS_0, "")                                                                                \
   X(EyeLike, 9, 22, 1, 1, ANY, OWN, "dtype:i k:i")                                                                     \
   X(Flatten, 1, 25, 1, 1, ANY, AS_0, "axis:i")                                                                         \
+  X(FlexAttention, 1, 0, 3, 1, FLOATS, AS_0, "prob_mod:g scale:f score_mod:g -softmax_precision:i")                    \
   X(Floor, 1, 13, 1, 1, FLOATS, AS_0, "-consumed_inputs:I")                                                            \
   X(GRU, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \
     "activations:S clip:f direction:s hidden_size:i layout:i linear_before_reset:i -activation_alpha:F "               \
@@ -85,7 +90,10 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(GlobalMaxPool, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                      \
   X(Greater, 1, 13, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                            \
   X(GreaterOrEqual, 1, 16, 2, 1, ANY, TRUTH, "")                                                                       \
+  X(GridSample, 16, 22, 2, 1, FLOATS, AS_0, "align_corners:i mode:s padding_mode:s")                                   \
   X(GroupNormalization, 1, 21, 3, 1, FLOATS, AS_0, "epsilon:f num_groups:i -stash_type:i")                             \
+  X(HammingWindow, 17, 17, 1, 1, ANY, OWN, "output_datatype:i periodic:i")                                             \
+  X(HannWindow, 17, 17, 1, 1, ANY, OWN, "output_datatype:i periodic:i")                                                \
   X(HardSigmoid, 1, 22, 1, 1, FLOATS, AS_0, "alpha:f beta:f -consumed_inputs:I")                                       \
   X(HardSwish, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                          \
   X(Hardmax, 1, 13, 1, 1, FLOATS, AS_0, "axis:i")                                                                      \
@@ -150,6 +158,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(ReverseSequence, 10, 28, 2, 1, ANY, AS_0, "batch_axis:i time_axis:i")                                              \
   X(RotaryEmbedding, 23, 23, 4, 1, FLOATS, AS_0, "interleaved:i num_heads:i rotary_embedding_dim:i")                   \
   X(Round, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                              \
+  X(STFT, 17, 17, 4, 1, FLOATS, AS_0, "onesided:i")                                                                    \
   X(Scan, 9, 25, -1, -1, ANY, OWN,                                                                                     \
     "body:g num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I "                           \
     "scan_output_directions:I")                                                                                        \
