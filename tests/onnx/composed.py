@@ -150,6 +150,22 @@ def places():
     case("idft", node("DFT", "x  a", inverse=1), {"x": data(2, 3, 2)}, "y", [("a", np.int64(1))], opset=20)
 
 
+def resized():
+    x = data(1, 2, 4, 5)
+    more = {"weights": [("r", np.array([0.4, -0.3, 0.6, 1.2], np.float32)), ("n", np.array([3, 4], np.int64))], "opset": 19}
+    case("resize-part", node("Resize", "x r  n", coordinate_transformation_mode="tf_crop_and_resize", mode="linear", axes=[2, 3],
+                             extrapolation_value=7.5), {"x": x}, **more)
+    for mode in ("linear", "cubic"):
+        case(f"resize-wide-{mode}", node("Resize", "x  s", mode=mode, antialias=1), {"x": x}, "y", [("s", np.array([1, 1, 0.6, 0.5], np.float32))], opset=19)
+    case("resize-ratio", node("Resize", "x   n", mode="linear", keep_aspect_ratio_policy="not_larger", axes=[3, 2]), {"x": x}, "y",
+         [("n", np.array([9, 6], np.int64))], opset=19)
+    case("dropout-mask", node("Dropout", "x", "y m"), {"x": x}, "y m", opset=13)
+    weights = [("w", data(1, 12, 3)), ("v", data(1, 12, 4))]
+    case("lstm-batch", node("LSTM", "x w v   h", "y", layout=1, hidden_size=4), {"x": data(2, 1, 3), "h": data(2, 1, 4)}, "y",
+         [("w", data(1, 16, 3)), ("v", data(1, 16, 4)), ("h0", data(1))][:2], opset=14)
+    case("gru-batch", node("GRU", "x w v", "y h", layout=1, hidden_size=4), {"x": data(2, 3, 3)}, "y h", weights, opset=14)
+
+
 def subgraphs():
     branches = [body([node(kind, "x", "t")], [], ["t"]) for kind in ("Relu", "Tanh")]
     case("if-known", [node("Shape", "x", "n"), node("Gather", "n zero", "d"), node("Greater", "d three", "c"),
@@ -165,5 +181,5 @@ def subgraphs():
          {"s0": data(3), "x": data(3, 4), "w": data(3)}, "y all", opset=16, runtime=True)
 
 
-for make in (attention, sequences, choices, layers, places, subgraphs):
+for make in (attention, sequences, choices, layers, places, resized, subgraphs):
     make()

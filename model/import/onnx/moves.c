@@ -10,14 +10,25 @@ static bool same(ox_net *g) {
   return ox_placed(g, 0, &v) && ox_give(g, 0, &v);
 }
 
+/* What a mask says that drops nothing. */
+static bool keep_all(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int64_t shape[OX_RANK];
+  for (int k = 0; v && k < v->rank; k++)
+    shape[k] = ox_extent(v, k);
+  return v && ox_run(g, "zero = ConstantOfShape(%s)", ox_list(g, v->rank, shape)) && ox_run(g, "@1 = Equal(zero, 0.0)");
+}
+
 /* Nothing in inference; in training it drops elements at random, whatever share of them. */
 static bool dropout(ox_net *g) {
   const bool asked = ox_has(g, 2), old = g->opset < 7;
   const ox_value *mode = asked ? ox_input(g, 2) : NULL;
   if (asked && !(mode && mode->number)) return mode && ox_fail(g, TF_E_OPEN, "a training_mode that is data");
-  if ((mode && mode->number[0] != 0) || (old && !ox_int(g, "is_test", 0)))
+  const ox_value *ratio = ox_has(g, 1) ? ox_input(g, 1) : NULL;
+  const bool none = ratio && ratio->number && ratio->number[0] == 0; /* nothing is dropped */
+  if ((mode && mode->number[0] != 0 && !none) || (old && !ox_int(g, "is_test", 0)))
     return ox_fail(g, TF_E_NAME, old ? "training (is_test is 0) is not known" : "training_mode is not known");
-  return same(g);
+  return same(g) && (!ox_is_wanted(g, 1) || keep_all(g));
 }
 
 /* ---- shapes --------------------------------------------------------------------------------------------------- */

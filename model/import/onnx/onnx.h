@@ -38,6 +38,7 @@ typedef struct {
   const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
   bool place;                    /* its numbers are first, first + 1 .. along one axis: coordinates */
   bool bad, empty;               /* its node failed and reported it; it has no elements */
+  uint32_t none;                 /* of an empty input: which axes have no element */
 } ox_value;
 
 /* The data of a tensor that neither an op produces nor the caller gives: from the file, computed here, or scale or

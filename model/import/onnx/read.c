@@ -182,7 +182,7 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
     return ox_define(g, in->name, &v) && false;
   }
   for (size_t k = 0; k < s->n_dim; k++)
-    v.empty |= shape[k] == 0;
+    v.empty |= shape[k] == 0, v.none |= (uint32_t)(shape[k] == 0) << k;
   ox_whole(&v, -1, (int)s->n_dim, shape);
   return ox_fits(g, &v) && ox_define(g, in->name, &v) != NULL;
 }

@@ -32,7 +32,7 @@ struct rnn {
   ox_value inputs; /* [steps, batch, gates * hidden]: what x contributes, in this direction */
   ox_value sums;   /* [batch, gates * hidden]: what the state before contributes; without one there is none */
   ox_value h, c;   /* [batch, hidden]: the state */
-  bool has_h, has_c;
+  bool has_h, has_c, batch_first;
   ox_axis at_batch, at_hidden; /* of the op being built */
   bool relu;                   /* RNN's function is relu */
   bool bad;                    /* something could not be read */
@@ -253,10 +253,24 @@ static bool check_attributes(rnn *r) {
     return ox_fail(g, TF_E_NAME, "direction '%.40s'", way);
   if (r->has[LENGTHS]) return ox_fail(g, TF_E_OPEN, "sequences of lengths of their own are not known");
   if (r->has[PEEPHOLES]) return ox_fail(g, TF_E_OPEN, "peepholes are not known");
-  if (ox_int(g, "layout", 0)) return ox_fail(g, TF_E_OPEN, "layout 1 is not known, only 0");
   if (ox_attribute(g, "clip") || ox_int(g, "input_forget", 0))
     return ox_fail(g, TF_E_OPEN, "clip and input_forget are not known");
   return check_functions(r);
+}
+
+/* With layout 1 the batch comes first: the other order is another view. */
+static bool turn_inputs(rnn *r) {
+  static const int turned[] = {1, 0, 2};
+  const int64_t layout = ox_int(r->g, "layout", 0);
+  r->batch_first = layout == 1;
+  if (layout != 0 && layout != 1) return ox_fail(r->g, TF_E_RANGE, "layout %lld; 0 and 1 are known", (long long)layout);
+  for (int k = 0; k < INPUTS && r->batch_first; k++) {
+    if (k != X && k != H0 && k != C0) continue;
+    if (!r->has[k]) continue;
+    if (r->in[k].rank != 3) return ox_fail(r->g, TF_E_RANK, "input %d has %d axes, not 3", k, r->in[k].rank);
+    ox_permute(&r->in[k], turned);
+  }
+  return true;
 }
 
 static bool take_inputs(rnn *r) {
@@ -265,6 +279,7 @@ static bool take_inputs(rnn *r) {
     if ((k <= R || (r->has[k] && k != LENGTHS && k != PEEPHOLES)) && !ox_placed(r->g, (size_t)k, &r->in[k]))
       return false;
   }
+  if (!turn_inputs(r)) return false;
   for (int k = 0; k < INPUTS; k++)
     for (int i = 0; r->has[k] && i < r->in[k].rank; i++)
       if (r->in[k].n[i] > 1) return ox_regroup(r->g, TF_E_SHAPE, "input %d has an axis that a reshape put together", k);
@@ -305,7 +320,10 @@ static bool give_last(rnn *r, size_t k, ox_value *last) {
   if (!ox_is_wanted(r->g, k)) return true;
   for (int d = 0; d < r->n_directions; d++)
     if (!ox_reshape(r->g, &last[d], 3, shape)) return false;
-  return ox_concat(r->g, last, (size_t)r->n_directions, 0, r->g->node->output[k], &out) && ox_give(r->g, k, &out);
+  static const int turned[] = {1, 0, 2};
+  if (!ox_concat(r->g, last, (size_t)r->n_directions, 0, r->g->node->output[k], &out)) return false;
+  if (r->batch_first) ox_permute(&out, turned);
+  return ox_give(r->g, k, &out);
 }
 
 static bool recurrent(ox_net *g) {
@@ -327,8 +345,10 @@ static bool recurrent(ox_net *g) {
         !ox_concat(g, of, (size_t)r->steps, 0, r->n_directions > 1 ? part(r, "all") : g->node->output[0], &all[d]))
       return false;
   }
-  if (every && !(ox_concat(g, all, (size_t)r->n_directions, 1, g->node->output[0], &out) && ox_give(g, 0, &out)))
-    return false;
+  static const int turned[] = {2, 0, 1, 3};
+  if (every && !ox_concat(g, all, (size_t)r->n_directions, 1, g->node->output[0], &out)) return false;
+  if (every && r->batch_first) ox_permute(&out, turned);
+  if (every && !ox_give(g, 0, &out)) return false;
   return give_last(r, 1, h) && (r->cell->step != lstm || give_last(r, 2, c));
 }
 

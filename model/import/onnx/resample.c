@@ -1,6 +1,7 @@
 /* Nodes that mix neighbours by numbers known here: resizing, mirrored and repeated borders, elements chosen by lists.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
@@ -124,8 +125,9 @@ bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b) {
 /* How an axis is resized, as the operator's attributes say. */
 typedef struct {
   const char *where, *round, *mode;
-  double cubic, scale;
-  bool inside; /* what lies outside has no weight, and the others more */
+  double cubic, scale, from, to; /* from, to: the part of the axis that is resized, where that is not all of it */
+  bool inside;                   /* what lies outside has no weight, and the others more */
+  bool wide;                     /* where elements become fewer, each takes of all between */
   int64_t in, out;
 } sizing;
 
@@ -139,6 +141,10 @@ static double unscaled(const sizing *s, double x) {
 /* Where element i of the result lies among those of the input. */
 static double source_of(const sizing *s, int64_t i) {
   const double x = (double)i, out = s->scale * (double)s->in;
+  if (!strcmp(s->where, "tf_crop_and_resize")) {
+    const double most = (double)(s->in - 1), span = (s->to - s->from) * most;
+    return s->out > 1 ? s->from * most + x * span / (double)(s->out - 1) : (s->from + s->to) / 2 * most;
+  }
   if (!strcmp(s->where, "align_corners")) return s->out > 1 ? x * (double)(s->in - 1) / (double)(s->out - 1) : 0;
   if (!strcmp(s->where, "asymmetric")) return unscaled(s, x);
   if (!strcmp(s->where, "pytorch_half_pixel") && s->out == 1) return 0;
@@ -160,20 +166,35 @@ static double cubic_at(double a, double x) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
+/* By how much less an element counts that is further away. */
+static double shrunk(const sizing *s) { return s->wide && s->scale < 1 ? s->scale : 1; }
+
+/* Whether element i lies within the axis; where only a part of it is resized, others have a value of their own. */
+static bool lies_inside(const sizing *s, int64_t i) {
+  const double x = source_of(s, i);
+  return strcmp(s->where, "tf_crop_and_resize") != 0 || (x >= 0 && x <= (double)(s->in - 1));
+}
+
 static void fill(const sizing *s, ox_blend *b) {
   const bool cubic = !strcmp(s->mode, "cubic"), linear = !strcmp(s->mode, "linear");
+  const double by = shrunk(s), reach = by < 1 ? ceil((cubic ? 2 : 1) / by) - 1 : cubic ? 1 : 0;
   for (int64_t i = 0; i < s->out; i++) {
-    const double x = source_of(s, i), first = cubic || linear ? floor(x) - (cubic ? 1 : 0) : rounded(s, x);
+    const double x = source_of(s, i), first = cubic || linear ? floor(x) - reach : rounded(s, x);
+    if (!lies_inside(s, i)) {
+      for (int64_t k = 0; k < b->taps; k++)
+        b->at[i * b->taps + k] = -1, b->weight[i * b->taps + k] = 0;
+      continue;
+    }
     double sum = 0;
     for (int64_t k = 0; k < b->taps; k++) {
       const double at = first + (double)k, most = (double)(s->in - 1);
-      double w = cubic ? cubic_at(s->cubic, x - at) : linear ? 1 - fabs(x - at) : 1;
+      double w = cubic ? cubic_at(s->cubic, (x - at) * by) : linear ? fmax(1 - fabs(x - at) * by, 0) : 1;
       if (s->inside && (at < 0 || at > most)) w = 0;
       b->at[i * b->taps + k] = (int64_t)(at < 0 ? 0 : at > most ? most : at);
       b->weight[i * b->taps + k] = w;
       sum += w;
     }
-    for (int64_t k = 0; k < b->taps && s->inside && sum != 0; k++)
+    for (int64_t k = 0; k < b->taps && (s->inside || by < 1) && sum != 0; k++)
       b->weight[i * b->taps + k] /= sum;
   }
 }
@@ -181,7 +202,10 @@ static void fill(const sizing *s, ox_blend *b) {
 static bool resize_axis(ox_net *g, ox_value *v, int axis, const sizing *s) {
   ox_blend b;
   if (s->in == 1) return repeat_one(g, v, axis, s->out);
-  const int64_t taps = !strcmp(s->mode, "cubic") ? 4 : !strcmp(s->mode, "linear") ? 2 : 1;
+  const bool cubic = !strcmp(s->mode, "cubic"), linear = !strcmp(s->mode, "linear");
+  const double wide = 2 * ceil((cubic ? 2 : 1) / shrunk(s));
+  if (!(wide <= OX_FOLDED)) return ox_fail(g, TF_E_LIMIT, "windows of %g elements", wide);
+  const int64_t taps = cubic || linear ? (int64_t)wide : 1;
   if (!ox_blend_room(g, s->out, taps, &b)) return false;
   fill(s, &b);
   return ox_mix(g, v, axis, &b);
@@ -195,7 +219,8 @@ static bool is_one_of(const char *text, const char *const *of) {
 
 static bool read_sizing(ox_net *g, sizing *s) {
   static const char *const wheres[] = {"half_pixel", "pytorch_half_pixel",   "align_corners",
-                                       "asymmetric", "half_pixel_symmetric", NULL},
+                                       "asymmetric", "half_pixel_symmetric", "tf_crop_and_resize",
+                                       NULL},
                            *const modes[] = {"nearest", "linear", "cubic", NULL},
                            *const rounds[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
   const bool old = !strcmp(g->node->op_type, "Upsample") || g->opset < 11;
@@ -203,7 +228,9 @@ static bool read_sizing(ox_net *g, sizing *s) {
                 .round = old ? "floor" : ox_text(g, "nearest_mode", "round_prefer_floor"),
                 .mode = ox_text(g, "mode", "nearest"),
                 .cubic = ox_float(g, "cubic_coeff_a", -0.75),
-                .inside = ox_int(g, "exclude_outside", 0) != 0};
+                .inside = ox_int(g, "exclude_outside", 0) != 0,
+                .wide = ox_int(g, "antialias", 0) != 0,
+                .to = 1};
   if (!strcmp(s->mode, "bilinear")) s->mode = "linear";
   if (!is_one_of(s->mode, modes)) return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: nearest, linear, cubic", s->mode);
   if (!isfinite(s->cubic)) return ox_fail(g, TF_E_RANGE, "cubic_coeff_a is %g", s->cubic);
@@ -211,9 +238,6 @@ static bool read_sizing(ox_net *g, sizing *s) {
   if (!is_one_of(s->round, rounds)) return ox_fail(g, TF_E_NAME, "nearest_mode '%.40s' is not known", s->round);
   if (strcmp(s->mode, "nearest") != 0 && ox_is_integer(ox_find(g, g->node->input[0])->type))
     return ox_fail(g, TF_E_TYPE, "mode '%.40s' of integers cuts, which the workload language cannot say", s->mode);
-  if (ox_int(g, "antialias", 0)) return ox_fail(g, TF_E_NAME, "antialias is not known");
-  if (strcmp(ox_text(g, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
-    return ox_fail(g, TF_E_NAME, "keep_aspect_ratio_policy other than stretch is not known");
   return true;
 }
 
@@ -222,27 +246,60 @@ static double listed_at(const ox_value *v, int64_t n, int64_t i) {
   return v && v->number && ox_size(v) == n ? v->number[i] : 0;
 }
 
-/* Scales of all axes, and extents of the result. */
-static bool read_scales(ox_net *g, const ox_value *v, double *scale, int64_t *out) {
-  const size_t k_scale = !strcmp(g->node->op_type, "Upsample") || g->opset < 11 ? 1 : 2;
-  const ox_value *by = ox_has(g, k_scale) ? ox_input(g, k_scale) : NULL,
-                 *size = !by && ox_has(g, 3) ? ox_input(g, 3) : NULL;
-  const Onnx__AttributeProto *listed = ox_attribute(g, "scales");
+/* One scale for all axes whose sizes are given, so that the result is within them, or so that they are within it. */
+static bool keep_ratio(ox_net *g, const ox_value *v, const ox_value *size, double *out) {
+  const char *how = ox_text(g, "keep_aspect_ratio_policy", "stretch");
+  const bool least = !strcmp(how, "not_larger");
   size_t n_axes;
   const int64_t *axes = ox_ints(g, "axes", &n_axes);
   const int64_t n = axes ? (int64_t)n_axes : v->rank;
-  for (int k = 0; k < v->rank; k++)
-    scale[k] = 1, out[k] = ox_extent(v, k);
+  *out = 0;
+  if (!size || !strcmp(how, "stretch")) return true;
+  if (!least && strcmp(how, "not_smaller") != 0) return ox_fail(g, TF_E_NAME, "keep_aspect_ratio_policy '%.40s'", how);
   for (int64_t i = 0; i < n; i++) {
     int k = (int)i;
     if (axes && !ox_axis_at(g, axes[i], v->rank, &k)) return false;
-    const double in = (double)ox_extent(v, k), many = listed_at(size, n, i);
-    double x = size ? many / in : listed_at(by, n, i);
-    if (!by && !size && listed && listed->n_floats == (size_t)n) x = (double)listed->floats[i];
+    const double x = listed_at(size, n, i) / (double)ox_extent(v, k);
+    *out = i == 0 ? x : least ? fmin(*out, x) : fmax(*out, x);
+  }
+  return true;
+}
+
+/* The scale of an axis, of several ways to say it; 0: it is not known. */
+static double scale_of(const ox_net *g, const ox_value *by, const ox_value *size, int64_t n, int64_t i, double in) {
+  const Onnx__AttributeProto *listed = ox_attribute(g, "scales");
+  if (size) return listed_at(size, n, i) / in;
+  if (by) return listed_at(by, n, i);
+  return listed && listed->n_floats == (size_t)n ? (double)listed->floats[i] : 0;
+}
+
+/* Scales of all axes, and extents of the result; with `part` the ends of what is resized of each. */
+static bool read_scales(ox_net *g, const ox_value *v, double *scale, int64_t *out, double *part) {
+  const size_t k_scale = !strcmp(g->node->op_type, "Upsample") || g->opset < 11 ? 1 : 2;
+  const ox_value *by = ox_has(g, k_scale) ? ox_input(g, k_scale) : NULL,
+                 *size = !by && ox_has(g, 3) ? ox_input(g, 3) : NULL,
+                 *roi = k_scale == 2 && ox_has(g, 1) ? ox_input(g, 1) : NULL;
+  size_t n_axes;
+  const int64_t *axes = ox_ints(g, "axes", &n_axes);
+  const int64_t n = axes ? (int64_t)n_axes : v->rank;
+  const bool crops = !strcmp(ox_text(g, "coordinate_transformation_mode", ""), "tf_crop_and_resize");
+  double ratio;
+  if (crops && (!roi || !roi->number || ox_size(roi) != 2 * n))
+    return ox_fail(g, TF_E_OPEN, "the part that is resized is not known");
+  if (!keep_ratio(g, v, size, &ratio)) return false;
+  for (int k = 0; k < v->rank; k++)
+    scale[k] = 1, out[k] = ox_extent(v, k), part[2 * k] = 0, part[2 * k + 1] = 1;
+  for (int64_t i = 0; i < n; i++) {
+    int k = (int)i;
+    if (axes && !ox_axis_at(g, axes[i], v->rank, &k)) return false;
+    const double in = (double)ox_extent(v, k), x = ratio != 0 ? ratio : scale_of(g, by, size, n, i, in);
     if (x == 0) return ox_fail(g, TF_E_OPEN, "neither scales nor sizes are known");
-    const double made = size ? many : floor(in * x);
+    const double made = ratio != 0 ? floor(in * x + 0.5) : size ? listed_at(size, n, i) : floor(in * x);
     if (!(made >= 1 && made <= OX_FOLDED && x > 0)) return ox_fail(g, TF_E_RANGE, "%g elements times %g", in, x);
     scale[k] = x, out[k] = (int64_t)made;
+    if (crops) part[2 * k] = roi->number[i], part[2 * k + 1] = roi->number[n + i];
+    if (!(fabs(part[2 * k]) <= 1e6 && fabs(part[2 * k + 1]) <= 1e6))
+      return ox_fail(g, TF_E_RANGE, "a part that ends at %g", part[2 * k + 1]);
   }
   return true;
 }
@@ -260,25 +317,53 @@ static bool repeats(const sizing *s, int64_t *times) {
   return true;
 }
 
+/* Elements that lie outside of what is resized have one value. */
+static bool extrapolate(ox_net *g, const ox_value *v, const sizing *of) {
+  char inside[40] = "";
+  int n = 0;
+  ox_value mixed = *v;
+  mixed.name = ox_part(g, "resized");
+  if (!ox_define(g, mixed.name, &mixed)) return false;
+  for (int k = 0; k < v->rank; k++) {
+    int64_t first = 0, last = of[k].out - 1;
+    while (first <= last && !lies_inside(&of[k], first))
+      first++;
+    while (last >= first && !lies_inside(&of[k], last))
+      last--;
+    if (first == 0 && last == of[k].out - 1) continue;
+    if (!ox_run(g, "at%d = Reshape({%lld}, %s)", k, (long long)of[k].out, ox_ones(g, v->rank, k, of[k].out)) ||
+        !ox_run(g, "from%d = LessOrEqual(%lld, at%d)", k, (long long)first, k) ||
+        !ox_run(g, "to%d = LessOrEqual(at%d, %lld)", k, k, (long long)last) ||
+        !ox_run(g, "in%d = And(from%d, to%d)", k, k, k) || (n && !ox_run(g, "all%d = And(%s, in%d)", k, inside, k)))
+      return false;
+    snprintf(inside, sizeof inside, n++ ? "all%d" : "in%d", k);
+  }
+  if (!n) return ox_run(g, "@0 = Identity(resized)");
+  return ox_run(g, "@0 = Where(%s, resized, %.17e)", inside, ox_float(g, "extrapolation_value", 0));
+}
+
 static bool resize(ox_net *g) {
   ox_value v;
-  sizing s;
-  double scale[OX_RANK];
+  sizing s, of[OX_RANK];
+  double scale[OX_RANK], part[2 * OX_RANK];
   int64_t out[OX_RANK], times[OX_RANK];
   bool mixed = false;
-  if (!ox_placed(g, 0, &v) || !read_sizing(g, &s) || !read_scales(g, &v, scale, out)) return false;
+  if (!ox_placed(g, 0, &v) || !read_sizing(g, &s) || !read_scales(g, &v, scale, out, part)) return false;
+  const bool crops = !strcmp(s.where, "tf_crop_and_resize");
   for (int k = 0; k < v.rank; k++) {
-    s.in = ox_extent(&v, k), s.out = out[k], s.scale = scale[k];
+    s.in = ox_extent(&v, k), s.out = out[k], s.scale = scale[k], s.from = part[2 * k], s.to = part[2 * k + 1];
     if (g->opset == 10 && !strcmp(g->node->op_type, "Resize"))
       s.round = s.scale < 1 ? "ceil" : "floor"; /* of opset 10 */
-    const bool again = scale[k] == 1 || repeats(&s, &times[k]);
+    of[k] = s;
+    const bool all = !crops || (s.from == 0 && s.to == 1), again = all && (scale[k] == 1 || repeats(&s, &times[k]));
     times[k] = scale[k] == 1 || !again ? 1 : times[k];
     if (again) continue;
     if (!resize_axis(g, &v, k, &s)) return false;
     mixed = true;
   }
   if (mixed) v.number = NULL;
-  return ox_repeat_each(g, &v, times) && ox_give(g, 0, &v);
+  if (!ox_repeat_each(g, &v, times)) return false;
+  return crops && ox_float(g, "extrapolation_value", 0) != 0 ? extrapolate(g, &v, of) : ox_give(g, 0, &v);
 }
 
 /* ---- places that are known ------------------------------------------------------------------------------------ */

@@ -154,7 +154,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Reshape, 5, 25, 2, 1, ANY, AS_0, "allowzero:i")                                                                    \
   X(Resize, 10, 19, 4, 1, ANY, AS_0,                                                                                   \
     "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i "                           \
-    "keep_aspect_ratio_policy:s mode:s nearest_mode:s -extrapolation_value:f")                                         \
+    "keep_aspect_ratio_policy:s mode:s nearest_mode:s extrapolation_value:f")                                         \
   X(ReverseSequence, 10, 28, 2, 1, ANY, AS_0, "batch_axis:i time_axis:i")                                              \
   X(RotaryEmbedding, 23, 23, 4, 1, FLOATS, AS_0, "interleaved:i num_heads:i rotary_embedding_dim:i")                   \
   X(Round, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                              \

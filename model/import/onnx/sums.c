@@ -89,8 +89,45 @@ static bool drop(ox_net *g, const open_value *v, ox_value *out) {
   return ox_reshape(g, out, n, shape);
 }
 
+/* What a reduction of no element is. */
+static double of_nothing(const char *type) {
+  if (!strcmp(type, "ReduceProd")) return 1;
+  if (!strcmp(type, "ReduceMin")) return (double)INFINITY;
+  return !strcmp(type, "ReduceMax") || strstr(type, "Log") ? -(double)INFINITY : 0;
+}
+
+/* An input without elements, of which all axes that have none are reduced: a number for each element of the result. */
+static bool reduces_nothing(const ox_value *v, const bool *over) {
+  bool all = v && v->empty && v->none && v->type == OX_T_FLOAT;
+  for (int k = 0; k < (v ? v->rank : 0) && all; k++)
+    all = !(v->none >> k & 1) || over[k];
+  return all;
+}
+
+static bool give_nothing(ox_net *g, const ox_value *v, const bool *over) {
+  const char *type = g->node->op_type;
+  int64_t shape[OX_RANK];
+  int n = 0;
+  if (strstr(type, "Mean")) return ox_fail(g, TF_E_RANGE, "a mean of no element");
+  for (int k = 0; k < v->rank; k++)
+    if (!over[k] || ox_int(g, "keepdims", 1)) shape[n++] = over[k] ? 1 : ox_extent(v, k);
+  if (n == 0) return ox_run(g, "@0 = Identity(%.17e)", of_nothing(type));
+  return ox_run(g, "@0 = Expand(%.17e, %s)", of_nothing(type), ox_list(g, n, shape));
+}
+
+/* Whether the node's result is known as its input has no elements; it is made then. */
+static bool take_nothing(ox_net *g, bool *done) {
+  const ox_value *v = g->node->n_input ? ox_find(g, g->node->input[0]) : NULL;
+  bool over[OX_RANK];
+  *done = v && v->empty && !strncmp(g->node->op_type, "Reduce", 6) && ox_reduced_axes(g, v->rank, over) &&
+          reduces_nothing(v, over);
+  return !*done || give_nothing(g, v, over);
+}
+
 static bool reduce(ox_net *g) {
   const char *type = g->node->op_type, *how = ox_kind_of(type)->call;
+  bool done;
+  if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   open_value v = {0};
   ox_value out;
   if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
@@ -214,6 +251,8 @@ static bool group_norm(ox_net *g) {
 static bool log_sum_exp(ox_net *g) {
   open_value v = {0};
   ox_value most, z, out;
+  bool done;
+  if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
   if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
