@@ -96,7 +96,6 @@ case("pad_mode", model([node("Pad", ["x", "p"], name="p", mode="mirror")], weigh
 case("resize_mode", model([node("Resize", ["x", "", "s"], name="r", mode="area")], weights=[const("s", np.array([1, 1, 2, 2], np.float32))]))
 case("resize_scale", model([node("Resize", ["x", "", "s"], name="r", nearest_mode="floor", coordinate_transformation_mode="asymmetric")], weights=[const("s", np.array([1, 1, 0.1, 2], np.float32))]))
 case("power", model([node("Pow", ["x", "n"], name="p")], weights=[const("n", np.float32(17))]))
-case("training", model([node("BatchNormalization", ["x", "s", "s", "s", "s"], name="b", training_mode=1)], weights=[const("s", np.ones(4, np.float32))]))
 case("batch_shape", model([node("BatchNormalization", ["x", "s", "s", "s", "s"], name="b")], weights=[const("s", np.ones(5, np.float32))]))
 case("layer_shape", model([node("LayerNormalization", ["x", "s"], name="l")], weights=[const("s", np.ones(5, np.float32))]))
 case("blocks", model([node("DepthToSpace", ["x"], name="d", blocksize=3)]))

@@ -166,6 +166,13 @@ def resized():
     case("gru-batch", node("GRU", "x w v", "y h", layout=1, hidden_size=4), {"x": data(2, 3, 3)}, "y h", weights, opset=14)
 
 
+def training():
+    case("batch-training", node("BatchNormalization", "x s b m v", "y mean var", training_mode=1, momentum=0.8),
+         {"x": data(3, 4, 2), "s": data(4), "b": data(4), "m": data(4), "v": abs(data(4))}, "y mean var", opset=15)
+    for n in (2, 3):
+        case(f"det-{n}", node("Det", "x"), {"x": data(2, n, n)}, opset=22)
+
+
 def subgraphs():
     branches = [body([node(kind, "x", "t")], [], ["t"]) for kind in ("Relu", "Tanh")]
     case("if-known", [node("Shape", "x", "n"), node("Gather", "n zero", "d"), node("Greater", "d three", "c"),
@@ -181,5 +188,5 @@ def subgraphs():
          {"s0": data(3), "x": data(3, 4), "w": data(3)}, "y all", opset=16, runtime=True)
 
 
-for make in (attention, sequences, choices, layers, places, resized, subgraphs):
+for make in (attention, sequences, choices, layers, places, resized, training, subgraphs):
     make()

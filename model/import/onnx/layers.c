@@ -62,6 +62,36 @@ static bool local_norm(ox_net *g) {
          ox_run(g, "@0 = Mul($0, factor)");
 }
 
+/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow. */
+bool ox_batch_norm_training(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const double keep = ox_float(g, "momentum", 0.9);
+  int64_t over[OX_RANK];
+  int n = 0;
+  if (!v) return false;
+  if (v->rank < 2 || g->node->n_input != 5)
+    return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
+  for (int k = 0; k < v->rank; k++)
+    if (k != 1) over[n++] = k;
+  const char *axes = ox_list(g, n, over), *channel = ox_ones(g, v->rank, 1, ox_extent(v, 1));
+  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") || !ox_run(g, "dd = Mul(d, d)") ||
+      !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
+      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) || !ox_run(g, "root = Sqrt(more)") ||
+      !ox_run(g, "normal = Div(d, root)") || !ox_run(g, "s = Reshape($1, %s)", channel) ||
+      !ox_run(g, "b = Reshape($2, %s)", channel) || !ox_run(g, "scaled = Mul(normal, s)") ||
+      !ox_run(g, "@0 = Add(scaled, b)"))
+    return false;
+  for (size_t k = 1; k < 3; k++) {
+    const char *of = k == 1 ? "m" : "var";
+    if (ox_is_wanted(g, k) &&
+        (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
+         !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
+         !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) || !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
+      return false;
+  }
+  return true;
+}
+
 /* ---- norms of windows ----------------------------------------------------------------------------------------- */
 
 /* The p-th root of `from`, as the result. */
@@ -187,6 +217,40 @@ static bool conv_integer(ox_net *g) {
          ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
 }
 
+/* ---- determinants --------------------------------------------------------------------------------------------- */
+
+/* Element [i, j] of each matrix, as `m` and both numbers. */
+static bool matrix_elements(ox_net *g, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (!ox_run(g, "r%d%d = Gather($0, %d) axis=-2", i, j, i) ||
+          !ox_run(g, "m%d%d = Gather(r%d%d, %d) axis=-1", i, j, i, j, j))
+        return false;
+  return true;
+}
+
+/* m[0, a] * m[1, b] - m[0, b] * m[1, a], of rows `from` and the next. */
+static bool minor(ox_net *g, const char *name, int from, int a, int b) {
+  return ox_run(g, "%s.p = Mul(m%d%d, m%d%d)", name, from, a, from + 1, b) &&
+         ox_run(g, "%s.q = Mul(m%d%d, m%d%d)", name, from, b, from + 1, a) &&
+         ox_run(g, "%s = Sub(%s.p, %s.q)", name, name, name);
+}
+
+static bool determinant(ox_net *g) {
+  enum { MOST = 3 };
+  const ox_value *v = ox_input(g, 0);
+  if (!v) return false;
+  const int64_t n = v->rank < 2 ? 0 : ox_extent(v, v->rank - 1);
+  if (n < 1 || n > MOST || ox_extent(v, v->rank - 2) != n)
+    return ox_fail(g, TF_E_SHAPE, "matrices of up to %d by %d are known", MOST, MOST);
+  if (!matrix_elements(g, (int)n)) return false;
+  if (n == 1) return ox_run(g, "@0 = Identity(m00)");
+  if (n == 2) return minor(g, "d", 0, 0, 1) && ox_run(g, "@0 = Identity(d)");
+  return minor(g, "a", 1, 1, 2) && minor(g, "b", 1, 0, 2) && minor(g, "c", 1, 0, 1) && ox_run(g, "ta = Mul(m00, a)") &&
+         ox_run(g, "tb = Mul(m01, b)") && ox_run(g, "tc = Mul(m02, c)") && ox_run(g, "ab = Sub(ta, tb)") &&
+         ox_run(g, "@0 = Add(ab, tc)");
+}
+
 /* ---- moves ---------------------------------------------------------------------------------------------------- */
 
 /* The middle of what is larger than asked for, and zeros around what is smaller. */
@@ -305,6 +369,7 @@ const ox_kind ox_layers[] = {
     {"ConvInteger", conv_integer, NULL},
     {"CenterCropPad", crop_pad, NULL},
     {"EyeLike", eye_like, NULL},
+    {"Det", determinant, NULL},
     {"Compress", compress, NULL},
     {"ReverseSequence", reverse_sequence, NULL},
     {"TensorScatter", tensor_scatter, NULL},

@@ -35,7 +35,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(AveragePool, 1, 22, 1, 1, FLOATS, AS_0,                                                                            \
     "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I strides:I")                          \
   X(BatchNormalization, 1, 15, 5, 5, FLOATS, AS_0,                                                                     \
-    "epsilon:f is_test:i spatial:i training_mode:i -momentum:f -consumed_inputs:I")                                    \
+    "epsilon:f is_test:i spatial:i training_mode:i momentum:f -consumed_inputs:I")                                     \
   X(BitShift, 11, 28, 2, 1, WRAPS, AS_0, "direction:s")                                                                \
   X(BitwiseAnd, 18, 18, 2, 1, WRAPS, AS_0, "")                                                                         \
   X(BitwiseNot, 18, 18, 1, 1, WRAPS, AS_0, "")                                                                         \
@@ -65,6 +65,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(DFT, 17, 20, 3, 1, FLOATS, AS_0, "axis:i inverse:i onesided:i")                                                    \
   X(DepthToSpace, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
   X(DequantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i")                                    \
+  X(Det, 11, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
   X(Div, 1, 14, 2, 1, CUTS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                             \
   X(Dropout, 1, 22, 3, 2, ANY, AS_0, "is_test:i -ratio:f -seed:i -consumed_inputs:I")                                  \
   X(Einsum, 1, 28, -1, 1, WRAPS, AS_0, "equation:s")                                                                   \
@@ -154,7 +155,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(Reshape, 5, 25, 2, 1, ANY, AS_0, "allowzero:i")                                                                    \
   X(Resize, 10, 19, 4, 1, ANY, AS_0,                                                                                   \
     "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i "                           \
-    "keep_aspect_ratio_policy:s mode:s nearest_mode:s extrapolation_value:f")                                         \
+    "keep_aspect_ratio_policy:s mode:s nearest_mode:s extrapolation_value:f")                                          \
   X(ReverseSequence, 10, 28, 2, 1, ANY, AS_0, "batch_axis:i time_axis:i")                                              \
   X(RotaryEmbedding, 23, 23, 4, 1, FLOATS, AS_0, "interleaved:i num_heads:i rotary_embedding_dim:i")                   \
   X(Round, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                              \

@@ -353,7 +353,7 @@ static bool batch_norm(ox_net *g) {
   bool more = false; /* results of training */
   for (size_t k = 1; k < g->node->n_output; k++)
     more |= *g->node->output[k] != '\0';
-  if (ox_int(g, "training_mode", 0)) return ox_fail(g, TF_E_NAME, "training_mode is not known");
+  if (ox_int(g, "training_mode", 0)) return ox_batch_norm_training(g);
   if ((g->opset < 7 && !ox_int(g, "is_test", 0)) || (g->opset < 14 && more))
     return ox_fail(g, TF_E_NAME, "training (is_test is 0, or it has more than one result) is not known");
   if (!ox_int(g, "spatial", 1)) return ox_fail(g, TF_E_NAME, "spatial 0 is not known");
