@@ -82,11 +82,13 @@ static int64_t *list_of(line *l, const char *text, size_t *n) {
   int64_t *x = TF_ARRAY(l->g->arena, int64_t, LISTED);
   *n = 0;
   if (!x) l->ok = false, l->g->oom = true;
-  while (x && *text && *n < LISTED) {
+  while (x && *text && *text != ']' && *n < LISTED) {
     char *end;
     x[(*n)++] = strtoll(text, &end, 10);
-    text = *end == ',' ? end + 1 : end + strlen(end);
+    text = *end == ',' ? end + 1 : end;
+    if (end == text && *end && *end != ']') break;
   }
+  if (x && *text && *text != ']') l->ok = ox_fail(l->g, TF_E_LIMIT, "a list of more than %d numbers", LISTED);
   return x;
 }
 
@@ -227,13 +229,14 @@ const char *ox_word(ox_net *g, const char *name, const char *otherwise) {
 }
 
 const char *ox_list(ox_net *g, int n, const int64_t *x) {
-  char text[LINE / 2] = "[";
-  for (int i = 0; i < n && strlen(text) + 24 < sizeof text; i++)
-    snprintf(text + strlen(text), 24, "%s%lld", i ? "," : "", (long long)x[i]);
-  strcat(text, "]");
-  const char *s = tf_arena_strndup(g->arena, text, strlen(text));
-  g->oom |= !s;
-  return s ? s : "[]";
+  const size_t size = 24 * (size_t)n + 3;
+  char *text = TF_ARRAY(g->arena, char, size);
+  if (!text) return g->oom = true, "[]";
+  size_t at = (size_t)snprintf(text, size, "[");
+  for (int i = 0; i < n; i++)
+    at += (size_t)snprintf(text + at, size - at, "%s%lld", i ? "," : "", (long long)x[i]);
+  snprintf(text + at, size - at, "]");
+  return text;
 }
 
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n) {
