@@ -240,3 +240,4 @@ case("compress_data", model([node("Compress", ["x", "c"], name="some", axis=3)],
 case("lrn_bias", model([node("LRN", ["x"], name="lrn", size=3, bias=0.0)], X))
 case("scale_shape", model([node("DequantizeLinear", ["i", "s"], name="scale", axis=1)], [value("i", [1, 2, 3], TensorProto.INT8)], [const("s", np.ones(3, np.float32))]))
 case("bits_large", model([node("BitwiseAnd", ["a", "a"], "b", name="bits"), node("Cast", ["b"], "f", to=1), node("Add", ["x", "f"])], X, [const("a", np.array([1 << 60], np.int64))], opset=18))
+case("cumsum_axes", model([node("CumSum", ["x", "a"], name="sum")], X, [const("a", np.array([1, 2], np.int64))]))

@@ -281,7 +281,9 @@ static bool running(ox_net *g) {
   const int64_t *which;
   int64_t n;
   int axis;
-  if (!v || !ox_numbers(g, 1, &which, &n) || n != 1 || !ox_axis_at(g, which[0], v->rank, &axis)) return false;
+  if (!v || !ox_numbers(g, 1, &which, &n)) return false;
+  if (n != 1) return ox_fail(g, TF_E_SHAPE, "%lld axes; one is needed", (long long)n);
+  if (!ox_axis_at(g, which[0], v->rank, &axis)) return false;
   if (v->rank == OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK - 1);
   n = ox_extent(v, axis);
   return places(g, "i", v->rank + 1, axis, n) && places(g, "j", v->rank + 1, axis + 1, n) &&

@@ -296,7 +296,9 @@ static bool take_nodes(ox_net *g) {
   for (size_t i = 0; i < g->graph->n_node && !g->oom; i++) {
     g->node = g->graph->node[i];
     g->at_node = (int)i;
-    if (g->needed[i] && !ox_take_node(g)) mark_bad(g);
+    if (!g->needed[i] || ox_take_node(g)) continue;
+    mark_bad(g);
+    if (!g->oom && tf_diags_errors(g->diags) == 0) ox_fail(g, TF_E_RANGE, "what it says is not understood");
   }
   g->node = NULL;
   ox_tell_remarks(g);
