@@ -53,7 +53,7 @@ void cli_put_busy(const cli_session *s, cli_text *out) {
                cli_count(s->result.skipped).s, cli_count(s->result.points).s);
 }
 
-enum { COLUMNS = 96 };
+enum { COLUMNS = 96, FAR = 4 }; /* FAR: so many times faster is no advice */
 
 /* Lines no wider than COLUMNS. */
 static void put_together(const cli_session *s, const cli_slopes *p, cli_text *out) {
@@ -71,6 +71,7 @@ static void put_together(const cli_session *s, const cli_slopes *p, cli_text *ou
     cli_printf(out, " %s %s", cli_knob_name(s, k), cli_knob_what(k));
   }
   cli_printf(out, "\n");
+  if (p->together_factor > FAR) cli_printf(out, "  Another mapping, or more units, would do more.\n");
 }
 
 void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
