@@ -53,6 +53,10 @@ static bool share_heads(ox_net *g, const attention *a, const char *from, const c
 static bool read_attention(ox_net *g, attention *a) {
   const ox_value *q = ox_input(g, 0), *k = ox_input(g, 1);
   if (!q || !k) return false;
+  const ox_value *v = ox_input(g, 2);
+  if (!v || !ox_same_type(g, 0, 1)) return false;
+  if (v->type && ox_type_kind_of(v->type) != OX_FLOAT_KIND)
+    return ox_fail(g, TF_E_TYPE, "values of type %s", ox_type_name(v->type));
   a->flat = q->rank == 3;
   if (q->rank < 3 || q->rank > 4 || k->rank != q->rank)
     return ox_fail(g, TF_E_RANK, "queries of %d axes, keys of %d", q->rank, k->rank);

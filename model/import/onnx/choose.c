@@ -154,7 +154,7 @@ static bool scatter_elements(ox_net *g) {
   int axis;
   int64_t n;
   const ox_value *v = along(g, 0, &axis, &n), *which = ox_input(g, 1), *what = ox_input(g, 2);
-  if (!v || !which || !what) return false;
+  if (!v || !which || !what || !ox_same_type(g, 0, 2)) return false;
   const int rank = v->rank;
   if (which->rank != rank || what->rank != rank || rank == OX_RANK)
     return ox_fail(g, TF_E_RANK, "indices of %d axes in %d", which->rank, rank);
@@ -244,7 +244,7 @@ static bool gather_tuples(ox_net *g) {
 
 static bool scatter_tuples(ox_net *g) {
   tuples t;
-  if (!read_tuples(g, &t) || !hit_rows(g, &t)) return false;
+  if (!ox_same_type(g, 0, 2) || !read_tuples(g, &t) || !hit_rows(g, &t)) return false;
   const ox_value *v = ox_input(g, 0), *what = ox_input(g, 2);
   int64_t shape[OX_RANK];
   const int64_t each[] = {t.many, 1, t.inner};

@@ -221,6 +221,14 @@ const ox_value *ox_made(ox_net *g, const char *part) {
   return v && !v->bad ? v : NULL;
 }
 
+bool ox_same_type(ox_net *g, size_t a, size_t b) {
+  const ox_value *x = ox_input(g, a), *y = ox_input(g, b);
+  if (!x || !y) return false;
+  return x->type == y->type || !x->type || !y->type ||
+         ox_fail(g, TF_E_TYPE, "inputs %zu and %zu of types %s and %s", a, b, ox_type_name(x->type),
+                 ox_type_name(y->type));
+}
+
 const char *ox_word(ox_net *g, const char *name, const char *otherwise) {
   const char *text = ox_text(g, name, otherwise);
   for (const char *at = text; *at; at++)

@@ -568,7 +568,7 @@ static bool pad(ox_net *g) {
              filled = zeros && (value ? !value->number || value->number[0] != 0 : ox_float(g, "value", 0) != 0);
   if (!ox_placed(g, 0, &v) || !read_pads(g, v.rank, before, after)) return false;
   if (value && ox_size(value) != 1) return ox_fail(g, TF_E_SHAPE, "pads of several numbers");
-  if (filled) return pad_number(g, before, after);
+  if (filled) return (!value || g->within || ox_same_type(g, 0, 2)) && pad_number(g, before, after);
   if (!zeros && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
     return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: constant, reflect, edge, wrap", mode);
   for (int axis = 0; axis < v.rank; axis++) {

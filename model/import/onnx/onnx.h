@@ -348,6 +348,8 @@ const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n
 bool ox_run(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
 /* What a line before made of that name; NULL: it failed. */
 const ox_value *ox_made(ox_net *g, const char *part);
+/* Whether two inputs have one type; an error if not. */
+bool ox_same_type(ox_net *g, size_t a, size_t b);
 /* An attribute's text, which a line may have as it is; NULL with an error: it is no word. */
 const char *ox_word(ox_net *g, const char *name, const char *otherwise);
 /* Names numbers, which stay the caller's, as a line before would have. */

@@ -236,8 +236,11 @@ static bool read_sizing(ox_net *g, sizing *s) {
   if (!isfinite(s->cubic)) return ox_fail(g, TF_E_RANGE, "cubic_coeff_a is %g", s->cubic);
   if (!is_one_of(s->where, wheres)) return ox_fail(g, TF_E_NAME, "coordinates '%.40s' are not known", s->where);
   if (!is_one_of(s->round, rounds)) return ox_fail(g, TF_E_NAME, "nearest_mode '%.40s' is not known", s->round);
-  if (strcmp(s->mode, "nearest") != 0 && ox_is_integer(ox_find(g, g->node->input[0])->type))
+  const int type = ox_find(g, g->node->input[0])->type;
+  if (strcmp(s->mode, "nearest") != 0 && ox_is_integer(type))
     return ox_fail(g, TF_E_TYPE, "mode '%.40s' of integers cuts, which the workload language cannot say", s->mode);
+  if (strcmp(s->mode, "nearest") != 0 && ox_type_kind_of(type) == OX_COARSE_KIND)
+    return ox_fail(g, TF_E_TYPE, "mode '%.40s' of data of type %s", s->mode, ox_type_name(type));
   return true;
 }
 
