@@ -575,15 +575,18 @@ static void test_goal(void) {
   o.goal = least / 2;
   tf_search_result *beyond = run(&p, &o);
   check_same(without, beyond);
+/* With asserts and sanitizers the evaluations that ties have would take a minute. */
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
   o.goal = without ? without->best[0].value : 0;
   o.budget.max_evals = 200000;
   tf_search_result *met = run(&p, &o);
   CHECK(met && met->stopped_by == TF_STOP_PROVED && met->evals < o.budget.max_evals);
   CHECK(met && met->evals > 32768 && met->best[0].value <= o.goal * (1 + 1e-12));
   CHECK(met && without && met->best[0].figures.energy_pj <= without->best[0].figures.energy_pj);
+  tf_search_free(met);
+#endif
   tf_search_free(without);
   tf_search_free(beyond);
-  tf_search_free(met);
   drop(&p);
 }
 

@@ -101,9 +101,15 @@ static void check_refused(void) {
   case_drop(&c);
 }
 
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
+enum { CASES = 120 };
+#else
+enum { CASES = 30 };
+#endif
+
 int main(void) {
   draw d = {.rng = tf_rng_new(34, 1)};
-  for (int i = 0; i < 120; i++) {
+  for (int i = 0; i < CASES; i++) {
     char *text = draw_case(&d);
     test_case c = {.d = tf_diags_new()};
     c.spec = case_spec(text, c.d);
