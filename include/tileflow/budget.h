@@ -14,7 +14,7 @@ extern "C" {
 /* clang-format off */
 #define TF_STOPS(X)                                                                           \
   X(EXHAUSTED, "exhausted") /* nothing is left to try */                                      \
-  X(PROVED, "proved")       /* no mapping is better than the one found */                     \
+  X(PROVED, "proved")       /* the goal, a bound of all mappings, is met */                   \
   X(BUDGET, "budget")       /* max_evals or max_effort was reached */                         \
   X(TIME, "time")           /* time_limit was reached: another run may give another result */ \
   X(INTERRUPT, "interrupt") /* stop() returned true */

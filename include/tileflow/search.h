@@ -53,8 +53,8 @@ typedef struct {
                        fast where ranges leave a remainder, and near enough to choose among many */
   bool all_points;  /* masked workloads are ranked, and reported, with all points counted (tf_model_all_points): several
                        times as fast.  Else as `eval` counts them */
-  /* A lower bound of all mappings.  Once one meets it, the search goes on for its ties alone, for as long as it has
-   * taken and no less than some thousand evaluations, and stops.  0: not known */
+  /* A lower bound of all mappings, or what is near enough to it.  Once one meets it, the search goes on for its ties
+   * alone, for as long as it has taken and no less than some thousand evaluations, and stops.  0: not known */
   double goal;
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
   const char *log;        /* file written during the search; NULL: none */

@@ -235,7 +235,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   return v->res->evals > before;
 }
 
-/* Whether no mapping is better than the best, and its ties have had their time. */
+/* Whether the best meets the goal, and its ties have had their time. */
 static bool is_proved(driver *v) {
   const tf_search_result *r = v->res;
   if (v->o->goal <= 0 || !r->n_best || r->best[0].value > v->o->goal * (1 + 1e-12)) return false;
