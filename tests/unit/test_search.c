@@ -141,6 +141,7 @@ static void resume(problem p, int64_t evals, int64_t stop_after) {
   o.resume = true;
   tf_search_result *again = run(&p, &o);
   check_same(whole, again);
+  tf_search_free(again);
   again = run(&p, &o); /* all of it from the log */
   check_same(whole, again);
   tf_search_free(again);
