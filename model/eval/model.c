@@ -126,8 +126,9 @@ static bool tally(tf_model *m) {
     tf_counts *own = &m->res.counts[s->level * nt + s->tensor];
     ok &= !__builtin_add_overflow(own->fill, v->fill, &own->fill);
     ok &= !__builtin_add_overflow(own->drain, v->drain, &own->drain);
-    m->res.nodes[s->node].loads += v->fill;
-    m->res.nodes[s->node].stores += v->drain;
+    tf_node_result *node = &m->res.nodes[s->node];
+    ok &= !__builtin_add_overflow(node->loads, v->fill, &node->loads);
+    ok &= !__builtin_add_overflow(node->stores, v->drain, &node->stores);
   }
   return ok;
 }

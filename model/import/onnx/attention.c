@@ -40,7 +40,7 @@ static bool behind_past(ox_net *g, size_t past, const char *name, size_t k) {
 /* Heads that several rows of heads share: each again for all of these. */
 static bool share_heads(ox_net *g, const attention *a, const char *from, const char *name) {
   const ox_value *v = ox_made(g, from);
-  if (!v || v->rank != 4 || ox_extent(v, 1) != a->groups || ox_extent(v, 2) != a->keys)
+  if (!v || a->groups < 1 || v->rank != 4 || ox_extent(v, 1) != a->groups || ox_extent(v, 2) != a->keys)
     return v ? ox_fail(g, TF_E_SHAPE, "keys and values of other heads or lengths") : false;
   const int64_t wide = ox_extent(v, 3), shared = a->heads / a->groups;
   const int64_t each[] = {a->batch, a->groups, shared, a->keys, wide}, all[] = {a->batch, a->heads, a->keys, wide};

@@ -350,7 +350,7 @@ static bool take_copy(ox_net *g, const Onnx__NodeProto *from) {
 
 /* Runs the nodes of a subgraph whose inputs are defined. */
 static bool run_body(ox_net *g, const ox_scope *s) {
-  bool needed[BODY], ok = true;
+  bool needed[BODY] = {false}, ok = true;
   mark_needed(s->body, needed);
   g->scope = s;
   for (size_t i = 0; i < s->body->n_initializer && ok; i++) {
