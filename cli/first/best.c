@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
@@ -289,11 +288,7 @@ static bool write_all(const cli_session *s, const best_options *o) {
 
 static void check(void *options, tf_diags *d) {
   const best_options *o = options;
-  const tf_loc nowhere = {0};
-  struct stat old;
-  if (!o->out || o->force || stat(o->out, &old) != 0 || !S_ISREG(old.st_mode)) return;
-  tf_fail(d, nowhere, TF_E_USAGE, "'%.120s' is there already", o->out);
-  tf_note(d, nowhere, "--force writes over it");
+  cli_refuse_over(o->out, o->force, d);
 }
 
 static cli_status run(const void *options) {

@@ -1,6 +1,28 @@
 /* What each code means: a row a code, in the order of TF_CODES. */
 #include "cli/first/codes.h"
 
+/* What most examples are of: nothing is wrong with these parts. */
+/* clang-format off */
+#define MACHINE \
+  "architecture:\n" \
+  "  memories:\n" \
+  "  - {name: DRAM}\n" \
+  "  - {name: SRAM, capacity: 64 KiB}\n" \
+  "  compute:\n" \
+  "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
+#define PRODUCT \
+  "workload:\n" \
+  "  dims: {m: 8, n: 8, k: 8}\n" \
+  "  ops:\n" \
+  "  - C[m,n] += A[m,k] * B[k,n]\n"
+#define CHAIN \
+  "workload:\n" \
+  "  dims: {m: 8, k: 8, l: 8, n: 8}\n" \
+  "  ops:\n" \
+  "  - C[m,l] += A[m,k] * B[k,l]\n" \
+  "  - E[m,n] += C[m,l] * D[l,n]\n"
+/* clang-format on */
+
 const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_IO] =
         {"a file cannot be read or written",
@@ -124,12 +146,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                     "      |                         ^\n"},
     [TF_E_RANK] = {"a tensor with another number of indices",
                    "A tensor is written with two indices in one place and with three in another.",
-                   "Give the tensor all its indices wherever it is read.",
-                   "workload:\n"
-                   "  dims: {m: 8, n: 8, k: 8}\n"
-                   "  ops:\n"
-                   "  - C[m,n] += A[m,k] * B[k,n]\n"
-                   "  - R[m,n] = max(C[m], 0)\n",
+                   "Give the tensor all its indices wherever it is read.", PRODUCT "  - R[m,n] = max(C[m], 0)\n",
                    "check example.yaml",
                    "example.yaml:5:18: error[E_RANK]: 'C' has rank 1 here, rank 2 elsewhere\n"
                    "    5 |   - R[m,n] = max(C[m], 0)\n"
@@ -179,16 +196,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_UNITKIND] = {"no unit runs the op",
                        "The workload has a kind of op (exp, max, div, ..) that no unit of the architecture lists.",
                        "Add the kind to the ops of a unit: ops: [mac, exp], or add a unit that runs it.",
-                       "architecture:\n"
-                       "  memories:\n"
-                       "  - {name: DRAM}\n"
-                       "  - {name: SRAM, capacity: 64 KiB}\n"
-                       "  compute:\n"
-                       "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                       "workload:\n"
-                       "  dims: {m: 8}\n"
-                       "  ops:\n"
-                       "  - E[m] = exp(A[m])\n",
+                       MACHINE "workload:\n"
+                               "  dims: {m: 8}\n"
+                               "  ops:\n"
+                               "  - E[m] = exp(A[m])\n",
                        "check example.yaml",
                        "example.yaml:10:5: error[E_UNITKIND]: no compute unit runs op 'E': none lists exp\n"
                        "   10 |   - E[m] = exp(A[m])\n"
@@ -200,21 +211,11 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                     "From the root to an op the tiles go inward: the outermost memory first, then the same or further "
                     "in, until the one above the unit.",
                     "Order the tiles as the memories stand in the architecture.",
-                    "architecture:\n"
-                    "  memories:\n"
-                    "  - {name: DRAM}\n"
-                    "  - {name: SRAM, capacity: 64 KiB}\n"
-                    "  compute:\n"
-                    "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                    "workload:\n"
-                    "  dims: {m: 8, n: 8, k: 8}\n"
-                    "  ops:\n"
-                    "  - C[m,n] += A[m,k] * B[k,n]\n"
-                    "mapping: |\n"
-                    "  DRAM for m=8\n"
-                    "    SRAM for n=8\n"
-                    "      DRAM for k=8\n"
-                    "        op C\n",
+                    MACHINE PRODUCT "mapping: |\n"
+                                    "  DRAM for m=8\n"
+                                    "    SRAM for n=8\n"
+                                    "      DRAM for k=8\n"
+                                    "        op C\n",
                     "check example.yaml",
                     "example.yaml:14:7: error[E_LEVEL]: 'DRAM' below 'SRAM': levels never rise on the way down\n"
                     "   14 |       DRAM for k=8\n"
@@ -226,21 +227,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                     "A tile has one child, a scope two or more, and each op stands in the tree once.",
                     "Put every op into the tree; where two tiles stand side by side, put a scope (Seq, Shar, Para, "
                     "Pipe) above them.",
-                    "architecture:\n"
-                    "  memories:\n"
-                    "  - {name: DRAM}\n"
-                    "  - {name: SRAM, capacity: 64 KiB}\n"
-                    "  compute:\n"
-                    "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                    "workload:\n"
-                    "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-                    "  ops:\n"
-                    "  - C[m,l] += A[m,k] * B[k,l]\n"
-                    "  - E[m,n] += C[m,l] * D[l,n]\n"
-                    "mapping: |\n"
-                    "  DRAM for m=8\n"
-                    "    SRAM for k=8 l=8\n"
-                    "      op C\n",
+                    MACHINE CHAIN "mapping: |\n"
+                                  "  DRAM for m=8\n"
+                                  "    SRAM for k=8 l=8\n"
+                                  "      op C\n",
                     "check example.yaml",
                     "example.yaml:13:3: error[E_SHAPE]: no leaf for op 'E': every op of the workload has one\n"
                     "   13 |   DRAM for m=8\n"
@@ -248,24 +238,13 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_ORDER] = {"an op runs before what it reads",
                     "Children of a scope run from the first to the last, and one reads what a later one makes.",
                     "Write the op that makes the tensor first.",
-                    "architecture:\n"
-                    "  memories:\n"
-                    "  - {name: DRAM}\n"
-                    "  - {name: SRAM, capacity: 64 KiB}\n"
-                    "  compute:\n"
-                    "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                    "workload:\n"
-                    "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-                    "  ops:\n"
-                    "  - C[m,l] += A[m,k] * B[k,l]\n"
-                    "  - E[m,n] += C[m,l] * D[l,n]\n"
-                    "mapping: |\n"
-                    "  DRAM for m=8\n"
-                    "    Seq\n"
-                    "      SRAM for l=8 n=8\n"
-                    "        op E\n"
-                    "      SRAM for k=8 l=8\n"
-                    "        op C\n",
+                    MACHINE CHAIN "mapping: |\n"
+                                  "  DRAM for m=8\n"
+                                  "    Seq\n"
+                                  "      SRAM for l=8 n=8\n"
+                                  "        op E\n"
+                                  "      SRAM for k=8 l=8\n"
+                                  "        op C\n",
                     "check example.yaml",
                     "example.yaml:16:9: error[E_ORDER]: op 'E' reads 'C' before it is made: move the branch that makes "
                     "it in front\n"
@@ -282,20 +261,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "The trip counts of a dim, multiplied from the root down to the op, are less than its extent: some points "
          "would never be computed.",
          "Raise one of the trip counts: m=8. Write ? and run tileflow search to have them chosen.",
-         "architecture:\n"
-         "  memories:\n"
-         "  - {name: DRAM}\n"
-         "  - {name: SRAM, capacity: 64 KiB}\n"
-         "  compute:\n"
-         "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-         "workload:\n"
-         "  dims: {m: 8, n: 8, k: 8}\n"
-         "  ops:\n"
-         "  - C[m,n] += A[m,k] * B[k,n]\n"
-         "mapping: |\n"
-         "  DRAM for m=4\n"
-         "    SRAM for n=8 k=8\n"
-         "      op C\n",
+         MACHINE PRODUCT "mapping: |\n"
+                         "  DRAM for m=4\n"
+                         "    SRAM for n=8 k=8\n"
+                         "      op C\n",
          "check example.yaml",
          "example.yaml:12:12: error[E_COVER]: trip counts on 'm' multiply to 4, the range of op 'C' is 8: raise one\n"
          "   12 |   DRAM for m=4\n"
@@ -304,24 +273,13 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                    "A loop above several ops runs over a dim that one of them does not have, so that it would run "
                    "again for nothing, or that one sums over, so that its readers would see unfinished sums.",
                    "Move the loop into the branch of the op that has it: SRAM for k=8 l=8.",
-                   "architecture:\n"
-                   "  memories:\n"
-                   "  - {name: DRAM}\n"
-                   "  - {name: SRAM, capacity: 64 KiB}\n"
-                   "  compute:\n"
-                   "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                   "workload:\n"
-                   "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-                   "  ops:\n"
-                   "  - C[m,l] += A[m,k] * B[k,l]\n"
-                   "  - E[m,n] += C[m,l] * D[l,n]\n"
-                   "mapping: |\n"
-                   "  DRAM for m=8 k=4\n"
-                   "    Seq\n"
-                   "      SRAM for k=2 l=8\n"
-                   "        op C\n"
-                   "      SRAM for l=8 n=8\n"
-                   "        op E\n",
+                   MACHINE CHAIN "mapping: |\n"
+                                 "  DRAM for m=8 k=4\n"
+                                 "    Seq\n"
+                                 "      SRAM for k=2 l=8\n"
+                                 "        op C\n"
+                                 "      SRAM for l=8 n=8\n"
+                                 "        op E\n",
                    "check example.yaml",
                    "example.yaml:13:16: error[E_LOOP]: op 'E' leads here and has no dim 'k', it would run again: move "
                    "the loop to the branch of op 'C'\n"
@@ -334,24 +292,13 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                    "keep T@MEMORY says where an intermediate lives between the op that makes it and those that read "
                    "it. Inputs, outputs and memories outside of both cannot be named.",
                    "Name what one op of the scope makes and another reads: keep C@SRAM.",
-                   "architecture:\n"
-                   "  memories:\n"
-                   "  - {name: DRAM}\n"
-                   "  - {name: SRAM, capacity: 64 KiB}\n"
-                   "  compute:\n"
-                   "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                   "workload:\n"
-                   "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-                   "  ops:\n"
-                   "  - C[m,l] += A[m,k] * B[k,l]\n"
-                   "  - E[m,n] += C[m,l] * D[l,n]\n"
-                   "mapping: |\n"
-                   "  DRAM for m=8\n"
-                   "    Seq keep A@SRAM\n"
-                   "      SRAM for k=8 l=8\n"
-                   "        op C\n"
-                   "      SRAM for l=8 n=8\n"
-                   "        op E\n",
+                   MACHINE CHAIN "mapping: |\n"
+                                 "  DRAM for m=8\n"
+                                 "    Seq keep A@SRAM\n"
+                                 "      SRAM for k=8 l=8\n"
+                                 "        op C\n"
+                                 "      SRAM for l=8 n=8\n"
+                                 "        op E\n",
                    "check example.yaml",
                    "example.yaml:14:14: error[E_KEEP]: 'A' cannot be kept in 'SRAM': it is no intermediate, inputs and "
                    "outputs live in the outermost memory\n"
@@ -361,24 +308,13 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                      "retain T holds on to what a scope has made of an intermediate, so that it is not made again. "
                      "Inputs and outputs are none.",
                      "Name an intermediate of the scope: retain C.",
-                     "architecture:\n"
-                     "  memories:\n"
-                     "  - {name: DRAM}\n"
-                     "  - {name: SRAM, capacity: 64 KiB}\n"
-                     "  compute:\n"
-                     "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                     "workload:\n"
-                     "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-                     "  ops:\n"
-                     "  - C[m,l] += A[m,k] * B[k,l]\n"
-                     "  - E[m,n] += C[m,l] * D[l,n]\n"
-                     "mapping: |\n"
-                     "  DRAM for m=8\n"
-                     "    Seq retain B\n"
-                     "      SRAM for k=8 l=8\n"
-                     "        op C\n"
-                     "      SRAM for l=8 n=8\n"
-                     "        op E\n",
+                     MACHINE CHAIN "mapping: |\n"
+                                   "  DRAM for m=8\n"
+                                   "    Seq retain B\n"
+                                   "      SRAM for k=8 l=8\n"
+                                   "        op C\n"
+                                   "      SRAM for l=8 n=8\n"
+                                   "        op E\n",
                      "check example.yaml",
                      "example.yaml:14:16: error[E_RETAIN]: 'B' is no intermediate: only what one op makes and another "
                      "reads can be retained\n"
@@ -390,24 +326,13 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "needs an exponential of a streamed maximum, and a result that is linear in what is streamed.",
          "Leave stream out and put the loop into the branch of the op that sums. docs/SEMANTICS.md has what can be "
          "streamed.",
-         "architecture:\n"
-         "  memories:\n"
-         "  - {name: DRAM}\n"
-         "  - {name: SRAM, capacity: 64 KiB}\n"
-         "  compute:\n"
-         "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-         "workload:\n"
-         "  dims: {m: 8, k: 8, l: 8, n: 8}\n"
-         "  ops:\n"
-         "  - C[m,l] += A[m,k] * B[k,l]\n"
-         "  - E[m,n] += C[m,l] * D[l,n]\n"
-         "mapping: |\n"
-         "  DRAM for m=8\n"
-         "    Seq stream C\n"
-         "      SRAM for k=8 l=8\n"
-         "        op C\n"
-         "      SRAM for l=8 n=8\n"
-         "        op E\n",
+         MACHINE CHAIN "mapping: |\n"
+                       "  DRAM for m=8\n"
+                       "    Seq stream C\n"
+                       "      SRAM for k=8 l=8\n"
+                       "        op C\n"
+                       "      SRAM for l=8 n=8\n"
+                       "        op E\n",
          "check example.yaml",
          "example.yaml:14:16: error[E_STREAM]: 'C' cannot be streamed: no exponential of a streamed maximum feeds it\n"
          "   14 |     Seq stream C\n"
@@ -416,20 +341,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                      "bypass T says that a memory does not hold T: on the first tile of a memory that is not the "
                      "outermost, for a tensor that passes there.",
                      "Write it on the tile of an inner memory: SRAM for n=8 k=8 bypass A.",
-                     "architecture:\n"
-                     "  memories:\n"
-                     "  - {name: DRAM}\n"
-                     "  - {name: SRAM, capacity: 64 KiB}\n"
-                     "  compute:\n"
-                     "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                     "workload:\n"
-                     "  dims: {m: 8, n: 8, k: 8}\n"
-                     "  ops:\n"
-                     "  - C[m,n] += A[m,k] * B[k,n]\n"
-                     "mapping: |\n"
-                     "  DRAM for m=8 bypass A\n"
-                     "    SRAM for n=8 k=8\n"
-                     "      op C\n",
+                     MACHINE PRODUCT "mapping: |\n"
+                                     "  DRAM for m=8 bypass A\n"
+                                     "    SRAM for n=8 k=8\n"
+                                     "      op C\n",
                      "check example.yaml",
                      "example.yaml:12:23: error[E_BYPASS]: 'A' cannot bypass 'DRAM': inputs and outputs live in the "
                      "outermost memory, and nothing lies further out\n"
@@ -439,20 +354,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
         {"open choices that nothing completes",
          "The mapping has trip counts that are left open (?), and the command does not choose, or no choice fits.",
          "tileflow search completes them, and --mapping FILE writes the mapping.",
-         "architecture:\n"
-         "  memories:\n"
-         "  - {name: DRAM}\n"
-         "  - {name: SRAM, capacity: 64 KiB}\n"
-         "  compute:\n"
-         "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-         "workload:\n"
-         "  dims: {m: 8, n: 8, k: 8}\n"
-         "  ops:\n"
-         "  - C[m,n] += A[m,k] * B[k,n]\n"
-         "mapping: |\n"
-         "  DRAM for m=?\n"
-         "    SRAM for n=8 k=8\n"
-         "      op C\n",
+         MACHINE PRODUCT "mapping: |\n"
+                         "  DRAM for m=?\n"
+                         "    SRAM for n=8 k=8\n"
+                         "      op C\n",
          "best example.yaml",
          "example.yaml:12:3: error[E_OPEN]: best begins with whole mappings, and this one has open parts\n"
          "   12 |   DRAM for m=?\n"
@@ -512,12 +417,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "  - {name: DRAM}\n"
          "  - {name: SRAM, capacity: 128 B}\n"
          "  compute:\n"
-         "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-         "workload:\n"
-         "  dims: {m: 8, n: 8, k: 8}\n"
-         "  ops:\n"
-         "  - C[m,n] += A[m,k] * B[k,n]\n"
-         "mapping: |\n"
+         "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n" PRODUCT "mapping: |\n"
          "  DRAM for m=8\n"
          "    SRAM for n=8 k=8\n"
          "      op C\n",
@@ -532,20 +432,10 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                      "Spatial loops spread over more instances of a memory, or more units, than the mesh has on that "
                      "axis. The exit status is 3.",
                      "Spread less (n=4@x, and n=2 in time), use the other axis too, or give the machine a larger mesh.",
-                     "architecture:\n"
-                     "  memories:\n"
-                     "  - {name: DRAM}\n"
-                     "  - {name: SRAM, capacity: 64 KiB}\n"
-                     "  compute:\n"
-                     "  - {name: mac, ops: [mac], below: SRAM, mesh: [4, 4]}\n"
-                     "workload:\n"
-                     "  dims: {m: 8, n: 8, k: 8}\n"
-                     "  ops:\n"
-                     "  - C[m,n] += A[m,k] * B[k,n]\n"
-                     "mapping: |\n"
-                     "  DRAM for m=8\n"
-                     "    SRAM for k=8 spatial n=8@x\n"
-                     "      op C\n",
+                     MACHINE PRODUCT "mapping: |\n"
+                                     "  DRAM for m=8\n"
+                                     "    SRAM for k=8 spatial n=8@x\n"
+                                     "      op C\n",
                      "eval example.yaml --quiet",
                      "example.yaml:13:5: error[E_FANOUT]: mac needs 8 units along x, has 4: 4 too many\n"
                      "   13 |     SRAM for k=8 spatial n=8@x\n"

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/nearest.h"
@@ -91,13 +90,10 @@ static cli_status put_one(const example_options *o, const char *root, const char
 
 static void check(void *options, tf_diags *d) {
   example_options *o = options;
-  struct stat old;
   o->in.fileless = true;
   if (o->out && o->in.n_files != 1)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--out copies one file, not %zu", o->in.n_files);
-  if (!o->out || o->force || stat(o->out, &old) != 0 || !S_ISREG(old.st_mode)) return;
-  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "'%.120s' is there already", o->out);
-  tf_note(d, (tf_loc){0}, "--force writes over it");
+  cli_refuse_over(o->out, o->force, d);
 }
 
 static cli_status put_all(const example_options *o, const cli_shipped_list *l, const char *root) {

@@ -107,6 +107,13 @@ FILE *cli_scratch(const char *path) {
   return f;
 }
 
+void cli_refuse_over(const char *path, bool force, tf_diags *d) {
+  struct stat old;
+  if (!path || force || stat(path, &old) != 0 || !S_ISREG(old.st_mode)) return;
+  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "'%.120s' is there already", path);
+  tf_note(d, (tf_loc){0}, "--force writes over it");
+}
+
 bool cli_put_text(const char *path, cli_text *text) {
   bool ok = cli_safe_write(path, text);
   cli_text_free(text);

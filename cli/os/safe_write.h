@@ -5,6 +5,8 @@
 
 #include "cli/text.h"
 
+/* An error in d where a regular file is at the path (NULL: none is asked for) already: --force writes over it. */
+void cli_refuse_over(const char *path, bool force, tf_diags *d);
 /* Writes text to path ("-": stdout) through a temporary file in the same folder, so that a failure leaves the old file
  * as it was.  What is no regular file (a pipe, /dev/null) is written to directly.  False after a message on stderr. */
 bool cli_safe_write(const char *path, const cli_text *text);

@@ -90,7 +90,7 @@ static cli_found found(const cli_looking *l, const tf_best_result *r) {
                      .seconds = r->seconds,
                      .threads = r->threads,
                      .seed = l->seed,
-                     .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by)};
+                     .stopped_by = tf_stop_key(r->stopped_by)};
 }
 
 static const char *origin(const tf_best_result *r) {

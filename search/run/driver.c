@@ -236,7 +236,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
 }
 
 /* Whether the best meets the goal, and its ties have had their time. */
-static bool is_proved(driver *v) {
+static bool goal_is_done(driver *v) {
   const tf_search_result *r = v->res;
   if (v->o->goal <= 0 || !r->n_best || r->best[0].value > v->o->goal * (1 + 1e-12)) return false;
   if (v->met < 0) v->met = r->evals, v->goal_energy = r->best[0].figures.energy_pj;
@@ -253,7 +253,7 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
       return;
     }
     v->idle = batch(v, threads, n, d) ? 0 : v->idle + 1;
-    if (is_proved(v)) {
+    if (goal_is_done(v)) {
       v->res->stopped_by = TF_STOP_PROVED;
       return;
     }

@@ -178,11 +178,10 @@ static bool scatter_elements(ox_net *g) {
 }
 
 /* What flat indices name: of tuples of indices into the first axes, one number each. */
-static bool flat_indices(ox_net *g, const ox_value *which, const int64_t *extent, int deep, int64_t many) {
+static bool flat_indices(ox_net *g, const int64_t *extent, int deep, int64_t many) {
   const int64_t shape[] = {many, deep};
   if (!ox_run(g, "tuples = Reshape($1, %s)", ox_list(g, 2, shape))) return false;
   int64_t stride = 1;
-  (void)which;
   for (int k = deep - 1; k >= 0; k--) {
     const int64_t n = extent[k];
     if (!ox_run(g, "c%d = Gather(tuples, %d) axis=1", k, k) || !ox_run(g, "low%d = Less(c%d, 0)", k, k) ||
@@ -228,8 +227,7 @@ static bool hit_rows(ox_net *g, const tuples *t) {
   for (int k = 0; k < v->rank; k++)
     extent[k] = ox_extent(v, k);
   const int64_t rows[] = {t->rows, t->inner}, each[] = {t->many, 1, 1};
-  return flat_indices(g, ox_input(g, 1), extent, t->deep, t->many) &&
-         ox_run(g, "x = Reshape($0, %s)", ox_list(g, 2, rows)) &&
+  return flat_indices(g, extent, t->deep, t->many) && ox_run(g, "x = Reshape($0, %s)", ox_list(g, 2, rows)) &&
          ox_run(g, "row = Reshape(sum0, %s)", ox_list(g, 3, each)) && places(g, "at", 3, 1, t->rows) &&
          ox_run(g, "hit = Equal(row, at)");
 }
