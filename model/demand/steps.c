@@ -96,7 +96,7 @@ static bool on_grid(const search *s, int o, int *n, double *extent) {
 
 /* ---- one op on the whole mesh ------------------------------------------------------------------------------------ */
 typedef struct {
-  int n, nodes; /* nodes left */
+  int n, nodes;                          /* nodes left */
   double extent[DIMS], behind[DIMS + 1]; /* points of the dims from each on */
   double best;
 } spread;
@@ -119,11 +119,16 @@ static void spread_dim(spread *s, int k, double x, double y, double steps) {
     s->best = fmin(s->best, steps * ceil(e / (x * y)));
     return;
   }
-  for (double on_x = fmin(x, e); on_x >= 1; on_x = fewer(x, on_x))
-    for (double on_y = fmin(y, ceil(e / on_x)); on_y >= 1; on_y = fewer(y, on_y)) {
+  double on_x = fmin(x, e);
+  while (on_x >= 1) {
+    double on_y = fmin(y, ceil(e / on_x));
+    while (on_y >= 1) {
       const double now = steps * ceil(e / (on_x * on_y)), left_x = floor(x / on_x), left_y = floor(y / on_y);
       if (now * fmax(1, s->behind[k + 1] / (left_x * left_y)) < s->best) spread_dim(s, k + 1, left_x, left_y, now);
+      on_y = fewer(y, on_y);
     }
+    on_x = fewer(x, on_x);
+  }
 }
 
 static double least_of_one(const search *s, int o) {
@@ -139,7 +144,8 @@ static double least_of_one(const search *s, int o) {
   return of.nodes >= 0 ? fmax(of.best, least) : least;
 }
 
-/* ---- staircases --------------------------------------------------------------------------------------------------- */
+/* ---- staircases ---------------------------------------------------------------------------------------------------
+ */
 /* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are kept as logarithms. */
 #define EDGE 1.001
 typedef struct {
@@ -160,8 +166,9 @@ static void one_dim_more(const search *s, stairs *st, double e) {
   const double most = log(s->units) + 1e-9;
   for (int b = 0; b < st->n; b++)
     st->also[0][b] = st->also[1][b] = INFINITY;
-  for (double most_on = fmin(e, s->units), on; most_on >= 1; most_on = on - 1) {
-    const double steps = ceil(e / most_on);
+  double on = fmin(e, s->units);
+  while (on >= 1) {
+    const double steps = ceil(e / on);
     on = ceil(e / steps); /* the fewest instances with so many steps */
     const double more = log(on);
     for (int b = 0; b < st->n; b++) {
@@ -171,6 +178,7 @@ static void one_dim_more(const search *s, stairs *st, double e) {
       st->also[0][to] = fmin(st->also[0][to], st->units[b] + more);
       st->also[1][to] = fmin(st->also[1][to], st->before[b] * steps);
     }
+    on--;
   }
   memcpy(st->units, st->also[0], (size_t)st->n * sizeof *st->units);
   memcpy(st->before, st->also[1], (size_t)st->n * sizeof *st->before);
