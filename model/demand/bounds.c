@@ -104,7 +104,8 @@ bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u) {
 }
 
 /* The time of the ops that only units u can run: they share these in any mapping, in whole steps. */
-static bool bound_of_unit(const tf_arch *a, const tf_demand *d, const bool *may_wait, int u, double *cycles) {
+static bool bound_of_unit(const tf_arch *a, const tf_demand *d, const bool *may_wait, int u, bool thorough,
+                          double *cycles) {
   const tf_unit *unit = &a->units[u];
   double mesh[2] = {(double)unit->mesh[0], (double)unit->mesh[1]};
   bool *mine = calloc((size_t)d->wl->n_ops + 1, sizeof *mine);
@@ -113,7 +114,7 @@ static bool bound_of_unit(const tf_arch *a, const tf_demand *d, const bool *may_
     mesh[0] *= (double)a->memories[l].mesh[0], mesh[1] *= (double)a->memories[l].mesh[1];
   for (int o = 0; o < d->wl->n_ops; o++)
     mine[o] = !may_wait[o] && tf_needs_unit(a, &d->wl->ops[o], u);
-  const double steps = tf_least_steps(d, mine, mesh);
+  const double steps = tf_least_steps(d, mine, mesh, thorough ? *cycles * unit->rate : INFINITY);
   free(mine);
   *cycles = fmax(*cycles, steps / unit->rate);
   return steps >= 0;
@@ -126,7 +127,7 @@ static bool compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_
   double all_rate = 0, all_points = 0;
   for (int u = 0; u < a->n_units; u++) {
     all_rate += tf_bounds_units(a, u) * a->units[u].rate;
-    if (!bound_of_unit(a, d, may_wait, u, &out->cycles)) return false;
+    if (!bound_of_unit(a, d, may_wait, u, false, &out->cycles)) return false;
   }
   for (int o = 0; o < wl->n_ops; o++) {
     double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(d, o);
@@ -136,6 +137,8 @@ static bool compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_
     out->energy_pj += isinf(pj) ? 0 : points * pj;
   }
   if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
+  for (int u = 0; u < a->n_units; u++)
+    if (!bound_of_unit(a, d, may_wait, u, true, &out->cycles)) return false;
   return true;
 }
 
@@ -159,11 +162,10 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may
     double scaled = (double)words * t->word_bits / dram->word_bits;
     *(t->producer < 0 ? &in : &back) += scaled;
   }
-  *starved = !compute_bound(arch, d, may_wait, out);
   double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
   double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
-  double port = dram->one_port ? load + store : load > store ? load : store;
-  out->cycles = port > out->cycles ? port : out->cycles;
+  out->cycles = dram->one_port ? load + store : load > store ? load : store;
+  *starved = !compute_bound(arch, d, may_wait, out);
   out->energy_pj += in * dram->read_pj + back * dram->write_pj;
   return true;
 }

@@ -147,7 +147,7 @@ static double least_of_one(const search *s, int o) {
 /* ---- staircases ---------------------------------------------------------------------------------------------------
  */
 /* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are kept as logarithms. */
-#define EDGE 1.001
+#define EDGE 1.002
 typedef struct {
   int n;
   double *low;            /* [n] EDGE^b */
@@ -271,7 +271,7 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
   return least;
 }
 
-double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2]) {
+double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double known) {
   search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], NULL};
   int ops[OPS] = {0}, n = 0;
   double after[OPS], points = 0, seq = 0, longest = 0;
@@ -288,7 +288,7 @@ double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2]
     n++;
   }
   double least = fmax(points / s.units, longest);
-  if (n <= OPS && n > 1 && seq > least * (1 + 1e-12)) {
+  if (n <= OPS && n > 1 && seq > fmax(least, known) * (1 + 1e-12)) {
     const double few = least_of_few(&s, ops, n, after);
     least = few < 0 ? few : fmax(least, few);
   }

@@ -89,7 +89,7 @@ static void compare(int n, const int *length, const double *mesh) {
       o[i].steps[u] = least_of(&o[i], 0, u);
     points += (double)length[0] * length[i + 1] * length[i + 2];
   }
-  const double twin = on_all(o, (1u << n) - 1, units), got = tf_least_steps(&need, mine, mesh);
+  const double twin = on_all(o, (1u << n) - 1, units), got = tf_least_steps(&need, mine, mesh, 0);
   CHECK(got <= twin * (1 + 1e-12)); /* a lower bound, */
   CHECK(got >= points / units * (1 - 1e-12));
   if (n == 1) CHECK(got == twin); /* exact for one op, */
