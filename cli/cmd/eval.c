@@ -17,7 +17,9 @@ typedef struct {
   const char *trace, *target;
 } eval_options;
 static const cli_slot slots[] = {
-    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_PAGE_AT(eval_options, page), CLI_AT(eval_options, TRACE, trace),
+    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_PAGE_AT(eval_options, page),
+    CLI_AT_SAYS(eval_options, TRACE, trace,
+                "write what loads, works, stores and is held when: as CSV for plot, FILE.json for Perfetto"),
     CLI_AT_SAYS(eval_options, TARGET, target,
                 "npu, cuda or opencl: beside the model's cycles those that this target expects of its kernel")};
 

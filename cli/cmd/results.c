@@ -20,10 +20,10 @@ typedef struct {
   int64_t point;               /* -1: not given */
   bool merge, machines;
 } results_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures), CLI_PAGE_AT(results_options, page), CLI_AT(results_options, WHERE, where),
-                                 CLI_AT(results_options, TOP, top),          CLI_AT(results_options, POINT, point),
-                                 CLI_AT(results_options, MAPPING, mapping),  CLI_AT(results_options, MERGE, merge),
-                                 CLI_AT(results_options, MACHINES, machines)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures), CLI_PAGE_AT(results_options, page),
+                                 CLI_AT(results_options, WHERE, where),    CLI_AT(results_options, TOP, top),
+                                 CLI_AT(results_options, POINT, point),    CLI_AT(results_options, MAPPING, mapping),
+                                 CLI_AT(results_options, MERGE, merge),    CLI_AT(results_options, MACHINES, machines)};
 
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };

@@ -71,6 +71,12 @@ function row(table, tag, cells, right) {
   return r;
 }
 
+/* A name behind a patch of its colour. */
+const withSwatch = (colour, name) => (cell) => {
+  add(cell.classed('name', true), 'span', 'swatch').style('background', colour);
+  add(cell, 'span', null, name);
+};
+
 /* A text and below it a bar of that share of its width. */
 const withBar = (text, share, bad) => (cell) => {
   add(cell, 'span', null, text);

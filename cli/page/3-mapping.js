@@ -105,13 +105,14 @@ function showFlow(parent, m, links) {
   drawIn(box, (outer) => {
     box.select('svg').remove();
     const label = Math.min(110, 14 + 7.5 * d3.max(m.tensors, (t) => t.name.length)), width = Math.max(outer, label + n * 96 + 40);
-    const x = (l) => label + 10 + ((l < 0 ? n : l) * (width - label - 60)) / n, thick = d3.scale.sqrt().domain([0, most]).range([1, 9]);
-    const svg = box.append('svg').style('width', width + 'px'), ROW = 46;
+    const right = outer < 600 ? 24 : 50, narrow = (width - label - right) / n < 125;
+    const x = (l) => label + 10 + ((l < 0 ? n : l) * (width - label - right)) / n, thick = d3.scale.sqrt().domain([0, most]).range([1, 9]);
+    const svg = box.append('svg').style('width', width + 'px'), ROW = 50;
     let y = 24;
     byTensor.forEach(({t, i, rows}) => {
       const g = svg.append('g'), top = y;
       rows.forEach((r) => {
-        r.forEach((e) => flowEdge(g, e, x, y + 20, thick, m.colour(t.name)));
+        r.forEach((e) => flowEdge(g, e, x, y + 22, thick, m.colour(t.name), narrow));
         y += ROW;
       });
       g.append('line').attr({x1: 0, x2: width, y1: y - 3, y2: y - 3}).style('stroke', 'var(--soft)');
@@ -122,24 +123,26 @@ function showFlow(parent, m, links) {
     svg.attr('height', y);
     for (let l = 0; l <= n; l++) {
       svg.insert('line', 'g').attr({x1: x(l), x2: x(l), y1: 20, y2: y - 4}).style({stroke: 'var(--line)', 'stroke-width': 2});
-      const name = svg.append('text').attr({x: x(l), y: 12, 'text-anchor': l ? 'middle' : 'start'}).style('font-weight', 700).text(l < n ? cut(levels[l].name, 13) : 'units');
+      const name = svg.append('text').attr({x: l < n ? x(l) : x(l) + 14, y: 12, 'text-anchor': l < n ? 'middle' : 'end'}).style('font-weight', 700).text(l < n ? cut(levels[l].name, 13) : 'units');
       if (l < n) link(name, 'm' + l, 'm' + l, true);
     }
     links.mark();
   });
 }
 
-function flowEdge(g, e, x, y, thick, colour) {
+/* Narrow: the picture alone says the direction. */
+function flowEdge(g, e, x, y, thick, colour, narrow) {
+  const text = (arrow, v) => (narrow ? real(v) + ' ' : arrow + real(v) + ', ') + times(v, e.size);
   const a = x(e.from) + 3, b = x(e.into) - 3, mid = (a + b) / 2, h = thick(e.down), k = thick(e.up);
   const one = link(g.append('g'), 'e' + e.no + ' ' + e.causes.map((c) => 'c' + c).join(' '), 'e' + e.no, true);
   one.append('rect').attr({x: a, y: y - 20, width: b - a, height: 40, opacity: 0});
   if (e.down) {
     one.append('path').attr('d', `M${a} ${y - 1}V${y - 1 - h}H${b - 6}L${b} ${y - 1 - h / 2}L${b - 6} ${y - 1}Z`).style('fill', colour);
-    one.append('text').attr({x: mid, y: y - h - 4, 'text-anchor': 'middle'}).style('font-size', '11px').text('-> ' + real(e.down) + ', ' + times(e.down, e.size));
+    one.append('text').attr({x: mid, y: y - h - 4, 'text-anchor': 'middle'}).style('font-size', '11px').text(text('-> ', e.down));
   }
   if (e.up) {
     one.append('path').attr('d', `M${b} ${y + 1}V${y + 1 + k}H${a + 6}L${a} ${y + 1 + k / 2}L${a + 6} ${y + 1}Z`).style('fill', colour).style('fill-opacity', 0.6);
-    one.append('text').attr({x: mid, y: y + k + 12, 'text-anchor': 'middle'}).style('font-size', '11px').text('<- ' + real(e.up) + ', ' + times(e.up, e.size));
+    one.append('text').attr({x: mid, y: y + k + 12, 'text-anchor': 'middle'}).style('font-size', '11px').text(text('<- ', e.up));
   }
 }
 
@@ -157,10 +160,7 @@ function showParts(parent, m) {
   all.forEach((x) => {
     const p = x.p, limits = r.bottleneck.startsWith(p.name + ' '), unit = x.key[0] === 'u';
     const one = row(t, 'td', [
-      (cell) => {
-        add(cell, 'span', 'swatch').style('background', x.colour);
-        add(cell, 'span', null, p.name + (p.energy_source === 'table' ? ' *' : ''));
-      },
+      withSwatch(x.colour, p.name + (p.energy_source === 'table' ? ' *' : '')),
       joules(p.energy_pj) + ', ' + percent(p.energy_pj, r.energy_pj),
       withBar(percent(Math.min(p.cycles, r.cycles), r.cycles) + (limits ? ', bottleneck' : ''), p.cycles / r.cycles, limits),
       unit ? real(p.units_used) + ' of ' + real(p.machine.units) + ' units'
@@ -185,10 +185,7 @@ function showCauses(parent, m, links) {
   all.slice(0, CAUSES_MOST).forEach((i) => {
     const w = why[i], e = m.edges.findIndex((x) => x.causes.includes(i));
     const one = row(t, 'td', [
-      (cell) => {
-        add(cell, 'span', 'swatch').style('background', m.colour(w.tensor));
-        add(cell, 'span', null, w.tensor);
-      },
+      withSwatch(m.colour(w.tensor), w.tensor),
       links.edgeName(m.edges[e]), withBar(real(wordsOf(w)), wordsOf(w) / most), times(w.passes, 1), w.text,
     ], [0, 0, 1, 1, 0]);
     link(one, 'c' + i, 'c' + i, true);

@@ -141,7 +141,7 @@ function drawBar(svg, b, y, h, m, lane) {
     + (b.n > 1 ? ', ' + b.n + ' runs' : '') + '\n' + real(b.words) + ' ' + what + (lane.kind === WORK && o ? '\n' + real(o.units_used) + ' units' : ''));
   const name = op || m.tree[b.i.node].head;
   if (b.n === 1 && b.b - b.a > 8 * name.length + 6)
-    g.append('text').attr({x: b.a + 4, y: y + 13}).style({fill: '#10151c', 'font-size': '11px', 'pointer-events': 'none'}).text(name);
+    g.append('text').attr({class: 'inside', x: b.a + 4, y: y + 13}).text(name);
 }
 
 /* ---- what memories hold ---- */
@@ -173,9 +173,7 @@ function showHeld(parent, m, holds, control, links) {
   const levels = m.report.levels.map((l, i) => ({l, i, own: holds.filter((h) => h.level === i && h.words > 0)})).filter((x) => x.own.length);
   const seen = new Set(levels.flatMap((x) => x.own.map((h) => h.tensor)));
   seen.forEach((z) => {
-    const e = link(add(legend, 'span', 'chip'), 't' + z, 't' + z, true);
-    add(e, 'span', 'swatch').style('background', m.colour(m.tensors[z].name));
-    add(e, 'span', null, m.tensors[z].name);
+    withSwatch(m.colour(m.tensors[z].name), m.tensors[z].name)(link(add(legend, 'span', 'chip'), 't' + z, 't' + z, true));
   });
   const stacks = levels.map((x) => Object.assign(x, {stack: stackHeld(x.own)}));
   stacks.forEach((s) => (s.most = d3.max(s.stack[s.stack.length - 1].at, (p) => p[2])));
@@ -192,9 +190,8 @@ function showHeld(parent, m, holds, control, links) {
 function drawHeld(svg, x, left, top, height, m, s, view) {
   const cap = s.l.capacity_words, near = cap !== null && cap <= 4 * s.most;
   const y = d3.scale.linear().domain([0, (near ? Math.max(cap, s.most) : s.most) * 1.08]).range([top + height, top]);
-  const g = svg.append('g').attr('clip-path', null);
   const say = cap === null ? 'no limit' : near ? 'capacity ' + real(cap) : 'capacity ' + real(cap) + ', above the picture';
-  link(svg.append('text').attr({x: left, y: top - 4}).style('font-weight', 600).text(s.l.name + ': ' + say), 'm' + s.i, 'm' + s.i);
+  link(svg.append('text').attr({x: left, y: top - 4}).style('font-weight', 600).text(s.l.name + ' (words): ' + say), 'm' + s.i, 'm' + s.i);
   s.stack.forEach((t) => {
     const up = [], down = [];
     t.at.forEach((p, k) => {
@@ -205,7 +202,7 @@ function drawHeld(svg, x, left, top, height, m, s, view) {
       down.push([a, y(p[1])], [b, y(p[1])]);
     });
     if (!up.length) return;
-    link(g.append('path').attr({class: 'held-area', d: 'M' + up.concat(down.reverse()).map((p) => p[0].toFixed(1) + ' ' + p[1].toFixed(1)).join('L') + 'Z', fill: m.colour(m.tensors[t.tensor].name)}),
+    link(svg.append('path').attr({class: 'held-area', d: 'M' + up.concat(down.reverse()).map((p) => p[0].toFixed(1) + ' ' + p[1].toFixed(1)).join('L') + 'Z', fill: m.colour(m.tensors[t.tensor].name)}),
       't' + t.tensor, 't' + t.tensor).append('title').text(m.tensors[t.tensor].name + ' in ' + s.l.name);
   });
   if (near) svg.append('line').attr({class: 'limit', x1: left, x2: x.range()[1], y1: y(cap), y2: y(cap)});

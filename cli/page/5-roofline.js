@@ -42,15 +42,9 @@ function showRoofline(parent, m) {
   row(t, 'th', ['', 'points a word', 'ridge'], [0, 1, 1]);
   roofs.forEach((s) => {
     const dot = dots.find((d) => d.memory === s.memory), key = 'm' + s.memory;
-    link(row(t, 'td', [(cell) => {
-      add(cell, 'span', 'swatch').style('background', memoryColour(s.memory, r.levels.length));
-      add(cell, 'span', null, s.name);
-    }, dot ? real(dot.at[0][0]) : '-', real(s.at[1][0])], [0, 1, 1]), key, key);
+    link(row(t, 'td', [withSwatch(memoryColour(s.memory, r.levels.length), s.name), dot ? real(dot.at[0][0]) : '-', real(s.at[1][0])], [0, 1, 1]), key, key);
   });
-  if (peak) row(t, 'td', [(cell) => {
-    add(cell, 'span', 'swatch').style('background', UNIT_COLOUR);
-    add(cell, 'span', null, peak.name);
-  }, '', ''], [0, 1, 1]);
+  if (peak) row(t, 'td', [withSwatch(UNIT_COLOUR, peak.name), '', ''], [0, 1, 1]);
   add(c, 'p', 'note', 'The mapping: ' + real(r.points / r.cycles) + ' points a cycle' + (bound ? '; dashed: ' + real(bound) + ', which no mapping passes (gap ' + times(bound, r.points / r.cycles) + ').' : '.'));
 }
 

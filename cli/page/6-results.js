@@ -61,7 +61,7 @@ function showResults(page, data) {
 
 /* ---- two figures ---- */
 function showFront(parent, v) {
-  const c = card(parent, 'wide front', 'Machines and their front', 'Filled: on the front, which no machine beats in all objectives. Drag to select; click one to see its mappings.');
+  const c = card(parent, 'half front', 'Machines and their front', 'Filled: on the front, which no machine beats in all objectives. Drag to select; click one to see its mappings.');
   const names = v.goals.concat(v.params), controls = add(c, 'div', 'buttons'), box = add(c, 'div');
   const choice = {x: names[0], y: names[1] || names[0]};
   if (v.goals.includes('area_um2') && v.goals.length > 1) [choice.x, choice.y] = ['area_um2', v.goals.find((g) => g !== 'area_um2')];
@@ -120,7 +120,7 @@ function plain(name, value) {
 
 /* ---- all figures ---- */
 function showParallel(parent, v) {
-  const c = card(parent, 'slim parallel', 'Machines in all figures', 'A line for each machine; drag along an axis to select.');
+  const c = card(parent, 'half parallel', 'Machines in all figures', 'A line for each machine; drag along an axis to select.');
   const names = v.params.concat(v.goals).filter((n) => finite(v.whole, n).length), scroll = add(c, 'div', 'scroll'), box = add(scroll, 'div');
   box.style('min-width', names.length * 74 + 'px');
   const mark = () => box.selectAll('path.machine').classed('chosen', v.chosen)

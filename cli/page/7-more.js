@@ -25,11 +25,11 @@ function showTerms(parent, d) {
   const all = d.terms.filter((t) => t.a !== t.b && (!t.counter || t.counter === 'read' || t.counter === 'update'));
   const t = add(add(c, 'div', 'scroll'), 'table');
   row(t, 'th', ['', 'A', 'B', 'B / A', ''], [0, 1, 1, 1, 0]);
-  const KINDS = {total: 'totals', cycles: 'busy cycles', words: 'words', energy: 'energy', used: 'in use', held: 'words held'};
+  const KINDS = {total: 'totals', cycles: 'busy cycles', words: 'words', energy_pj: 'energy', used: 'in use', held_words: 'words held'};
   let kind = null;
   all.slice(0, 150).forEach((x) => {
     if (x.kind !== kind) row(t, 'th', [KINDS[(kind = x.kind)] || kind, '', '', '', '']);
-    const energy = x.kind === 'energy' || x.name === 'energy_pj', f = (v) => (energy ? joules(v) : x.name === 'seconds' ? si(v, 's') : x.name === 'edp' ? si(v * 1e-12, 'J s') : real(v));
+    const energy = x.kind === 'energy_pj' || x.name === 'energy_pj', f = (v) => (energy ? joules(v) : x.name === 'seconds' ? si(v, 's') : x.name === 'edp' ? si(v * 1e-12, 'J s') : real(v));
     row(t, 'td', [[x.name === 'energy_pj' ? 'energy' : x.name.replace(/_/g, ' '), x.tensor, x.counter].filter(Boolean).join(' '), f(x.a), f(x.b), x.a > 0 && x.b > 0 ? times(x.b, x.a) : x.a > 0 ? 'gone' : 'new', ratioBar(x)], [0, 1, 1, 1, 0])
       .attr('class', 'term');
   });
@@ -40,7 +40,7 @@ const ratioBar = (x) => (cell) => {
   const r = x.a > 0 ? (x.b > 0 ? Math.log10(x.b / x.a) : -1) : 1, half = Math.min(1, Math.abs(r)) * 50;
   cell.style('min-width', '120px');
   const bar = add(cell, 'span', 'bar').style({height: '9px', position: 'relative', 'margin-top': '5px'});
-  bar.append('i').style({position: 'absolute', left: (r < 0 ? 50 - half : 50) + '%', width: half + '%', background: r < 0 ? 'var(--good)' : 'var(--bad)'});
+  bar.append('i').style({position: 'absolute', left: (r < 0 ? 50 - half : 50) + '%', width: half + '%', background: r < 0 ? '#0072B2' : '#E69F00'});
 };
 
 /* ---- plan ---- */
@@ -92,9 +92,7 @@ function showGroups(parent, p, lives) {
   const kinds = Array.from(new Set(p.groups.map((g) => g.bottleneck))), colour = colours(kinds);
   const legend = add(c, 'div', 'buttons');
   kinds.forEach((k) => {
-    const e = add(legend, 'span', 'chip');
-    add(e, 'span', 'swatch').style('background', colour(k));
-    add(e, 'span', null, k);
+    withSwatch(colour(k), k)(add(legend, 'span', 'chip'));
   });
   const t = add(add(c, 'div', 'scroll'), 'table'), most = d3.max(p.groups, (g) => g.cycles);
   row(t, 'th', ['', 'ops', 'cycles', 'of its bound', 'energy'], [1, 0, 1, 1, 1]);
@@ -140,7 +138,7 @@ function showArena(parent, p, lives, mark) {
       g.append('rect').attr({x: a, y: y(t.offset + t.bytes), width: Math.max(1, b - a), height: Math.max(1, y(t.offset) - y(t.offset + t.bytes)), fill: HUES[t.no % 7], 'fill-opacity': 0.75})
         .append('title').text(t.name + ': ' + real(t.bytes) + ' bytes, groups ' + (t.first + 1) + ' to ' + (t.last + 1));
       if (b - a > 7 * t.name.length + 8 && y(t.offset) - y(t.offset + t.bytes) > 15)
-        g.append('text').attr({x: a + 5, y: y(t.offset + t.bytes / 2) + 4}).style('fill', '#10151c').text(t.name);
+        g.append('text').attr({class: 'inside', x: a + 5, y: y(t.offset + t.bytes / 2) + 4}).text(t.name);
     });
     mark();
   });

@@ -11,9 +11,9 @@ function header(page, title, text) {
   });
 }
 
-function terminal(page, text) {
+function terminal(page, text, open) {
   if (!text) return;
-  const d = add(add(page, 'section', 'card').style('margin-top', '14px'), 'details');
+  const d = add(add(page, 'section', 'card').style('margin-top', '14px'), 'details').attr('open', open ? '' : null);
   add(d, 'summary', null, 'As the terminal says it');
   add(d, 'pre', null, text);
 }
@@ -38,7 +38,7 @@ function showOne(page, data) {
   const r = data.mapping.report, how = {given: 'the mapping given', solve: 'a mapping found by the solver', search: 'a mapping found by a search', tune: 'a mapping found by measuring'};
   header(page, r.workload + ' on ' + r.architecture, data.kind + ': ' + (how[r.mapping.origin] || r.mapping.origin) + '; tileflow ' + r.tileflow);
   showMapping(add(page, 'div'), data.mapping);
-  terminal(page, data.terminal);
+  terminal(page, data.terminal, data.kind === 'best');
 }
 
 const data = JSON.parse(document.getElementById('data').textContent), page = d3.select('#page');

@@ -36,11 +36,11 @@ static void name_threads(const cli_session *s, json_t *events) {
 static void put_span(const cli_session *s, const tf_interval *x, json_t *events) {
   cli_text name = {0};
   cli_node_line(s->tree, x->node, &name);
-  json_array_append_new(
-      events, json_pack("{s:s, s:s*, s:s, s:i, s:i, s:f, s:f, s:{s:f, s:i}}", "ph", "X", "name", name.text, "cat",
-                        tf_trace_key(x->kind), "pid", 1, "tid", thread_of(s, x), "ts", x->begin, "dur",
-                        x->end - x->begin, "args", x->kind == TF_TRACE_WORK ? "points" : "words", x->words, "line",
-                        (int)s->tree->nodes[x->node].at.line));
+  json_array_append_new(events,
+                        json_pack("{s:s, s:s*, s:s, s:i, s:i, s:f, s:f, s:{s:f, s:i}}", "ph", "X", "name", name.text,
+                                  "cat", tf_trace_key(x->kind), "pid", 1, "tid", thread_of(s, x), "ts", x->begin, "dur",
+                                  x->end - x->begin, "args", x->kind == TF_TRACE_WORK ? "points" : "words", x->words,
+                                  "line", (int)s->tree->nodes[x->node].at.line));
   cli_text_free(&name);
 }
 
@@ -49,9 +49,8 @@ static void put_held(const cli_session *s, const tf_interval *x, bool begins, js
   const char *tensor = s->spec->workload->tensors[x->tensor].name;
   cli_text name = {0};
   cli_printf(&name, "%s holds, words of", s->spec->arch->memories[x->level].name);
-  json_array_append_new(events,
-                        json_pack("{s:s, s:s*, s:i, s:f, s:{s:f}}", "ph", "C", "name", name.text, "pid", 1, "ts",
-                                  begins ? x->begin : x->end, "args", tensor, begins ? x->words : 0.0));
+  json_array_append_new(events, json_pack("{s:s, s:s*, s:i, s:f, s:{s:f}}", "ph", "C", "name", name.text, "pid", 1,
+                                          "ts", begins ? x->begin : x->end, "args", tensor, begins ? x->words : 0.0));
   cli_text_free(&name);
 }
 
