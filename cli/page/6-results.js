@@ -54,8 +54,8 @@ function showResults(page, data) {
   const view = {sweep, goals, params, whole, state, chosen, choose, pick, draws};
   showFront(grid, view);
   showParallel(grid, view);
-  showMachines(grid, view);
   showMachine(grid, view, points, data);
+  showMachines(grid, view);
   redraw();
 }
 
@@ -75,15 +75,31 @@ function showFront(parent, v) {
     axis(svg.append('g').attr('transform', 'translate(' + left + ',0)'), y, 'left', ticksOf(y, 6), (t) => plain(choice.y, t));
     svg.append('text').attr({x: width - 12, y: height + 38, 'text-anchor': 'end', class: 'faint'}).text(columnTitle(choice.x));
     svg.append('text').attr({x: 4, y: 10, class: 'faint'}).text(columnTitle(choice.y));
-    const brush = d3.svg.brush().x(x).y(y).on('brushend', () => {
-      const e = brush.extent();
-      v.choose('front', brush.empty() ? null : (m) => m[choice.x] >= e[0][0] && m[choice.x] <= e[1][0] && m[choice.y] >= e[0][1] && m[choice.y] <= e[1][1]);
+    /* The machine at the mouse, if one is near: marks lie below the brush, so that dragging can begin on one. */
+    const near = () => {
+      const [px, py] = d3.mouse(svg.node()), far = (m) => Math.hypot(x(m[choice.x]) - px, y(m[choice.y]) - py);
+      const best = v.whole.reduce((a, m) => (!a || far(m) < far(a) ? m : a), null);
+      return best && far(best) < 12 ? best : null;
+    };
+    let from;
+    const brush = d3.svg.brush().x(x).y(y).on('brushstart', () => (from = d3.mouse(svg.node()))).on('brushend', () => {
+      const e = brush.extent(), to = d3.mouse(svg.node()), m = Math.hypot(to[0] - from[0], to[1] - from[1]) < 4 && near();
+      if (m) return pickOne(m);
+      choice.part = brush.empty() ? null : e;
+      v.choose('front', choice.part && ((m) => m[choice.x] >= e[0][0] && m[choice.x] <= e[1][0] && m[choice.y] >= e[0][1] && m[choice.y] <= e[1][1]));
     });
-    svg.append('g').attr('class', 'brush zoomable').call(brush);
+    /* A click leaves the part that is selected as it was. */
+    const pickOne = (m) => {
+      v.pick(m);
+      if (choice.part) brush.extent(choice.part);
+      else brush.clear();
+      g.call(brush);
+    };
+    if (choice.part) brush.extent(choice.part);
     svg.selectAll('circle').data(v.whole.slice().sort((a, b) => a.front - b.front)).enter().append('circle')
       .attr({class: 'machine', cx: (m) => x(m[choice.x]), cy: (m) => y(m[choice.y]), tabindex: (m) => (m.front ? 0 : null)})
-      .on('click', v.pick).on('keydown', (m) => d3.event.key === 'Enter' && v.pick(m))
-      .append('title').text((m) => 'machine ' + m.machine + '\n' + names.map((n) => columnTitle(n) + ': ' + ofColumn(n, m[n])).join('\n'));
+      .on('keydown', (m) => d3.event.key === 'Enter' && v.pick(m)).on('focus', (m) => tell(m, names)).on('blur', () => tell(null));
+    const g = svg.append('g').attr('class', 'brush zoomable').call(brush).on('mousemove', () => tell(near(), names)).on('mouseleave', () => tell(null));
     mark();
   };
   const mark = () => box.selectAll('circle.machine')
@@ -94,6 +110,7 @@ function showFront(parent, v) {
   ['x', 'y'].forEach((way) => {
     const s = add(add(controls, 'label', null, way + ' '), 'select').on('change', function () {
       choice[way] = this.value;
+      choice.part = null;
       v.choose('front', null);
       draw();
     });
@@ -101,7 +118,7 @@ function showFront(parent, v) {
   });
   add(controls, 'button', null, 'select all').on('click', () => {
     v.state.parts = {};
-    d3.selectAll('.brush').each(function () { if (this.clearBrush) this.clearBrush(); });
+    choice.part = null;
     draw();
     v.draws.forEach((d) => d());
   });
@@ -109,6 +126,14 @@ function showFront(parent, v) {
     width = w;
     draw();
   });
+}
+
+/* Says a machine's figures in the line at the bottom. */
+function tell(m, names) {
+  const bar = d3.select('#says').style('display', m ? null : 'none').text('');
+  if (!m) return;
+  add(bar, 'b', null, 'machine ' + m.machine + (m.front ? ', on the front: ' : ': '));
+  add(bar, 'span', null, names.map((n) => columnTitle(n).replace(/ \(.*/, '') + ' ' + ofColumn(n, m[n])).join(', '));
 }
 
 /* A figure on an axis whose title has the unit. */
@@ -125,9 +150,17 @@ function showParallel(parent, v) {
   box.style('min-width', names.length * 74 + 'px');
   const mark = () => box.selectAll('path.machine').classed('chosen', v.chosen)
     .style({stroke: (m) => (m === v.state.one ? 'var(--lit)' : m.front ? 'var(--accent)' : 'var(--faint)'), 'stroke-width': (m) => (m === v.state.one ? 3 : m.front ? 1.6 : 0.8), opacity: (m) => (v.chosen(m) ? 0.85 : 0.07)});
-  v.draws.push(mark);
+  const parts = {}, brushes = []; /* what is selected along an axis; its brush */
+  v.draws.push(() => {
+    mark();
+    brushes.filter((b) => parts[b.n] && !v.state.parts['axis ' + b.n]).forEach((b) => {
+      delete parts[b.n];
+      b.g.call(b.brush.clear());
+    });
+  });
   drawIn(box, (width) => {
     box.select('svg').remove();
+    brushes.length = 0;
     const height = 300, top = 40, svg = box.append('svg').attr('height', top + height + 10).style('width', width + 'px');
     const x = d3.scale.ordinal().domain(names).rangePoints([40, width - 34]), y = {};
     names.forEach((n) => (y[n] = scaleOf(finite(v.whole, n), [top + height, top])));
@@ -139,11 +172,13 @@ function showParallel(parent, v) {
       g.append('text').attr({y: i % 2 ? 28 : 13, 'text-anchor': 'middle'}).style('font-size', '11px').text(cut(title, 18)).append('title').text(title);
       const brush = d3.svg.brush().y(y[n]).on('brushend', () => {
         const e = brush.extent();
-        v.choose('axis ' + n, brush.empty() ? null : (m) => m[n] >= e[0] && m[n] <= e[1]);
+        parts[n] = brush.empty() ? null : e;
+        v.choose('axis ' + n, parts[n] && ((m) => m[n] >= e[0] && m[n] <= e[1]));
       });
+      if (parts[n]) brush.extent(parts[n]);
       const b = g.append('g').attr('class', 'brush').call(brush);
       b.selectAll('rect').attr({x: -11, width: 22});
-      b.node().clearBrush = () => b.call(brush.clear());
+      brushes.push({n, g: b, brush});
     });
     mark();
   });
@@ -186,6 +221,5 @@ function showMachine(parent, v, points, data) {
       const text = data.mappings[p.point];
       add(d, 'pre', 'mapping', text || 'tileflow results STORE --point ' + p.point + ' prints its mapping, if it has one; this page has no room for it.');
     });
-    body.node().scrollIntoView && c.node().scrollIntoView({block: 'nearest'});
   });
 }
