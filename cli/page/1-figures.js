@@ -40,10 +40,11 @@ function ofColumn(name, v) {
   return real(v);
 }
 const UNITS = {cycles: 'cycles', seconds: 's', energy_pj: 'J', edp: 'J s', traffic_words: 'words', area_um2: 'mm2'};
-/* "energy_pj" as an axis calls it: energy (J) */
+/* "energy_pj" as an axis calls it: energy (J); params keep the name that the user gave them. */
 function columnTitle(name) {
+  if (!UNITS[name]) return name;
   const plain = name.replace(/_(pj|um2|words)$/, '').replace(/_/g, ' ');
-  return UNITS[name] && UNITS[name] !== plain ? plain + ' (' + UNITS[name] + ')' : plain;
+  return UNITS[name] !== plain ? plain + ' (' + UNITS[name] + ')' : plain;
 }
 
 /* An element below `parent` (a D3 selection), with a class and a text, which is never read as HTML. */
@@ -93,6 +94,8 @@ function colours(names) {
   });
   return (n) => (Object.hasOwn(of, n) ? of[n] : '#8a94a3');
 }
+/* What can be read on a colour. */
+const inkOn = (colour) => (d3.lab(colour).l > 52 ? '#10151c' : '#ffffff');
 /* Memories from dark, the outermost, to light; units are ochre. */
 const memoryColour = (level, n) => 'hsl(213,48%,' + (34 + (38 * level) / Math.max(1, n - 1)) + '%)';
 const UNIT_COLOUR = '#b8860b';

@@ -4,22 +4,51 @@
 const LOAD = 0, WORK = 1, STORE = 2, HOLD = 3;
 const asInterval = (a) => ({kind: a[0], level: a[1], unit: a[2], node: a[3], tensor: a[4], begin: a[5], end: a[6], words: a[7]});
 
-/* Lanes in the order of the machine; intervals at one time get rows of their own, a node's all in one where it can. */
+/* Puts intervals at one time below each other: a node's all in one row where it can.  Returns the height. */
+function inRows(own) {
+  const ends = [], last = {}, H = 19;
+  own.forEach((x) => {
+    const slack = 1e-6 * (x.end - x.begin), free = (k) => ends[k] === undefined || ends[k] <= x.begin + slack;
+    let k = last[x.node];
+    if (k === undefined || !free(k)) for (k = 0; !free(k); k++);
+    ends[k] = x.end;
+    last[x.node] = k;
+    x.top = k * H;
+    x.height = H - 2;
+  });
+  return ends.length * H - 2;
+}
+
+/* Gives each interval of work the part of the lane that is its share of the units, where nothing else works then. */
+function inShares(m, own) {
+  const shareOf = {};
+  own.forEach((x) => {
+    const op = opOf(m, x.node), o = op && m.report.ops.find((p) => p.name === op), all = m.report.compute[x.unit].machine.units;
+    shareOf[x.node] = o && all > 0 ? Math.min(1, o.units_used / all) : 1;
+  });
+  const whole = d3.min(d3.values(shareOf)) > 0.99, H = whole ? 17 : 38;
+  let active = [];
+  own.forEach((x) => {
+    const share = shareOf[x.node];
+    active = active.filter((a) => a.end > x.begin + 1e-6 * (x.end - x.begin)).sort((a, b) => a.at - b.at);
+    let at = 0;
+    active.forEach((a) => (at = a.at < at + share - 1e-9 ? Math.max(at, a.at + a.share) : at));
+    at = Math.max(0, Math.min(at, 1 - share));
+    active.push({end: x.end, at, share});
+    x.height = Math.max(4, share * H);
+    x.top = Math.min(at * H, H - x.height);
+  });
+  return H;
+}
+
+/* Lanes in the order of the machine. */
 function lanesOf(m, all) {
   const names = [];
   m.report.levels.forEach((l, i) => names.push({name: l.name + ' load', kind: LOAD, level: i}, {name: l.name + ' store', kind: STORE, level: i}));
   m.report.compute.forEach((u, i) => names.push({name: u.name, kind: WORK, unit: i}));
   return names.map((lane) => {
     const own = all.filter((x) => x.kind === lane.kind && (x.kind === WORK ? x.unit === lane.unit : x.level === lane.level)).sort((a, b) => a.begin - b.begin || a.node - b.node);
-    const ends = [], last = {};
-    own.forEach((x) => {
-      const slack = 1e-6 * (x.end - x.begin), free = (k) => ends[k] === undefined || ends[k] <= x.begin + slack;
-      let k = last[x.node];
-      if (k === undefined || !free(k)) for (k = 0; !free(k); k++);
-      ends[k] = x.end;
-      x.row = last[x.node] = k;
-    });
-    return Object.assign(lane, {own, rows: ends.length});
+    return Object.assign(lane, {own, height: lane.kind === WORK && own.length ? inShares(m, own) : inRows(own)});
   }).filter((l) => l.own.length);
 }
 
@@ -28,7 +57,7 @@ function barsOf(own, x, view) {
   const bars = [], open = {};
   own.forEach((i) => {
     if (i.end < view[0] || i.begin > view[1]) return;
-    const a = Math.max(x.range()[0], x(i.begin)), b = Math.min(x.range()[1], x(i.end)), key = i.node + '/' + i.row, o = open[key];
+    const a = Math.max(x.range()[0], x(i.begin)), b = Math.min(x.range()[1], x(i.end)), key = i.node + '/' + i.top, o = open[key];
     if (o && a < o.b + 1 && b - o.a < 40 && (b - a < 2 || o.n > 1)) {
       o.b = Math.max(o.b, b);
       o.n++;
@@ -48,8 +77,8 @@ function opOf(m, node) {
 }
 
 function showTime(parent, m, links) {
-  const t = m.time, c = card(parent, 'timeline', 'Timeline', t && !t.whole
-    ? 'Up to ' + real(t.most) + ' runs of a Tile are shown one by one; of more, the sum.' : null);
+  const t = m.time, c = card(parent, 'timeline', 'Timeline', t
+    ? 'A lane for each port and each kind of units; the height of work is the share of the units that it has.' + (t.whole ? '' : ' Up to ' + real(t.most) + ' runs of a Tile are shown one by one; of more, the sum.') : null);
   if (!t) {
     add(c, 'p', 'note', 'Left out: this mapping has too many intervals, even summed over runs.');
     return;
@@ -121,14 +150,13 @@ function timePicture(c, control, links, body) {
 }
 
 function drawLanes(svg, x, left, m, lanes, view) {
-  const H = 19;
   let y = 2;
   lanes.forEach((lane) => {
-    const h = lane.rows * H, key = lane.kind === WORK ? 'u' + lane.unit : 'm' + lane.level;
-    svg.append('rect').attr({class: 'bar-lane', x: left, y, width: x.range()[1] - left, height: h - 2}).style('pointer-events', 'none');
+    const h = lane.height, key = lane.kind === WORK ? 'u' + lane.unit : 'm' + lane.level;
+    svg.append('rect').attr({class: 'bar-lane', x: left, y, width: x.range()[1] - left, height: h}).style('pointer-events', 'none');
     link(svg.append('text').attr({x: left - 6, y: y + 13, 'text-anchor': 'end'}).text(cut(lane.name, left < 100 ? 11 : 17)), key, key).append('title').text(lane.name);
-    barsOf(lane.own, x, view).forEach((b) => drawBar(svg, b, y + b.i.row * H, H - 2, m, lane));
-    y += h + 4;
+    barsOf(lane.own, x, view).forEach((b) => drawBar(svg, b, y + b.i.top, b.i.height, m, lane));
+    y += h + 6;
   });
   return y;
 }
@@ -138,10 +166,10 @@ function drawBar(svg, b, y, h, m, lane) {
   g.append('rect').attr({class: 'interval', x: b.a, y, width: b.b - b.a, height: h, fill: op ? m.colour(op) : '#8a94a3', 'fill-opacity': b.n > 1 ? 0.65 : 0.95});
   const what = lane.kind === WORK ? 'points' : 'words';
   g.append('title').text(lane.name + ': ' + (op || m.tree[b.i.node].head + ' (line ' + m.tree[b.i.node].line + ')') + '\n' + real(b.i.begin) + ' to ' + real(b.end) + ' cycles'
-    + (b.n > 1 ? ', ' + b.n + ' runs' : '') + '\n' + real(b.words) + ' ' + what + (lane.kind === WORK && o ? '\n' + real(o.units_used) + ' units' : ''));
+    + (b.n > 1 ? ', ' + b.n + ' runs' : '') + '\n' + real(b.words) + ' ' + what + (lane.kind === WORK && o ? '\n' + real(o.units_used) + ' of ' + real(m.report.compute[lane.unit].machine.units) + ' units' : ''));
   const name = op || m.tree[b.i.node].head;
-  if (b.n === 1 && b.b - b.a > 8 * name.length + 6)
-    g.append('text').attr({class: 'inside', x: b.a + 4, y: y + 13}).text(name);
+  if (b.n === 1 && h > 14 && b.b - b.a > 8 * name.length + 6)
+    g.append('text').attr({class: 'inside', x: b.a + 4, y: y + 13}).style('fill', inkOn(op ? m.colour(op) : '#8a94a3')).text(name);
 }
 
 /* ---- what memories hold ---- */

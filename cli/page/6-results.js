@@ -216,7 +216,7 @@ function showMachine(parent, v, points, data) {
     add(body, 'p', null, 'Machine ' + m.machine + ' (' + m.architecture + '): ' + v.params.map((n) => n + ' ' + real(m[n])).join(', '));
     if (!own.length) add(body, 'p', 'note', 'Its points are left out of this page: tileflow results STORE --where "machine == ' + m.machine + '" has them.');
     own.forEach((p) => {
-      const d = add(body, 'details').attr('open', own.length === 1 ? '' : null);
+      const d = add(body, 'details').attr('open', own.length < 3 ? '' : null);
       add(d, 'summary', null, p.workload + ': ' + real(p.cycles) + ' cycles, ' + joules(p.energy_pj) + ', ' + p.state + (p.bottleneck ? ', ' + p.bottleneck : ''));
       const text = data.mappings[p.point];
       add(d, 'pre', 'mapping', text || 'tileflow results STORE --point ' + p.point + ' prints its mapping, if it has one; this page has no room for it.');

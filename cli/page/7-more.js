@@ -138,7 +138,7 @@ function showArena(parent, p, lives, mark) {
       g.append('rect').attr({x: a, y: y(t.offset + t.bytes), width: Math.max(1, b - a), height: Math.max(1, y(t.offset) - y(t.offset + t.bytes)), fill: HUES[t.no % 7], 'fill-opacity': 0.75})
         .append('title').text(t.name + ': ' + real(t.bytes) + ' bytes, groups ' + (t.first + 1) + ' to ' + (t.last + 1));
       if (b - a > 7 * t.name.length + 8 && y(t.offset) - y(t.offset + t.bytes) > 15)
-        g.append('text').attr({class: 'inside', x: a + 5, y: y(t.offset + t.bytes / 2) + 4}).text(t.name);
+        g.append('text').attr({class: 'inside', x: a + 5, y: y(t.offset + t.bytes / 2) + 4}).style('fill', inkOn(HUES[t.no % 7])).text(t.name);
     });
     mark();
   });

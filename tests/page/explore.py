@@ -117,6 +117,18 @@ def mapping_page(b, path):
     check("architecture" in text(b, ".file"), "the architecture is not shown")
 
 
+def pipe_page(b, path):
+    """Two products at once, half the units each: neither is painted over the other."""
+    b.size(1280, 900)
+    b.open(path)
+    over = b.run("""(all => all.flatMap((r, i) => all.slice(i + 1).filter(q =>
+      Math.min(r.right, q.right) - Math.max(r.left, q.left) > 1.5 && Math.min(r.bottom, q.bottom) - Math.max(r.top, q.top) > 1.5)).length)
+      ([...document.querySelectorAll('.timeline .interval')].map(e => e.getBoundingClientRect()))""")
+    check(over == 0, "%d intervals are painted over others" % over)
+    heights = b.run("[...document.querySelectorAll('.timeline g')].filter(g => /^matrix: [SO]\\n/.test(g.textContent)).map(g => g.querySelector('rect').getBoundingClientRect().height)")
+    check(len(heights) > 10 and all(abs(h - heights[0]) < 0.1 for h in heights) and heights[0] < 20, "S and O do not share the matrix unit: %s" % heights[:4])
+
+
 def results_page(b, path):
     b.size(1280, 900)
     b.open(path)
@@ -171,7 +183,7 @@ def main():
     subprocess.run([tool, "sweep", "examples/sweep.yaml", "--store", store, "--quiet"], check=True)
     pages = {
         "eval": (make("eval", "eval", *EDGE, flat), mapping_page),
-        "pipe": (make("pipe", "eval", *EDGE, DATAFLOWS + "tileflow.yaml"), None),
+        "pipe": (make("pipe", "eval", *EDGE, DATAFLOWS + "tileflow.yaml"), pipe_page),
         "best": (make("best", "best", *EDGE, "--evals", "3000"), None),
         "diff": (make("diff", "diff", *EDGE, DATAFLOWS + "layerwise.yaml", flat), diff_page),
         "plan": (make("plan", "plan", "arch-specs/edge.yaml", "tests/data/onnx/mob-17.onnx", "--evals", "200"), plan_page),
