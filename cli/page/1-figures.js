@@ -39,7 +39,14 @@ function ofColumn(name, v) {
   if (/area_um2$/.test(name)) return real(v * 1e-6) + ' mm2';
   return real(v);
 }
-const UNITS = {cycles: 'cycles', seconds: 's', energy_pj: 'J', edp: 'J s', traffic_words: 'words', area_um2: 'mm2'};
+const UNITS = {
+  cycles: 'cycles',
+  seconds: 's',
+  energy_pj: 'J',
+  edp: 'J s',
+  traffic_words: 'words',
+  area_um2: 'mm2'
+};
 /* "energy_pj" as an axis calls it: energy (J); params keep the name that the user gave them. */
 function columnTitle(name) {
   if (!UNITS[name]) return name;
@@ -81,7 +88,9 @@ const withSwatch = (colour, name) => (cell) => {
 /* A text and below it a bar of that share of its width. */
 const withBar = (text, share, bad) => (cell) => {
   add(cell, 'span', null, text);
-  add(cell, 'span', 'bar' + (bad ? ' bad' : '')).append('i').style('width', 100 * Math.min(1, Math.max(0, share || 0)) + '%');
+  add(cell, 'span', 'bar' + (bad ? ' bad' : ''))
+    .append('i')
+    .style('width', 100 * Math.min(1, Math.max(0, share || 0)) + '%');
 };
 
 /* Colours that the colour-blind tell apart (Okabe and Ito), then the same, darker; names stand beside them everywhere. */
@@ -114,8 +123,10 @@ function drawIn(element, draw) {
 /* An axis with readable figures below or left of a picture. */
 function axis(g, scale, orient, ticks, format) {
   const a = d3.svg.axis().scale(scale).orient(orient).tickFormat(format || real).tickSize(4, 0);
-  if (Array.isArray(ticks)) a.tickValues(ticks);
-  else a.ticks(ticks);
+  if (Array.isArray(ticks))
+    a.tickValues(ticks);
+  else
+    a.ticks(ticks);
   return g.attr('class', 'axis').call(a);
 }
 

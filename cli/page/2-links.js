@@ -35,7 +35,10 @@ function Links(m, root) {
   const within = (i, node) => i >= node && i < tree[node].end;
 
   const causesOf = {
-    n: (i) => causesWhere((c) => (tree[i].kind === 'scope' ? within(links[c][0], i) : links[c][0] === i || (links[c][1] === i && links[c][2] < 0))),
+    n: (i) => causesWhere(
+      (c) =>
+        (tree[i].kind === 'scope' ? within(links[c][0], i) :
+                                    links[c][0] === i || (links[c][1] === i && links[c][2] < 0))),
     l: (i, slot) => causesWhere((c) => links[c][1] === i && links[c][2] === slot),
     e: (i) => edges[i].causes,
     c: (i) => [i],
@@ -58,8 +61,13 @@ function Links(m, root) {
     if (kind === 'n' && tree[a].level >= 0) all.add('m' + tree[a].level);
     if (kind === 'l') all.add(lineKey(a, tree[a].loops[b].line));
     if (kind === 'm') tree.forEach((n, i) => n.level === a && withNode(all, i));
-    if (kind === 'u') tree.forEach((n, i) => n.op && report.ops.some((o) => o.name === n.op && o.unit === report.compute[a].name) && withNode(all, i));
-    if (kind === 'n' && tree[a].op) report.compute.forEach((u, i) => report.ops.some((o) => o.name === tree[a].op && o.unit === u.name) && all.add('u' + i));
+    if (kind === 'u')
+      tree.forEach(
+        (n, i) =>
+          n.op && report.ops.some((o) => o.name === n.op && o.unit === report.compute[a].name) && withNode(all, i));
+    if (kind === 'n' && tree[a].op)
+      report.compute.forEach(
+        (u, i) => report.ops.some((o) => o.name === tree[a].op && o.unit === u.name) && all.add('u' + i));
     return all;
   }
 
@@ -77,9 +85,14 @@ function Links(m, root) {
       f: () => 'line ' + b,
     }[kind]();
     const rows = causesOf[kind](a, b).slice().sort((x, y) => wordsOf(why[y]) - wordsOf(why[x]));
-    const list = rows.slice(0, 4).map((c) => why[c].tensor + ' ' + edgeName(edges[edgeOf[c]]) + ' ' + real(wordsOf(why[c])) + ' words (' + times(why[c].passes, 1) + '): ' + why[c].text);
+    const list = rows.slice(0, 4).map(
+      (c) => why[c].tensor + ' ' + edgeName(edges[edgeOf[c]]) + ' ' + real(wordsOf(why[c])) + ' words ('
+        + times(why[c].passes, 1) + '): ' + why[c].text);
     if (rows.length > 4) list.push('and ' + (rows.length - 4) + ' more');
-    const none = {l: 'nothing passes again because of it', n: tree[a] && tree[a].kind === 'op' ? '' : 'moves nothing itself'}[kind];
+    const none = {
+      l: 'nothing passes again because of it',
+      n: tree[a] && tree[a].kind === 'op' ? '' : 'moves nothing itself'
+    }[kind];
     return {head, text: list.length ? list.join('; ') : none || ''};
   }
   function edgeName(e) {
@@ -91,9 +104,8 @@ function Links(m, root) {
   /* Marks the elements there are now; whoever draws anew calls it again. */
   function mark() {
     root.classed('focused', lit.size > 0);
-    root.selectAll('[data-keys]').each(function () {
-      this.classList.toggle('lit', this.dataset.keys.split(' ').some((k) => lit.has(k)));
-    });
+    root.selectAll('[data-keys]')
+      .each(function() { this.classList.toggle('lit', this.dataset.keys.split(' ').some((k) => lit.has(k))); });
   }
   function show(key) {
     lit = key ? related(key) : new Set();
@@ -111,7 +123,8 @@ function Links(m, root) {
     const line = root.node().querySelector('.file span.lit');
     if (!line) return;
     const box = line.parentNode, at = line.offsetTop;
-    if (at < box.scrollTop || at > box.scrollTop + box.clientHeight - 20) box.scrollTop = Math.max(0, at - box.clientHeight / 2);
+    if (at < box.scrollTop || at > box.scrollTop + box.clientHeight - 20)
+      box.scrollTop = Math.max(0, at - box.clientHeight / 2);
   }
   const target = () => {
     const e = d3.event.target.closest && d3.event.target.closest('[data-focus]');

@@ -3,8 +3,11 @@
 /* ---- diff ---- */
 function showDiff(page, data) {
   const d = data.diff;
-  header(page, 'A and B', 'A: ' + d.a.file + ' (' + d.a.workload + ' on ' + d.a.architecture + ')' + (d.a.feasible ? '' : ', DOES NOT FIT')
-    + '; B: ' + d.b.file + ' (' + d.b.workload + ' on ' + d.b.architecture + ')' + (d.b.feasible ? '' : ', DOES NOT FIT') + '.');
+  header(
+    page, 'A and B',
+    'A: ' + d.a.file + ' (' + d.a.workload + ' on ' + d.a.architecture + ')' + (d.a.feasible ? '' : ', DOES NOT FIT')
+      + '; B: ' + d.b.file + ' (' + d.b.workload + ' on ' + d.b.architecture + ')'
+      + (d.b.feasible ? '' : ', DOES NOT FIT') + '.');
   const grid = add(page, 'div', 'grid');
   showTerms(grid, d);
   const c = card(grid, '', 'The mappings'), buttons = add(c, 'div', 'buttons'), below = add(page, 'div');
@@ -14,23 +17,52 @@ function showDiff(page, data) {
     below.selectAll('*').remove();
     showMapping(add(below, 'div'), data[side]);
   };
-  buttons.selectAll('button').data(['a', 'b']).enter().append('button').text((s) => s.toUpperCase() + ': ' + d[s].file).on('click', show);
+  buttons.selectAll('button')
+    .data(['a', 'b'])
+    .enter()
+    .append('button')
+    .text((s) => s.toUpperCase() + ': ' + d[s].file)
+    .on('click', show);
   show('a');
   terminal(page, data.terminal);
 }
 
 /* Bars to the left: B has less; to the right: more; each half is a factor of `most`. */
 function showTerms(parent, d) {
-  const c = card(parent, 'terms', 'What differs', 'The larger difference of a kind first. Bars: B over A, to the left where B has less; cut at a factor of 10.');
+  const c = card(
+    parent, 'terms', 'What differs',
+    'The larger difference of a kind first. Bars: B over A, to the left where B has less; cut at a factor of 10.');
   const all = d.terms.filter((t) => t.a !== t.b && (!t.counter || t.counter === 'read' || t.counter === 'update'));
   const t = add(add(c, 'div', 'scroll'), 'table');
   row(t, 'th', ['', 'A', 'B', 'B / A', ''], [0, 1, 1, 1, 0]);
-  const KINDS = {total: 'totals', cycles: 'busy cycles', words: 'words', energy_pj: 'energy', used: 'in use', held_words: 'words held'};
+  const KINDS = {
+    total: 'totals',
+    cycles: 'busy cycles',
+    words: 'words',
+    energy_pj: 'energy',
+    used: 'in use',
+    held_words: 'words held'
+  };
   let kind = null;
   all.slice(0, 150).forEach((x) => {
     if (x.kind !== kind) row(t, 'th', [KINDS[(kind = x.kind)] || kind, '', '', '', '']);
-    const energy = x.kind === 'energy_pj' || x.name === 'energy_pj', f = (v) => (energy ? joules(v) : x.name === 'seconds' ? si(v, 's') : x.name === 'edp' ? si(v * 1e-12, 'J s') : real(v));
-    row(t, 'td', [[x.name === 'energy_pj' ? 'energy' : x.name.replace(/_/g, ' '), x.tensor, x.counter].filter(Boolean).join(' '), f(x.a), f(x.b), x.a > 0 && x.b > 0 ? times(x.b, x.a) : x.a > 0 ? 'gone' : 'new', ratioBar(x)], [0, 1, 1, 1, 0])
+    const energy = x.kind === 'energy_pj' || x.name === 'energy_pj',
+          f = (v) =>
+            (energy                 ? joules(v) :
+               x.name === 'seconds' ? si(v, 's') :
+               x.name === 'edp'     ? si(v * 1e-12, 'J s') :
+                                      real(v));
+    row(
+      t, 'td',
+      [
+        [x.name === 'energy_pj' ? 'energy' : x.name.replace(/_/g, ' '), x.tensor, x.counter].filter(Boolean).join(' '),
+        f(x.a), f(x.b),
+        x.a > 0 && x.b > 0 ? times(x.b, x.a) :
+          x.a > 0          ? 'gone' :
+                             'new',
+        ratioBar(x)
+      ],
+      [0, 1, 1, 1, 0])
       .attr('class', 'term');
   });
   if (all.length > 150) add(c, 'p', 'note', 'And ' + real(all.length - 150) + ' more: --json and --csv have all.');
@@ -40,18 +72,38 @@ const ratioBar = (x) => (cell) => {
   const r = x.a > 0 ? (x.b > 0 ? Math.log10(x.b / x.a) : -1) : 1, half = Math.min(1, Math.abs(r)) * 50;
   cell.style('min-width', '120px');
   const bar = add(cell, 'span', 'bar').style({height: '9px', position: 'relative', 'margin-top': '5px'});
-  bar.append('i').style({position: 'absolute', left: (r < 0 ? 50 - half : 50) + '%', width: half + '%', background: r < 0 ? '#0072B2' : '#E69F00'});
+  bar.append('i').style({
+    position: 'absolute',
+    left: (r < 0 ? 50 - half : 50) + '%',
+    width: half + '%',
+    background: r < 0 ? '#0072B2' : '#E69F00'
+  });
 };
 
 /* ---- plan ---- */
 function showPlan(page, data) {
   const p = data.plan, groups = p.groups;
-  header(page, p.workload + ' on ' + p.architecture, real(groups.length) + ' groups' + (p.search ? ', for ' + p.search.objective + (p.search.exact ? ', the best cut of those considered' : '') : '') + '.');
+  header(
+    page, p.workload + ' on ' + p.architecture,
+    real(groups.length) + ' groups'
+      + (p.search ? ', for ' + p.search.objective + (p.search.exact ? ', the best cut of those considered' : '') : '')
+      + '.');
   const f = add(page, 'div', 'figures');
-  figure(f, 'cycles', real(p.cycles), 'bound ' + real(p.bounds.cycles) + ': ' + times(p.cycles, p.bounds.cycles) + ', ' + si(p.seconds, 's'), p.bounds.cycles / p.cycles);
-  figure(f, 'energy', joules(p.energy_pj), 'bound ' + joules(p.bounds.energy_pj) + ': ' + times(p.energy_pj, p.bounds.energy_pj), p.bounds.energy_pj / p.energy_pj);
-  figure(f, 'outermost words', real(p.traffic_words), 'bound ' + real(p.bounds.traffic_words) + ': ' + times(p.traffic_words, p.bounds.traffic_words), p.bounds.traffic_words / p.traffic_words);
-  figure(f, 'arena', real(p.arena.bytes) + ' bytes', 'least: ' + real(p.arena.least), p.arena.bytes ? p.arena.least / p.arena.bytes : 1);
+  figure(
+    f, 'cycles', real(p.cycles),
+    'bound ' + real(p.bounds.cycles) + ': ' + times(p.cycles, p.bounds.cycles) + ', ' + si(p.seconds, 's'),
+    p.bounds.cycles / p.cycles);
+  figure(
+    f, 'energy', joules(p.energy_pj),
+    'bound ' + joules(p.bounds.energy_pj) + ': ' + times(p.energy_pj, p.bounds.energy_pj),
+    p.bounds.energy_pj / p.energy_pj);
+  figure(
+    f, 'outermost words', real(p.traffic_words),
+    'bound ' + real(p.bounds.traffic_words) + ': ' + times(p.traffic_words, p.bounds.traffic_words),
+    p.bounds.traffic_words / p.traffic_words);
+  figure(
+    f, 'arena', real(p.arena.bytes) + ' bytes', 'least: ' + real(p.arena.least),
+    p.arena.bytes ? p.arena.least / p.arena.bytes : 1);
   const grid = add(page, 'div', 'grid groups-and-arena');
   const lives = data.passing.map((t, i) => Object.assign({no: i}, t)), light = planLinks(grid, lives);
   showGroups(grid, p, lives);
@@ -64,14 +116,16 @@ function planLinks(root, lives) {
   let lit = new Set(), kept = null;
   const related = (key) => {
     const n = Number(key.slice(1)), all = new Set([key]);
-    if (key[0] === 'g') lives.forEach((t) => t.first <= n && n <= t.last && all.add('z' + t.no));
-    else [lives[n].first, lives[n].last].forEach((g) => all.add('g' + g));
+    if (key[0] === 'g')
+      lives.forEach((t) => t.first <= n && n <= t.last && all.add('z' + t.no));
+    else
+      [lives[n].first, lives[n].last].forEach((g) => all.add('g' + g));
     return all;
   };
   const mark = () => {
-    root.classed('focused', lit.size > 0).selectAll('[data-keys]').each(function () {
-      this.classList.toggle('lit', lit.has(this.dataset.keys));
-    });
+    root.classed('focused', lit.size > 0)
+      .selectAll('[data-keys]')
+      .each(function() { this.classList.toggle('lit', lit.has(this.dataset.keys)); });
   };
   const show = (key) => {
     lit = key ? related(key) : new Set();
@@ -88,7 +142,9 @@ function planLinks(root, lives) {
 }
 
 function showGroups(parent, p, lives) {
-  const c = card(parent, '', 'Groups, in the order in which they run', 'Bars: cycles as a share of the longest group\'s. A click opens the mapping.');
+  const c = card(
+    parent, '', 'Groups, in the order in which they run',
+    'Bars: cycles as a share of the longest group\'s. A click opens the mapping.');
   const kinds = Array.from(new Set(p.groups.map((g) => g.bottleneck))), colour = colours(kinds);
   const legend = add(c, 'div', 'buttons');
   kinds.forEach((k) => {
@@ -97,13 +153,21 @@ function showGroups(parent, p, lives) {
   const t = add(add(c, 'div', 'scroll'), 'table'), most = d3.max(p.groups, (g) => g.cycles);
   row(t, 'th', ['', 'ops', 'cycles', 'of its bound', 'energy'], [1, 0, 1, 1, 1]);
   p.groups.forEach((g, i) => {
-    const ops = g.ops.length > 6 ? g.ops.slice(0, 5).join(', ') + ' and ' + (g.ops.length - 5) + ' more' : g.ops.join(', ');
+    const ops =
+      g.ops.length > 6 ? g.ops.slice(0, 5).join(', ') + ' and ' + (g.ops.length - 5) + ' more' : g.ops.join(', ');
     let open = null;
-    const r = row(t, 'td', [String(i + 1), ops + (g.like !== i ? ' (like ' + (g.like + 1) + ')' : ''), (cell) => {
-      withBar(real(g.cycles), g.cycles / most)(cell);
-      cell.select('.bar i').style('background', colour(g.bottleneck));
-      cell.attr('title', g.bottleneck);
-    }, times(g.cycles, g.bounds.cycles), joules(g.energy_pj)], [1, 0, 1, 1, 1]);
+    const r = row(
+      t, 'td',
+      [
+        String(i + 1), ops + (g.like !== i ? ' (like ' + (g.like + 1) + ')' : ''),
+        (cell) => {
+          withBar(real(g.cycles), g.cycles / most)(cell);
+          cell.select('.bar i').style('background', colour(g.bottleneck));
+          cell.attr('title', g.bottleneck);
+        },
+        times(g.cycles, g.bounds.cycles), joules(g.energy_pj)
+      ],
+      [1, 0, 1, 1, 1]);
     link(r, 'g' + i, 'g' + i, true).attr('class', 'group');
     const toggle = () => {
       if (open) {
@@ -119,7 +183,9 @@ function showGroups(parent, p, lives) {
 }
 
 function showArena(parent, p, lives, mark) {
-  const c = card(parent, '', 'What passes between groups', 'The arena: a box for each tensor, from the group that makes it to the last that reads it.');
+  const c = card(
+    parent, '', 'What passes between groups',
+    'The arena: a box for each tensor, from the group that makes it to the last that reads it.');
   if (!lives.length) {
     add(c, 'p', 'note', 'Nothing passes between groups.');
     return;
@@ -128,17 +194,32 @@ function showArena(parent, p, lives, mark) {
   drawIn(box, (width) => {
     box.select('svg').remove();
     const left = 64, height = 300, n = p.groups.length, svg = box.append('svg').attr('height', height + 42);
-    const x = d3.scale.linear().domain([0.5, n + 0.5]).range([left, width - 12]), y = d3.scale.linear().domain([0, p.arena.bytes]).range([height, 8]);
-    axis(svg.append('g').attr('transform', 'translate(0,' + height + ')'), x, 'bottom', Math.min(n, Math.floor(width / 60)), (v) => (v === Math.round(v) ? String(v) : ''));
+    const x = d3.scale.linear().domain([0.5, n + 0.5]).range([left, width - 12]),
+          y = d3.scale.linear().domain([0, p.arena.bytes]).range([height, 8]);
+    axis(
+      svg.append('g').attr('transform', 'translate(0,' + height + ')'), x, 'bottom',
+      Math.min(n, Math.floor(width / 60)), (v) => (v === Math.round(v) ? String(v) : ''));
     axis(svg.append('g').attr('transform', 'translate(' + left + ',0)'), y, 'left', 6);
     svg.append('text').attr({x: width - 12, y: height + 37, 'text-anchor': 'end', class: 'faint'}).text('group');
     svg.append('text').attr({x: left + 6, y: 12, class: 'faint'}).text('bytes of the arena');
     lives.forEach((t) => {
       const a = x(t.first + 0.55), b = x(t.last + 1.45), g = link(svg.append('g'), 'z' + t.no, 'z' + t.no, true);
-      g.append('rect').attr({x: a, y: y(t.offset + t.bytes), width: Math.max(1, b - a), height: Math.max(1, y(t.offset) - y(t.offset + t.bytes)), fill: HUES[t.no % 7], 'fill-opacity': 0.75})
-        .append('title').text(t.name + ': ' + real(t.bytes) + ' bytes, groups ' + (t.first + 1) + ' to ' + (t.last + 1));
+      g.append('rect')
+        .attr({
+          x: a,
+          y: y(t.offset + t.bytes),
+          width: Math.max(1, b - a),
+          height: Math.max(1, y(t.offset) - y(t.offset + t.bytes)),
+          fill: HUES[t.no % 7],
+          'fill-opacity': 0.75
+        })
+        .append('title')
+        .text(t.name + ': ' + real(t.bytes) + ' bytes, groups ' + (t.first + 1) + ' to ' + (t.last + 1));
       if (b - a > 7 * t.name.length + 8 && y(t.offset) - y(t.offset + t.bytes) > 15)
-        g.append('text').attr({class: 'inside', x: a + 5, y: y(t.offset + t.bytes / 2) + 4}).style('fill', inkOn(HUES[t.no % 7])).text(t.name);
+        g.append('text')
+          .attr({class: 'inside', x: a + 5, y: y(t.offset + t.bytes / 2) + 4})
+          .style('fill', inkOn(HUES[t.no % 7]))
+          .text(t.name);
     });
     mark();
   });

@@ -4,9 +4,12 @@ function header(page, title, text) {
   const top = add(page, 'header', 'top'), words = add(top, 'div');
   add(words, 'h1', null, title);
   add(words, 'div', 'faint', text);
-  const button = add(top, 'button', 'theme', 'dark / light').attr('title', 'dark or light; at first as the system says');
+  const button =
+    add(top, 'button', 'theme', 'dark / light').attr('title', 'dark or light; at first as the system says');
   button.on('click', () => {
-    const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    const root = document.documentElement,
+          dark =
+            root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = dark ? 'light' : 'dark';
   });
 }
@@ -22,7 +25,8 @@ function showMapping(root, m) {
   m.colour = colours(m.tensors.map((t) => t.name).concat(m.report.ops.map((o) => o.name)));
   const links = Links(m, root);
   showFigures(root, m);
-  m.report.mapping.violations.forEach((v) => add(root, 'p', 'violation', 'DOES NOT FIT: ' + v.message).style('color', 'var(--bad)'));
+  m.report.mapping.violations.forEach(
+    (v) => add(root, 'p', 'violation', 'DOES NOT FIT: ' + v.message).style('color', 'var(--bad)'));
   const grid = add(root, 'div', 'grid');
   showTree(grid, m, links);
   showFiles(grid, m);
@@ -35,8 +39,15 @@ function showMapping(root, m) {
 }
 
 function showOne(page, data) {
-  const r = data.mapping.report, how = {given: 'the mapping given', solve: 'a mapping found by the solver', search: 'a mapping found by a search', tune: 'a mapping found by measuring'};
-  header(page, r.workload + ' on ' + r.architecture, data.kind + ': ' + (how[r.mapping.origin] || r.mapping.origin) + '; tileflow ' + r.tileflow);
+  const r = data.mapping.report, how = {
+    given: 'the mapping given',
+    solve: 'a mapping found by the solver',
+    search: 'a mapping found by a search',
+    tune: 'a mapping found by measuring'
+  };
+  header(
+    page, r.workload + ' on ' + r.architecture,
+    data.kind + ': ' + (how[r.mapping.origin] || r.mapping.origin) + '; tileflow ' + r.tileflow);
   showMapping(add(page, 'div'), data.mapping);
   terminal(page, data.terminal, data.kind === 'best');
 }
