@@ -78,7 +78,7 @@ function facts(r, n, report) {
 
 /* ---- files ---- */
 function showFiles(parent, m) {
-  const c = card(parent, 'slim files', 'Inputs'), tabs = add(c, 'div', 'buttons'), note = add(c, 'p', 'note'),
+  const c = card(parent, 'files', 'Inputs'), tabs = add(c, 'div', 'buttons'), note = add(c, 'p', 'note'),
         pre = add(c, 'pre', 'file').attr('tabindex', 0);
   const nodeAt = {};
   m.tree.forEach((n, i) => {

@@ -53,7 +53,7 @@ function showRoofline(parent, m) {
       svg.append('line')
         .attr({class: 'bound', x1: left, x2: width - 12, y1: y(bound), y2: y(bound)})
         .append('title')
-        .text('no mapping has more points a cycle');
+        .text('in the cycles that no mapping can beat');
     }
     dots.forEach((s) => {
       const p = s.at[0], key = 'm' + s.memory;
@@ -85,7 +85,7 @@ function showRoofline(parent, m) {
   add(
     c, 'p', 'note',
     'The mapping: ' + real(r.points / r.cycles) + ' points a cycle'
-      + (bound ? '; dashed: ' + real(bound) + ', which no mapping passes (gap ' + times(bound, r.points / r.cycles) + ').' : '.'));
+      + (bound ? '; dashed: ' + real(bound) + ', in the cycles of the bound (' + times(bound, r.points / r.cycles) + ').' : '.'));
 }
 
 /* Texts beside marks: one that would lie over another moves by `step`. */

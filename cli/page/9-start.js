@@ -29,8 +29,9 @@ function showMapping(root, m) {
     (v) => add(root, 'p', 'violation', 'DOES NOT FIT: ' + v.message).style('color', 'var(--bad)'));
   const grid = add(root, 'div', 'grid');
   showTree(grid, m, links);
-  showFiles(grid, m);
-  showFlow(grid, m, links);
+  const side = add(grid, 'div', 'side');
+  showFlow(side, m, links);
+  showFiles(side, m);
   showTime(grid, m, links);
   showParts(grid, m);
   showRoofline(grid, m);
