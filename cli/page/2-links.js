@@ -45,12 +45,11 @@ function Links(m, root) {
     t: (i) => causesWhere((c) => tensorNo[why[c].tensor] === i),
     m: (i) => edges.reduce((all, e) => (e.from === i || e.into === i ? all.concat(e.causes) : all), []),
     u: () => [],
-    f: () => [],
   };
 
-  /* A key's letter and numbers: f3:12 is of file 3, line 12. */
+  /* The letter and numbers of what is focused on: l5.2 is of loops, node 5, loop 2. */
   function parts(key) {
-    const [a, b] = key.slice(1).split(/[.:]/).map(Number);
+    const [a, b] = key.slice(1).split('.').map(Number);
     return {kind: key[0], a, b};
   }
 
@@ -82,7 +81,6 @@ function Links(m, root) {
       t: () => 'tensor ' + m.tensors[a].name,
       m: () => report.levels[a].name,
       u: () => report.compute[a].name,
-      f: () => 'line ' + b,
     }[kind]();
     const rows = causesOf[kind](a, b).slice().sort((x, y) => wordsOf(why[y]) - wordsOf(why[x]));
     const list = rows.slice(0, 4).map(

@@ -38,12 +38,13 @@ function showResults(page, data) {
         goals = middle.filter((n) => machines.names.includes('bound_' + n));
   const params = middle.filter((n) => !goals.includes(n) && machines.numeric.includes(n));
   const whole = machines.rows.filter((m) => goals.every((g) => isFinite(m[g])));
+  const undrawn = machines.rows.length - whole.length, beyond = data.machines_all - machines.rows.length;
   header(
     page, 'Sweep ' + sweep.sweep,
-    real(machines.rows.length) + ' machines, ' + real(data.points_all) + ' points, method ' + sweep.method + '; '
+    real(data.machines_all) + ' machines, ' + real(data.points_all) + ' points, method ' + sweep.method + '; '
       + real(sweep.machines.front) + ' machines on the front, ' + real(sweep.machines.proved) + ' of them proved'
-      + (whole.length < machines.rows.length ? '; ' + real(machines.rows.length - whole.length) + ' machines without a mapping for each workload are not drawn' : '')
-      + '.');
+      + (undrawn ? '; ' + real(undrawn) + ' machines without a mapping for each workload are not drawn' : '')
+      + (beyond ? '; ' + real(beyond) + ' machines off the front are left out of this page' : '') + '.');
   const grid = add(page, 'div', 'grid'), state = {parts: {}, one: null}, draws = [];
   const chosen = (m) => Object.values(state.parts).every((f) => f(m));
   const redraw = () => draws.forEach((d) => d());

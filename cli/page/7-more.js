@@ -104,7 +104,7 @@ function showPlan(page, data) {
   figure(
     f, 'arena', real(p.arena.bytes) + ' bytes', 'least: ' + real(p.arena.least),
     p.arena.bytes ? p.arena.least / p.arena.bytes : 1);
-  const grid = add(page, 'div', 'grid groups-and-arena');
+  const grid = add(page, 'div', 'grid');
   const lives = data.passing.map((t, i) => Object.assign({no: i}, t)), light = planLinks(grid, lives);
   showGroups(grid, p, lives);
   showArena(grid, p, lives, light);
@@ -143,7 +143,7 @@ function planLinks(root, lives) {
 
 function showGroups(parent, p, lives) {
   const c = card(
-    parent, '', 'Groups, in the order in which they run',
+    parent, 'groups', 'Groups, in the order in which they run',
     'Bars: cycles as a share of the longest group\'s. A click opens the mapping.');
   const kinds = Array.from(new Set(p.groups.map((g) => g.bottleneck))), colour = colours(kinds);
   const legend = add(c, 'div', 'buttons');

@@ -205,7 +205,8 @@ bool cli_page_mapping(const char *path, const char *command, const cli_session *
   page_set(&p, "mapping", page_mapping(s));
   page_set_text(&p, "terminal", terminal);
   cli_printf(&title, "%s on %s", s->spec->workload->name, s->spec->arch->name);
-  const bool ok = page_write(path, cli_part(&title, &title), &p);
+  p.bad |= title.bad;
+  const bool ok = page_write(path, title.text ? title.text : "", &p);
   cli_text_free(&title);
   return ok;
 }
