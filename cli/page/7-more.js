@@ -3,80 +3,79 @@
 /* ---- diff ---- */
 function showDiff(page, data) {
   const d = data.diff;
-  header(
-    page, 'A and B',
-    'A: ' + d.a.file + ' (' + d.a.workload + ' on ' + d.a.architecture + ')' + (d.a.feasible ? '' : ', DOES NOT FIT')
-      + '; B: ' + d.b.file + ' (' + d.b.workload + ' on ' + d.b.architecture + ')'
-      + (d.b.feasible ? '' : ', DOES NOT FIT') + '.');
+  const side = (s) => s.file + ' (' + s.workload + ' on ' + s.architecture + ')' + (s.feasible ? '' : ', DOES NOT FIT');
+  header(page, 'A and B', 'A: ' + side(d.a) + '\nB: ' + side(d.b));
   const grid = add(page, 'div', 'grid');
-  showTerms(grid, d);
+  showTerms(grid, d.terms, tableOf(data.rows).rows.map((r) => r.why));
   const c = card(grid, '', 'The mappings'), buttons = add(c, 'div', 'buttons'), below = add(page, 'div');
   below.style('margin-top', '14px');
-  const show = (side) => {
-    buttons.selectAll('button').attr('aria-pressed', (s) => s === side);
+  const show = (s) => {
+    buttons.selectAll('button').attr('aria-pressed', (b) => b === s);
     below.selectAll('*').remove();
-    showMapping(add(below, 'div'), data[side]);
+    showMapping(add(below, 'div'), data[s]);
   };
   buttons.selectAll('button')
     .data(['a', 'b'])
     .enter()
     .append('button')
-    .text((s) => s.toUpperCase() + ': ' + d[s].file)
+    .text((s) => s.toUpperCase() + ': ' + d[s].file.replace(/.*\//, ''))
     .on('click', show);
   show('a');
   terminal(page, data.terminal);
 }
 
-/* Bars to the left: B has less; to the right: more; each half is a factor of `most`. */
-function showTerms(parent, d) {
-  const c = card(
-    parent, 'terms', 'What differs',
-    'The larger difference of a kind first. Bars: B over A, to the left where B has less; cut at a factor of 10.');
-  const all = d.terms.filter((t) => t.a !== t.b && (!t.counter || t.counter === 'read' || t.counter === 'update'));
-  const t = add(add(c, 'div', 'scroll'), 'table');
-  row(t, 'th', ['', 'A', 'B', 'B / A', ''], [0, 1, 1, 1, 0]);
-  const KINDS = {
-    total: 'totals',
-    cycles: 'busy cycles',
-    words: 'words',
-    energy_pj: 'energy',
-    used: 'in use',
-    held_words: 'words held'
-  };
-  let kind = null;
-  all.slice(0, 150).forEach((x) => {
-    if (x.kind !== kind) row(t, 'th', [KINDS[(kind = x.kind)] || kind, '', '', '', '']);
-    const energy = x.kind === 'energy_pj' || x.name === 'energy_pj',
-          f = (v) =>
-            (energy                 ? joules(v) :
-               x.name === 'seconds' ? si(v, 's') :
-               x.name === 'edp'     ? si(v * 1e-12, 'J s') :
-                                      real(v));
-    row(
-      t, 'td',
-      [
-        [x.name === 'energy_pj' ? 'energy' : x.name.replace(/_/g, ' '), x.tensor, x.counter].filter(Boolean).join(' '),
-        f(x.a), f(x.b),
-        x.a > 0 && x.b > 0 ? times(x.b, x.a) :
-          x.a > 0          ? 'gone' :
-                             'new',
-        ratioBar(x)
-      ],
-      [0, 1, 1, 1, 0])
-      .attr('class', 'term');
-  });
-  if (all.length > 150) add(c, 'p', 'note', 'And ' + real(all.length - 150) + ' more: --json and --csv have all.');
+const TERMS_MOST = 150;
+const KINDS = {
+  total: 'totals',
+  cycles: 'busy cycles',
+  words: 'words',
+  energy_pj: 'energy',
+  used: 'in use',
+  held_words: 'words held'
+};
+
+/* A figure of a term, by its kind or name. */
+function ofTerm(t, v) {
+  if (t.name === 'compute_utilization') return percent(v, 1);
+  return ofColumn(t.kind === 'total' ? t.name : t.kind, v);
 }
 
-const ratioBar = (x) => (cell) => {
-  const r = x.a > 0 ? (x.b > 0 ? Math.log10(x.b / x.a) : -1) : 1, half = Math.min(1, Math.abs(r)) * 50;
-  cell.style('min-width', '120px');
+/* reasons: one for each term, or "". */
+function showTerms(parent, terms, reasons) {
+  const c = card(
+    parent, 'terms', 'What differs',
+    'The larger difference of a kind first. Bars: B over A, to the left where B has less; cut at a factor of 10; hatched: one of them has none.');
+  const all = terms.map((t, i) => Object.assign({}, t, {why: reasons[i]}))
+                .filter((t) => t.a !== t.b && (!t.counter || t.counter === 'read' || t.counter === 'update'));
+  const table = add(add(c, 'div', 'scroll'), 'table'), right = [0, 1, 1, 1, 0, 0];
+  row(table, 'th', ['', 'A', 'B', 'B / A', '', 'because'], right);
+  let kind = null;
+  all.slice(0, TERMS_MOST).forEach((t) => {
+    if (t.kind !== kind) row(table, 'th', [KINDS[(kind = t.kind)] || kind, '', '', '', '', '']);
+    const name = t.name.replace('energy_pj', 'energy').replace(/_/g, ' ');
+    row(
+      table, 'td',
+      [
+        [name, t.tensor, t.counter].filter(Boolean).join(' '), ofTerm(t, t.a), ofTerm(t, t.b),
+        t.a > 0 && t.b > 0 ? times(t.b, t.a) : (t.a > 0 ? 'gone' : 'new'), ratioBar(t), t.why || ''
+      ],
+      right)
+      .attr('class', 'term');
+  });
+  if (all.length > TERMS_MOST)
+    add(c, 'p', 'note', 'And ' + real(all.length - TERMS_MOST) + ' more: --json and --csv have all.');
+}
+
+const ratioBar = (t) => (cell) => {
+  const both = t.a > 0 && t.b > 0, r = both ? Math.log10(t.b / t.a) : (t.a > 0 ? -1 : 1);
+  const half = Math.min(1, Math.abs(r)) * 50, colour = r < 0 ? '#0072B2' : '#E69F00';
+  cell.style('min-width', '110px');
   const bar = add(cell, 'span', 'bar').style({height: '9px', position: 'relative', 'margin-top': '5px'});
   bar.append('i').style({
     position: 'absolute',
     left: (r < 0 ? 50 - half : 50) + '%',
     width: half + '%',
-    background: r < 0 ? '#0072B2' : '#E69F00'
+    background: both ? colour : 'repeating-linear-gradient(135deg,' + colour + ' 0 3px,transparent 3px 6px)'
   });
 };
 

@@ -172,6 +172,7 @@ def diff_page(b, path):
     b.size(1280, 900)
     b.open(path)
     check(count(b, "tr.term") > 20, "terms are missing")
+    check("it lives in" in text(b, ".terms") or "loop" in text(b, ".terms"), "no reason is given")
     before = text(b, ".figures b")
     b.click("button[aria-pressed=false]")
     check(text(b, ".figures b") != before, "B's mapping is not shown")
