@@ -66,7 +66,7 @@ void tf_x_state_free(tf_x_state *s) {
   free(s->left);
 }
 
-/* Quick evaluations whose effort counts as one evaluation more. */
+/* Quick evaluations whose effort, but for what is walked, counts as one evaluation more. */
 enum { EFFORT_AN_EVAL = 16 };
 
 /* ---- stopping --------------------------------------------------------------------------------- */
@@ -81,7 +81,10 @@ bool tf_x_spend(tf_x_worker *w) {
   return !k->cut;
 }
 
-void tf_x_charge(tf_x_worker *w) { w->task->counts.evals += tf_model_effort(w->model) / EFFORT_AN_EVAL; }
+void tf_x_charge(tf_x_worker *w) {
+  const int64_t summed = tf_model_effort(w->model) - tf_model_walked(w->model);
+  w->task->counts.evals += tf_model_walked_evals(w->model) + summed / EFFORT_AN_EVAL;
+}
 
 bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_result *r) {
   const bool known = tf_model_partial(w->model, trips, open, r);
