@@ -22,9 +22,9 @@ int64_t sysfs_list(const char *list, sysfs_set *out);
 
 /* The processors of a computer, and those of them that this process may run on (its affinity). */
 typedef struct {
-  int64_t online, cores;    /* cores: those with a processor online */
+  int64_t online, cores; /* cores: those with a processor online */
   int64_t allowed, allowed_cores;
-  int64_t first;            /* the first that is allowed */
+  int64_t first; /* the first that is allowed */
   sysfs_set may;
 } sysfs_processors;
 
