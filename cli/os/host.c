@@ -98,7 +98,7 @@ static bool read_cores(const char *root, host *h) {
 
 /* Leaves n of the cores, one processor each, and of the caches what these share. */
 static bool keep_cores(host *h, int64_t n, tf_diags *d) {
-  const int64_t threads = h->cpus / h->cores > 0 ? h->cpus / h->cores : 1;
+  const int64_t threads = (h->cpus + h->cores - 1) / h->cores;
   if (n > h->cores)
     return tf_fail(d, nowhere, TF_E_USAGE, "--cores %" PRId64 " is more than the %" PRId64 " that this %s", n, h->cores,
                    h->all_cores ? "process may run on" : "computer has");
@@ -193,7 +193,7 @@ static void put_caches(const host *h, cli_text *out) {
   for (int i = 0; i < h->n_caches; i++) {
     const cache *c = &h->caches[i];
     char from[96];
-    int64_t n = h->cpus / c->shared > 0 ? h->cpus / c->shared : 1, mesh = n / above > 0 ? n / above : 1;
+    int64_t n = (h->cpus + c->shared - 1) / c->shared, mesh = n / above > 0 ? n / above : 1;
     int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
     cli_printf(out, "  - name: L%d\n", c->level);
     snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some lists name one processor of 4096 in five bytes. */
+/* A line: a list may name more than a thousand processors one by one, and the flags of one are many. */
 enum { LIST_ROOM = 8192 };
 
 bool sysfs_line(const char *root, const char *path, char *line, size_t size) {
