@@ -19,19 +19,24 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 file(STRINGS CHANGELOG.md newest REGEX "^## ${PROJECT_VERSION} " LIMIT_COUNT 1)
 string(REGEX MATCH "[0-9]+-[0-9]+-[0-9]+" released "${newest}")
 execute_process(COMMAND date -u -R -d "${released}" OUTPUT_VARIABLE released OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-file(READ LICENSE licence)
-string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
-string(REGEX REPLACE "\n([^\n])" "\n \\1" licence "${licence}")
-string(REGEX MATCH "Copyright \\(c\\) [^\n]*" copyright "${licence}")
-string(REPLACE "Copyright (c) " "" copyright "${copyright}")
-string(REGEX REPLACE "^MIT License\n .\n Copyright[^\n]*\n .\n" "" licence "${licence}")
+# stanza FILES FILE NAME: of Debian's copyright file, from a file with a line "Copyright (c) ..." before the text of a licence.
+set(stanzas "")
+function(stanza files file name)
+  file(READ ${file} text)
+  string(REGEX MATCH "Copyright \\(c\\) ([^\n]*)" line "${text}")
+  set(copyright "${CMAKE_MATCH_1}")
+  string(FIND "${text}" "${line}" at)
+  string(SUBSTRING "${text}" ${at} -1 text)
+  string(REGEX REPLACE "^Copyright[^\n]*\n(All rights reserved.\n)?\n" "" text "${text}")
+  string(REPLACE "\n\n" "\n.\n" text "${text}")
+  string(REGEX REPLACE "\n([^\n])" "\n \\1" text "${text}")
+  set(stanzas "${stanzas}\nFiles: ${files}\nCopyright: ${copyright}\nLicense: ${name}\n ${text}" PARENT_SCOPE)
+endfunction()
+stanza(* LICENSE Expat)
+stanza(cli/page/d3.min.js cli/page/D3-LICENCE BSD-3-clause) # within the command
 file(CONFIGURE OUTPUT debian/copyright @ONLY CONTENT "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: tileflow
-
-Files: *
-Copyright: @copyright@
-License: Expat
-@licence@")
+@stanzas@")
 
 # debian_package COMPONENT NAME: the texts that each package has in share/doc, beside its fields.
 # Not in a plain `cmake --install`, which installs no package.

@@ -54,7 +54,9 @@ version=$(sed -n 's/.*TILEFLOW_VERSION "\(.*\)".*/\1/p' include/tileflow/version
 gzip -dc "$stage/library/share/doc/libtileflow0/changelog.gz" | grep -q "^tileflow ($version) .*" || complain "the changelog is of another version"
 gzip -dc "$stage/library/share/doc/libtileflow0/changelog.gz" | grep -q '^ -- .* <.*>  [A-Z][a-z][a-z], [0-9 ][0-9] ' || complain "the changelog has no date"
 grep -q '^License: Expat' "$stage/library/share/doc/libtileflow0/copyright" || complain "no licence"
-grep -q "Permission is hereby granted" "$stage/library/share/doc/libtileflow0/copyright" || complain "no text of the licence"
+for text in "Permission is hereby granted" "Michael Bostock"; do # ours, and that of what pages are made with
+  grep -q "$text" "$stage/tileflow/share/doc/tileflow/copyright" || complain "the licence with '$text' is missing"
+done
 grep -q "^## $version - 20" CHANGELOG.md || complain "CHANGELOG.md has no section of version $version"
 grep -q "^version: $version$" CITATION.cff || complain "CITATION.cff is of another version"
 
