@@ -12,7 +12,7 @@
 
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
-enum { SEED_AFTER = 2, EFFORT_EACH = 4 };        /* of the search after: its seed; most effort an evaluation */
+enum { SEED_AFTER = 2 };                         /* of the search after */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
@@ -109,7 +109,7 @@ static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_so
                        .n_starts = 1};
   so.budget.seed = SEED_AFTER;
   so.budget.max_evals = most < INT64_MAX ? most : 0;
-  so.budget.max_effort = most < INT64_MAX / EFFORT_EACH ? EFFORT_EACH * most : 0;
+  so.budget.max_effort = most < INT64_MAX / TF_X_EFFORT_EACH ? TF_X_EFFORT_EACH * most : 0;
   so.budget.time_limit = all->time_limit > 0 ? seconds : 0;
   so.budget.progress = NULL;
   tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
