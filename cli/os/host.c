@@ -8,58 +8,11 @@
 #include <unistd.h>
 
 #include "cli/host/measure.h"
+#include "cli/os/sysfs.h"
 #include "tileflow/emit.h"
 
 static const tf_loc nowhere = {0};
-enum { MAX_CPUS = 4096, MAX_CACHES = 8 };
-
-/* ---- reading -------------------------------------------------------------------------- */
-
-/* The first line of ROOT/path, without its line end; false if there is none. */
-static bool first_line(const char *root, const char *path, char *line, size_t size) {
-  char name[512];
-  snprintf(name, sizeof name, "%s/%s", root, path);
-  FILE *f = fopen(name, "r");
-  bool ok = f && fgets(line, (int)size, f);
-  if (f) fclose(f);
-  if (ok) line[strcspn(line, "\n")] = '\0';
-  return ok && *line;
-}
-
-/* The value after the first `key` and a colon in ROOT/path. */
-static bool key_value(const char *root, const char *path, const char *key, char *value, size_t size) {
-  char name[512], line[8192];
-  snprintf(name, sizeof name, "%s/%s", root, path);
-  FILE *f = fopen(name, "r");
-  bool found = false;
-  while (f && !found && fgets(line, sizeof line, f)) {
-    char *colon = strchr(line, ':');
-    size_t n = strlen(key);
-    if (!colon || strncmp(line, key, n) != 0 || strspn(line + n, " \t") != (size_t)(colon - line) - n) continue;
-    colon += 1 + strspn(colon + 1, " \t");
-    colon[strcspn(colon, "\n")] = '\0';
-    snprintf(value, size, "%s", colon);
-    found = true;
-  }
-  if (f) fclose(f);
-  return found;
-}
-
-/* The number of processors in a list such as 0-3,8. */
-static int64_t count_list(const char *list) {
-  int64_t n = 0;
-  for (char *p = (char *)(uintptr_t)list; *p;) {
-    char *end;
-    long from = strtol(p, &end, 10), to = from;
-    if (end == p || from < 0) return 0;
-    if (*end == '-') to = strtol(end + 1, &end, 10);
-    if (to < from || to - from >= MAX_CPUS) return 0;
-    n += to - from + 1;
-    p = end + (*end == ',');
-    if (end == p && *p) return 0;
-  }
-  return n;
-}
+enum { MAX_CACHES = 8 };
 
 /* Whether a flag is in a list of flags. */
 static bool has_flag(const char *flags, const char *flag) {
@@ -85,7 +38,9 @@ typedef struct {
 
 typedef struct {
   char model[128], clock_from[160];
+  sysfs_processors there;
   int64_t cpus, cores, all_cores; /* all_cores: the computer's, where only some are described; else 0 */
+  bool kept;                      /* --cores: one processor a core */
   double clock_hz;
   int n_caches;
   cache caches[MAX_CACHES]; /* outermost first, without instruction caches */
@@ -102,22 +57,26 @@ static bool has_level(const host *h, int level) {
   return false;
 }
 
+/* Line `what` of cache i of the first processor that this process may use. */
+static bool cache_line(const char *root, const host *h, int i, const char *what, char *text, size_t size) {
+  char path[128];
+  snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/cache/index%d/%s", h->there.first, i, what);
+  return sysfs_line(root, path, text, size);
+}
+
 static void read_caches(const char *root, host *h) {
   for (int i = 0; i < MAX_CACHES; i++) {
-    char path[128], text[128];
+    char text[512];
     cache c = {.index = i};
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/type", i);
-    if (!first_line(root, path, text, sizeof text) || (strcmp(text, "Data") != 0 && strcmp(text, "Unified") != 0))
+    if (!cache_line(root, h, i, "type", text, sizeof text) ||
+        (strcmp(text, "Data") != 0 && strcmp(text, "Unified") != 0))
       continue;
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/level", i);
-    c.level = first_line(root, path, text, sizeof text) ? atoi(text) : 0;
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/size", i);
-    if (!first_line(root, path, text, sizeof text)) continue;
+    c.level = cache_line(root, h, i, "level", text, sizeof text) ? atoi(text) : 0;
+    if (!cache_line(root, h, i, "size", text, sizeof text)) continue;
     char *end;
     c.kib = strtol(text, &end, 10);
     if (*end == 'M') c.kib = is_size(c.kib) ? c.kib * 1024 : 0;
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/shared_cpu_list", i);
-    c.shared = first_line(root, path, text, sizeof text) ? count_list(text) : 1;
+    c.shared = cache_line(root, h, i, "shared_cpu_list", text, sizeof text) ? sysfs_allowed(&h->there, text) : 1;
     if (c.level < 1 || c.level > 4 || has_level(h, c.level) || !is_size(c.kib) || c.shared < 1) continue;
     int at = h->n_caches++;
     while (at > 0 && h->caches[at - 1].level < c.level) {
@@ -128,30 +87,27 @@ static void read_caches(const char *root, host *h) {
   }
 }
 
-/* Counts processors online, and those of them that are the first thread of their core. */
-static void read_cores(const char *root, host *h) {
-  char text[512];
-  h->cpus = first_line(root, "sys/devices/system/cpu/online", text, sizeof text) ? count_list(text) : 0;
-  for (int64_t i = 0; i < h->cpus && i < MAX_CPUS; i++) {
-    char path[128];
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/topology/thread_siblings_list", i);
-    if (!first_line(root, path, text, sizeof text)) continue;
-    h->cores += atoll(text) == i;
-  }
-  if (!h->cores) h->cores = h->cpus;
+/* The cores and processors that this process may use. */
+static bool read_cores(const char *root, host *h) {
+  if (!sysfs_processors_read(root, &h->there)) return false;
+  h->cpus = h->there.allowed;
+  h->cores = h->there.allowed_cores;
+  if (h->there.allowed < h->there.online) h->all_cores = h->there.cores;
+  return true;
 }
 
 /* Leaves n of the cores, one processor each, and of the caches what these share. */
 static bool keep_cores(host *h, int64_t n, tf_diags *d) {
-  const int64_t threads = h->cpus / h->cores > 0 ? h->cpus / h->cores : 1;
+  const int64_t threads = (h->cpus + h->cores - 1) / h->cores;
   if (n > h->cores)
-    return tf_fail(d, nowhere, TF_E_USAGE, "--cores %" PRId64 " is more than the %" PRId64 " that this computer has", n,
-                   h->cores);
+    return tf_fail(d, nowhere, TF_E_USAGE, "--cores %" PRId64 " is more than the %" PRId64 " that this %s", n, h->cores,
+                   h->all_cores ? "process may run on" : "computer has");
   for (int i = 0; i < h->n_caches; i++) {
     const int64_t shared = (h->caches[i].shared + threads - 1) / threads;
     h->caches[i].shared = shared < n ? shared : n;
   }
-  h->all_cores = h->cores;
+  h->all_cores = h->there.cores;
+  h->kept = true;
   h->cores = h->cpus = n;
   return true;
 }
@@ -161,11 +117,11 @@ static void read_clock(const char *root, host *h, cli_text *notes) {
                                      "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"};
   char text[128];
   for (size_t i = 0; i < 2 && !(h->clock_hz > 0); i++)
-    if (first_line(root, file[i], text, sizeof text)) {
+    if (sysfs_line(root, file[i], text, sizeof text)) {
       h->clock_hz = strtod(text, NULL) * 1e3;
       snprintf(h->clock_from, sizeof h->clock_from, "/%s", file[i]);
     }
-  if (!(h->clock_hz > 0) && key_value(root, "proc/cpuinfo", "cpu MHz", text, sizeof text)) {
+  if (!(h->clock_hz > 0) && sysfs_value(root, "proc/cpuinfo", "cpu MHz", text, sizeof text)) {
     h->clock_hz = strtod(text, NULL) * 1e6;
     snprintf(h->clock_from, sizeof h->clock_from, "/proc/cpuinfo, cpu MHz: at the moment of reading");
   }
@@ -183,8 +139,8 @@ static void read_isa(const char *root, host *h, cli_text *notes) {
                               {"Advanced SIMD", "asimd", 4, 32, true},
                               {"no vectors known", "", 1, 16, false}};
   char flags[8192];
-  if (!key_value(root, "proc/cpuinfo", "flags", flags, sizeof flags) &&
-      !key_value(root, "proc/cpuinfo", "Features", flags, sizeof flags)) {
+  if (!sysfs_value(root, "proc/cpuinfo", "flags", flags, sizeof flags) &&
+      !sysfs_value(root, "proc/cpuinfo", "Features", flags, sizeof flags)) {
     flags[0] = '\0';
     cli_printf(notes, "tileflow: note: no flags in /proc/cpuinfo: one word at a time assumed\n");
   }
@@ -237,13 +193,13 @@ static void put_caches(const host *h, cli_text *out) {
   for (int i = 0; i < h->n_caches; i++) {
     const cache *c = &h->caches[i];
     char from[96];
-    int64_t n = h->cpus / c->shared > 0 ? h->cpus / c->shared : 1, mesh = n / above > 0 ? n / above : 1;
+    int64_t n = (h->cpus + c->shared - 1) / c->shared, mesh = n / above > 0 ? n / above : 1;
     int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
     cli_printf(out, "  - name: L%d\n", c->level);
-    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s", c->index,
-             c->shared, h->cpus, h->all_cores ? "cores" : "processors");
+    snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s",
+             h->there.first, c->index, c->shared, h->cpus, h->kept ? "cores" : "processors");
     if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
-    snprintf(from, sizeof from, "cpu0/cache/index%d/size", c->index);
+    snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/size", h->there.first, c->index);
     put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
     put_bandwidth(h, i, cores, out);
     if (mesh > 1) put(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
@@ -348,9 +304,14 @@ static bool measure(host *h, host_measured *m, tf_diags *d) {
 
 static void put_machine(const char *root, const host *h, cli_text *out) {
   char text[128];
-  if (h->all_cores)
+  if (h->kept)
     cli_printf(out, "# %s: %" PRId64 " of %" PRId64 " cores (/sys/devices/system/cpu).\n", h->model, h->cores,
                h->all_cores);
+  else if (h->all_cores)
+    cli_printf(out,
+               "# %s: %" PRId64 " of %" PRId64 " cores, %" PRId64 " of %" PRId64 " processors: those that this process "
+               "may run on (Cpus_allowed_list of /proc/self/status).\n",
+               h->model, h->cores, h->all_cores, h->cpus, h->there.online);
   else
     cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n", h->model, h->cores,
                h->cpus);
@@ -362,7 +323,7 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
   cli_printf(out, "  memories:\n  - name: DRAM\n");
   put_memory(h, out);
-  if (key_value(root, "proc/meminfo", "MemTotal", text, sizeof text) && is_size(atoll(text)))
+  if (sysfs_value(root, "proc/meminfo", "MemTotal", text, sizeof text) && is_size(atoll(text)))
     put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
   put_caches(h, out);
   put_units(h, out);
@@ -373,13 +334,12 @@ bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_t
                            tf_diags *d) {
   host_measured m;
   host h = {.n_caches = 0};
-  read_cores(root, &h);
-  if (!h.cpus)
+  if (!read_cores(root, &h))
     return tf_fail(d, nowhere, TF_E_IO,
                    "%s/sys/devices/system/cpu/online does not say which processors "
                    "there are: --host reads what Linux reports",
                    root);
-  if (!key_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
+  if (!sysfs_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
     snprintf(h.model, sizeof h.model, "a processor without a name");
   read_caches(root, &h);
   if (cores && !keep_cores(&h, cores, d)) return false;

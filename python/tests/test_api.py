@@ -158,6 +158,13 @@ class Errors(Case):
 
 
 class Commands(Case):
+    def test_the_module_is_the_tool(self):
+        for arguments in (["--version"], ["eval", MATMUL], ["no-such-command"]):
+            module = subprocess.run([sys.executable, "-m", "tileflow", *arguments], capture_output=True, text=True)
+            itself = tool(*arguments)
+            self.assertEqual((module.returncode, module.stdout, module.stderr),
+                             (itself.returncode, itself.stdout, itself.stderr))
+
     def test_solve_search_bound(self):
         least = tileflow.bound(small(), evals=200, threads=1)
         self.assertGreater(len(least.rows()), 3)
