@@ -195,6 +195,9 @@ function check_own(name,   to, from_room, to_room, from, here) {
     complain("a tree is passed on as a tree (tf_tree_copy, tf_tree_place): only readers of files, which are named in " \
              "tests/floors.sh, call tf_tree_parse")
 }
+/([=!]= *|case )TF_(SEQ|SHAR|PARA|PIPE)[^A-Z_]/ && FILENAME !~ /^(tests|bench)\// {
+  complain("code asks for a property of a scope (tf_scope_at), not for its name: a column of TF_SCOPES")
+}
 END { exit bad > 0 }
 ' $files
 arrows=$?

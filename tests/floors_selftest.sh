@@ -92,6 +92,11 @@ echo 'tf_tree *t = tf_tree_parse(text, at, arch, wl, d);' >>"$house/planner/p.c"
 sh "$floors" "$house" | grep -q 'only readers of files' || { echo "a tree that is parsed anew is not seen"; failed=1; }
 mend planner/p.c
 
+# A scope that is asked for by name.
+echo 'bool drops = n->scope == TF_SEQ;' >>"$house/model/cost/c.c"
+sh "$floors" "$house" | grep -q 'a property of a scope' || { echo "a scope that is asked for by name is not seen"; failed=1; }
+mend model/cost/c.c
+
 # Two headers of one room that include each other.
 echo '#include "search/run/r.h"' >"$house/search/run/q.h"
 echo '#include "search/run/q.h"' >>"$house/search/run/r.h"

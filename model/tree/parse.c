@@ -63,7 +63,7 @@ static void read_line(tf_build *b, tf_mlex *x) {
   tf_scope scope = tf_scope_find(x->tok.text, x->tok.len);
   if (tf_mlex_take(x, '?')) {
     n->kind = TF_SCOPE;
-    n->scope = TF_SEQ;
+    n->scope = 0; /* the first of the table */
     n->scope_open = b->tree->open = true;
     tf_read_clauses(b, x, false);
   } else if (x->tok.kind != TF_M_WORD) {

@@ -75,7 +75,7 @@ static int need(tf_lanes *w, int n, int level) {
       total = tf_l(w, A, total, bits_of(w, w->p->slices[i].tensor, w->box[i]));
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
-  bool shares = node->kind == TF_SCOPE && node->scope == TF_SHAR;
+  bool shares = node->kind == TF_SCOPE && tf_scope_at(node->scope)->words == TF_HELD_UNION;
   for (int c = 0; c < node->n_children; c++)
     total = tf_l(w, shares ? A : TF_T_MAX, total, need(w, node->children[c], level));
   for (int z = 0; z < w->p->wl->n_tensors && shares; z++)

@@ -514,7 +514,7 @@ static void scope(npu_build *b, int n) {
   if (b->ok && npu_stream_check(b, n)) begin_scope(b, n);
   for (int c = 0; c < t->n_children && b->ok; c++) {
     if (!busy(b, t->children[c])) continue;
-    if (t->scope == TF_SEQ) pass(b, n, t->children[c]);
+    if (tf_plan_drops(t)) pass(b, n, t->children[c]);
     npu_stream_before(b, n, t->children[c]);
     if (b->ok) node(b, t->children[c]);
     npu_stream_after(b, n, t->children[c]);
