@@ -60,8 +60,13 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
           "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"
           "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n"
           "#define FETCH(p, writes) __builtin_prefetch((const void *)(p), writes)\n"
-          "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
-          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
+          "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%senum { LANES = ",
+          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->headers ? isa->headers : "");
+  if (isa->lanes_of)
+    fputs(isa->lanes_of, out);
+  else
+    fprintf(out, "%d", isa->lanes);
+  fprintf(out, " };\n%s", isa->text);
   fprintf(out,
           "enum { ADDS = 1, FAR_A = 2, FAR_C = 4, FILLS = 8 };\n"
           "/* Rows to be prefetched: they come from afar, and no stream tells the machine where a row ends. */\n"
