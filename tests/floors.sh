@@ -198,6 +198,9 @@ function check_own(name,   to, from_room, to_room, from, here) {
 /([=!]= *|case )TF_(SEQ|SHAR|PARA|PIPE)[^A-Z_]/ && FILENAME !~ /^(tests|bench)\// {
   complain("code asks for a property of a scope (tf_scope_at), not for its name: a column of TF_SCOPES")
 }
+/strn?cmp\([^;]*"(cpu|cuda|opencl|npu|staged|sm_)/ && FILENAME !~ /^(tests|bench|codegen\/target\/[^\/]*)\// {
+  complain("code asks what a target can (tf_emit_able, its row), not for its name")
+}
 END { exit bad > 0 }
 ' $files
 arrows=$?

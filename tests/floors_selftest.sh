@@ -97,6 +97,11 @@ echo 'bool drops = n->scope == TF_SEQ;' >>"$house/model/cost/c.c"
 sh "$floors" "$house" | grep -q 'a property of a scope' || { echo "a scope that is asked for by name is not seen"; failed=1; }
 mend model/cost/c.c
 
+# A target that is asked for by name.
+echo 'if (!strcmp(o->target, "cpu")) return;' >>"$house/cli/l.c"
+sh "$floors" "$house" | grep -q 'what a target can' || { echo "a target that is asked for by name is not seen"; failed=1; }
+mend cli/l.c
+
 # Two headers of one room that include each other.
 echo '#include "search/run/r.h"' >"$house/search/run/q.h"
 echo '#include "search/run/q.h"' >>"$house/search/run/r.h"

@@ -130,8 +130,12 @@ static void check_table(const session *s) {
   for (int i = 0; tf_emit_target(i, NULL); i++) {
     char *ir = tf_emit_ir(s->tree, tf_emit_target(i, NULL), NULL, s->d);
     CHECK(ir != NULL);
+    CHECK(i == 3 || tf_emit_cycles(s->tree, tf_emit_target(i, NULL), &o, s->d) > 0); /* npu: it has no such memories */
     free(ir);
   }
+  CHECK(tf_emit_able("cpu", TF_EMIT_HERE) && tf_emit_able(NULL, TF_EMIT_TUNED) && !tf_emit_able("cuda", TF_EMIT_HERE));
+  CHECK(!tf_emit_able("toy", TF_EMIT_HERE) && !tf_emit_isas("cpu") && !tf_emit_isas("toy"));
+  CHECK(tf_emit_owns_isa("cuda", "sm_80") && !tf_emit_owns_isa("cuda", "avx2") && !tf_emit_owns_isa("npu", "sm_80"));
   tf_emitted *e = tf_emit(s->tree, NULL, &o, s->d);
   CHECK(e && e->n > 0);
   tf_emitted_free(e);
