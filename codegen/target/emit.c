@@ -160,10 +160,3 @@ char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options 
   const tf_target *t = find_target(target, d);
   return t ? tf_target_ir(t, tree, o, d) : NULL;
 }
-
-void tf_emitted_free(tf_emitted *e) {
-  for (int i = 0; e && i < e->n; i++)
-    free((char *)e->file[i].text);
-  if (e) free(e->file);
-  free(e);
-}
