@@ -117,6 +117,8 @@ touch "$house/search/run/q.c"
 expect_link 'base/b.c model/cost/c.c tf_c\n' 'points up: base is floor 0, model/cost is floor 4.2'
 expect_link 'search/run/r.c codegen/ir/i.c ir_i\n' 'do not call each other: search/run and codegen/ir'
 expect_link 'codegen/ir/i.c codegen/lower/w.c low_w\n' 'points up: codegen/ir is floor 5.1'
+mkdir -p "$house/codegen/target/cpu/note" && touch "$house/codegen/target/cpu/note/n.c"
+expect_link 'codegen/ir/i.c codegen/target/cpu/note/n.c cpu_edit\n' 'points up: codegen/ir is floor 5.1'
 expect_link 'search/run/r.c search/run/q.c q\nsearch/run/q.c search/run/r.c r\n' 'search/run: 2 files take names'
 
 [ $failed -eq 0 ] && echo "floors.sh sees all of it"

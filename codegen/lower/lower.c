@@ -478,14 +478,14 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers =
       TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 8 * (size_t)wl->n_ops);
-  w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
+  w->p->notes = TF_ARRAY(a, const ir_note *, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->carry = TF_ARRAY(a, low_carry, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->packs || !w->run.trip ||
+  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->notes || !w->run.trip ||
       !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "codegen/lower/lower.h"
+#include "codegen/target/cpu/note/note.h"
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/target.h"
 #include "tests/unit/check.h"
 
@@ -154,7 +156,9 @@ static ir_stmt *find(const ir_body *b, ir_kind kind) {
   return NULL;
 }
 
-static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->nest.product; }
+static cpu_product *product_of(ir_program *p) {
+  return (cpu_product *)(uintptr_t)cpu_of(find(&p->body, IR_NEST))->product;
+}
 
 /* Turns a statement into one of another kind, of which nothing but the head is said. */
 static void become(ir_stmt *s, ir_kind kind) {
@@ -184,8 +188,10 @@ static void boxed_nowhere(ir_program *p) {
   more[from] = more[to], more[from].role = IR_BOX;
   p->buffers = more, p->n_buffers = from + 1;
   become(s, IR_SAVE);
-  s->save.from = from, s->save.to = to, s->save.boxed = true;
-  s->save.row = (ir_atom){p->n_vars, 0};
+  s->save.from = from, s->save.to = to;
+  cu_note *note = cu_edit(p, s);
+  p->platform = &low_cuda_platform; /* whose notes these are */
+  note->boxed = true, note->row = (ir_atom){p->n_vars, 0};
 }
 static void twice(ir_program *p) {
   find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var = find(&p->body, IR_FOR)->loop.var;
@@ -208,7 +214,7 @@ static void together(ir_program *p) { become(find(&p->body, IR_FOR), IR_TOGETHER
 static void saves(ir_program *p) { become(find(&p->body, IR_NEST), IR_SAVE); }
 static void same_operand(ir_program *p) { product_of(p)->a = product_of(p)->b; }
 static void turned_round(ir_program *p) {
-  ir_product *q = product_of(p);
+  cpu_product *q = product_of(p);
   const int m = q->m;
   q->m = q->n, q->n = m;
 }

@@ -114,14 +114,14 @@ static void dense(FILE *out, const c_package *k) {
 static void packing(FILE *out, const c_package *k) {
   const char *n = k->name;
   fputs("/* Lays out", out);
-  for (int i = 0; i < k->p->n_packs; i++)
+  for (int i = 0; i < k->p->n_notes; i++)
     fprintf(out, "%s %s", i ? " and" : "", c_packed_tensor(k, i)->name);
   fprintf(
       out,
       " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: %s_packed() bytes,\n"
       " * any alignment that a float has (64 bytes are best).  Reads nothing else of args. */\n"
       "size_t %s_packed(void);\nint %s_pack(const %s_args *args, void *packed, size_t bytes);\n\n",
-      k->p->n_packs > 1 ? "them" : "it", n, n, n, n);
+      k->p->n_notes > 1 ? "them" : "it", n, n, n, n);
 }
 
 static const char *spreading(const c_package *k) {

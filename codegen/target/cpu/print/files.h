@@ -56,7 +56,7 @@ static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas;
 /* The i-th argument with panels to be packed. */
 static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   const tf_workload *wl = k->p->tree->workload;
-  const ir_pack *pack = &k->p->packs[i];
+  const cpu_pack *pack = cpu_pack_at(k->p, i);
   return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
 }
 

@@ -1,7 +1,7 @@
 /* Nests point by point: the innermost loop is one that compilers turn into vectors. */
 #include <inttypes.h>
 
-#include "codegen/ir/window.h"
+#include "codegen/target/cpu/note/window.h"
 #include "codegen/target/cpu/print/rows.h"
 
 static const char *const identities[] = {
@@ -150,7 +150,7 @@ void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
 
 /* A map, element by element along one of its dims; what its row does not move is not asked for at each element. */
 static void map_rows(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
-  const int row = ir_map_row(c->wl, s, open, tf_micro_lanes(c->micro));
+  const int row = cpu_map_row(c->wl, s, open, tf_micro_lanes(c->micro));
   for (int k = open; k < op->n_dims; k++)
     if (k != row) c_loop(c, op, s, k);
   c_row_maps(c, &s, 1, row);
@@ -223,13 +223,13 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   c->depth++;
   if (sum) c_fresh_flag(c, s);
   c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
-  const bool maps = s->nest.window && s->nest.window->n_maps > 0; /* which nothing else prints */
+  const bool maps = cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which nothing else prints */
   if (sum && !maps && c_is_row_sum(c, op)) {
     c_row_sum(c, op, s, open);
     c_close(c, 1);
     return;
   }
-  if (s->nest.window) {
+  if (cpu_of(s)->window) {
     c_window_nest(c, s);
     c_close(c, 1);
     return;

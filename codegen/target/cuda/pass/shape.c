@@ -80,7 +80,7 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
-  ir_fragments t;
+  cu_matrices t;
   if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
   if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;

@@ -123,7 +123,7 @@ void cu_groups_points(const role *r, const ir_stmt *s) {
   const bool named = s->kind == IR_NEST && s->nest.from;
   for (int i = 0; named && i < op->n_reads; i++)
     before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
-  if (s->kind == IR_NEST && s->nest.fragments)
+  if (s->kind == IR_NEST && cu_of(s)->fragments)
     cu_groups_product(c, r->g, s);
   else if (s == r->g->leaving.save)
     cu_groups_leave(r, s);
@@ -144,7 +144,7 @@ void cu_groups_lets(const role *r, const ir_body *b) {
 /* ---- blocks in turns ---- */
 
 static bool has_product(const ir_stmt *s) {
-  bool has = s->kind == IR_NEST && s->nest.fragments;
+  bool has = s->kind == IR_NEST && cu_of(s)->fragments;
   for (int i = 0; i < s->body.n && !has; i++)
     has = has_product(s->body.s[i]);
   return has;
@@ -196,9 +196,9 @@ static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
-    const bool product = t->kind == IR_NEST && t->nest.fragments;
+    const bool product = t->kind == IR_NEST && cu_of(t)->fragments;
     only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER || product;
-    if (product) only = !found && r->c->p->buffers[t->nest.from[t->nest.fragments->a]].space != CU_FRAGMENT;
+    if (product) only = !found && r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
     if (product) found = t;
   }
   return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
@@ -345,7 +345,7 @@ static int64_t products(const role *r, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
     n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
-    if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + step - 1) / step;
+    if (s->kind == IR_NEST && cu_of(s)->fragments) n += (s->range[cu_of(s)->fragments->k].most + step - 1) / step;
   }
   return n;
 }

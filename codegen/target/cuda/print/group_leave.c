@@ -12,7 +12,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
   for (int k = to->rank - 1; k >= 0; k--) {
-    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? s->save.row : s->range[k].lo);
+    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
     if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
     if (k == from->rows && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
