@@ -171,8 +171,8 @@ int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k);
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool cpu_is_matrix(const cpu_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
 
-/* note.c, check.c, dump.c, copies.c: the functions of ir_notes.  While the interpreter runs, elements that products pack are
- * counted: operands copied into another layout, with the same reuse as in emitted kernels. */
+/* note.c, check.c, dump.c, copies.c: the functions of ir_notes.  While the interpreter runs, elements that products
+ * pack are counted: operands copied into another layout, with the same reuse as in emitted kernels. */
 void cpu_uses(const ir_program *p, const ir_stmt *s, void (*use)(void *ctx, ir_atom a), void *ctx);
 void cpu_check(ir_checker *c, const ir_stmt *s);
 void cpu_check_packs(ir_checker *c);
