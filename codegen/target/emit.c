@@ -56,7 +56,7 @@ bool tf_emit_owns_isa(const char *target, const char *isa) {
 }
 
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  if (t->print) return t->print(tree, o, d);
+  if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;
 }

@@ -63,7 +63,7 @@ static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags 
   return true;
 }
 
-static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
 static const ir_space toy_spaces[] = {{"all", IR_SERIAL, false}, {"tiles", IR_SERIAL, true}};
 static const ir_platform toy_platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = toy_spaces};
@@ -78,9 +78,9 @@ static const tf_target toy = {
 };
 
 /* One file that says how many tiles there are. */
-static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
-  ir_program *p = toy.machine(o, &machine, d) ? low_lower(tree, &toy.lower, &machine, d) : NULL;
+  ir_program *p = t->machine(o, &machine, d) ? low_lower(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
   if (e) e->file = calloc(1, sizeof *e->file);
   char *text = e && e->file ? calloc(1, 32) : NULL;
