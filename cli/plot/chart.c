@@ -1,16 +1,10 @@
-/* Charts, and the table of kinds. */
+/* Charts. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
-
-#define X(name, about, help) {#name, about, plot_##name},
-static const plot_kind kinds[] = {PLOT_KINDS(X, X)};
-#undef X
-
-const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
 
 plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour) {
   c->bad |= !CLI_GROW(c->series, c->n);

@@ -77,16 +77,6 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
   tf_prefetch_text(out);
 }
 
-const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
-  *anew = false;
-  for (size_t i = 0; i < u->n_names; i++)
-    if (!strcmp(u->names[i], name)) return u->names[i];
-  char *copy = TF_GROW(u->names, u->n_names) ? strdup(name) : NULL;
-  *anew = copy != NULL;
-  if (copy) u->names[u->n_names++] = copy;
-  return copy;
-}
-
 const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
 
 /* Divides `total` into `count` nearly equal parts: the first `*more` have `*size` + 1, the others `*size`. */
@@ -349,4 +339,14 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
   if (!name || !anew) return name;
   const bool before = tf_micro_in_tiles(k) || (!k->prefix && *u->source->ask);
   return (before ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
+}
+
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
+  *anew = false;
+  for (size_t i = 0; i < u->n_names; i++)
+    if (!strcmp(u->names[i], name)) return u->names[i];
+  char *copy = TF_GROW(u->names, u->n_names) ? strdup(name) : NULL;
+  *anew = copy != NULL;
+  if (copy) u->names[u->n_names++] = copy;
+  return copy;
 }

@@ -9,36 +9,6 @@ static void lower_steps(lowering *w, int n, int k);
 
 /* ---- buffers ------------------------------------------------------------------------------------ */
 
-int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
-  const tf_tensor *t = &w->plan->wl->tensors[z];
-  ir_program *p = w->p;
-  size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.role = argument ? IR_ARGUMENT : IR_BOX,
-                 .tensor = z,
-                 .rank = t->rank,
-                 .words = 1,
-                 .level = level,
-                 .name = name,
-                 .id = p->tensor_id[z],
-                 .shares = -1,
-                 .slots = 1,
-                 .slot = ir_number(0),
-                 .type = low_type(w, z, argument)};
-  b.extent = TF_ARRAY(p->arena, int64_t, rank);
-  b.base = TF_ARRAY(p->arena, ir_atom, rank);
-  if (low_failed(w) || !p->buffers) return 0;
-  const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
-  for (int r = 0; r < t->rank; r++) {
-    b.extent[r] = of ? of->extent[r] : t->extent[r];
-    b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
-    b.words *= b.extent[r];
-  }
-  b.space = argument ? 0 : of ? of->space : 0;
-  if (of && of->role == IR_LASTING) b.role = IR_LASTING;
-  p->buffers[p->n_buffers] = b;
-  return p->n_buffers++;
-}
-
 static bool makes_dim(const tf_op *op, int dim) {
   for (int r = 0; r < op->n_out_dims; r++)
     if (op->dims[r] == dim) return true;

@@ -63,18 +63,6 @@ bool low_stream_check(lowering *w, int n) {
 /* The reduced dim that the loops above the scope split, as op o sees it. */
 static int streamed_dim(const lowering *w, int o) { return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims]; }
 
-ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
-  const tf_op *op = &w->plan->wl->ops[o];
-  ir_stmt *s = low_add(w, kind);
-  if (!s) return NULL;
-  s->op = o;
-  s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
-  if (low_failed(w)) return NULL;
-  for (int r = 0; r < op->n_out_dims; r++)
-    s->range[r] = *low_range(w, o, op->dims[r]);
-  return s;
-}
-
 static bool below(const lowering *w, int child, int o) {
   return tf_plan_above(w->plan, child, w->plan->tree->op_node[o]);
 }

@@ -71,13 +71,6 @@ bool low_has_sums(const lowering *w, int n, int k) {
   return false;
 }
 
-char *low_derived(lowering *w, const char *name, const char *what) {
-  const size_t size = strlen(name) + strlen(what) + 2;
-  char *text = TF_ARRAY(w->p->arena, char, size);
-  if (text) snprintf(text, size, "%s_%s", name, what);
-  return text;
-}
-
 static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
