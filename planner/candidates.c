@@ -64,3 +64,11 @@ void tf_planned_free(tf_planned *p) {
   free(p->measured);
   free(p);
 }
+
+double plan_score(const planner *p, plan_candidate *c) {
+  tf_diags *d = tf_diags_new();
+  c->kernel = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
+  tf_diags_free(d);
+  return c->kernel < 0 ? INFINITY
+                       : tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles, c->traffic, c->kernel);
+}

@@ -25,4 +25,3 @@ void tf_micro_call(FILE *out, const tf_micro_kernel *k, const char *const with[3
     p += n ? n : 1;
   }
 }
-

@@ -418,20 +418,6 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   t->cycles += b->mp->start + (took > outside ? took : outside);
 }
 
-double cu_rate(const ir_program *p) {
-  const tf_arch *a = p->tree->arch;
-  const int home = cu_home(a);
-  const cu_mma *mma = cu_mma_of(p);
-  double best = a->multiprocessor.plain;
-  for (int u = 0; u < a->n_units; u++) {
-    double n = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]);
-    for (int l = home + 1; l <= a->units[u].below; l++)
-      n *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
-    if (a->units[u].kinds >> TF_K_MAC & 1 && n > best) best = n;
-  }
-  return mma ? best * mma->kernel.group / 2 : best;
-}
-
 static block block_of(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   block b = {.p = p, .mp = &a->multiprocessor, .rate = cu_rate(p), .multiprocessors = cu_multiprocessors(p)};

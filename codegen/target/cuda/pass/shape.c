@@ -5,13 +5,6 @@
 
 enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
-/* The first memory whose instances work apart: blocks' own. */
-int cu_home(const tf_arch *a) {
-  for (int l = 1; l < a->n_memories; l++)
-    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
-  return 0;
-}
-
 int64_t cu_shared_bytes(const ir_program *p) { return p->machine.least ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
 
 /* Whether a loop over blocks of the op is still to come. */
