@@ -223,6 +223,10 @@ bool low_independent(const lowering *w, int n, int l);
 void low_infer(lowering *w, int n);
 /* Splits the ranges that loop l splits, without a guard against empty ones. */
 void low_split_leaders(lowering *w, int l, ir_atom digit);
+/* The same; the guard lists ranges of which one must not be empty.  How many; 0: one never is. */
+int low_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard);
+/* All of dim d. */
+ir_range low_whole_range(const tf_workload *wl, int d);
 /* A statement over the output of op o. */
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/lower/lower.h"
+#include "model/flow/online.h"
 
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
@@ -51,4 +52,13 @@ ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
   for (int r = 0; r < op->n_out_dims; r++)
     s->range[r] = *low_range(w, o, op->dims[r]);
   return s;
+}
+
+int low_late_divisor(const lowering *w, int o) {
+  const tf_online *s = w->plan->online;
+  const tf_op *op = &w->plan->facts->wl->ops[o];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (!s || !s->step[o].hands_on || s->step[o].number || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
+  const tf_expr *of = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
+  return of->what == TF_X_READ && by->what == TF_X_READ && s->step[o].read[by->ref] < 0 ? by->ref : -1;
 }

@@ -4,26 +4,6 @@
 #include "codegen/target/cpu/print/print.h"
 #include "model/spec/dims.h"
 
-void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  c_indent(c);
-  fprintf(c->out, "const int64_t d_%s = ", c->p->dim_id[op->dims[k]]);
-  c_atom(c->out, c->p, s->range[k].lo);
-  fputs(";\n", c->out);
-  c_indent(c);
-  fprintf(c->out, "(void)d_%s;\n", c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
-}
-
-void c_length(c_printer *c, const ir_range *r) {
-  if (r->exact) {
-    fprintf(c->out, "%" PRId64, r->most);
-    return;
-  }
-  c_atom(c->out, c->p, r->hi);
-  fputs(" - (", c->out);
-  c_atom(c->out, c->p, r->lo);
-  fputc(')', c->out);
-}
-
 static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const bool groups = p->kernel->group > 1;
@@ -265,20 +245,6 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (!groups) return;
   c_indent(c);
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
-}
-
-void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
-  const cpu_product *p = cpu_of(s)->product;
-  const tf_op *op = &c->wl->ops[s->op];
-  int64_t step = c->p->buffers[p->pack].slots;
-  bool any = false;
-  for (int k = 0; k < op->n_dims; k++) {
-    if (p->pairs.places[k] < 2) continue;
-    step /= p->pairs.places[k];
-    fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
-    if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
-    fprintf(c->out, ") / %" PRId64 " * %" PRId64, cpu_is_matrix(p, k) ? s->range[k].most : 1, step);
-  }
 }
 
 /* Where the panel at hand is packed, in place of where all are. */

@@ -7,8 +7,6 @@
 
 static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) { return cpu_window_kind(c->wl, w->s, i); }
 
-bool c_window_before(const c_printer *c, const c_window *w, int i) { return !cpu_read_moves(c->wl, w->op, i, w->row); }
-
 /* Whether what is taken before the rows hangs on the op's k-th dim: then its loop stands outside. */
 static bool stands_outside(const c_printer *c, const c_window *w, int k) {
   bool any = false;

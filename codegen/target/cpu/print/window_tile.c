@@ -271,3 +271,5 @@ void c_window_tile(c_printer *c, const c_window *w) {
   free(taken);
   free(order);
 }
+
+bool c_window_before(const c_printer *c, const c_window *w, int i) { return !cpu_read_moves(c->wl, w->op, i, w->row); }

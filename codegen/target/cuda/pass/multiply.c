@@ -100,3 +100,10 @@ double cu_rate(const ir_program *p) {
   }
   return mma ? best * mma->kernel.group / 2 : best;
 }
+
+/* The first memory whose instances work apart: blocks' own. */
+int cu_home(const tf_arch *a) {
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
+  return 0;
+}

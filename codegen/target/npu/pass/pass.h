@@ -105,6 +105,10 @@ double npu_clock_program(const tf_npu *p, tf_diags *d);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
+/* At the start of a program.  loose: operands as npu_runs has them then.  NULL: no memory. */
+npu_clock *npu_clock_new(const tf_npu *p, bool loose);
+void npu_clock_free(npu_clock *c);
+npu_terms npu_clock_terms(const npu_clock *c);
 /* Of a loop of more than NPU_LONG steps, those before the ones that are measured, in which queues run ahead of each
  * other as far as slots allow, and how many are measured. */
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };

@@ -1,22 +1,11 @@
 /* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what it lacks, leaving it
  * stores its results, and an op is computed for all of its innermost tile at once. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/skip.h"
-
-void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
-  char text[200];
-  va_list args;
-  if (!b->ok) return;
-  va_start(args, fmt);
-  vsnprintf(text, sizeof text, fmt, args);
-  va_end(args);
-  b->ok = tf_fail(b->d, at, TF_E_LIMIT, "emit for npu: %s", text);
-}
 
 static const tf_workload *workload(const npu_build *b) { return b->p->wl; }
 
@@ -259,8 +248,6 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
            workload(b)->ops[o].name, b->p->arch->memories[level].name);
   return -1;
 }
-
-int npu_level_of(const npu_build *b, int o) { return b->product[o] ? b->t.deep : b->t.vector_level; }
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
