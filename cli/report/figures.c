@@ -1,9 +1,8 @@
-/* Sums over a result that several reports show, and the files that they are written to. */
+/* Sums over a result that several reports show. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 
 static bool add(int64_t *sum, int64_t n) { return !__builtin_add_overflow(*sum, n, sum); }
