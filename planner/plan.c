@@ -3,9 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
 #include "base/locale.h"
-#include "model/eval/hooks.h"
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 

@@ -1,6 +1,4 @@
 /* Element types, and the sums of outputs that are narrower than their sums. */
-#include <stdio.h>
-#include <string.h>
 
 #include "codegen/lower/lower.h"
 

@@ -1,7 +1,6 @@
 /* The ops of a workload: left side, operator, names, iteration space, kinds. */
 #include <string.h>
 
-#include "base/names.h"
 #include "model/spec/workload_read.h"
 
 /* ---- left side ---------------------------------------------------------------------- */

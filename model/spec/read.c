@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/locale.h"
-#include "base/names.h"
-#include "base/utf8.h"
 #include "model/spec/kinds.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"

@@ -1,8 +1,6 @@
 /* TileFlow's files: which sections there are, and in which order they must be read. */
 #include "model/import/tileflow/tileflow.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

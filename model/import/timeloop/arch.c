@@ -1,9 +1,7 @@
 /* Timeloop's architecture as a tree of containers, each with local memories and compute units (0.2, 0.3, and what 0.4's
  * front end hands on). */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "model/import/timeloop/timeloop.h"
 
 /* What the names of the inner loops' places are derived from in 0.4: "inter_PE_spatial" spreads over PE. */

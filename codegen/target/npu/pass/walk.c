@@ -1,6 +1,5 @@
 /* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what it lacks, leaving it
  * stores its results, and an op is computed for all of its innermost tile at once. */
-#include <stdio.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
