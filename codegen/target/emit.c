@@ -16,10 +16,9 @@ enum { N_TARGETS = sizeof targets / sizeof *targets };
 
 /* The row of that name (NULL: the first); NULL: none. */
 static const tf_target *known_target(const char *name) {
-  const tf_target *found = name ? NULL : targets[0];
-  for (int i = 0; i < N_TARGETS && !found; i++)
-    if (!strcmp(targets[i]->name, name)) found = targets[i];
-  return found;
+  for (int i = 0; i < N_TARGETS; i++)
+    if (!name || !strcmp(targets[i]->name, name)) return targets[i];
+  return NULL;
 }
 
 /* The same with the reason in d. */

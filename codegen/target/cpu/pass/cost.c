@@ -344,9 +344,8 @@ static void streamed(walk *w, const ir_stmt *s, bool *in) {
   w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
 }
 
-static void product(walk *w, const ir_stmt *s) {
+static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { MAX_DIMS = 64 };
-  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows, k = (double)s->range[p->k].most,
@@ -394,9 +393,8 @@ static void product(walk *w, const ir_stmt *s) {
 
 /* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing and loading rows of
  * c; plus a jump wherever contiguous elements of b end. */
-static void few(walk *w, const ir_stmt *s) {
+static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { STEPS = 8 };
-  const cpu_product *p = cpu_of(s)->product;
   const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
                k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
   w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
@@ -404,12 +402,13 @@ static void few(walk *w, const ir_stmt *s) {
 }
 
 static void nest(walk *w, const ir_stmt *s) {
-  if (cpu_of(s)->product && cpu_of(s)->product->way == CPU_CHANNELS)
+  const cpu_product *p = cpu_product_of(s);
+  if (p && p->way == CPU_CHANNELS)
     channels(w, s);
-  else if (cpu_of(s)->product && cpu_of(s)->product->way == CPU_FEW)
-    few(w, s);
-  else if (cpu_of(s)->product)
-    product(w, s);
+  else if (p && p->way == CPU_FEW)
+    few(w, s, p);
+  else if (p)
+    product(w, s, p);
   else
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
 }

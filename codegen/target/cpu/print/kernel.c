@@ -283,6 +283,7 @@ static void c_if(c_printer *c, const ir_stmt *s) {
 void c_body(c_printer *c, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
+    const cpu_product *p = cpu_product_of(s);
     switch (s->kind) {
     case IR_LET: c_let(c, s); break;
     case IR_KEEP: c_keep(c, s); break;
@@ -291,11 +292,11 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (cpu_of(s)->product && cpu_of(s)->product->way == CPU_CHANNELS)
+      if (p && p->way == CPU_CHANNELS)
         c_channels(c, s);
-      else if (cpu_of(s)->product && cpu_of(s)->product->way == CPU_FEW)
+      else if (p && p->way == CPU_FEW)
         c_few(c, s);
-      else if (cpu_of(s)->product)
+      else if (p)
         c_product(c, s);
       else if (!cpu_of(s)->done)
         c_nest(c, s, 0);

@@ -79,6 +79,7 @@ void cu_groups_points(const cu_role *r, const ir_stmt *s);
 /* The lets of a body; until tiles of a ring are there; they are given back (back: those `back` turns before). */
 void cu_groups_lets(const cu_role *r, const ir_body *b);
 void cu_groups_full(const cu_role *r, int ring);
+void cu_groups_give(const cu_role *r, int ring, const char *when, const char *stage);
 void cu_groups_give_back(const cu_role *r, int ring);
 void cu_groups_give_last(const cu_role *r, int ring);
 void cu_groups_next(const cu_role *r, int ring);
