@@ -149,6 +149,13 @@ function within(r, names,   p, n, i) {
   return 0
 }
 
+# Whether the name is one that the file, a registry, takes from rooms above.
+function is_row(file, name,   n, p, i) {
+  n = split(registry[file], p, " ")
+  for (i = 3; i <= n; i++) if (index(name, p[i]) == 1) return 1
+  return 0
+}
+
 # Whether taking names leads from a file back to itself, within its room.
 function in_circle(file,   open, done, at, k, i, n, to) {
   open[1] = file; n = 1
@@ -217,12 +224,12 @@ function check_own(name,   to, from_room, to_room, from, here) {
 }
 
 # Tables whose rows stand above them; how many files of a room are in circles.
-FILENAME == lists { if ($1 == "registry") registry[$2] = $3; else if ($1 ~ /^[0-9]/) circles[$2] = $1 + 0; next }
+FILENAME == lists { if ($1 == "registry") registry[$2] = $0; else if ($1 ~ /^[0-9]/) circles[$2] = $1 + 0; next }
 
 # A name of another object file; the build has made those without a folder.
 FILENAME == links {
   from_room = room_of($1); to_room = room_of($2)
-  if ($1 in registry && index($3, registry[$1]) == 1 || !exists($2)) next
+  if (is_row($1, $3) || !exists($2)) next
   if (from_room == to_room) { if (!(($1, $2) in near)) next_to[$1] = next_to[$1] " " $2; near[$1, $2] = 1; next }
   from = floor_of($1); here = floor_of($2)
   if (from < 0 || here < 0) complain((from < 0 ? $1 : $2) " stands on no floor: give it a row in tests/floors.sh")
