@@ -59,7 +59,7 @@ typedef struct {
      * outer dims within these.  m is the output's last dim, n another of its dims.  Elements of a are broadcast from
      * any address: neither windows nor strides need a copy, and no lane idles where rows are short.  The tile is
      * transposed when it is stored.  b is an argument indexed by groups, n and reduced dims alone; its panels, those of
-     * one group after the other, are packed once, in ir_program.packs. */
+     * one group after the other, are packed once, in the cpu_packs of ir_program.notes. */
     struct {
       int64_t row_step; /* of m along a's last rank */
       bool joined;      /* short rows are joined with those of the output's dim before m, where that has few */

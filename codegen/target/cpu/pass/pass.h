@@ -13,7 +13,7 @@ enum { LOW_AT_APART = 1, LOW_AT_ROWS };
 /* platform.c */
 extern const ir_platform low_cpu_platform;
 
-/* product.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, as streamed data need
+/* operands.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, as streamed data need
  * the other half; without bounded memories no limit. */
 int64_t low_close_words(const tf_arch *a);
 int64_t low_line_bytes(const tf_arch *a); /* of the caches; at least 1 */

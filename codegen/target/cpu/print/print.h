@@ -101,7 +101,7 @@ const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
 void c_pack_name(c_printer *c, int buffer);
 const char *c_combine(tf_reduce r); /* "+", or a function of two arguments */
 
-/* nest.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
+/* nest_parts.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
 void c_line(c_printer *c, const char *text);
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_loop_by(c_printer *c, const tf_op *op, const ir_stmt *s, int k, int by); /* in steps */

@@ -88,9 +88,9 @@ int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
-/* shape.c: the memory that each block has for itself; 0: there is none. */
+/* multiply.c: the memory that each block has for itself; 0: there is none. */
 int cu_home(const tf_arch *a);
-/* Bytes of shared memory that a block may have. */
+/* shape.c: bytes of shared memory that a block may have. */
 int64_t cu_shared_bytes(const ir_program *p);
 /* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);
