@@ -75,6 +75,10 @@ const char *tf_diags_file_name(const tf_diags *d, uint16_t file) {
   return file >= 1 && file <= d->n_files ? d->files[file - 1].name : "";
 }
 
+const char *tf_diags_file_text(const tf_diags *d, uint16_t file) {
+  return file >= 1 && file <= d->n_files ? d->files[file - 1].text : NULL;
+}
+
 /* Makes a message one printable line: odd code points become '?', a cut one is dropped. */
 static void tidy(char *msg, size_t size, bool cut) {
   size_t len = strlen(msg), out = 0;

@@ -28,6 +28,12 @@ typedef struct {
   const char *json, *csv;
 } cli_figures;
 
+/* A page of HTML, written as the figures are; force: over a file that is there. */
+typedef struct {
+  const char *html;
+  bool force;
+} cli_page;
+
 /* Options of commands that search for a mapping. */
 typedef struct {
   tf_objective objective;

@@ -61,7 +61,7 @@ BEGIN {
   room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
-  room["cli/session"] = 10
+  room["cli/session"] = 10; room["cli/page"] = 10.5
   room["cli/cmd"] = 11; room["cli/first"] = 11.1
   # floor of a public header: that of the room that implements it
   public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every C file that git tracks is as clang-format writes it; names those that are not, and fails.
+# Every C file, and every script of a page, that git tracks is as clang-format writes it; names those that are not, and fails.
 #   tests/format.sh [--write]     --write: formats them instead
 # Versions differ in what they write: the one that counts is Debian 12's.  Exit status 77: it is not here.
 set -u
@@ -10,7 +10,7 @@ case $([ -z "$tool" ] || "$tool" --version) in
 *"version $version."*) ;;
 *) echo "SKIP: no clang-format $version" && exit 77 ;;
 esac
-files=$(git ls-files -- base model grad search sweep codegen planner net tune cli include tests bench examples 2>/dev/null | grep '\.[ch]$')
+files=$(git ls-files -- base model grad search sweep codegen planner net tune cli include tests bench examples 2>/dev/null | grep -E '\.([ch]|js)$')
 [ -n "$files" ] || { echo "SKIP: no git checkout" && exit 77; }
 if [ "${1:-}" = --write ]; then
   # shellcheck disable=SC2086 # file names hold no spaces

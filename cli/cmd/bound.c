@@ -36,7 +36,7 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
   cli_cell(&t, "cycles");
   cli_cell(&t, "%s", cli_real(b->cycles).s);
-  cli_cell(&t, "%s: that traffic at full bandwidth, or every unit busy all the time",
+  cli_cell(&t, "%s: that traffic at full bandwidth, or all units busy, in whole steps",
            cli_si(b->cycles / a->clock_hz, "s").s);
   cli_cell(&t, "energy");
   cli_cell(&t, "%s", cli_si(b->energy_pj * 1e-12, "J").s);

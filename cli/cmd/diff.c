@@ -5,6 +5,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
+#include "cli/page/page.h"
 #include "cli/report/diff.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
@@ -12,8 +13,9 @@
 typedef struct {
   cli_input in;
   cli_figures figures;
+  cli_page page;
 } diff_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(diff_options, figures)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(diff_options, figures), CLI_PAGE_AT(diff_options, page)};
 
 static const tf_loc nowhere = {0};
 
@@ -83,6 +85,7 @@ static bool write_one(const char *path, const diff *d, void (*how)(const diff *,
 static bool print_all(const diff *d, const diff_options *o) {
   bool ok = !o->figures.json || write_one(o->figures.json, d, diff_json);
   if (o->figures.csv) ok = write_one(o->figures.csv, d, diff_csv) && ok;
+  if (o->page.html) ok = cli_page_diff(o->page.html, d) && ok;
   if (!o->in.quiet && !o->in.stdout_taken) ok = write_one("-", d, diff_text) && ok;
   fflush(stdout); /* before anything goes to stderr */
   return ok;
@@ -108,6 +111,7 @@ static cli_status compare(const sides *f, const diff_options *o) {
 
 static void check(void *options, tf_diags *d) {
   const diff_options *o = options;
+  cli_refuse_over(o->page.html, o->page.force, d);
   if (o->in.n_first && o->in.n_first == o->in.n_files)
     tf_fail(d, nowhere, TF_E_USAGE, "diff needs files after '--', too");
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
+#include "cli/page/page.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 #include "tileflow/emit.h"
@@ -12,26 +13,46 @@ typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
+  cli_page page;
   const char *trace, *target;
 } eval_options;
 static const cli_slot slots[] = {
-    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_AT(eval_options, TRACE, trace),
+    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_PAGE_AT(eval_options, page),
+    CLI_AT_SAYS(eval_options, TRACE, trace,
+                "write what loads, works, stores and is held when: as CSV for plot, FILE.json for Perfetto"),
     CLI_AT_SAYS(eval_options, TARGET, target,
                 "npu, cuda or opencl: beside the model's cycles those that this target expects of its kernel")};
 
 /* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };
 
+static bool write_page(const cli_session *s, const char *path) {
+  cli_text t = {0};
+  cli_report_text(s, &t);
+  const bool ok = cli_page_mapping(path, "eval", s, &t);
+  cli_text_free(&t);
+  return ok;
+}
+
+static bool ends_in(const char *path, const char *end) {
+  const size_t n = strlen(path), m = strlen(end);
+  return n > m && !strcmp(path + n - m, end);
+}
+
+/* FILE.json: as Perfetto and Chrome read it. */
 static bool write_trace(cli_session *s, const char *path) {
   tf_trace *t = tf_trace_of(s->model, TRACE_RUNS, s->diags);
   if (!t) {
     cli_complain(s->diags);
     return false;
   }
-  cli_text csv = {0};
-  cli_trace_csv(s, t, &csv);
+  cli_text out = {0};
+  if (ends_in(path, ".json"))
+    cli_trace_json(s, t, &out);
+  else
+    cli_trace_csv(s, t, &out);
   tf_trace_free(t);
-  return cli_put_text(path, &csv);
+  return cli_put_text(path, &out);
 }
 
 /* Targets whose cycles are all that a kernel takes, or NULL past the last. */
@@ -46,6 +67,7 @@ static void check(void *options, tf_diags *d) {
   const eval_options *o = options;
   cli_text known = {0};
   const char *name;
+  cli_refuse_over(o->page.html, o->page.force, d);
   bool any = !o->target;
   for (int i = 0; (name = target_at(i)); i++) {
     any |= o->target && !strcmp(name, o->target);
@@ -78,6 +100,7 @@ static cli_status run(const void *options) {
   if (status == CLI_DONE) {
     bool ok = cli_write_figures(&s, &o->figures, false);
     if (o->trace) ok = write_trace(&s, o->trace) && ok;
+    if (o->page.html) ok = write_page(&s, o->page.html) && ok;
     if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
     if (!o->in.quiet && !s.spec->mapping_text) {
       fflush(stdout);

@@ -16,6 +16,7 @@
   X(TRACE, "--trace", "FILE|-", RESULT, "write what loads, works, stores and is held when, as CSV for plot") \
   X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
   X(REPORT, "--report", "FILE|-", RESULT, "draw the network as SVG, or as a page of HTML (FILE.html)") \
+  X(HTML, "--html", "FILE|-", RESULT, "write a page to explore: one file, for any browser, that loads nothing") \
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
@@ -108,7 +109,8 @@ typedef struct {
 #define CLI_AT_SAYS(type, option, field, help)                                                                         \
   { CLI_##option, offsetof(type, field), help }
 #define CLI_AT(type, option, field) CLI_AT_SAYS(type, option, field, NULL)
-/* The options of a cli_figures; of a cli_looking. */
+/* The options of a page; of a cli_figures; of a cli_looking. */
+#define CLI_PAGE_AT(type, field) CLI_AT(type, HTML, field.html), CLI_AT(type, FORCE, field.force)
 #define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
 #define CLI_LOOKING_AT(type, field)                                                                                    \
   CLI_AT(type, OBJECTIVE, field.objective), CLI_AT(type, SEED, field.seed), CLI_AT(type, THREADS, field.threads),      \

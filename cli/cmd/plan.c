@@ -8,6 +8,7 @@
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
+#include "cli/page/page.h"
 #include "cli/report/plan_report.h"
 #include "cli/session/input.h"
 #include "cli/session/session.h"
@@ -18,6 +19,7 @@ typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
+  cli_page page;
   int64_t max_ops;
   const char *out, *target, *isa, *dtype, *report, *tuned;
 } plan_options;
@@ -31,6 +33,7 @@ static const cli_slot slots[] = {
     CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
     CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
     CLI_AT(plan_options, REPORT, report),
+    CLI_PAGE_AT(plan_options, page),
     CLI_AT(plan_options, TARGET, target),
     CLI_AT(plan_options, ISA, isa),
     CLI_AT_SAYS(plan_options, DTYPE, dtype,
@@ -136,6 +139,7 @@ static bool write_all(const plan_options *o, const cli_plan *p) {
     ok = cli_put_text(o->figures.csv, &csv) && ok;
   }
   if (o->report) ok = draw(o, p) && ok;
+  if (o->page.html) ok = cli_page_plan(o->page.html, p) && ok;
   if (o->in.quiet || o->in.stdout_taken) return ok;
   cli_plan_text(p, &text);
   return cli_put_text("-", &text) && ok;
@@ -185,6 +189,7 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
 
 static void check(void *options, tf_diags *d) {
   const plan_options *o = options;
+  cli_refuse_over(o->page.html, o->page.force, d);
   if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
   if (o->target && !tf_emit_able(o->target, TF_EMIT_NETWORKS))
     tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);

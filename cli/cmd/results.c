@@ -7,21 +7,23 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
+#include "cli/page/page.h"
 #include "cli/report/report.h"
 #include "cli/report/sweep_report.h"
 
 typedef struct {
   cli_input in;
   cli_figures figures;
+  cli_page page;
   const char *where, *mapping; /* where NULL: every row */
   int64_t top;                 /* 0: not given */
   int64_t point;               /* -1: not given */
   bool merge, machines;
 } results_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),   CLI_AT(results_options, WHERE, where),
-                                 CLI_AT(results_options, TOP, top),          CLI_AT(results_options, POINT, point),
-                                 CLI_AT(results_options, MAPPING, mapping),  CLI_AT(results_options, MERGE, merge),
-                                 CLI_AT(results_options, MACHINES, machines)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures), CLI_PAGE_AT(results_options, page),
+                                 CLI_AT(results_options, WHERE, where),    CLI_AT(results_options, TOP, top),
+                                 CLI_AT(results_options, POINT, point),    CLI_AT(results_options, MAPPING, mapping),
+                                 CLI_AT(results_options, MERGE, merge),    CLI_AT(results_options, MACHINES, machines)};
 
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
@@ -65,7 +67,8 @@ static bool merge(tf_store *s, const results_options *o, bool *failed, tf_diags 
   return ok;
 }
 
-static bool write_files(tf_store *s, const results_options *o, const cli_rows *rows, const tf_sweep_summary *sum) {
+static bool write_files(tf_store *s, const results_options *o, const cli_rows *rows, const tf_sweep_summary *sum,
+                        tf_diags *d) {
   cli_text csv = {0}, json = {0};
   bool ok = true;
   if (o->figures.csv) {
@@ -79,6 +82,7 @@ static bool write_files(tf_store *s, const results_options *o, const cli_rows *r
     cli_sweep_json(tf_store_grid(s), sum, rows, &json);
     ok = cli_put_text(o->figures.json, &json) && ok;
   }
+  if (o->page.html) ok = cli_page_results(o->page.html, s, rows, sum, d) && ok;
   return ok;
 }
 
@@ -95,14 +99,14 @@ static bool print(tf_store *s, const results_options *o, const cli_rows *rows, c
 /* False: reported in d, or on stderr where a file cannot be written (*failed). */
 static bool show(tf_store *s, const results_options *o, bool *failed, tf_diags *d) {
   cli_rows rows = {0};
-  bool listed = o->where || o->top, exported = o->figures.csv || o->figures.json;
+  bool listed = o->where || o->top, exported = o->figures.csv || o->figures.json || o->page.html;
   tf_condition *c = o->where ? tf_condition_read(o->where, s, d) : NULL;
   if (o->where && !c) return false;
   int64_t top = o->top || exported ? o->top : TOP_UNLESS_SAID;
   bool ok = !(listed || exported) || cli_rows_take(&rows, s, c, top, d);
   tf_sweep_summary *sum = ok ? tf_sweep_summary_of(s, d) : NULL;
   if (sum) {
-    ok = write_files(s, o, &rows, sum) && print(s, o, &rows, sum);
+    ok = write_files(s, o, &rows, sum, d) && print(s, o, &rows, sum);
     *failed = !ok;
   }
   tf_sweep_summary_free(sum);
@@ -113,6 +117,7 @@ static bool show(tf_store *s, const results_options *o, bool *failed, tf_diags *
 
 static void check(void *options, tf_diags *d) {
   const results_options *o = options;
+  cli_refuse_over(o->page.html, o->page.force, d);
   if (o->in.n_files > 1 && !o->merge)
     tf_fail(d, nowhere, TF_E_USAGE, "results takes one store; --merge takes the rows of others into it");
   if (o->machines && !o->figures.csv) tf_fail(d, nowhere, TF_E_USAGE, "--machines says what --csv writes: give both");

@@ -6,6 +6,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
+#include "cli/page/page.h"
 #include "cli/report/report.h"
 #include "cli/session/input.h"
 #include "cli/session/session.h"
@@ -19,7 +20,7 @@ typedef struct {
   const char *json;
   cli_looking look;
   const char *out;
-  bool force;
+  cli_page page; /* its `force` is that of `out`, too */
 } best_options;
 static const char evals_help[] = "mappings that may be evaluated, half of them by the solver; without a limit: 100000, "
                                  "fewer for more than three ops";
@@ -31,7 +32,7 @@ static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT_SAYS(best_options, EVALS, look.evals, evals_help),
                                  CLI_AT(best_options, EXPORTABLE, look.exportable),
                                  CLI_AT(best_options, WRITE, out),
-                                 CLI_AT(best_options, FORCE, force)};
+                                 CLI_PAGE_AT(best_options, page)};
 
 /* ---- what was found --------------------------------------------------------------------------- */
 /* A value of the objective, with what it is a value of. */
@@ -263,16 +264,14 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
 }
 
 /* ---- the command ------------------------------------------------------------------------------------ */
-static bool print(const cli_session *s, const best_options *o) {
-  cli_text t = {0};
-  put_found(s, &t);
-  put_figures(s, &t);
-  cli_printf(&t, "\n");
-  cli_mapping_yaml(s, &t);
-  const bool ok = put_limits(s, &t);
-  put_next(s, o, &t);
-  t.bad |= !ok;
-  return cli_put_text("-", &t);
+static void put_screen(const cli_session *s, const best_options *o, cli_text *out) {
+  put_found(s, out);
+  put_figures(s, out);
+  cli_printf(out, "\n");
+  cli_mapping_yaml(s, out);
+  const bool ok = put_limits(s, out);
+  put_next(s, o, out);
+  out->bad |= !ok;
 }
 
 static bool write_all(const cli_session *s, const best_options *o) {
@@ -283,12 +282,19 @@ static bool write_all(const cli_session *s, const best_options *o) {
     cli_mapping_yaml(s, &t);
     ok = cli_put_text(o->out, &t) && ok;
   }
-  return (o->in.quiet || o->in.stdout_taken || print(s, o)) && ok;
+  const bool prints = !o->in.quiet && !o->in.stdout_taken;
+  cli_text screen = {0};
+  if (prints || o->page.html) put_screen(s, o, &screen);
+  if (o->page.html) ok = cli_page_mapping(o->page.html, "best", s, &screen) && ok;
+  if (prints) return cli_put_text("-", &screen) && ok;
+  cli_text_free(&screen);
+  return ok;
 }
 
 static void check(void *options, tf_diags *d) {
   const best_options *o = options;
-  cli_refuse_over(o->out, o->force, d);
+  cli_refuse_over(o->out, o->page.force, d);
+  cli_refuse_over(o->page.html, o->page.force, d);
 }
 
 static cli_status run(const void *options) {

@@ -12,6 +12,8 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
 /* Intervals of time, one row each. */
 void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out);
+/* The same in the Trace Event Format, a microsecond for a cycle. */
+void cli_trace_json(const cli_session *s, const tf_trace *t, cli_text *out);
 /* Version, names and bounds only, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);

@@ -82,6 +82,8 @@ TF_API void tf_diags_free(tf_diags *d);
  * are written as \xNN.  Returns the file number for tf_loc.  Texts live as long as d. */
 TF_API uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len);
 TF_API const char *tf_diags_file_name(const tf_diags *d, uint16_t file);
+/* The text of the file, which ends with a zero; NULL: there is no such file. */
+TF_API const char *tf_diags_file_text(const tf_diags *d, uint16_t file);
 
 /* Append an error (tf_fail), or a note to the last error (tf_note); tf_fail returns false.  Beyond TF_DIAGS_MAX errors
  * only the count grows. */

@@ -1,9 +1,11 @@
-/* Lower bounds for every mapping (docs/SEMANTICS.md section 7): compulsory traffic, and compute at full occupancy. */
+/* Lower bounds for every mapping (docs/SEMANTICS.md section 7): compulsory traffic, and all units busy in whole steps.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
+#include "model/demand/steps.h"
 #include "model/spec/masked.h"
 #include "tileflow/model.h"
 
@@ -94,13 +96,39 @@ bool *tf_bounds_may_wait(const tf_workload *wl) {
   return NULL;
 }
 
-/* Busy time of the machine's units.  The times of ops that can only use one unit add up; the sum over all ops divided
- * by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
-static void compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
+bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u) {
+  int able = 0;
+  for (int k = 0; k < a->n_units; k++)
+    able += !(op->kinds & ~a->units[k].kinds);
+  return able == 1 && !(op->kinds & ~a->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
+}
+
+/* The time of the ops that only units u can run: they share these in any mapping, in whole steps. */
+static bool bound_of_unit(const tf_arch *a, const tf_demand *d, const bool *may_wait, int u, bool thorough,
+                          double *cycles) {
+  const tf_unit *unit = &a->units[u];
+  double mesh[2] = {(double)unit->mesh[0], (double)unit->mesh[1]};
+  bool *mine = calloc((size_t)d->wl->n_ops + 1, sizeof *mine);
+  if (!mine) return false;
+  for (int l = 1; l <= unit->below; l++)
+    mesh[0] *= (double)a->memories[l].mesh[0], mesh[1] *= (double)a->memories[l].mesh[1];
+  for (int o = 0; o < d->wl->n_ops; o++)
+    mine[o] = !may_wait[o] && tf_needs_unit(a, &d->wl->ops[o], u);
+  const double steps = tf_least_steps(d, mine, mesh, thorough ? *cycles * unit->rate : INFINITY);
+  free(mine);
+  *cycles = fmax(*cycles, steps / unit->rate);
+  return steps >= 0;
+}
+
+/* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up; the sum over all ops
+ * divided by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
+static bool compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
   const tf_workload *wl = d->wl;
   double all_rate = 0, all_points = 0;
-  for (int u = 0; u < a->n_units; u++)
+  for (int u = 0; u < a->n_units; u++) {
     all_rate += tf_bounds_units(a, u) * a->units[u].rate;
+    if (!bound_of_unit(a, d, may_wait, u, false, &out->cycles)) return false;
+  }
   for (int o = 0; o < wl->n_ops; o++) {
     double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(d, o);
     if (may_wait[o]) continue;
@@ -109,9 +137,12 @@ static void compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_
     out->energy_pj += isinf(pj) ? 0 : points * pj;
   }
   if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
+  for (int u = 0; u < a->n_units; u++)
+    if (!bound_of_unit(a, d, may_wait, u, true, &out->cycles)) return false;
+  return true;
 }
 
-static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
+static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may_wait, tf_bounds *out, bool *starved) {
   const tf_workload *wl = d->wl;
   const tf_memory *dram = &arch->memories[0];
   double in = 0, back = 0;
@@ -131,11 +162,10 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may
     double scaled = (double)words * t->word_bits / dram->word_bits;
     *(t->producer < 0 ? &in : &back) += scaled;
   }
-  compute_bound(arch, d, may_wait, out);
   double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
   double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
-  double port = dram->one_port ? load + store : load > store ? load : store;
-  out->cycles = port > out->cycles ? port : out->cycles;
+  out->cycles = dram->one_port ? load + store : load > store ? load : store;
+  *starved = !compute_bound(arch, d, may_wait, out);
   out->energy_pj += in * dram->read_pj + back * dram->write_pj;
   return true;
 }
@@ -144,8 +174,9 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may
 static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
   tf_demand d;
   bool *may_wait = tf_bounds_may_wait(wl);
-  bool ok = tf_demand_of(wl, &d) && may_wait && find_bounds(arch, &d, may_wait, out);
-  *starved = tf_arena_failed(d.arena) || !may_wait;
+  *starved = false;
+  bool ok = tf_demand_of(wl, &d) && may_wait && find_bounds(arch, &d, may_wait, out, starved);
+  *starved |= tf_arena_failed(d.arena) || !may_wait;
   free(may_wait);
   tf_demand_free(&d);
   return ok && !*starved;

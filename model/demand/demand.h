@@ -38,6 +38,8 @@ int64_t tf_demand_touched(const tf_demand *d, int z);
 bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part);
 /* Whether the mask removes some of what a reference of op o touches: it moves with both of the mask's dims. */
 bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref);
+/* Whether only units of kind u can do the op's work: ops that divide may defer that. */
+bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u);
 /* Elements of an output of the workload that any mapping computes: all, except for rows that a mask leaves nothing of.
  * -1: it exceeds 2^63 - 1. */
 int64_t tf_demand_made(const tf_demand *d, int z);

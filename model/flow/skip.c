@@ -252,7 +252,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg) {
   for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
     first &= dg[path->loops[__builtin_ctzll(rest)]] == 0;
   if (ev->masked_too) return first;
-  if (ev->plan->skips->whole && tf_skip_divides(ev, node)) {
+  if (!ev->irregular && ev->plan->skips->whole && tf_skip_divides(ev, node)) {
     for (uint64_t rest = again; rest && first; rest &= rest - 1) {
       const int k = __builtin_ctzll(rest);
       first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
@@ -299,7 +299,7 @@ static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = &p->skips->node[n];
   const int up = p->tree->nodes[n].parent;
-  if (up < 0 || p->skips->node[up].may) return false;
+  if (up < 0 || (p->skips->node[up].may && p->skips->node[up].at == up)) return false;
   return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
 }
 

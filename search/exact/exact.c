@@ -27,6 +27,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
+  tf_solve_opts own;   /* what o points to: its budget shrinks where the search after is to have a part */
   const tf_x_tie *tie; /* NULL: no condition on a second objective */
   tf_diags *diags;
   tf_x_floor floor;
@@ -231,6 +232,14 @@ static void next_pass(solver *v) {
   v->quota = v->quota < INT64_MAX / QUOTA_GROWS ? QUOTA_GROWS * v->quota : INT64_MAX;
 }
 
+/* Far from the bound of all mappings the search after finds more than a proof of the space tells: it gets half. */
+static void leave_half(solver *v) {
+  tf_budget *b = &v->own.budget;
+  if (!v->o->after || v->tie || best_of(v) <= tf_x_floor_all(&v->floor) * TF_X_NEAR) return;
+  b->time_limit /= 2;
+  if (b->max_evals > 1) b->max_evals /= 2;
+}
+
 static void run(solver *v) {
   v->open = INFINITY;
   if (meets_floor(v)) return;
@@ -407,6 +416,7 @@ static bool solve(solver *v) {
     const tf_x_start s = {v->arch, v->wl, v->o, v->threads, tf_x_floor_all(&v->floor), begin, v};
     r->evals += tf_x_start_with(&s, &v->watch);
   }
+  leave_half(v);
   if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
   run(v);
   run_whole(v);
@@ -423,9 +433,9 @@ tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf
     tf_out_of_memory(d);
     return NULL;
   }
-  v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
+  v->arch = arch, v->wl = wl, v->own = *o, v->o = &v->own, v->tie = tie, v->known = known, v->diags = d;
   v->in.value = v->out.value = INFINITY;
-  tf_watch_begin(&v->watch, &o->budget);
+  tf_watch_begin(&v->watch, &v->own.budget);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);

@@ -60,7 +60,7 @@ static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {
   tf_model_walk_limit(w->model, WALK_MOST);
   const bool ok = tf_model_eval(w->model, trips, r);
   tf_model_walk_limit(w->model, 0);
-  w->task->counts.evals += tf_model_walked_evals(w->model);
+  tf_x_charge(w);
   return ok;
 }
 

@@ -12,7 +12,12 @@
 
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
-enum { SEED_AFTER = 2, EFFORT_EACH = 4 };        /* of the search after: its seed; most effort an evaluation */
+enum { SEED_AFTER = 2 };                         /* of the search after */
+
+/* Whether the search after takes over before all of the space was tried. */
+static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
+  return o->after && r->stopped_by != TF_STOP_EXHAUSTED && r->value > r->bound * TF_X_NEAR;
+}
 
 /* ---- ties ------------------------------------------------------------------------------------------- */
 /* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
@@ -20,7 +25,7 @@ enum { SEED_AFTER = 2, EFFORT_EACH = 4 };        /* of the search after: its see
 static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   const bool outside = !r->space_proved && r->space_bound >= r->value * (1 - 1e-12);
-  if (!r->tree || o->objective == TF_ENERGY || over || outside) return;
+  if (!r->tree || o->objective == TF_ENERGY || over || outside || unfinished(o, r)) return;
   tf_x_tie tie = {o->objective, r->value};
   tf_solve_opts also = *o;
   also.objective = TF_ENERGY;
@@ -84,16 +89,16 @@ static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 /* ---- the search after --------------------------------------------------------------------------------- */
-/* What is left of the budget once nothing of the space is left to try goes to a search of all mappings, unless what was
- * found is near the bound: no search finds much there. */
+/* What is left of the budget goes to a search of all mappings, unless what was found is near the bound: no search finds
+ * much there. */
 static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
                          tf_diags *d) {
   const tf_budget *all = &o->budget;
-  const int64_t left = all->max_evals ? all->max_evals - r->evals : o->after, most = left < o->after ? left : o->after;
+  const int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
+  const int64_t most = left < o->after || all->time_limit > 0 ? left : o->after;
   const double seconds = all->time_limit - r->seconds;
-  const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
-  if (!r->tree || r->value <= r->bound * TF_X_NEAR || over || most <= 0 || (all->time_limit > 0 && seconds <= 0))
-    return true;
+  const bool over = r->stopped_by == TF_STOP_INTERRUPT || (all->time_limit > 0 && seconds <= 0) || most <= 0;
+  if (!r->tree || r->value <= r->bound * TF_X_NEAR || over) return true;
   const tf_tree *const start[] = {r->tree};
   tf_search_opts so = {.objective = o->objective,
                        .exportable = o->exportable,
@@ -103,12 +108,13 @@ static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_so
                        .starts = start,
                        .n_starts = 1};
   so.budget.seed = SEED_AFTER;
-  so.budget.max_evals = most;
-  so.budget.max_effort = EFFORT_EACH * most;
+  so.budget.max_evals = most < INT64_MAX ? most : 0;
+  so.budget.max_effort = most < INT64_MAX / TF_X_EFFORT_EACH ? TF_X_EFFORT_EACH * most : 0;
   so.budget.time_limit = all->time_limit > 0 ? seconds : 0;
   so.budget.progress = NULL;
   tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
   if (!g) return false;
+  if (unfinished(o, r)) r->stopped_by = g->stopped_by;
   if (g->n_best && g->best[0].value < r->value * (1 - 1e-12)) {
     tf_tree_free(r->tree);
     r->tree = g->best[0].tree;

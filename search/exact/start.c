@@ -21,6 +21,7 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
   return (tf_budget){.seed = 1,
                      .threads = s->threads,
                      .max_evals = evals,
+                     .max_effort = TF_X_EFFORT_EACH * evals,
                      .time_limit = all->time_limit > 0 ? all->time_limit / time_part : 0,
                      .stop = all->stop,
                      .ctx = all->ctx};

@@ -8,6 +8,7 @@
 /* What is within this of the lower bound is near enough for the searches before and after the branch and bound: they
  * look for its ties, and end. */
 #define TF_X_NEAR 1.01
+enum { TF_X_EFFORT_EACH = 4 }; /* most effort of one of their evaluations, on average */
 
 typedef struct {
   const tf_arch *arch;

@@ -1,6 +1,8 @@
 /* Workers: set-up, trip counts of the open part, stopping. */
 #include "search/exact/state.h"
 
+#include "model/eval/hooks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +66,9 @@ void tf_x_state_free(tf_x_state *s) {
   free(s->left);
 }
 
+/* Quick evaluations whose effort counts as one evaluation more. */
+enum { EFFORT_AN_EVAL = 16 };
+
 /* ---- stopping --------------------------------------------------------------------------------- */
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
@@ -74,6 +79,14 @@ bool tf_x_spend(tf_x_worker *w) {
   if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
   if (tf_watch_over(k->watch)) k->cut = true;
   return !k->cut;
+}
+
+void tf_x_charge(tf_x_worker *w) { w->task->counts.evals += tf_model_effort(w->model) / EFFORT_AN_EVAL; }
+
+bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_result *r) {
+  const bool known = tf_model_partial(w->model, trips, open, r);
+  tf_x_charge(w);
+  return known;
 }
 
 /* ---- completing ------------------------------------------------------------------------------- */

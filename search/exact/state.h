@@ -1,6 +1,7 @@
 /* What the parts of a worker share. */
 #ifndef SEARCH_EXACT_STATE_H
 #define SEARCH_EXACT_STATE_H
+#include "model/cost/open.h"
 #include "search/exact/walk.h"
 
 enum { TF_X_MEMO = 4096, TF_X_RULES = 1024 };
@@ -48,6 +49,10 @@ void tf_x_state_free(tf_x_state *s);
 void tf_x_complete(tf_x_worker *w, tf_x_state *s);
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w);
+/* Counts the evaluation just made as more than one where it took the effort of many quick ones. */
+void tf_x_charge(tf_x_worker *w);
+/* tf_model_partial, charged. */
+bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_result *r);
 
 /* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the other Tiles on its
  * path can fill with the lengths that are left. */

@@ -100,7 +100,7 @@ static bool judge(scene *c) {
   set_units(c);
   tf_open open = {x->open, c->units, c->time, c->all};
   /* what cannot be counted incomplete may be countable when complete */
-  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) {
+  if (!tf_x_partial(w, c->now.trips, &open, &r)) {
     if (!keep_choice(c, c->parent)) w->task->failed = true;
     return !w->task->failed;
   }
@@ -151,7 +151,7 @@ static bool spread(void *ctx, const tf_x_spread *s) {
   c->units[x->op] = tf_x_most_units(w, x->op, c->stage, &c->now);
   tf_open open = {c->open_before, c->units, c->time_before, c->all};
   if (!tf_x_spend(w)) return false;
-  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) return true;
+  if (!tf_x_partial(w, c->now.trips, &open, &r)) return true;
   if (!c->alone && lacks_instances(w->t, c->stage, &r)) {
     w->task->counts.by_mesh++;
     return false;
@@ -236,7 +236,7 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   tf_open open = {x->alone, c->units, NULL, c->all};
   double time = 0, pj = 0; /* if it cannot be counted: nothing is proved */
   if (!tf_x_spend(w)) return false;
-  bool known = tf_model_partial(w->model, c->now.trips, &open, &r);
+  bool known = tf_x_partial(w, c->now.trips, &open, &r);
   if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
   if (known && c->passes_load) time -= tf_model_first_load(w->model, c->node);
   if (known) pj = (r.energy_pj - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
@@ -290,7 +290,7 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     units[o] = 1;
   tf_open open = {t->behind, units, NULL, NULL};
-  if (!t->apart || goal == TF_TRAFFIC || !tf_model_partial(w->model, base->trips, &open, &r))
+  if (!t->apart || goal == TF_TRAFFIC || !tf_x_partial(w, base->trips, &open, &r))
     return true; /* no bounds of single ops */
   w->own = NULL;
   for (int o = 0; o < t->facts->wl->n_ops && ok; o++)
@@ -315,7 +315,7 @@ static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound
     w->open_pj += least_pj_of(w, o);
   }
   tf_open open = {t->behind, units, time, all};
-  if (!tf_model_partial(w->model, base->trips, &open, &r)) return true;
+  if (!tf_x_partial(w, base->trips, &open, &r)) return true;
   *bound = fmax(*bound, tf_x_bound_of(w, &r));
   return tf_x_promises(w, *bound);
 }
@@ -353,7 +353,7 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
     c->time_before[o] = energy ? 0 : own->list[mid].bound;
     w->open_pj = c->open_pj + (energy ? own->list[mid].bound : own->least_pj);
     if (!tf_x_spend(w)) return 0;
-    bool known = tf_model_partial(w->model, c->base->trips, &open, &r);
+    bool known = tf_x_partial(w, c->base->trips, &open, &r);
     if (!known || tf_x_promises(w, tf_x_bound_of(w, &r)))
       lo = mid + 1;
     else

@@ -1,0 +1,297 @@
+/* Lower bounds on the steps that ops take on a mesh of units.
+ *
+ * One op.  A mapping gives each dim d a number of instances on each axis, x[d] and y[d]; their products are at most the
+ * mesh.  Where the op's tiles are the boxes of one grid, dim by dim, it runs at least  prod ceil(E[d] / (x[d] y[d]))
+ * steps: the tiles cover the E[d] values of d, and each takes whole steps.  The least of that is found by branch and
+ * bound over the dims, shortest first; the last takes all that is left of the mesh.
+ *
+ * Several ops.  In a tree, a set of ops runs as Seq or Shar of two parts (times add up) or as Para or Pipe of two (the
+ * longer counts, and the units are split), and each part again.  So the least time of a set by its number of units is a
+ * staircase, made of those of its parts.  There n units spread as any product up to n, whatever the axes. */
+#include "model/demand/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/spec/dims.h"
+
+enum {
+  DIMS = 16,
+  NODES = 20000, /* of the branch and bound */
+  OPS = 4,       /* most ops of which staircases are made */
+  SETS = 1 << OPS
+};
+
+typedef struct {
+  const tf_demand *d;
+  double mesh[2], units;
+  int *leader; /* [op * n_dims + i] of dim i of the op */
+} search;
+
+/* ---- where the tiles of an op are a grid ------------------------------------------------------------------------ */
+enum { NO_GRID = -1 };
+
+static int slot_of(const tf_op *op, int dim) {
+  for (int i = 0; i < op->n_dims; i++)
+    if (op->dims[i] == dim) return i;
+  return -1;
+}
+
+static int *leader_at(const search *s, int o, int i) { return &s->leader[o * s->d->wl->n_dims + i]; }
+
+/* What leads rank i of the tensor that a reference of the reader reads. */
+static int led_by(const search *s, int reader, const tf_ref *ref, int i) {
+  const tf_index *ix = &ref->index[i];
+  if (ix->n_terms != 1 || ix->terms[0].coef != 1 || ix->c != 0) return NO_GRID;
+  const int slot = slot_of(&s->d->wl->ops[reader], ix->terms[0].dim);
+  return slot < 0 ? NO_GRID : *leader_at(s, reader, slot);
+}
+
+/* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: they differ, or their
+ * tiles of it may overlap or leave parts out. */
+static int find_leader(const search *s, int o, int i) {
+  const tf_workload *wl = s->d->wl;
+  const tf_op *op = &wl->ops[o];
+  const tf_tensor *made = &wl->tensors[op->out];
+  int leader = op->dims[i];
+  bool first = true;
+  if (tf_demanded(s->d, o, leader) != wl->dims[leader].extent) return NO_GRID;
+  if (i >= op->n_out_dims) return leader;
+  if (tf_is_viewed(wl, op->out)) return NO_GRID;
+  for (int c = 0; c < made->n_consumers; c++)
+    for (int r = 0; r < wl->ops[made->consumers[c]].n_reads; r++) {
+      const tf_ref *ref = &wl->ops[made->consumers[c]].reads[r];
+      if (ref->tensor != op->out) continue;
+      const int of = led_by(s, made->consumers[c], ref, i);
+      if (!first && of != leader) return NO_GRID;
+      leader = of;
+      first = false;
+    }
+  return leader;
+}
+
+static void find_leaders(search *s) {
+  const tf_workload *wl = s->d->wl;
+  for (int k = wl->n_ops - 1; k >= 0; k--)
+    for (int i = 0; i < wl->ops[wl->topo[k]].n_dims; i++)
+      *leader_at(s, wl->topo[k], i) = find_leader(s, wl->topo[k], i);
+}
+
+/* Whether every mapping tiles the op by boxes of one grid; fills in the extents of its dims longer than 1. */
+static bool on_grid(const search *s, int o, int *n, double *extent) {
+  const tf_op *op = &s->d->wl->ops[o];
+  *n = 0;
+  if (s->d->masked || op->n_dims > DIMS) return false;
+  for (int i = 0; i < op->n_dims; i++) {
+    const int leader = *leader_at(s, o, i);
+    bool own = leader != NO_GRID;
+    for (int k = 0; k < i; k++)
+      own &= *leader_at(s, o, k) != leader;
+    if (!own) return false;
+    if (s->d->wl->dims[op->dims[i]].extent > 1) extent[(*n)++] = (double)s->d->wl->dims[op->dims[i]].extent;
+  }
+  return true;
+}
+
+/* ---- one op on the whole mesh ------------------------------------------------------------------------------------ */
+typedef struct {
+  int n, nodes;                          /* nodes left */
+  double extent[DIMS], behind[DIMS + 1]; /* points of the dims from each on */
+  double best;
+} spread;
+
+static void sort(int n, double *extent) {
+  for (int i = 1; i < n; i++)
+    for (int k = i; k > 0 && extent[k] < extent[k - 1]; k--) {
+      const double e = extent[k];
+      extent[k] = extent[k - 1], extent[k - 1] = e;
+    }
+}
+
+/* The next smaller number of instances that leaves more of n: of those with one quotient only the largest counts. */
+static double fewer(double n, double instances) { return floor(n / (floor(n / instances) + 1)); }
+
+static void spread_dim(spread *s, int k, double x, double y, double steps) {
+  const double e = s->extent[k];
+  if (s->nodes-- <= 0) return;
+  if (k == s->n - 1) {
+    s->best = fmin(s->best, steps * ceil(e / (x * y)));
+    return;
+  }
+  double on_x = fmin(x, e);
+  while (on_x >= 1) {
+    double on_y = fmin(y, ceil(e / on_x));
+    while (on_y >= 1) {
+      const double now = steps * ceil(e / (on_x * on_y)), left_x = floor(x / on_x), left_y = floor(y / on_y);
+      if (now * fmax(1, s->behind[k + 1] / (left_x * left_y)) < s->best) spread_dim(s, k + 1, left_x, left_y, now);
+      on_y = fewer(y, on_y);
+    }
+    on_x = fewer(x, on_x);
+  }
+}
+
+static double least_of_one(const search *s, int o) {
+  spread of = {.nodes = NODES, .best = INFINITY};
+  const double least = tf_demanded_points(s->d, o) / s->units;
+  if (!on_grid(s, o, &of.n, of.extent)) return least;
+  if (of.n == 0) return 1;
+  sort(of.n, of.extent);
+  of.behind[of.n] = 1;
+  for (int k = of.n - 1; k >= 0; k--)
+    of.behind[k] = of.behind[k + 1] * of.extent[k];
+  spread_dim(&of, 0, s->mesh[0], s->mesh[1], 1);
+  return of.nodes >= 0 ? fmax(of.best, least) : least;
+}
+
+/* ---- staircases ---------------------------------------------------------------------------------------------------
+ */
+/* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are kept as logarithms. */
+#define EDGE 1.002
+typedef struct {
+  int n;
+  double *low;            /* [n] EDGE^b */
+  double *steps[SETS];    /* [set of ops][n] */
+  double *units, *before; /* [n] of the ways to spread the dims so far: least logarithm of units, and least steps */
+  double *also[2];        /* [n] the same with one dim more */
+} stairs;
+
+static int bin_of(const stairs *st, double log_units) {
+  const int b = (int)floor(log_units / log(EDGE) + 1e-9);
+  return b < st->n ? b : st->n - 1;
+}
+
+/* All ways to spread what was spread so far, and a dim of extent e on any number of instances. */
+static void one_dim_more(const search *s, stairs *st, double e) {
+  const double most = log(s->units) + 1e-9;
+  for (int b = 0; b < st->n; b++)
+    st->also[0][b] = st->also[1][b] = INFINITY;
+  double on = fmin(e, s->units);
+  while (on >= 1) {
+    const double steps = ceil(e / on);
+    on = ceil(e / steps); /* the fewest instances with so many steps */
+    const double more = log(on);
+    for (int b = 0; b < st->n; b++) {
+      if (isinf(st->before[b])) continue;
+      if (st->units[b] + more > most) break;
+      const int to = bin_of(st, st->units[b] + more);
+      st->also[0][to] = fmin(st->also[0][to], st->units[b] + more);
+      st->also[1][to] = fmin(st->also[1][to], st->before[b] * steps);
+    }
+    on--;
+  }
+  memcpy(st->units, st->also[0], (size_t)st->n * sizeof *st->units);
+  memcpy(st->before, st->also[1], (size_t)st->n * sizeof *st->before);
+}
+
+static void stairs_of_one(const search *s, stairs *st, int o, double *steps) {
+  double extent[DIMS];
+  int n;
+  const bool grid = on_grid(s, o, &n, extent);
+  for (int b = 0; b < st->n; b++)
+    st->units[b] = st->before[b] = INFINITY;
+  st->units[0] = 0, st->before[0] = 1;
+  for (int k = 0; k < n && grid; k++)
+    one_dim_more(s, st, extent[k]);
+  for (int b = 0; b < st->n; b++) {
+    const double least = tf_demanded_points(s->d, o) / fmin(s->units, st->low[b] * EDGE);
+    steps[b] = grid ? fmin(st->before[b], b ? steps[b - 1] : INFINITY) : least;
+  }
+}
+
+/* The least of a Para of two sets on the units of bin b: the one has those of bin i at least, the other the rest. */
+static double side_by_side(const search *s, const stairs *st, int one, int other, int b) {
+  const double units = fmin(s->units, st->low[b] * EDGE), *a = st->steps[one], *c = st->steps[other];
+  int lo = 0, hi = b; /* the first bin with which the one takes no longer than the other */
+  while (lo < hi) {
+    const int mid = (lo + hi) / 2;
+    const double left = units - st->low[mid];
+    if (left >= 1 && a[mid] > c[bin_of(st, log(left))])
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  double best = INFINITY;
+  for (int i = lo > 0 ? lo - 1 : 0; i <= lo; i++)
+    if (units - st->low[i] >= 1) best = fmin(best, fmax(a[i], c[bin_of(st, log(units - st->low[i]))]));
+  return best;
+}
+
+static void join(const search *s, stairs *st, int set) {
+  for (int b = 0; b < st->n; b++)
+    st->steps[set][b] = INFINITY;
+  for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set)
+    for (int b = 0; b < st->n; b++) {
+      const double after = st->steps[part][b] + st->steps[set ^ part][b];
+      st->steps[set][b] = fmin(st->steps[set][b], fmin(after, side_by_side(s, st, part, set ^ part, b)));
+    }
+}
+
+/* The least of all n ops where some run side by side, and whole[set], the least where none do, of each set. */
+static double least_joined(const search *s, const stairs *st, int n, double *whole) {
+  for (int set = 1; set < 1 << n; set++)
+    for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set) {
+      whole[set] = fmin(whole[set], whole[part] + whole[set ^ part]);
+      whole[set] = fmin(whole[set], side_by_side(s, st, part, set ^ part, st->n - 1));
+    }
+  return whole[(1 << n) - 1];
+}
+
+static bool make(const search *s, int n, stairs *st, double **all) {
+  st->n = (int)floor(log(s->units) / log(EDGE) + 1e-9) + 1;
+  const size_t length = (size_t)st->n;
+  double *at = *all = malloc(((size_t)(1 << n) + 5) * length * sizeof *at);
+  if (!at) return false;
+  st->low = at, st->units = at + length, st->before = at + 2 * length;
+  st->also[0] = at + 3 * length, st->also[1] = at + 4 * length;
+  for (int set = 0; set < 1 << n; set++)
+    st->steps[set] = at + (5 + (size_t)set) * length;
+  for (int b = 0; b < st->n; b++)
+    st->low[b] = exp(b * log(EDGE)) * (1 - 1e-9);
+  return true;
+}
+
+/* `after`: what each op takes with all units. */
+static double least_of_few(const search *s, const int *ops, int n, const double *after) {
+  stairs st;
+  double *all, whole[SETS];
+  if (!make(s, n, &st, &all)) return -1;
+  for (int set = 1; set < 1 << n; set++) {
+    whole[set] = INFINITY;
+    if (set & (set - 1)) {
+      join(s, &st, set);
+      continue;
+    }
+    const int k = __builtin_ctz((unsigned)set);
+    whole[set] = after[k];
+    stairs_of_one(s, &st, ops[k], st.steps[set]);
+  }
+  const double least = least_joined(s, &st, n, whole);
+  free(all);
+  return least;
+}
+
+double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double known) {
+  search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], NULL};
+  int ops[OPS] = {0}, n = 0;
+  double after[OPS], points = 0, seq = 0, longest = 0;
+  s.leader = malloc(((size_t)d->wl->n_ops * (size_t)d->wl->n_dims + 1) * sizeof *s.leader);
+  if (!s.leader) return -1;
+  find_leaders(&s);
+  for (int o = 0; o < d->wl->n_ops; o++) {
+    if (!mine[o] || tf_demanded_points(d, o) <= 0) continue;
+    const double one = least_of_one(&s, o);
+    points += tf_demanded_points(d, o);
+    seq += one;
+    longest = fmax(longest, one);
+    if (n < OPS) ops[n] = o, after[n] = one;
+    n++;
+  }
+  double least = fmax(points / s.units, longest);
+  if (n <= OPS && n > 1 && seq > fmax(least, known) * (1 + 1e-12)) {
+    const double few = least_of_few(&s, ops, n, after);
+    least = few < 0 ? few : fmax(least, few);
+  }
+  free(s.leader);
+  return least;
+}
