@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool gr_fail_memory(gr_draft *d) {
-  if (!d->failed) tf_out_of_memory(d->diags);
-  d->failed = true;
-  return false;
-}
-
 /* The array with room for one more than n. */
 static void *grow(gr_draft *d, void *old, int n, int *room, size_t size) {
   if (n < *room) return old;

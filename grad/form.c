@@ -162,3 +162,9 @@ void gr_each_read(const gr_expr *e, void (*f)(void *ctx, const gr_expr *read), v
   for (int i = 0; e->node.what == TF_X_CALL && i < e->node.n_args; i++)
     gr_each_read(e->arg[i], f, ctx);
 }
+
+bool gr_fail_memory(gr_draft *d) {
+  if (!d->failed) tf_out_of_memory(d->diags);
+  d->failed = true;
+  return false;
+}

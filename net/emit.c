@@ -12,7 +12,7 @@ enum { FILES_EACH = 3, FILES_MORE = 8, FILE_NAME = 40 };
 /* ---- kernels ------------------------------------------------------------------------------------------------ */
 /* Whether the kernel has panels that may be packed beforehand. */
 static bool packs_some(const net_kernel *k) {
-  bool any = k->program->n_packs > 0;
+  bool any = k->program->n_notes > 0;
   for (int i = 0; i < k->files->n; i++)
     if (!strcmp(k->files->file[i].name, "kernel.h")) any = any && strstr(k->files->file[i].text, "_packed(void)");
   return any;
@@ -31,8 +31,8 @@ static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
   ir_program *p = lower(e, i, o);
   bool *may = p ? calloc((size_t)wl->n_tensors + 1, sizeof *may) : NULL;
-  for (int k = 0; may && k < p->n_packs; k++)
-    may[wl->ops[p->packs[k].op].reads[p->packs[k].product->b].tensor] = true;
+  for (int k = 0; may && k < p->n_notes; k++)
+    may[wl->ops[cpu_pack_at(p, k)->op].reads[cpu_pack_at(p, k)->product->b].tensor] = true;
   e->kernel[i].may = may;
   ir_free(p);
   return may || (p && tf_out_of_memory(e->d));
@@ -85,21 +85,24 @@ static int kernels_of(const net_emission *e) {
 static bool gather_packs(net_emission *e) {
   int most = 0;
   for (int i = 0; i < e->plan->n; i++)
-    if (e->kernel[i].program) most += e->plan->n * e->kernel[i].program->n_packs;
-  e->whole.packs = calloc((size_t)most + 1, sizeof *e->whole.packs);
-  if (!e->whole.packs) return tf_out_of_memory(e->d);
+    if (e->kernel[i].program) most += e->plan->n * e->kernel[i].program->n_notes;
+  e->packs = calloc((size_t)most + 1, sizeof *e->packs);
+  e->whole.notes = calloc((size_t)most + 1, sizeof *e->whole.notes);
+  if (!e->packs || !e->whole.notes) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++) {
     const net_kernel *k = net_called(e, i);
     if (!k->program) continue; /* impossible: the group has a kernel */
     bool inputs = k->packs;
-    const int from = e->whole.n_packs;
-    for (int p = 0; p < k->program->n_packs; p++) {
-      const int op = e->plan->groups[i].group->op[k->program->packs[p].op];
-      const ir_product *product = k->program->packs[p].product;
+    const int from = e->whole.n_notes;
+    for (int p = 0; p < k->program->n_notes; p++) {
+      const int op = e->plan->groups[i].group->op[cpu_pack_at(k->program, p)->op];
+      const cpu_product *product = cpu_pack_at(k->program, p)->product;
       inputs = inputs && e->wl->tensors[e->wl->ops[op].reads[product->b].tensor].producer < 0;
-      e->whole.packs[e->whole.n_packs++] = (ir_pack){.op = op, .product = product};
+      cpu_pack *pack = &e->packs[e->whole.n_notes];
+      *pack = (cpu_pack){.note = {&cpu_no_note}, .op = op, .product = product};
+      e->whole.notes[e->whole.n_notes++] = &pack->note;
     }
-    if (!inputs) e->whole.n_packs = from;
+    if (!inputs) e->whole.n_notes = from;
   }
   return true;
 }
@@ -115,7 +118,7 @@ static void begin_package(net_emission *e) {
                            .name = C_NAME,
                            .entry = C_NAME,
                            .within = e->data == IR_BF16 ? "3e-2" : "1e-4",
-                           .packed = e->whole.n_packs,
+                           .packed = e->whole.n_notes,
                            .on_threads = true};
 }
 
@@ -280,7 +283,8 @@ tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_
     free(e.kernel[i].changes);
   }
   free(e.kernel);
-  free(e.whole.packs);
+  free(e.whole.notes);
+  free(e.packs);
   tf_net_memory_free(&e.memory);
   return out;
 }

@@ -25,6 +25,7 @@ typedef struct {
   tf_net_memory memory;
   net_kernel *kernel; /* [plan->n] */
   ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */
+  cpu_pack *packs;    /* of `whole` */
   tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;

@@ -33,9 +33,9 @@ static bool packs(const net_emission *e, int i) {
   const net_kernel *k = net_called(e, i);
   const tf_net_group *g = &e->plan->groups[i];
   bool ok = k->packs;
-  for (int p = 0; ok && p < k->program->n_packs; p++) {
-    const tf_op *op = &k->group->group->workload->ops[k->program->packs[p].op];
-    const int t = op->reads[k->program->packs[p].product->b].tensor;
+  for (int p = 0; ok && p < k->program->n_notes; p++) {
+    const tf_op *op = &k->group->group->workload->ops[cpu_pack_at(k->program, p)->op];
+    const int t = op->reads[cpu_pack_at(k->program, p)->product->b].tensor;
     ok = e->wl->tensors[g->group->tensor[t]].producer < 0;
   }
   return ok;
@@ -104,7 +104,7 @@ static void packing(FILE *out, const net_emission *e) {
   fprintf(out,
           "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
           C_NAME, C_NAME);
-  for (int p = 0; p < e->whole.n_packs; p++)
+  for (int p = 0; p < e->whole.n_notes; p++)
     fputs(" || !args->", out), c_field(out, c_packed_tensor(&e->package, p)->name);
   fprintf(out,
           ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n  char *at = packed;\n  "

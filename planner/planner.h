@@ -46,8 +46,8 @@ bool plan_whole_ops(planner *p, tf_tree **made);
 bool plan_polish(planner *p, const tf_tree *open, int from);
 /* halo.c: adds the first candidates once more, with what windows read of products kept from step to step. */
 bool plan_halos(planner *p);
-/* rank.c: fills in the candidate's kernel.  Returns its ranking value in cycles, lower is better; infinite: it cannot
- * be emitted. */
+/* candidates.c: fills in the candidate's kernel.  Returns its ranking value in cycles, lower is better; infinite: it
+ * cannot be emitted. */
 double plan_score(const planner *p, plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is known: they are a
  * lower bound on its own value, or kernels are dear to make. */
@@ -59,7 +59,7 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
-/* plan.c: whether the caller has said stop; whether he has, or the time is over. */
+/* candidates.c: whether the caller has said stop; whether he has, or the time is over. */
 bool plan_stopped(const planner *p);
 bool plan_over(const planner *p);
 /* Seconds of the budget that are left; 0: they are not limited. */

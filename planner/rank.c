@@ -18,14 +18,6 @@ enum { COUNTED = 8 };
  * of ShuffleNetV2 none that is worth its fusing began above this. */
 static const double LOST = 3;
 
-double plan_score(const planner *p, plan_candidate *c) {
-  tf_diags *d = tf_diags_new();
-  c->kernel = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
-  tf_diags_free(d);
-  return c->kernel < 0 ? INFINITY
-                       : tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles, c->traffic, c->kernel);
-}
-
 bool plan_is_behind(const planner *p, double cycles, double value) {
   const char *target = p->o->target;
   if (tf_emit_cycles_whole(target)) return cycles > value && tf_emit_cycles_expected(target);

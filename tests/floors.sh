@@ -1,12 +1,16 @@
 #!/bin/sh
-# The house has floors; an #include may only point down.  Prints each one that does not, with
-# the reason, and fails.
-#   tests/floors.sh [ROOT]
+# The house has floors; an #include may only point down, and so may what an object file takes from another (a function, a
+# table).  Prints each one that does not, with the reason, and fails.
+#   tests/floors.sh [ROOT [LINKS]]
+# LINKS: lines "FROM TO NAME" (tests/links.sh), one for each name that FROM's object takes from TO's.
 # A room that is added gets a row in `room`, a public header one in `public`, a foreign library
 # one in `foreign`.
+# Within a room objects may take names of each other in circles only where tests/circles.txt says so, and in no more files.
 set -u
+links=${2:+$(realpath "$2")}
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
+lists=${links:+$(ls tests/circles.txt 2>/dev/null)}
 files=$(find base model grad search sweep codegen planner net tune cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
@@ -14,7 +18,7 @@ edges=$(mktemp) || exit 2
 trap 'rm -f "$edges"' EXIT
 
 # shellcheck disable=SC2086 # file names hold no spaces
-awk -v edges="$edges" '
+awk -v edges="$edges" -v links="$links" -v lists="$lists" '
 BEGIN {
   # floor of a room
   room["base"] = 0; room["base/db"] = 0.1
@@ -40,6 +44,7 @@ BEGIN {
   room["codegen/ir"] = 5.1
   room["codegen/lower"] = 5.2;            room["codegen/intrin"] = 5.2
   room["codegen/intrin/table"] = 5.3 # a program of the build
+  room["codegen/target/cpu/note"] = 5.25; room["codegen/target/cuda/note"] = 5.25
   room["codegen/target/cpu/pass"] = 5.3;  room["codegen/target/cpu/print"] = 5.3
   room["codegen/target"] = 5.4
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
@@ -144,6 +149,45 @@ function within(r, names,   p, n, i) {
   return 0
 }
 
+# Whether the name is one that the file, a registry, takes from rooms above.
+function is_row(file, name,   n, p, i) {
+  n = split(registry[file], p, " ")
+  for (i = 3; i <= n; i++) if (index(name, p[i]) == 1) return 1
+  return 0
+}
+
+# Whether taking names leads from a file back to itself, within its room.
+function in_circle(file,   open, done, at, k, i, n, to) {
+  open[1] = file; n = 1
+  for (i = 1; i <= n; i++) {
+    k = split(next_to[open[i]], to, " ")
+    for (at = 1; at <= k; at++) {
+      if (to[at] == file) return 1
+      if (!(to[at] in done)) { done[to[at]] = 1; open[++n] = to[at] }
+    }
+  }
+  return 0
+}
+
+function count_circles(   file, r, n, all) {
+  for (file in next_to)
+    if (in_circle(file)) { n[room_of(file)]++; all[room_of(file)] = all[room_of(file)] " " file }
+  for (r in n) {
+    total += n[r]
+    if (n[r] > circles[r] + 0) {
+      printf "%s: %d files take names of each other in circles, %d may (tests/circles.txt); what several need goes below " \
+             "them, what calls all of them above:\n   %s\n", r, n[r], circles[r], all[r]
+      bad++
+    }
+  }
+  for (r in circles)
+    if (n[r] + 0 < circles[r]) {
+      printf "%s: %d files in circles, tests/circles.txt says %d: let it say so\n", r, n[r], circles[r]
+      bad++
+    }
+  printf "links: %d files in circles\n", total
+}
+
 # Where a quoted include is found: public headers, from the root, or beside the file.
 function resolve(name,   dir) {
   dir = FILENAME; sub(/[^\/]*$/, "", dir)
@@ -179,6 +223,21 @@ function check_own(name,   to, from_room, to_room, from, here) {
     complain("points up: " from_room " is floor " from ", " to " is floor " here)
 }
 
+# Tables whose rows stand above them; how many files of a room are in circles.
+FILENAME == lists { if ($1 == "registry") registry[$2] = $0; else if ($1 ~ /^[0-9]/) circles[$2] = $1 + 0; next }
+
+# A name of another object file; the build has made those without a folder.
+FILENAME == links {
+  from_room = room_of($1); to_room = room_of($2)
+  if (is_row($1, $3) || !exists($2)) next
+  if (from_room == to_room) { if (!(($1, $2) in near)) next_to[$1] = next_to[$1] " " $2; near[$1, $2] = 1; next }
+  from = floor_of($1); here = floor_of($2)
+  if (from < 0 || here < 0) complain((from < 0 ? $1 : $2) " stands on no floor: give it a row in tests/floors.sh")
+  else if (beside(from_room, to_room)) complain("rooms on one floor do not call each other: " from_room " and " to_room)
+  else if (here > from) complain("points up: " from_room " is floor " from ", " to_room " is floor " here)
+  next
+}
+
 /^[ \t]*#[ \t]*include[ \t]*</ {
   name = $0; sub(/^[^<]*</, "", name); sub(/>.*/, "", name)
   if (name ~ /^tileflow\//) {
@@ -195,8 +254,14 @@ function check_own(name,   to, from_room, to_room, from, here) {
     complain("a tree is passed on as a tree (tf_tree_copy, tf_tree_place): only readers of files, which are named in " \
              "tests/floors.sh, call tf_tree_parse")
 }
-END { exit bad > 0 }
-' $files
+/([=!]= *|case )TF_(SEQ|SHAR|PARA|PIPE)[^A-Z_]/ && FILENAME !~ /^(tests|bench)\// {
+  complain("code asks for a property of a scope (tf_scope_at), not for its name: a column of TF_SCOPES")
+}
+/strn?cmp\([^;]*"(cpu|cuda|opencl|npu|staged|sm_)/ && FILENAME !~ /^(tests|bench|codegen\/target\/[^\/]*)\// {
+  complain("code asks what a target can (tf_emit_able, its row), not for its name")
+}
+END { if (links != "") count_circles(); exit bad > 0 }
+' $lists $files $links
 arrows=$?
 
 # Inside a room, too, no header may come back to itself.

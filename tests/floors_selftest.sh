@@ -92,9 +92,33 @@ echo 'tf_tree *t = tf_tree_parse(text, at, arch, wl, d);' >>"$house/planner/p.c"
 sh "$floors" "$house" | grep -q 'only readers of files' || { echo "a tree that is parsed anew is not seen"; failed=1; }
 mend planner/p.c
 
+# A scope that is asked for by name.
+echo 'bool drops = n->scope == TF_SEQ;' >>"$house/model/cost/c.c"
+sh "$floors" "$house" | grep -q 'a property of a scope' || { echo "a scope that is asked for by name is not seen"; failed=1; }
+mend model/cost/c.c
+
+# A target that is asked for by name.
+echo 'if (!strcmp(o->target, "cpu")) return;' >>"$house/cli/l.c"
+sh "$floors" "$house" | grep -q 'what a target can' || { echo "a target that is asked for by name is not seen"; failed=1; }
+mend cli/l.c
+
 # Two headers of one room that include each other.
 echo '#include "search/run/r.h"' >"$house/search/run/q.h"
 echo '#include "search/run/q.h"' >>"$house/search/run/r.h"
 sh "$floors" "$house" | grep -q 'include each other' || { echo "a cycle is not seen"; failed=1; }
+
+# expect_link LINES WORDS: of what objects take from each other.
+expect_link() {
+  printf "$1" >"$house/links"
+  said=$(sh "$floors" "$house" "$house/links")
+  echo "$said" | grep -qF "$2" || { printf 'links %s: expected "%s", got:\n%s\n' "$1" "$2" "$said"; failed=$((failed + 1)); }
+}
+touch "$house/search/run/q.c"
+expect_link 'base/b.c model/cost/c.c tf_c\n' 'points up: base is floor 0, model/cost is floor 4.2'
+expect_link 'search/run/r.c codegen/ir/i.c ir_i\n' 'do not call each other: search/run and codegen/ir'
+expect_link 'codegen/ir/i.c codegen/lower/w.c low_w\n' 'points up: codegen/ir is floor 5.1'
+mkdir -p "$house/codegen/target/cpu/note" && touch "$house/codegen/target/cpu/note/n.c"
+expect_link 'codegen/ir/i.c codegen/target/cpu/note/n.c cpu_edit\n' 'points up: codegen/ir is floor 5.1'
+expect_link 'search/run/r.c search/run/q.c q\nsearch/run/q.c search/run/r.c r\n' 'search/run: 2 files take names'
 
 [ $failed -eq 0 ] && echo "floors.sh sees all of it"

@@ -33,10 +33,9 @@ static const cli_slot slots[] = {
     CLI_AT(emit_options, DUMP_IR, dump_ir), CLI_AT(emit_options, NO_TEST, no_test),
     CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule)};
 
-/* Whether the isa is one of the target's own, which says itself which these are. */
-static bool is_own_isa(const emit_options *o) {
-  return o->isa && !strcmp(o->target, "cuda") && (!strncmp(o->isa, "sm_", 3) || !strcmp(o->isa, "wmma"));
-}
+/* Whether kernels are for this computer's processors, whose best instruction set is taken if none is named. */
+static bool is_here(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_HERE); }
+static bool is_own_isa(const emit_options *o) { return o->isa && tf_emit_owns_isa(o->target, o->isa); }
 
 /* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
@@ -46,7 +45,7 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   for (size_t i = 0; i < o->in.n_set; i++)
     cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
   cli_printf(t, " --target %s", o->target);
-  if (!strcmp(o->target, "cpu") || is_own_isa(o)) cli_printf(t, " --isa %s", isa);
+  if (is_here(o) || is_own_isa(o)) cli_printf(t, " --isa %s", isa);
   if (o->tuned) cli_printf(t, " --tuned %s", o->tuned);
   if (o->schedule) cli_printf(t, " --schedule %s", o->schedule);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
@@ -69,7 +68,7 @@ typedef struct {
 static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
   const emit_options *o = r->o;
   const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .instrs = r->instrs, .choices = o->choices};
-  char *ir = tf_emit_ir(p->tree, o->target, o->isa || strcmp(o->target, "cpu") != 0 ? &e : NULL, d);
+  char *ir = tf_emit_ir(p->tree, o->target, o->isa || !is_here(o) ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
   free(ir);
@@ -78,7 +77,7 @@ static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
 
 static void print_next_step(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
-  const char *of = strcmp(r->o->target, "cpu") != 0 ? r->o->target : r->plan.kernel.isa;
+  const char *of = is_here(r->o) ? r->plan.kernel.isa : r->o->target;
   const char *masked = cli_masked_line(p->tree->workload);
   if (masked) puts(masked);
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
@@ -86,7 +85,7 @@ static void print_next_step(const tf_planned *p, const job *r) {
 
 /* Of other targets, test.c wants their device. */
 static cli_status test(const tf_emitted *e, const tf_planned *p, const job *r) {
-  if (r->o->no_test || strcmp(r->o->target, "cpu") != 0 || cli_is_there(r->o->out)) return CLI_DONE;
+  if (r->o->no_test || !is_here(r->o) || cli_is_there(r->o->out)) return CLI_DONE;
   return cli_selftest(e, r->plan.kernel.isa, (double)p->result.points, r->o->in.quiet);
 }
 
@@ -198,31 +197,50 @@ static void no_target(const char *name, tf_diags *d) {
   cli_text_free(&known);
 }
 
-/* Reports options that the CPU target has, and this one has not. */
-static void check_cpu(const emit_options *o, tf_diags *d) {
+/* The first target that can; "none". */
+static const char *able(tf_emit_ability what) {
+  const char *name;
+  for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
+    if (tf_emit_able(name, what)) return name;
+  return "none";
+}
+
+/* Another target's instruction set, or none's. */
+static void no_isa(const emit_options *o, tf_diags *d) {
+  cli_text whose = {0};
+  const char *name;
+  for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
+    if (tf_emit_isas(name)) cli_printf(&whose, "%s are %s's, ", tf_emit_isas(name), name);
+  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no --isa %.40s: %sthe rest %s's", o->target, o->isa,
+          whose.text ? whose.text : "", able(TF_EMIT_HERE));
+  cli_text_free(&whose);
+}
+
+/* Reports options that are there for other targets than this one. */
+static void check_able(const emit_options *o, tf_diags *d) {
   const struct {
     bool given;
-    const char *option;
-  } own[] = {{o->micro, "--micro"}, {o->measure, "--measure"}};
-  if (o->isa && !is_own_isa(o))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "--target %s has no --isa %.40s: sm_80, sm_90a and wmma are cuda's, the rest cpu's", o->target, o->isa);
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-    if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
-  tf_emit_has_dtype(o->target, o->dtype, d);
+    tf_emit_ability asks;
+    const char *options;
+  } row[] = {{o->micro, TF_EMIT_MICRO, "--micro is"}, {o->measure, TF_EMIT_HERE, "--measure is"}};
+  if (o->isa && !is_here(o) && !is_own_isa(o)) no_isa(o, d);
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    if (row[i].given && !tf_emit_able(o->target, row[i].asks))
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s of --target %s alone", row[i].options, able(row[i].asks));
+  if (!is_here(o)) tf_emit_has_dtype(o->target, o->dtype, d);
 }
 
 static void check(void *options, tf_diags *d) {
   emit_options *o = options;
-  if (!o->target) o->target = "cpu";
+  if (!o->target) o->target = tf_emit_target(0, NULL);
   bool kernels = false;
   if (!is_target(o->target, &kernels))
     no_target(o->target, d);
   else if (!kernels && (o->out || o->measure))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
             o->target);
-  else if (kernels && strcmp(o->target, "cpu") != 0)
-    check_cpu(o, d);
+  else if (kernels)
+    check_able(o, d);
   if (!o->out && !o->dump_ir) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
   if (o->out && !strcmp(o->out, "-"))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
@@ -231,8 +249,8 @@ static void check(void *options, tf_diags *d) {
   if (o->tuned && o->schedule) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule each say which mapping");
   if ((o->tuned || o->schedule) && o->measure)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure looks for a mapping, --tuned and --schedule say which");
-  if ((o->tuned || o->schedule) && strcmp(o->target, "cpu") != 0)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule are of --target cpu alone");
+  if ((o->tuned || o->schedule) && !tf_emit_able(o->target, TF_EMIT_TUNED))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule are of --target %s alone", able(TF_EMIT_TUNED));
   if (o->measure && !o->out)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
@@ -241,7 +259,7 @@ static void check(void *options, tf_diags *d) {
 static cli_status run_network(const emit_options *o) {
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
-  if (strcmp(o->target, "cpu") != 0 || o->measure || o->dump_ir || !o->out) {
+  if (!tf_emit_able(o->target, TF_EMIT_NETWORKS) || o->measure || o->dump_ir || !o->out) {
     fputs(
         "tileflow: error[E_USAGE]: a plan is emitted for --target cpu, with -o, and without --measure and --dump-ir\n",
         stderr);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/plot/kinds.h"
 
 /* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c), help. */
 /* clang-format off */
@@ -51,7 +52,7 @@
     "time the kernels of the model's N best mappings here, and keep the fastest") \
   X(LADDER, "--ladder", NULL, FLAG, "schedules from plain loops to the first choice, each with what it moves") \
   X(MEASURE_ALL, "--measure", NULL, FLAG, "of the ladder: time the kernel of each step here") \
-  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, points, heat, diff, timeline, occupancy") \
+  X(AS, "--as", "KIND", WORD, PLOT_NAMES) \
   X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
   X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
   X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \

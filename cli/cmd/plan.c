@@ -191,7 +191,7 @@ static void check(void *options, tf_diags *d) {
   const plan_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
-  if (o->target && strcmp(o->target, "cpu") != 0)
+  if (o->target && !tf_emit_able(o->target, TF_EMIT_NETWORKS))
     tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
   if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
   if (o->dtype && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target cpu, too");

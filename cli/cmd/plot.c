@@ -30,7 +30,7 @@ static const tf_loc nowhere = {0};
 /* NULL with an error in d. */
 static const plot_kind *find_kind(const char *name, tf_diags *d) {
   cli_nearest near = cli_nearest_to(name);
-  char known[120] = "";
+  char known[240] = "";
   for (int k = 0; plot_kind_at(k); k++) {
     const char *its = plot_kind_at(k)->name;
     if (!strcmp(its, name)) return plot_kind_at(k);
@@ -111,18 +111,7 @@ static cli_status run(const void *options) {
 const cli_command cmd_plot = {
     .name = "plot",
     .summary = "figures of results, drawn by gnuplot",
-    .about = "Draws what other commands wrote as a figure, ready for a paper:\n"
-             "bars: JSON of eval, several mappings side by side; --y cycles, energy, words\n"
-             "bars: CSV; --x the groups, --y the figure, --by the bars\n"
-             "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
-             "slope: JSON or CSV of bound, and JSON of eval: machines on it\n"
-             "convergence: logs of search, or CSV with evaluations and best\n"
-             "pareto: CSV, or a sweep's store; --x cycles --y energy_pj if not given\n"
-             "lines, points: CSV, --x, --y, --by\n"
-             "heat: CSV, --x, --y, --z\n"
-             "diff: JSON of diff, what differs, as ratios\n"
-             "timeline: CSV of eval --trace, what loads, works and stores when\n"
-             "occupancy: the same CSV, words held meanwhile\n"
+    .about = "Draws what other commands wrote as a figure, ready for a paper:\n" PLOT_HELP
              "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
              "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",

@@ -1,30 +1,10 @@
-/* Charts, and the table of kinds. */
+/* Charts. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
-
-static const plot_kind kinds[] = {
-    {"bars",
-     "JSON of eval, several mappings side by side: cycles, energy or words of each resource; CSV: --y of each --x and "
-     "--by",
-     plot_bars},
-    {"roofline", "JSON of eval: the machine's roofs at each memory, the mappings as points", plot_roofline},
-    {"slope", "JSON or CSV of bound: least words proved and found, by the words on chip; JSON of eval: machines on it",
-     plot_slope},
-    {"convergence", "logs of search, or CSV with evaluations and best", plot_convergence},
-    {"pareto", "CSV, or the store of a sweep: points in two figures, and those that none beats", plot_pareto},
-    {"points", "CSV: a point a row, marks for each --by", plot_points},
-    {"heat", "CSV: one figure over two params", plot_heat},
-    {"lines", "CSV: one figure over another, a line for each --by", plot_lines},
-    {"diff", "JSON of diff: what differs between two mappings, term by term", plot_diff},
-    {"timeline", "CSV of eval --trace: what loads, works and stores when", plot_timeline},
-    {"occupancy", "CSV of eval --trace: words held over time in each memory", plot_occupancy},
-};
-
-const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
 
 plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour) {
   c->bad |= !CLI_GROW(c->series, c->n);

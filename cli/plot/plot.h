@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/plot/kinds.h"
 #include "cli/text.h"
 
 /* ---- input ---------------------------------------------------------------------------------- */
@@ -118,17 +119,10 @@ typedef struct {
 /* NULL past the last. */
 const plot_kind *plot_kind_at(int k);
 
-bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_points(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
-bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+#define X(name, about, help)                                                                                           \
+  bool plot_##name(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+PLOT_KINDS(X, X)
+#undef X
 
 /* ---- output ------------------------------------------------------------------------------------ */
 void plot_csv(const plot_chart *c, cli_text *out);

@@ -4,16 +4,10 @@
 
 #include "tileflow/tree.h"
 
-static const char *const scope_keys[TF_N_SCOPES] = {
-#define X(id, key, words, time, content) [TF_##id] = key,
-    TF_SCOPES(X)
-#undef X
-};
-
 void cli_node_head(const tf_tree *t, int node, cli_text *out) {
   const tf_node *n = &t->nodes[node];
   if (n->kind == TF_TILE) cli_printf(out, "%s", t->arch->memories[n->level].name);
-  if (n->kind == TF_SCOPE) cli_printf(out, "%s", scope_keys[n->scope]);
+  if (n->kind == TF_SCOPE) cli_printf(out, "%s", tf_scope_at(n->scope)->key);
   if (n->kind == TF_OP) cli_printf(out, "op %s", t->workload->ops[n->op].name);
 }
 

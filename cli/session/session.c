@@ -109,14 +109,6 @@ cli_status cli_adopt(cli_session *s, tf_tree *tree, const char *origin) {
   return tf_tree_place(tree, "(mapping found)", s->diags) ? CLI_DONE : fail(s);
 }
 
-cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l) {
-  cli_status status = cli_open(s, in);
-  if (status == CLI_DONE) status = cli_check_sections(s);
-  if (status != CLI_DONE) return status;
-  if (!s->tree || s->tree->open) status = s->tree ? cli_search(s, l) : cli_find(s, l);
-  return status == CLI_DONE ? cli_count_words(s) : status;
-}
-
 void cli_close(cli_session *s) {
   cli_starts_free(&s->starts);
   tf_search_free(s->search);

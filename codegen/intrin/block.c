@@ -60,8 +60,13 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
           "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"
           "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n"
           "#define FETCH(p, writes) __builtin_prefetch((const void *)(p), writes)\n"
-          "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
-          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
+          "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%senum { LANES = ",
+          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->headers ? isa->headers : "");
+  if (isa->lanes_of)
+    fputs(isa->lanes_of, out);
+  else
+    fprintf(out, "%d", isa->lanes);
+  fprintf(out, " };\n%s", isa->text);
   fprintf(out,
           "enum { ADDS = 1, FAR_A = 2, FAR_C = 4, FILLS = 8 };\n"
           "/* Rows to be prefetched: they come from afar, and no stream tells the machine where a row ends. */\n"
@@ -70,16 +75,6 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
           "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n",
           LINE_BYTES);
   tf_prefetch_text(out);
-}
-
-const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
-  *anew = false;
-  for (size_t i = 0; i < u->n_names; i++)
-    if (!strcmp(u->names[i], name)) return u->names[i];
-  char *copy = TF_GROW(u->names, u->n_names) ? strdup(name) : NULL;
-  *anew = copy != NULL;
-  if (copy) u->names[u->n_names++] = copy;
-  return copy;
 }
 
 const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
@@ -344,4 +339,14 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
   if (!name || !anew) return name;
   const bool before = tf_micro_in_tiles(k) || (!k->prefix && *u->source->ask);
   return (before ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
+}
+
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
+  *anew = false;
+  for (size_t i = 0; i < u->n_names; i++)
+    if (!strcmp(u->names[i], name)) return u->names[i];
+  char *copy = TF_GROW(u->names, u->n_names) ? strdup(name) : NULL;
+  *anew = copy != NULL;
+  if (copy) u->names[u->n_names++] = copy;
+  return copy;
 }

@@ -56,8 +56,7 @@
   "}\n"
 #define ALL_HALVES HALVES("sum", "add") HALVES("most", "max") HALVES("least", "min")
 
-static const char portable[] = "enum { LANES = 1 };\n"
-                               "typedef float vec;\n"
+static const char portable[] = "typedef float vec;\n"
                                "static inline vec vec_zero(void) { return 0; }\n"
                                "static inline vec vec_splat(float x) { return x; }\n"
                                "static inline vec vec_load(const float *p) { return *p; }\n"
@@ -75,9 +74,6 @@ static const char portable[] = "enum { LANES = 1 };\n"
                                "}\n";
 
 static const char sse2[] =
-    "#include <immintrin.h>\n"
-    "#include <string.h>\n"
-    "enum { LANES = 4 };\n"
     "typedef __m128 vec;\n"
     "static inline vec vec_zero(void) { return _mm_setzero_ps(); }\n"
     "static inline vec vec_splat(float x) { return _mm_set1_ps(x); }\n"
@@ -96,8 +92,6 @@ static const char sse2[] =
     "static inline float vec_least(vec v) { return lanes_least(v); }\n";
 
 static const char avx2[] =
-    "#include <immintrin.h>\n"
-    "enum { LANES = 8 };\n"
     "typedef __m256 vec;\n"
     "static inline vec vec_zero(void) { return _mm256_setzero_ps(); }\n"
     "static inline vec vec_splat(float x) { return _mm256_set1_ps(x); }\n"
@@ -123,8 +117,6 @@ static const char avx2[] =
     "static inline void vec_store_part(float *p, vec v, int n) { _mm256_maskstore_ps(p, vec_first(n), v); }\n";
 
 static const char avx512[] =
-    "#include <immintrin.h>\n"
-    "enum { LANES = 16 };\n"
     "typedef __m512 vec;\n"
     "static inline vec vec_zero(void) { return _mm512_setzero_ps(); }\n"
     "static inline vec vec_splat(float x) { return _mm512_set1_ps(x); }\n"
@@ -149,9 +141,6 @@ static const char avx512[] =
                                  "vec_first(n), v); }\n";
 
 static const char neon[] =
-    "#include <arm_neon.h>\n"
-    "#include <string.h>\n"
-    "enum { LANES = 4 };\n"
     "typedef float32x4_t vec;\n"
     "static inline vec vec_zero(void) { return vdupq_n_f32(0); }\n"
     "static inline vec vec_splat(float x) { return vdupq_n_f32(x); }\n"
@@ -201,36 +190,70 @@ static const char neon[] =
 #define PLAIN "no-avx,no-bmi,no-bmi2,no-lzcnt,no-movbe"
 #define ALL "f32 bf16 int8"
 
+/* What rows of a family have in common. */
+#define SSE .lanes = 4, .registers = 16, .headers = INTEL STRING, .text = sse2, .shuffle = "_mm", .words = &tf_words_sse
+#define AVX2                                                                                                           \
+  .lanes = 8, .registers = 16, .headers = INTEL, .text = avx2, .shuffle = "_mm256", .words = &tf_words_avx2,           \
+  .plain = PLAIN
+#define AVX512                                                                                                         \
+  .lanes = 16, .registers = 32, .headers = INTEL, .text = avx512, .shuffle = "_mm512", .plain = PLAIN, .picks = true
+#define NEON .lanes = 4, .registers = 32, .headers = ARM STRING, .text = neon, .words = &tf_words_neon
+#define INTEL "#include <immintrin.h>\n"
+#define ARM "#include <arm_neon.h>\n"
+#define STRING "#include <string.h>\n"
+
 static const tf_micro_isa isas[] = {
-    {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, TF_MICRO_VECTORS, false, NULL},
-    {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", &tf_words_sse, TF_MICRO_VECTORS, false,
-     NULL},
-    {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, PLAIN, avx2, "_mm256", &tf_words_avx2,
-     TF_MICRO_VECTORS, false, NULL},
-    {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8",
-     CPU_V3 " && leaf7(1, 0, 4)", PLAIN, avx2, "_mm256", &tf_words_avx2, TF_MICRO_VECTORS, false, NULL},
-    {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", &tf_words_avx512, TF_MICRO_VECTORS, true,
-     NULL},
-    {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, PLAIN, avx512,
-     "_mm512", &tf_words_avx512, TF_MICRO_VECTORS, true, NULL},
-    {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16",
-     HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16", CPU_BF16, PLAIN, avx512, "_mm512",
-     &tf_words_bf16, TF_MICRO_VECTORS, true, NULL},
-    {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
-     HAS_V4 /* clang 14 spells these macros without an underscore */
+    {.name = "portable", .lanes = 1, .registers = 16, .flags = "", .machine = "1", .data = ALL, .text = portable},
+    {.name = "sse2", SSE, .flags = "-msse2", .machine = "defined(__SSE2__)", .data = ALL, .has = "1"},
+    {.name = "avx2", AVX2, .flags = V3, .machine = "defined(__AVX2__) && defined(__FMA__)", .data = ALL, .has = CPU_V3},
+    {.name = "avxvnni",
+     AVX2,
+     .flags = V3 " -mavxvnni",
+     .machine = "defined(__AVX2__) && defined(__AVXVNNI__)",
+     .data = "int8",
+     .has = CPU_V3 " && leaf7(1, 0, 4)"},
+    {.name = "avx512", AVX512, .words = &tf_words_avx512, .flags = V4, .machine = HAS_V4, .data = ALL, .has = CPU_V4},
+    {.name = "avx512_vnni",
+     AVX512,
+     .words = &tf_words_avx512,
+     .flags = V4 " -mavx512vnni",
+     .machine = HAS_V4 " && defined(__AVX512VNNI__)",
+     .data = "int8",
+     .has = CPU_VNNI},
+    {.name = "avx512_bf16",
+     AVX512,
+     .words = &tf_words_bf16,
+     .flags = V4 " -mavx512vnni -mavx512bf16",
+     .machine = HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)",
+     .data = "bf16",
+     .has = CPU_BF16},
+    {.name = "amx",
+     AVX512,
+     .words = &tf_words_bf16,
+     .flags = V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
+     .machine = HAS_V4 /* clang 14 spells these macros without an underscore */
      " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
      "(defined(__AMX_INT8__) || defined(__AMXINT8__))",
-     "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", &tf_words_bf16, TF_MICRO_TILES, true, NULL},
-    {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, &tf_words_neon,
-     TF_MICRO_VECTORS, false, NULL},
-    {"neon_dot", 4, 32, "-march=armv8.2-a+dotprod -ffp-contract=fast",
-     "defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)", "int8", NULL, NULL, neon, NULL, &tf_words_neon,
-     TF_MICRO_VECTORS, false, NULL},
-    {"neon_i8mm", 4, 32, "-march=armv8.2-a+dotprod+i8mm -ffp-contract=fast",
-     "defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)", "int8", NULL, NULL, neon, NULL, &tf_words_neon,
-     TF_MICRO_VECTORS, false, NULL},
-    {"sme", 4, 32, "-ffp-contract=fast", "defined(__aarch64__) && defined(__GNUC__) && defined(__linux__)",
-     "f32 bf16 int8", NULL, NULL, neon, NULL, &tf_words_neon, TF_MICRO_OUTER, false, NULL},
+     .data = "bf16 int8",
+     .has = CPU_BF16 " && TILES_ALLOWED()",
+     .tiles = TF_MICRO_TILES},
+    {.name = "neon", NEON, .flags = "-ffp-contract=fast", .machine = "defined(__aarch64__)", .data = ALL},
+    {.name = "neon_dot",
+     NEON,
+     .flags = "-march=armv8.2-a+dotprod -ffp-contract=fast",
+     .machine = "defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)",
+     .data = "int8"},
+    {.name = "neon_i8mm",
+     NEON,
+     .flags = "-march=armv8.2-a+dotprod+i8mm -ffp-contract=fast",
+     .machine = "defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)",
+     .data = "int8"},
+    {.name = "sme",
+     NEON,
+     .flags = "-ffp-contract=fast",
+     .machine = "defined(__aarch64__) && defined(__GNUC__) && defined(__linux__)",
+     .data = "f32 bf16 int8",
+     .tiles = TF_MICRO_OUTER},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) { return i >= 0 && i < (int)(sizeof isas / sizeof *isas) ? &isas[i] : NULL; }

@@ -4,13 +4,6 @@
 #include "codegen/intrin/tile.h"
 #include "codegen/intrin/words.h"
 
-const char *tf_micro_type(ir_type t) {
-  static const char *const name[] = {
-      [IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t",
-      [IR_I8] = "int8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
-  return name[t];
-}
-
 static const char portable_int8[] = "typedef int32_t int8s;\n"
                                     "typedef int32_t ivec;\n"
                                     "static inline ivec ivec_zero(void) { return 0; }\n"
@@ -41,8 +34,6 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name) {
   return NULL;
 }
 
-const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel) { return (const void *)kernel; }
-
 /* Data that the kernel multiplies, narrowed to its own types or not. */
 ir_type tf_micro_data_of(const tf_micro_kernel *k) { return k->kernel.c == IR_I32 ? IR_I8 : k->kernel.a; }
 
@@ -72,20 +63,6 @@ bool tf_micro_has_tiles(const ir_machine *t) {
 }
 
 /* ---- text of a kernel that is described ------------------------------------------------------------------------ */
-
-void tf_micro_call(FILE *out, const tf_micro_kernel *k, const char *const with[3]) {
-  for (const char *p = k->call; *p;) {
-    const size_t n = strspn(p, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-    const char *put = NULL;
-    for (int m = 0; m < 3 && n; m++)
-      if (strlen(k->operand[m]) == n && !strncmp(p, k->operand[m], n)) put = with[m];
-    if (put)
-      fputs(put, out);
-    else
-      fprintf(out, "%.*s", n ? (int)n : 1, p);
-    p += n ? n : 1;
-  }
-}
 
 /* Operands in registers: groups of a, broadcast or of two rows; those of b side by side. */
 static void take_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {

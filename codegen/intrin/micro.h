@@ -22,7 +22,9 @@ typedef enum { TF_MICRO_VECTORS, TF_MICRO_SQUARES, TF_MICRO_TILES, TF_MICRO_OUTE
 /* One row of the table of instruction sets. */
 typedef struct tf_micro_isa {
   const char *name;
-  int lanes, registers; /* lanes: float32 a vector register; number of registers */
+  int lanes, registers; /* lanes: float32 a vector register, as tiles are planned; number of registers */
+  const char *lanes_of; /* C constant of the same, LANES in the text, where the compiler knows it; NULL: `lanes` */
+  const char *headers;  /* what the text includes; NULL: nothing */
   const char *flags;    /* options for gcc and clang to compile the text */
   const char *machine;  /* preprocessor condition under which the text can be compiled */
   const char *data;     /* data types for which it is better than the rows above: "f32 bf16 int8" */

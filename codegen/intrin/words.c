@@ -1,6 +1,10 @@
 /* Registers as kernels of products see them: of 32-bit words, whatever these hold; and bfloat16 that leaves them. */
 #include "codegen/intrin/words.h"
 
+#include <string.h>
+
+#include "codegen/intrin/micro.h"
+
 /* A group of 32 bits as an integer; and a workaround for gcc 12, which otherwise moves integer sums to the stack and
  * back at every step.  CLASS: of registers, as constraints of asm call it. */
 #define GROUP(CLASS)                                                                                                   \
@@ -194,3 +198,26 @@ const tf_micro_words tf_words_neon = {
     .pair = "vreinterpretq_s32_s8(vcombine_s8(vld1_s8((const void *)p), vld1_s8((const void *)q)))",
     .square = squares_neon,
 };
+
+const char *tf_micro_type(ir_type t) {
+  static const char *const name[] = {
+      [IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t",
+      [IR_I8] = "int8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
+  return name[t];
+}
+
+const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel) { return (const void *)kernel; }
+
+void tf_micro_call(FILE *out, const tf_micro_kernel *k, const char *const with[3]) {
+  for (const char *p = k->call; *p;) {
+    const size_t n = strspn(p, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    const char *put = NULL;
+    for (int m = 0; m < 3 && n; m++)
+      if (strlen(k->operand[m]) == n && !strncmp(p, k->operand[m], n)) put = with[m];
+    if (put)
+      fputs(put, out);
+    else
+      fprintf(out, "%.*s", n ? (int)n : 1, p);
+    p += n ? n : 1;
+  }
+}

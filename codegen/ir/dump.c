@@ -103,87 +103,10 @@ static void forget(const dump *d, const ir_stmt *s) {
   fputc('\n', d->out);
 }
 
-static const char *dim(const dump *d, const tf_op *op, int k) { return d->wl->dims[op->dims[k]].name; }
-
-static const char *read_name(const dump *d, const tf_op *op, int read) {
-  return d->wl->tensors[op->reads[read].tensor].name;
-}
-
-static bool pads(const dump *d, const tf_op *op, int read) {
-  const tf_tensor *z = &d->wl->tensors[op->reads[read].tensor];
-  bool any = false;
-  for (int r = 0; r < z->rank; r++)
-    any |= z->pad[r] > 0;
-  return any;
-}
-
-static const char *const prefetched_next[] = {[IR_NEXT_NONE] = "",
-                                              [IR_NEXT_SAME] = " (prefetches its next)",
-                                              [IR_NEXT_LANES] = " (prefetches the next, then along lanes)",
-                                              [IR_NEXT_SUMS] = " (prefetches the next, then along the sum)"};
-
-/* Prints rows, lanes and reduced dims, and the panels of channels. */
-static void sides(const dump *d, const tf_op *op, const ir_product *p) {
-  const bool channels = p->way == IR_CHANNELS, joined = channels && p->channels.joined;
-  if (p->m < 0)
-    fputs("product: one row", d->out);
-  else
-    fprintf(d->out, "product: rows along %s%s%s", joined ? dim(d, op, p->m - 1) : "", joined ? " and " : "",
-            dim(d, op, p->m));
-  fprintf(d->out, ", lanes along %s, sums over %s", dim(d, op, p->n), dim(d, op, p->k));
-  if (!channels) return;
-  for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
-    fprintf(d->out, " %s", dim(d, op, k));
-  fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->channels.panel);
-  if (p->channels.last != p->channels.panel) fprintf(d->out, ", the last of %d", p->channels.last);
-  fputs(prefetched_next[p->channels.next], d->out);
-}
-
-static void slab(const dump *d, const tf_op *op, const ir_product *p) {
-  const int read = ir_slab_of(p);
-  fprintf(d->out, ", %s copied%s%s", read_name(d, op, read), pads(d, op, read) ? " with its borders" : "",
-          p->keep_slab ? " until its box changes" : "");
-  for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[read].tensor].rank; r++)
-    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
-}
-
-/* Prints the product's dims, then its packed operands and their layout. */
-static void product(const dump *d, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
-  const tf_op *op = &d->wl->ops[s->op];
-  sides(d, op, p);
-  if (p->slab) slab(d, op, p);
-  if (p->way == IR_FEW) fprintf(d->out, "%s, %s where it stands", p->m < 0 ? "" : ", few rows", read_name(d, op, p->b));
-  if (p->way == IR_PAIRS) {
-    if (!p->slab && p->pack >= 0 && p->pairs.places)
-      fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
-              d->p->buffers[p->pack].slots);
-    else if (p->pairs.steps)
-      fprintf(d->out, ", %s passing by in panels of %" PRId64 " x %" PRId64, read_name(d, op, p->b), p->pairs.wide,
-              p->pairs.steps * p->kernel->group);
-    else if (!p->slab && p->pack >= 0)
-      fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
-    if (p->pairs.transposed >= 0) fprintf(d->out, ", %s transposed once", read_name(d, op, p->a));
-    if (p->pairs.copy >= 0 && !s->nest.copied) {
-      fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
-      if (p->pairs.copy_in) fprintf(d->out, " once for all of %s", d->p->var_name[p->pairs.copy_in->loop.var]);
-    }
-    if (p->pairs.merged) fputs(", its rows as one", d->out);
-  }
-  if (s->nest.rounds_for) fputs(", sums leave it rounded", d->out);
-}
-
-/* Prints its prefetches; "next" for those of a later iteration. */
-static void prefetches(const dump *d, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_prefetches; i++) {
-    const ir_prefetch *a = &s->nest.prefetches[i];
-    const tf_op *op = &d->wl->ops[a->nest->op];
-    bool next = false;
-    for (int k = 0; k < op->n_dims; k++)
-      next |= a->shift[k] != 0;
-    fprintf(d->out, "%s%s%s of %s", i ? ", " : ", prefetches ", next ? "the next " : "",
-            a->read < 0 ? d->wl->tensors[op->out].name : read_name(d, op, a->read), op->name);
-  }
+/* Prints what the target's passes noted of the statement. */
+static void noted(const dump *d, const ir_stmt *s, int depth) {
+  const ir_notes *notes = d->p->platform->notes;
+  if (s->note && notes && notes->dump) notes->dump(d->out, d->p, s, 2 * depth + 2);
 }
 
 static void nest(const dump *d, const ir_stmt *s, int depth) {
@@ -195,9 +118,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
     fputc(' ', d->out), atom(d, s->nest.fresh[i]);
   if (s->nest.finite) fputs(" from the lowest finite number", d->out);
   if (s->nest.divides >= 0) fputs(", not divided yet", d->out);
-  if (s->nest.product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), prefetches(d, s);
-  if (s->nest.window) fprintf(d->out, ", a window of %d", s->nest.window->taps);
-  if (s->nest.done) fputs(", by the window before", d->out);
+  noted(d, s, depth);
   fputc('\n', d->out);
 }
 
@@ -235,14 +156,14 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     body(d, &s->body, depth + 1);
     break;
   case IR_TOGETHER:
-    fprintf(d->out, "together over the first %d%s\n", s->together.n_common,
-            s->together.ahead ? ", a tile of rows ahead of the product behind" : "");
+    fprintf(d->out, "together over the first %d", s->together.n_common), noted(d, s, depth);
+    fputc('\n', d->out);
     body(d, &s->body, depth + 1);
     break;
   case IR_NEST: nest(d, s, depth); break;
   case IR_SAVE:
     fprintf(d->out, "save %s", d->p->buffers[s->save.from].name), over(d, s);
-    if (s->save.done) fputs(", as it leaves the product", d->out);
+    noted(d, s, depth);
     fputc('\n', d->out);
     break;
   case IR_CARRY: carry(d, s); break;

@@ -47,129 +47,6 @@ typedef struct {
   int64_t also[2]; /* with rest; 0: none */
 } ir_range;
 
-/* Which panels a nest's tiles prefetch for the nest that follows it. */
-typedef enum {
-  IR_NEXT_NONE,  /* none: they are in a cache already */
-  IR_NEXT_SAME,  /* those of this nest, or it is not known */
-  IR_NEXT_LANES, /* the next panels along n */
-  IR_NEXT_SUMS   /* the next panels along the outermost reduced dim */
-} ir_next;
-
-/* How a product is computed: PAIRS, a pair of matrices for each setting of the outer dims; FEW, the same with few rows
- * and a large b that is read in place; CHANNELS, vector lanes along channels, with k all that is reduced. */
-typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
-
-/* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  m, n, k
- * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none.  m is -1 where few
- * rows are a single one that no dim of the output counts. */
-typedef struct {
-  int m, n, k, a, b;
-  const ir_kernel *kernel;
-  int pack;       /* buffer for the packed b (IR_CHANNELS: a); -1: it is read in place */
-  ir_range *slab; /* [rank of it] the box, padding included, that `pack` holds once for the whole nest; NULL: a panel
-                     for each setting of the outer dims, rows of n side by side */
-  bool keep_slab; /* the slab is of an argument: it stays valid until its box changes */
-  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase (residue) after the other */
-  ir_way way;
-  union {
-    struct {
-      int64_t wide;  /* without a slab: row pitch of `pack`, in elements (or groups, where the kernel has them) */
-      int64_t steps; /* above 0: b passes by in panels of `wide` columns and so many groups of k, of which `pack` holds
-                        the one at hand and the next; those of `strip` columns, a multiple, before the next steps.  0:
-                        its whole box is there */
-      int64_t strip;
-      bool far;        /* elements of b adjacent along k are a page or more apart, and b is not packed */
-      bool keep;       /* b is an argument: the packed copy stays valid until the box changes */
-      int64_t *places; /* [dims of the op] above 1: number of boxes along the dim that have a slot of `pack` each; NULL:
-                          all boxes use one slot in turn */
-      int transposed;  /* buffer for a transposed: m innermost, then k, then its other dims; valid while its box is */
-      int copy;       /* buffer for rows of a in the layout that the kernel wants, for each setting of the outer dims */
-      bool keep_copy; /* a is an argument */
-      const struct ir_stmt *copy_in; /* a loop whose steps do not write a: the copy stays valid until it starts over;
-                                        NULL: for one setting of the outer dims only */
-      int panels; /* buffer with all of b in panels of `columns` along n and `deep` along k, those of k innermost, then
-                     those of n, then b's other dims.  The caller may fill it beforehand, else it is not used (b is an
-                     argument, each rank of which one dim moves alone); -1: not offered */
-      int64_t columns, deep;
-      bool merged; /* rows of the output's dim before n, and of b, are contiguous (of arguments: if their strides say
-                      so), and can be treated as one row */
-    } pairs;
-    struct {
-      bool along_k;     /* b and a are contiguous along k; else b is contiguous along n */
-      int strip, block; /* of columns, as of tf_micro_few */
-    } few;
-    /* The nest walks groups (ir_is_group), within these k in the order of the op's dims, n in panels, and the other
-     * outer dims within these.  m is the output's last dim, n another of its dims.  Elements of a are broadcast from
-     * any address: neither windows nor strides need a copy, and no lane idles where rows are short.  The tile is
-     * transposed when it is stored.  b is an argument indexed by groups, n and reduced dims alone; its panels, those of
-     * one group after the other, are packed once, in ir_program.packs. */
-    struct {
-      int64_t row_step; /* of m along a's last rank */
-      bool joined;      /* short rows are joined with those of the output's dim before m, where that has few */
-      int panel;        /* columns of n in a panel ... */
-      int last;         /* ... and in the last panel, rounded up to vectors */
-      ir_next next;     /* which panels to prefetch for the next nest */
-      int groups;       /* the reduced dim along which the kernel's groups stand side by side, in slab and panels, the
-                           last one filled up with zeros; 0: its groups are of one */
-      int groups_rank;  /* the rank of a that it moves, alone */
-      int panels;       /* buffer with all of b in panels; each has a row of n for each setting of the reduced dims */
-      int64_t group;    /* elements of panels of one group */
-      int offsets;      /* buffer for the offsets of a's elements, one for each setting of the reduced dims */
-      /* The window at the end of what is reduced, rows by columns, of which tiles leave out what is beyond a's borders:
-       * for elements along m; and for the output's dim before m, whose rows' elements move row_rank of a. */
-      int window[2];
-      ir_border column, row;
-      int row_rank;
-    } channels;
-  };
-} ir_product;
-
-/* A nest that multiplies a matrix of rows m by one of columns n, held in fragments across a warp's lanes as the target
- * has them; all other dims have one setting.  Positions among the op's dims and reads. */
-typedef struct {
-  int m, n, k, a, b;
-} ir_fragments;
-
-/* A sum over a small window that is no matrix product: depthwise convolution, pooling.  Lanes run along the output's
- * last dim, rows of a tile along the one before; following maps are fused with it, on sums in registers.
- * codegen/ir/window.h describes its reads. */
-typedef struct {
-  int taps; /* number of settings of the reduced dims (window elements), constant */
-  int n_maps;
-  const struct ir_stmt **maps;
-} ir_window;
-
-/* The buffer of b's panels, packed before the body or offered to the caller; -1: none. */
-static inline int ir_panels_of(const ir_product *p) {
-  return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
-}
-
-/* Elements of a panel of `pack` or `panels`, k deep: filled up; and behind it, as int32_t for each column, what a
- * kernel that lifts adds to its sums. */
-static inline int64_t ir_panel_words(const ir_product *p, int64_t k) {
-  const ir_kernel *of = p->kernel;
-  return ((k + of->k_round - 1) / of->k_round * of->k_round + (of->lifts ? of->group : 0)) * p->pairs.wide;
-}
-
-/* The read whose box the slab holds; its rank of which groups of elements stand side by side, -1: none. */
-static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
-static inline int ir_slab_groups(const ir_product *p) {
-  return p->way == IR_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
-}
-
-/* The type of the slab's elements. */
-static inline ir_type ir_slab_type(const ir_product *p) { return p->way == IR_CHANNELS ? p->kernel->a : p->kernel->b; }
-
-/* Whether the output's k-th dim is not n but moves b, whose panels are others for each of its settings: groups of a
- * convolution, the phases of a transposed one. */
-bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k);
-/* Bytes between neighbours along the k-th dim of an op's output, as float32; 0: of an intermediate, which may lie
- * otherwise. */
-int64_t ir_rows_apart(const tf_workload *wl, const tf_op *op, int k);
-
-/* Whether the op's k-th dim is m, n or k of the product. */
-static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
-
 /* What a loop's steps are mapped to: id; name; aside: whether steps run concurrently, sharing nothing but what they
  * read or what a barrier separates; meets: whether they can synchronise at a barrier; depth: a loop may be nested only
  * in loops of smaller depth. */
@@ -200,6 +77,33 @@ typedef struct {
   bool filled; /* asynchronous copies (IR_COPY) may fill it */
 } ir_space;
 
+/* What a target's passes decide of statements stands in notes of its own, which its printer alone reads (of a CPU:
+ * panels and slabs of products; of a GPU: fragments).  The IR passes them on, and asks of them only what is in
+ * ir_notes. */
+typedef struct ir_notes ir_notes;
+typedef struct {
+  const void *of; /* whose it is: an address that the target has for this */
+} ir_note;
+typedef struct ir_stmt ir_stmt;
+typedef struct ir_program ir_program;
+typedef struct ir_checker ir_checker; /* check.h */
+typedef struct ir_count ir_count;
+
+/* What the IR asks of notes; any function may be NULL, `begin` and `enter` both. */
+struct ir_notes {
+  /* Prints what is noted of the statement, at the end of its line, or on one of its own, indented by `in`. */
+  void (*dump)(FILE *out, const ir_program *p, const ir_stmt *s, int in);
+  /* Checks what is noted of the statement, of the program (check.h). */
+  void (*check)(ir_checker *c, const ir_stmt *s);
+  void (*check_all)(ir_checker *c);
+  /* Names the values that what is noted of the statement uses. */
+  void (*uses)(const ir_program *p, const ir_stmt *s, void (*use)(void *ctx, ir_atom a), void *ctx);
+  /* A run that counts: counts what is copied before the body, and returns what it remembers (malloc'd; NULL: no
+   * memory); counts what is copied as the nest is entered, `var` being the values of the variables. */
+  void *(*begin)(const ir_program *p, ir_count *count);
+  void (*enter)(void *run, const ir_program *p, const int64_t *var, ir_count *count, const ir_stmt *nest);
+};
+
 /* What programs may use of a machine; part of the target's row. */
 typedef struct {
   unsigned maps; /* allowed mappings of loops: bit by ir_map; IR_SERIAL always */
@@ -208,6 +112,7 @@ typedef struct {
   int n_queues;
   const char *const *queues; /* each processes its copies in order; queues are concurrent */
   int depth;                 /* groups of copies that may be pending in a queue; 0: it has no queues */
+  const ir_notes *notes;     /* of its statements; NULL: there are none */
 } ir_platform;
 
 /* The first space of a platform that each step of such a loop has its own of; -1: none. */
@@ -252,8 +157,6 @@ typedef struct {
   const char *id; /* its identifier in C (codegen/ir/names.h) */
 } ir_buffer;
 
-typedef struct ir_stmt ir_stmt;
-typedef struct ir_program ir_program;
 typedef struct {
   int n;
   ir_stmt **s;
@@ -296,17 +199,11 @@ typedef struct {
   ir_over over;
 } ir_facts;
 
-/* A prefetch: rows of an argument that a product of one pair of matrices will read or write, in its current range
- * moved by shift[dim of its op]. */
-typedef struct {
-  const ir_stmt *nest;
-  int read; /* a or b of the product; -1: its output */
-  const int64_t *shift;
-} ir_prefetch;
-
 /* The common part holds what every pass may ask of any statement, as the row of its kind says (0 where it has none);
  * the union holds what is specific to the kind. */
 struct ir_stmt {
+  const ir_note *note; /* what the target's passes decided of it; NULL: nothing.  A nest without one is evaluated point
+                          by point */
   ir_kind kind;
   int op;          /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CARRY, CORRECT, DIVIDE */
   ir_range *range; /* [ir_n_ranges] */
@@ -371,8 +268,6 @@ struct ir_stmt {
      * needs stays in cache. */
     struct {
       int n_common;
-      bool ahead; /* it computes the rows of `a` for the following product, which runs it one tile ahead while it
-                     multiplies */
     } together;
     struct { /* evaluates op at all points of range[]; a reduction starts over where all `fresh` are 0 */
       int n_fresh;
@@ -383,24 +278,10 @@ struct ir_stmt {
                       -inf, so that rows that are all -inf so far give exp(-inf - maximum) = 0 and exp(old - new) is a
                       number */
       int divides; /* the read by which the expression divides, deferred to a DIVIDE; -1: none */
-      const int *from;               /* [reads] the buffer of each operand; NULL: that of its tensor */
-      const ir_product *product;     /* NULL: evaluated point by point */
-      const ir_fragments *fragments; /* a product of fragments; NULL: no */
-      const ir_window *window;       /* a sum over a small window; NULL: no */
-      bool done;                     /* a map that is fused into the window sum before it */
-      const ir_stmt *rows;       /* the TOGETHER that computes the rows of its product; NULL: they are there already */
-      const ir_stmt *rounds_for; /* a following statement that would copy its sums rounded, which its product does at
-                                    once; NULL: none */
-      bool copied;               /* the product before it copies the rows that it needs */
-      int n_prefetches;          /* what its product prefetches while it multiplies ... */
-      const ir_prefetch *prefetches;
-      unsigned prefetched; /* ... and its own operands that others prefetch: bit 0 the output, 1 + i read i */
+      const int *from; /* [reads] the buffer of each operand; NULL: that of its tensor */
     } nest;
     struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
       int from, to;
-      bool done;   /* the product before has done it */
-      bool boxed;  /* by boxes of the tensor (cuda, sm_90a), which stop at its end alone: all of the block's rows ... */
-      ir_atom row; /* ... from this one on */
     } save;
     struct { /* buffer `to` takes in `from`, both sums of the op over range[]; then `from` is 0 if it `clears`.  from
                 -1: `to` is 0 */
@@ -436,8 +317,6 @@ struct ir_stmt {
 const ir_facts *ir_facts_of(const ir_stmt *s);
 /* How many entries its range[] has. */
 int ir_n_ranges(const ir_program *p, const ir_stmt *s);
-/* The product of a nest; NULL for all else, too. */
-static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind == IR_NEST ? s->nest.product : NULL; }
 /* Whether the statement is a loop whose steps run side by side. */
 bool ir_is_aside(const ir_stmt *s);
 /* Whether there is such a loop in the body, or a statement of that kind, at any depth. */
@@ -445,12 +324,6 @@ bool ir_has_aside(const ir_body *b);
 bool ir_has(const ir_body *b, ir_kind kind);
 /* Whether the statement itself reads or writes the buffer, other than through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);
-
-/* All panels of an argument that a product reads as b. */
-typedef struct {
-  int op;
-  const ir_product *product;
-} ir_pack;
 
 struct ir_program {
   tf_arena *arena;
@@ -465,9 +338,8 @@ struct ir_program {
   const char **tensor_id, **dim_id, **op_id; /* identifiers in C of all tensors, dims and ops of the workload */
   int *buffer_of;                            /* [n_tensors] where nests access the tensor */
   ir_machine machine;
-  int n_packs; /* panels that are packed before the body (IR_CHANNELS), or may be by the caller (IR_PAIRS); they depend
-                  on arguments alone, and may be reused for many runs */
-  ir_pack *packs; /* [n_packs] */
+  int n_notes; /* what the target's passes decided of it as a whole, in the order of the nests that made them ... */
+  const ir_note **notes; /* ... [n_notes] */
   ir_body body;
 };
 
@@ -482,14 +354,14 @@ static inline bool ir_is_own(const ir_program *p, int buffer) {
 void ir_dump(FILE *out, const ir_program *p);
 
 /* What a run does with one buffer, in elements. */
-typedef struct {
+struct ir_count {
   int64_t read, written; /* by points; padding is not read, nor is a sum that starts */
   int64_t copied; /* scratch of products: elements packed, padding not counted; IR_STAGE, IR_COPY: copied from the outer
                      memory */
   int64_t ahead;  /* of what IR_STAGE copied: for the next step */
   int64_t kept, moved; /* kept: what IR_KEEP left in place or moved, so that it is not computed again; moved: the part
                           that moved */
-} ir_count;
+};
 
 typedef struct {
   ir_count *buffer; /* [n_buffers] */

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "model/spec/dims.h"
 #include "tileflow/tree.h"
 
 const ir_facts *ir_facts_of(const ir_stmt *s) {
@@ -31,18 +30,6 @@ const ir_map_facts *ir_map_of(ir_map map) {
 #undef X
   assert((size_t)map < sizeof rows / sizeof *rows);
   return &rows[map];
-}
-
-int64_t ir_rows_apart(const tf_workload *wl, const tf_op *op, int k) {
-  int64_t words = wl->tensors[op->out].n_consumers ? 0 : 1;
-  for (int i = k + 1; i < op->n_out_dims; i++)
-    words *= wl->dims[op->dims[i]].extent;
-  return words * (int64_t)sizeof(float);
-}
-
-bool ir_is_group(const tf_workload *wl, const tf_op *op, const ir_product *p, int k) {
-  const tf_ref *b = &op->reads[p->b];
-  return k < op->n_out_dims && k != p->n && tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
 }
 
 bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }

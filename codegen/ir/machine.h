@@ -1,7 +1,6 @@
 /* The interpreter's state, shared by its files. */
 #ifndef CODEGEN_IR_MACHINE_H
 #define CODEGEN_IR_MACHINE_H
-#include "codegen/ir/copies.h"
 #include "codegen/ir/stage.h"
 #include "codegen/ir/watch.h"
 
@@ -11,7 +10,7 @@ typedef struct {
   int64_t *var;            /* of the current step */
   double **data;           /* [buffer] of the current step */
   const ir_counts *counts; /* NULL: nothing is counted */
-  ir_kept *kept;           /* see copies.h: what lasting scratch holds */
+  void *noted;             /* what the target's notes remember (ir_notes); with counts */
   ir_staged *staged;       /* [buffer] */
   ir_held **held;          /* [buffer] what each slot holds; NULL: not retained */
   ir_watch *watch;         /* NULL: no concurrent steps and no asynchronous copies */

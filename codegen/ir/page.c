@@ -40,3 +40,10 @@ bool c_name_files(tf_emitted *e, const char *name) {
   }
   return true;
 }
+
+void tf_emitted_free(tf_emitted *e) {
+  for (int i = 0; e && i < e->n; i++)
+    free((char *)e->file[i].text);
+  if (e) free(e->file);
+  free(e);
+}

@@ -321,7 +321,7 @@ static void forget(machine *m, const ir_stmt *s) {
 }
 
 static void nest(machine *m, const ir_stmt *s) {
-  if (m->counts && s->nest.product) ir_count_copies(&(ir_at){m->p, m->var, m->counts->buffer, m->kept}, s);
+  if (m->noted && s->note) m->p->platform->notes->enter(m->noted, m->p, m->var, m->counts->buffer, s);
   bool fresh = true;
   for (int i = 0; i < s->nest.n_fresh; i++)
     fresh &= atom(m, s->nest.fresh[i]) == 0;
@@ -449,7 +449,7 @@ static void close(machine *m) {
   ir_watch_free(m->watch);
   free(m->held);
   free(m->staged);
-  free(m->kept);
+  free(m->noted);
   free(m->data);
   free(m->var);
 }
@@ -457,18 +457,16 @@ static void close(machine *m) {
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size) {
   machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
   const bool watch = ir_watch_wants(&p->body);
-  size_t slots = 0;
+  const ir_notes *notes = counts && p->platform->notes && p->platform->notes->begin ? p->platform->notes : NULL;
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
-  for (int i = 0; i < p->n_buffers; i++)
-    slots += (size_t)p->buffers[i].slots;
-  m.kept = calloc(slots + 1, sizeof *m.kept);
+  if (notes) m.noted = notes->begin(p, counts->buffer);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
   m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
   m.watch = watch ? ir_watch_new(p) : NULL;
-  const bool room = m.var && m.data && m.kept && m.held && m.staged && (m.watch || !watch) && open_buffers(&m, data);
+  const bool room =
+      m.var && m.data && (m.noted || !notes) && m.held && m.staged && (m.watch || !watch) && open_buffers(&m, data);
   if (!room || m.wl->n_dims > 256) ir_fault(&m, room ? "more than 256 dims" : "out of memory");
-  if (m.ok && counts) ir_count_packs(p, counts->buffer);
   if (m.ok) ir_run_body(&m, &p->body);
   const int left = m.ok && watch ? ir_watch_under_way(m.watch) : -1;
   if (left >= 0) ir_fault(&m, "nobody has waited for a copy into '%s'", name_of(&m, left));

@@ -185,17 +185,17 @@ static int64_t terms_of(lowering *w, int o) {
 /* What lowering a nest adds to. */
 typedef struct {
   low_mark mark;
-  int at, buffers, packs;
+  int at, buffers, notes;
 } before_nest;
 
 static before_nest before(const lowering *w) {
-  return (before_nest){{w->into, w->n_lets}, w->into->n, w->p->n_buffers, w->p->n_packs};
+  return (before_nest){{w->into, w->n_lets}, w->into->n, w->p->n_buffers, w->p->n_notes};
 }
 
 /* As if it had not been lowered. */
 static void go_back(lowering *w, before_nest b) {
   low_close(w, b.mark);
-  w->into->n = b.at, w->p->n_buffers = b.buffers, w->p->n_packs = b.packs;
+  w->into->n = b.at, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
 }
 
 /* The nest of op o, in parts of no more terms than `most`: outer dims first.  `most` of a nest that, being smaller, is

@@ -120,7 +120,7 @@ low_mark low_open_busy(lowering *w, int child, int z) {
 
 void low_keep_pass(lowering *w, int n, int child) {
   const tf_plan *p = w->plan;
-  if (p->tree->nodes[n].scope != TF_SEQ) return;
+  if (!tf_plan_drops(&p->tree->nodes[n])) return;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     int home = p->home_scope[z];
     if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home)) continue;

@@ -44,7 +44,7 @@ static bool sums_all(const lowering *w, const ir_stmt *s) {
 static bool may_divide_rows(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
   const tf_op *op = &w->plan->wl->ops[s->op], *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
   int reads = 0;
-  if (s->kind != IR_NEST || !s->nest.product || !sums_all(w, s)) return false;
+  if (s->kind != IR_NEST || !s->note || !sums_all(w, s)) return false;
   for (int i = 0; i < op->n_reads; i++) {
     if (op->reads[i].tensor == z) return false;
     if (op->reads[i].tensor == map->out) reads += at_made_point(w, &op->reads[i]) ? 1 : 2;

@@ -9,36 +9,6 @@ static void lower_steps(lowering *w, int n, int k);
 
 /* ---- buffers ------------------------------------------------------------------------------------ */
 
-int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
-  const tf_tensor *t = &w->plan->wl->tensors[z];
-  ir_program *p = w->p;
-  size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.role = argument ? IR_ARGUMENT : IR_BOX,
-                 .tensor = z,
-                 .rank = t->rank,
-                 .words = 1,
-                 .level = level,
-                 .name = name,
-                 .id = p->tensor_id[z],
-                 .shares = -1,
-                 .slots = 1,
-                 .slot = ir_number(0),
-                 .type = low_type(w, z, argument)};
-  b.extent = TF_ARRAY(p->arena, int64_t, rank);
-  b.base = TF_ARRAY(p->arena, ir_atom, rank);
-  if (low_failed(w) || !p->buffers) return 0;
-  const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
-  for (int r = 0; r < t->rank; r++) {
-    b.extent[r] = of ? of->extent[r] : t->extent[r];
-    b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
-    b.words *= b.extent[r];
-  }
-  b.space = argument ? 0 : of ? of->space : 0;
-  if (of && of->role == IR_LASTING) b.role = IR_LASTING;
-  p->buffers[p->n_buffers] = b;
-  return p->n_buffers++;
-}
-
 static bool makes_dim(const tf_op *op, int dim) {
   for (int r = 0; r < op->n_out_dims; r++)
     if (op->dims[r] == dim) return true;
@@ -135,37 +105,6 @@ static bool runs_parallel(const lowering *w, int n, int l) {
          spreads(w, n, l) && low_independent(w, n, l);
 }
 
-/* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n = 0: one never
- * is). */
-static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
-  const tf_plan *p = w->plan;
-  const tf_ploop *pl = &p->loops[l];
-  int n = 0;
-  bool always = false;
-  for (int i = 0; i < pl->n_leader; i++) {
-    int o = pl->leaders[i];
-    ir_range *r = low_range(w, o, pl->dim);
-    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
-    bool new = true;
-    for (int k = 0; k < n; k++)
-      new &= !low_same_range(&guard[k], r);
-    if (new) guard[n++] = *r;
-    always |= r->some;
-  }
-  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* narrows the ranges inside the guard */
-    low_range(w, pl->leaders[i], pl->dim)->some = true;
-  return always ? 0 : n;
-}
-
-void low_split_leaders(lowering *w, int l, ir_atom digit) {
-  const tf_plan *p = w->plan;
-  const tf_ploop *pl = &p->loops[l];
-  for (int i = 0; i < pl->n_leader; i++) {
-    ir_range *r = low_range(w, pl->leaders[i], pl->dim);
-    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
-  }
-}
-
 static int only_op(const tf_plan *p, int n) {
   int found = -1;
   for (int o = 0; o < p->wl->n_ops; o++) {
@@ -255,7 +194,7 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
   low_keep_step(w, n, p->first_loop[n] + k, digit);
-  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : split_leaders(w, p->first_loop[n] + k, digit, guard);
+  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : low_split_guarded(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
     ir_stmt *may = low_add(w, IR_IF);
     if (!may) return;
@@ -319,39 +258,6 @@ static void hoist(lowering *w) {
     }
 }
 
-static ir_range whole_range(const tf_workload *wl, int d) {
-  int64_t extent = wl->dims[d].extent;
-  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
-}
-
-static ir_range inferred_range(lowering *w, int o, int k, int n) {
-  const tf_facts *f = w->plan->facts;
-  int d = f->wl->ops[o].dims[k];
-  const tf_range_from from = tf_range_source(f, o, d, n);
-  switch (from.rule) {
-  case TF_BY_READERS: return low_demand(w, f->wl->ops[o].out, from.of, n, false);
-  case TF_BY_LEADER: return *low_range(w, from.of, d);
-  case TF_BY_LOOPS:
-  case TF_BY_EXTENT: break;
-  }
-  return whole_range(f->wl, d);
-}
-
-void low_infer(lowering *w, int n) {
-  const tf_plan *p = w->plan;
-  for (int i = p->wl->n_ops - 1; i >= 0; i--) {
-    int o = p->wl->topo[i];
-    const tf_op *op = &p->wl->ops[o];
-    if (!tf_plan_above(p, n, p->tree->op_node[o]) || tf_plan_leads(p, o, n)) continue;
-    for (int k = 0; k < op->n_dims; k++) {
-      ir_range r = inferred_range(w, o, k, n);
-      *low_range(w, o, op->dims[k]) = r;
-    }
-    low_mask_infer(w, o);
-    if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
-  }
-}
-
 static void lower_scope(lowering *w, int n) {
   const tf_plan *p = w->plan;
   const tf_node *t = &p->tree->nodes[n];
@@ -376,49 +282,6 @@ static void lower_scope(lowering *w, int n) {
   low_save_sums(w, sums);
   low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
-}
-
-/* Whether something that the op reads was rounded into another buffer than the one where it was summed. */
-static bool reads_narrow(const lowering *w, const tf_op *op) {
-  bool any = false;
-  for (int i = 0; i < op->n_reads; i++)
-    any |= w->narrow[op->reads[i].tensor] >= 0;
-  return any;
-}
-
-/* [reads] the innermost buffers that hold what the op reads. */
-static const int *reads_from(lowering *w, const tf_op *op) {
-  int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  for (int i = 0; i < op->n_reads && from; i++) {
-    const int z = op->reads[i].tensor;
-    from[i] = w->from[z] >= 0 ? w->from[z] : w->narrow[z] >= 0 ? w->narrow[z] : w->p->buffer_of[z];
-  }
-  return from;
-}
-
-const ir_stmt *low_nest(lowering *w, int n) {
-  int o = w->plan->tree->nodes[n].op;
-  const tf_op *op = &w->plan->wl->ops[o];
-  ir_stmt *s = low_add(w, IR_NEST);
-  if (!s) return NULL;
-  int at = w->into->n - 1;
-  s->op = o;
-  s->nest.divides = low_late_divisor(w, o);
-  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return NULL;
-  s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
-  s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
-  for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
-    s->range[k] = *low_range(w, o, op->dims[k]);
-    if (k >= op->n_out_dims && s->range[k].lo.var >= 0)
-      s->nest.fresh[s->nest.n_fresh++] = low_mask_fresh(w, o, op->dims[k], s->range[k].lo);
-  }
-  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
-                   w->plan->wl->tensors[op->out].n_consumers > 0;
-  if (!low_failed(w) && w->target->nest) w->target->nest(w, s);
-  for (; at + 1 < w->into->n; at++) /* after the values that were requested for it */
-    w->into->s[at] = w->into->s[at + 1];
-  w->into->s[at] = s;
-  return s;
 }
 
 static void lower_op(lowering *w, int n) {
@@ -478,21 +341,21 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers =
       TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 8 * (size_t)wl->n_ops);
-  w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
+  w->p->notes = TF_ARRAY(a, const ir_note *, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->carry = TF_ARRAY(a, low_carry, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->packs || !w->run.trip ||
+  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->notes || !w->run.trip ||
       !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
     for (int d = 0; d < wl->n_dims; d++)
-      *low_range(w, o, d) = whole_range(wl, d);
+      *low_range(w, o, d) = low_whole_range(wl, d);
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = w->narrow[z] = -1;
   for (int l = 0; l < p->n_loops; l++)

@@ -181,9 +181,9 @@ bool low_is_product(const tf_op *op);
 bool low_is_of_inputs(const tf_workload *wl, const tf_op *op);
 bool low_is_narrow(const lowering *w, int z); /* an intermediate that is kept in the data's type */
 bool low_is_whole(const lowering *w, int o);
-/* An output or an intermediate that is narrower than its sums gets a float32 buffer, opened where the first loop that
- * reduces begins.  n, k: the Tile and the number of its next loop (or a scope that streams); alone: the op whose nest
- * comes next (or -1). low_save_sums writes complete sums to the output, rounded. */
+/* sums.c: an output or an intermediate that is narrower than its sums gets a float32 buffer, opened where the first
+ * loop that reduces begins.  n, k: the Tile and the number of its next loop (or a scope that streams); alone: the op
+ * whose nest comes next (or -1). low_save_sums writes complete sums to the output, rounded. */
 typedef struct {
   int n;
   int *ops;
@@ -202,7 +202,7 @@ bool low_reduces(const lowering *w, int o, int l);
 /* Whether sums of an output begin outside of loop k of Tile n. */
 bool low_has_sums(const lowering *w, int n, int k);
 
-/* A name or identifier followed by `_` and `what`; in the arena. */
+/* parts.c: a name or identifier followed by `_` and `what`; in the arena. */
 char *low_derived(lowering *w, const char *name, const char *what);
 
 /* Passes over the whole program, for the targets' lists.  late.c: before rows are joined. */
@@ -214,16 +214,19 @@ void low_share(lowering *w);
 /* unused.c: at the end. */
 void low_drop_unused(lowering *w);
 
-/* lower.c */
-/* The nest of the op at node n; NULL: out of memory. */
+/* nest.c: the nest of the op at node n; NULL: out of memory. */
 const ir_stmt *low_nest(lowering *w, int n);
-/* Whether the steps of loop l of Tile n write disjoint data. */
-bool low_independent(const lowering *w, int n, int l);
-/* Infers the ranges at node n of the ops that lead only below it. */
+/* infer.c: infers the ranges at node n of the ops that lead only below it. */
 void low_infer(lowering *w, int n);
-/* Splits the ranges that loop l splits, without a guard against empty ones. */
+/* Splits the ranges that loop l splits, without a guard against empty ones; with one, which lists ranges of which one
+ * must not be empty: how many, 0: one never is. */
 void low_split_leaders(lowering *w, int l, ir_atom digit);
-/* A statement over the output of op o. */
+int low_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard);
+/* All of dim d. */
+ir_range low_whole_range(const tf_workload *wl, int d);
+/* parts.c: a statement over the output of op o; a buffer of tensor z. */
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
+/* lower.c: whether the steps of loop l of Tile n write disjoint data. */
+bool low_independent(const lowering *w, int n, int l);
 #endif

@@ -58,9 +58,7 @@ static bool may_join(const lowering *w, const ir_body *body, int from, int to, c
   return true;
 }
 
-static bool plain(const ir_stmt *s) {
-  return s->kind == IR_NEST && !s->nest.product && !s->nest.window && !s->nest.done;
-}
+static bool plain(const ir_stmt *s) { return s->kind == IR_NEST && !s->note; }
 
 /* The number of nests from `from` on that can be fused; *common: over how many dims. */
 static int run_of(const lowering *w, const ir_body *body, int from, int *common) {

@@ -139,7 +139,7 @@ static bool held_below(const tf_plan *p, int n, int level, int z) {
 
 void low_stage_pass(lowering *w, int n, int child) {
   const tf_plan *p = w->plan;
-  if (!w->target->copies || p->tree->nodes[n].scope != TF_SEQ) return;
+  if (!w->target->copies || !tf_plan_drops(&p->tree->nodes[n])) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
       if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;

@@ -16,15 +16,6 @@ static int maximum(const lowering *w, int n) {
 
 /* ---- ops as their steps compute them -------------------------------------------------------------------------- */
 
-int low_late_divisor(const lowering *w, int o) {
-  const tf_online *s = w->plan->online;
-  const tf_op *op = &w->plan->facts->wl->ops[o];
-  const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (!s || !s->step[o].hands_on || s->step[o].number || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
-  const tf_expr *of = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
-  return of->what == TF_X_READ && by->what == TF_X_READ && s->step[o].read[by->ref] < 0 ? by->ref : -1;
-}
-
 bool low_is_idle(const lowering *w, int o) { return w->plan->online && w->plan->online->step[o].number; }
 
 bool low_stream_steps(lowering *w, tf_plan *plan) {
@@ -62,18 +53,6 @@ bool low_stream_check(lowering *w, int n) {
 
 /* The reduced dim that the loops above the scope split, as op o sees it. */
 static int streamed_dim(const lowering *w, int o) { return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims]; }
-
-ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
-  const tf_op *op = &w->plan->wl->ops[o];
-  ir_stmt *s = low_add(w, kind);
-  if (!s) return NULL;
-  s->op = o;
-  s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
-  if (low_failed(w)) return NULL;
-  for (int r = 0; r < op->n_out_dims; r++)
-    s->range[r] = *low_range(w, o, op->dims[r]);
-  return s;
-}
 
 static bool below(const lowering *w, int child, int o) {
   return tf_plan_above(w->plan, child, w->plan->tree->op_node[o]);

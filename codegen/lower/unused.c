@@ -26,20 +26,21 @@ static void find_lets(usage *u, const ir_body *b) {
   }
 }
 
-static void use_nest(usage *u, const tf_workload *wl, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+static void use_noted(void *ctx, ir_atom a) { use(ctx, a); }
+
+static void use_nest(usage *u, const ir_stmt *s) {
   for (int i = 0; i < s->nest.n_fresh; i++)
     use(u, s->nest.fresh[i]);
-  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[ir_slab_of(p)].tensor].rank);
 }
 
 static void use_body(usage *u, const ir_program *p, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     use_ranges(u, s->range, ir_n_ranges(p, s));
+    if (s->note && p->platform->notes && p->platform->notes->uses) p->platform->notes->uses(p, s, use_noted, u);
     switch (s->kind) {
     case IR_IF: use_ranges(u, s->guard.range, s->guard.n); break;
-    case IR_NEST: use_nest(u, p->tree->workload, s); break;
+    case IR_NEST: use_nest(u, s); break;
     case IR_FORGET: use(u, s->forget.slot); break;
     case IR_CORRECT: use(u, s->correct.fresh); break;
     case IR_DIVIDE: use(u, s->divide.last); break;

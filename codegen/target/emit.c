@@ -14,12 +14,18 @@ static const tf_target *const targets[] = {TF_TARGET_ROWS(X)};
 #undef X
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
-/* The row of that name (NULL: cpu); NULL with the reason in d. */
-static const tf_target *find_target(const char *name, tf_diags *d) {
+/* The row of that name (NULL: the first); NULL: none. */
+static const tf_target *known_target(const char *name) {
   for (int i = 0; i < N_TARGETS; i++)
-    if (!strcmp(targets[i]->name, name ? name : "cpu")) return targets[i];
-  tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
+    if (!name || !strcmp(targets[i]->name, name)) return targets[i];
   return NULL;
+}
+
+/* The same with the reason in d. */
+static const tf_target *find_target(const char *name, tf_diags *d) {
+  const tf_target *t = known_target(name);
+  if (!t) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
+  return t;
 }
 
 const char *tf_emit_target(int i, const char **what) {
@@ -29,14 +35,27 @@ const char *tf_emit_target(int i, const char **what) {
 }
 
 bool tf_emit_prints(const char *target) {
-  bool prints = false;
-  for (int i = 0; i < N_TARGETS; i++)
-    prints |= !strcmp(targets[i]->name, target) && targets[i]->print;
-  return prints;
+  const tf_target *t = known_target(target);
+  return t && t->print;
+}
+
+bool tf_emit_able(const char *target, tf_emit_ability what) {
+  const tf_target *t = known_target(target);
+  return t && t->able & what;
+}
+
+const char *tf_emit_isas(const char *target) {
+  const tf_target *t = known_target(target);
+  return t ? t->isas : NULL;
+}
+
+bool tf_emit_owns_isa(const char *target, const char *isa) {
+  const tf_target *t = known_target(target);
+  return t && t->owns && t->owns(isa);
 }
 
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  if (t->print) return t->print(tree, o, d);
+  if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;
 }
@@ -69,14 +88,14 @@ tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_optio
 
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
-  return tf_emit(tree, "cpu", o, d);
+  return tf_target_emit(&tf_target_cpu, tree, o, d);
 }
 
 double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
-  if (!t) return -1;
-  return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
+  if (t && !t->cycles && t->ranked_as) t = find_target(t->ranked_as, d);
+  return t && t->cycles ? t->cycles(tree, o, d) : -1;
 }
 
 /* Whether some index of what the op reads moves with several dims. */
@@ -115,17 +134,13 @@ double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree,
 }
 
 bool tf_emit_cycles_whole(const char *target) {
-  bool whole = false;
-  for (int i = 0; i < N_TARGETS && target; i++)
-    whole |= !strcmp(targets[i]->name, target) && targets[i]->whole;
-  return whole;
+  const tf_target *t = known_target(target);
+  return t && t->whole;
 }
 
 bool tf_emit_cycles_expected(const char *target) {
-  bool expected = false;
-  for (int i = 0; i < N_TARGETS && target; i++)
-    expected |= !strcmp(targets[i]->name, target) && targets[i]->fits;
-  return expected;
+  const tf_target *t = known_target(target);
+  return t && t->fits;
 }
 
 bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
@@ -135,21 +150,12 @@ bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
 }
 
 tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {
-  for (int i = 0; i < N_TARGETS; i++)
-    if (!strcmp(targets[i]->name, target ? target : "cpu"))
-      return targets[i]->form ? targets[i]->form(arch, wl, k) : NULL;
-  return NULL;
+  const tf_target *t = known_target(target);
+  return t && t->form ? t->form(arch, wl, k) : NULL;
 }
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t ? tf_target_ir(t, tree, o, d) : NULL;
-}
-
-void tf_emitted_free(tf_emitted *e) {
-  for (int i = 0; e && i < e->n; i++)
-    free((char *)e->file[i].text);
-  if (e) free(e->file);
-  free(e);
 }

@@ -183,6 +183,18 @@ TF_API tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emi
 TF_API const char *tf_emit_target(int i, const char **what);
 /* Whether the target of that name prints kernels, not only loops. */
 TF_API bool tf_emit_prints(const char *target);
+/* What can be done with a target's kernels besides. */
+typedef enum {
+  TF_EMIT_HERE =
+      1, /* they are for processors as this computer's: tested and timed here, for its best instruction set */
+  TF_EMIT_TUNED = 2,    /* they follow schedules that tune has measured */
+  TF_EMIT_NETWORKS = 4, /* those of a network's groups are called in order */
+  TF_EMIT_MICRO = 8     /* their products may come from libraries */
+} tf_emit_ability;
+TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
+/* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a name is of one. */
+TF_API const char *tf_emit_isas(const char *target);
+TF_API bool tf_emit_owns_isa(const char *target, const char *isa);
 
 /* The loop IR of a target (NULL: cpu) as text; for cpu: what tf_emit_cpu prints for o's isa (of several the best) and
  * dtype.  o NULL: float32 without vectors.  Malloc'd, the caller frees.  NULL as above; E_NAME: no such target. */

@@ -7,21 +7,35 @@
 extern "C" {
 #endif
 
-/* Scope kinds, one table: id, key, how words held combine, how time combines, whether children share a memory's
- * content (SAME), own it in turn (OWN), or split it (SPLIT).  Thesis Eq. 3.12, 3.13, 3.22. */
+/* Scope kinds, one table: id, key, how the words held combine, how time combines (thesis Eq. 3.12, 3.13, 3.22), and
+ * what the children may expect: whether passing to one drops what it does not touch, whether they run at once, and
+ * whether one may read what another makes.  All code asks these properties; none asks for a kind by name. */
 /* clang-format off */
-#define TF_SCOPES(X)                    \
-  X(SEQ, "Seq", MAX, SUM, OWN)          \
-  X(SHAR, "Shar", UNION, SUM, SAME)     \
-  X(PARA, "Para", SUM, MAX, SPLIT)      \
-  X(PIPE, "Pipe", SUM, STAGES, SPLIT)
+#define TF_SCOPES(X)                                \
+  /* id   key     words  time    drops at_once feeds */ \
+  X(SEQ,  "Seq",  MAX,   SUM,    true,  false, true)  \
+  X(SHAR, "Shar", UNION, SUM,    false, false, true)  \
+  X(PARA, "Para", SUM,   MAX,    false, true,  false) \
+  X(PIPE, "Pipe", SUM,   STAGES, false, true,  true)
 /* clang-format on */
 typedef enum {
-#define X(id, key, words, time, content) TF_##id,
+#define X(id, key, words, time, drops, at_once, feeds) TF_##id,
   TF_SCOPES(X)
 #undef X
       TF_N_SCOPES
 } tf_scope;
+typedef enum { TF_HELD_MAX, TF_HELD_UNION, TF_HELD_SUM } tf_scope_held;
+typedef enum { TF_TAKES_SUM, TF_TAKES_MAX, TF_TAKES_STAGES } tf_scope_time;
+/* A row of the table. */
+typedef struct {
+  const char *key;
+  tf_scope_held words;
+  tf_scope_time time;
+  bool drops;   /* the child that runs has the memory to itself: what it does not touch is dropped */
+  bool at_once; /* children run at the same time, each with a part of the memory; else one after the other */
+  bool feeds;   /* a child may read what one before it makes */
+} tf_scope_row;
+TF_API const tf_scope_row *tf_scope_at(tf_scope s);
 
 typedef enum { TF_TEMPORAL, TF_SPATIAL_X, TF_SPATIAL_Y } tf_axis;
 

@@ -251,8 +251,9 @@ static double at_once(struct tf_model *m, int n) {
     sum += k;
     most = more(most, k);
   }
-  double time = (m->open ? more(most, shared_units_time(m, n)) : most) +
-                (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
+  double time =
+      (m->open ? more(most, shared_units_time(m, n)) : most) +
+      (tf_scope_at(t->scope)->time == TF_TAKES_STAGES && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
   return more(time, tf_busiest_port(m, n, false, -1));
 }
 

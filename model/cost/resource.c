@@ -2,26 +2,6 @@
 #include "base/checked.h"
 #include "model/cost/state.h"
 
-enum rule { WORDS_MAX, WORDS_UNION, WORDS_SUM };
-
-static enum rule words_rule(tf_scope s) {
-  static const enum rule row[] = {
-#define MAX WORDS_MAX
-#define UNION WORDS_UNION
-#define SUM WORDS_SUM
-#define X(id, key, words, time, content) words,
-      TF_SCOPES(X)
-#undef X
-#undef MAX
-#undef UNION
-#undef SUM
-  };
-  return row[s];
-}
-
-/* Whether children of a scope run at the same time, on resources of their own. */
-static bool at_once(tf_scope s) { return words_rule(s) == WORDS_SUM; }
-
 /* The part of dim d of z's producer, of length `len`, that one instance of z's home holds. */
 static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_plan *p = m->plan;
@@ -107,7 +87,7 @@ static bool several(const tf_plan *p, int level, int z) {
   return n > 1;
 }
 
-/* What Shar's children hold twice: their boxes of one tensor minus the hull of these. */
+/* What children that share a memory's content hold twice: their boxes of one tensor minus the hull of these. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
@@ -136,17 +116,18 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
     *worst = n;
     return tf_sat_add(homes_below(m, n, level), tile_bits(m, n, level));
   }
+  const tf_scope_row *row = node->kind == TF_SCOPE ? tf_scope_at(node->scope) : NULL;
   int64_t total = 0;
   for (int c = 0; c < node->n_children; c++) {
     int w = n;
     int64_t b = need(m, node->children[c], level, &w);
-    bool add = node->kind == TF_SCOPE && (words_rule(node->scope) == WORDS_UNION ||
-                                          (at_once(node->scope) && tf_shared_instance(m->views, n, level)));
+    bool add = (row && row->words == TF_HELD_UNION) ||
+               (row && row->words == TF_HELD_SUM && tf_shared_instance(m->views, n, level));
     if (b > total && !add) *worst = w;
     total = add ? tf_sat_add(total, b) : b > total ? b : total;
     if (add) *worst = n;
   }
-  if (node->kind == TF_SCOPE && words_rule(node->scope) == WORDS_UNION) total -= shared_twice(m, node, level);
+  if (row && row->words == TF_HELD_UNION) total -= shared_twice(m, node, level);
   int64_t kept = node->kind == TF_SCOPE ? homes_at(m, n, level) : 0;
   if (kept) *worst = n;
   return tf_sat_add(total, kept);

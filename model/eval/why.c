@@ -104,8 +104,7 @@ static tf_why_row cause_of(why_log *w, int i, const tf_pclass *c, int k) {
 static bool shared_split(const tf_plan *p, int a, int b) {
   while (!tf_plan_above(p, a, b))
     a = p->tree->nodes[a].parent;
-  const tf_node *n = &p->tree->nodes[a];
-  return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
+  return tf_plan_at_once(&p->tree->nodes[a]);
 }
 
 /* The cause of the first entry.  Of several Tiles that read a tensor into one memory, the first needs it, and the

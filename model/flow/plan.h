@@ -149,10 +149,10 @@ bool tf_plan_selects(const tf_plan *p, int z, int l);
 /* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of z's
  * home at once. */
 bool tf_plan_brings(const tf_plan *p, int z, int l);
-/* Whether the node is a scope whose children run at once, and split the memory. */
-static inline bool tf_plan_at_once(const tf_node *n) {
-  return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
-}
+/* Whether the node is a scope whose children run at once, and split the memory; one that gives it to each child in
+ * turn. */
+static inline bool tf_plan_at_once(const tf_node *n) { return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once; }
+static inline bool tf_plan_drops(const tf_node *n) { return n->kind == TF_SCOPE && tf_scope_at(n->scope)->drops; }
 /* Whether op o leads below node n (n on its path). */
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
 /* Whether loops a and b split one range in sequence. */

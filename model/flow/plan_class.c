@@ -46,7 +46,7 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
     const tf_node *n = &t->nodes[q];
-    if (n->kind != TF_SCOPE || n->scope != TF_SEQ) continue;
+    if (!tf_plan_drops(n)) continue;
     int a = t->nodes[tf_child_towards(p->facts, q, prev)].child_no;
     int b = tf_plan_above(p, q, node) ? t->nodes[tf_child_towards(p->facts, q, node)].child_no : -1;
     bool passes = q == top ? any_untouched(p, n, a + 1, b, z, &idle[0])

@@ -39,7 +39,7 @@ static uint64_t dropping(const tf_plan *p, int scope) {
   const tf_path *path = &p->path[scope];
   uint64_t mask = 0;
   for (int q = p->tree->nodes[scope].parent; q >= 0; q = p->tree->nodes[q].parent)
-    for (int k = 0; p->tree->nodes[q].kind == TF_SCOPE && p->tree->nodes[q].scope == TF_SEQ && k < path->n; k++)
+    for (int k = 0; tf_plan_drops(&p->tree->nodes[q]) && k < path->n; k++)
       if (path->temporal >> k & 1 && tf_plan_above(p, p->loops[path->loops[k]].node, q)) mask |= UINT64_C(1) << k;
   return mask;
 }
@@ -162,7 +162,7 @@ static bool passes_over(const tf_plan *p) {
   const tf_tree *t = p->tree;
   for (int n = 1; n < t->n_nodes; n++) {
     const tf_node *up = &t->nodes[t->nodes[n].parent];
-    if (up->kind != TF_SCOPE || up->scope != TF_SEQ || up->n_retain || p->retain_at[n] < 0) continue;
+    if (!tf_plan_drops(up) || up->n_retain || p->retain_at[n] < 0) continue;
     bool follows = true;
     for (int k = n; k < t->nodes[n].end; k++)
       follows &= t->nodes[k].kind != TF_OP || p->made_in[t->nodes[k].op] >= 0;

@@ -2,19 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/locale.h"
 #include "model/instr/match.h"
-
-enum { MOST = 1 << 14 }; /* most mappings */
-
-bool tf_instr_keep(tf_instr_maps *out, const tf_instr_match *m, const uint64_t set[]) {
-  if (out->n >= MOST || !TF_GROW(out->maps, out->n)) return false;
-  tf_instr_map *map = &out->maps[out->n++];
-  *map = (tf_instr_map){.executable = tf_instr_correct(m, set)};
-  memcpy(map->set, set, (size_t)m->in->n_loops * sizeof *set);
-  return true;
-}
 
 /* Every non-empty set of loops that fit and are free, for loop l and those behind it. */
 static bool find_all(tf_instr_match *m, int l, uint64_t used, uint64_t set[], tf_instr_maps *out) {
@@ -73,7 +62,7 @@ bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper
   out->reason = out->n ? TF_INSTR_FITS : TF_INSTR_NONE;
   if (ok) return true;
   return tf_fail(d, wl->ops[op].at, TF_E_LIMIT,
-                 "more than %d mappings of op '%.60s' onto '%.60s', or too many for memory", (int)MOST,
+                 "more than %d mappings of op '%.60s' onto '%.60s', or too many for memory", (int)TF_INSTR_MOST,
                  wl->ops[op].name, in->name);
 }
 

@@ -2,7 +2,10 @@
  * tensor. */
 #include "model/instr/match.h"
 
+#include <string.h>
+
 #include "base/checked.h"
+#include "base/grow.h"
 #include "model/spec/dims.h"
 #include "model/spec/kinds.h"
 
@@ -154,4 +157,12 @@ bool tf_instr_correct(const tf_instr_match *m, const uint64_t set[]) {
   }
   if (!sums_in_step(m, set, &sums)) return false;
   return filled || is_product(body) || (!sums && zeros_are_void(body));
+}
+
+bool tf_instr_keep(tf_instr_maps *out, const tf_instr_match *m, const uint64_t set[]) {
+  if (out->n >= TF_INSTR_MOST || !TF_GROW(out->maps, out->n)) return false;
+  tf_instr_map *map = &out->maps[out->n++];
+  *map = (tf_instr_map){.executable = tf_instr_correct(m, set)};
+  memcpy(map->set, set, (size_t)m->in->n_loops * sizeof *set);
+  return true;
 }

@@ -24,6 +24,8 @@ int64_t tf_instr_coef(const tf_op *op, const tf_index *x, int loop);
 /* Whether calls compute what the op does, of a mapping whose loops lie in m->fits. */
 bool tf_instr_correct(const tf_instr_match *m, const uint64_t set[]);
 
+enum { TF_INSTR_MOST = 1 << 14 }; /* most mappings */
+
 /* The thesis's count; false without memory, or past the limits. */
 bool tf_instr_paper(tf_instr_match *m, tf_instr_maps *out);
 /* Appends; false without memory, or past the limit. */

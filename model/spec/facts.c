@@ -184,13 +184,6 @@ static void close_span(tf_wl_reader *w, tf_tensor *t) {
   }
 }
 
-int64_t tf_tensor_words(const tf_tensor *z) {
-  int64_t n = 1;
-  for (int r = 0; r < z->rank; r++)
-    n *= z->extent[r];
-  return n;
-}
-
 static void check_size(tf_wl_reader *w, const tf_tensor *t) {
   int64_t n = 1;
   for (int r = 0; r < t->rank; r++) {

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/locale.h"
-#include "base/names.h"
-#include "base/utf8.h"
 #include "model/spec/kinds.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
@@ -29,31 +27,6 @@ typedef struct {
 enum { MAX_FILES = 1000 };
 
 /* ---- small readers that every section uses ------------------------------------------ */
-bool tf_no_memory(const tf_reader *r) { return tf_out_of_memory(r->diags); }
-
-const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
-  if (tf_is_name(node->text, node->len, dashes)) return node->text;
-  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s", node->text, what,
-          dashes ? "letters, digits, _ - ." : "letters, digits and _");
-  return NULL;
-}
-
-/* One line, of what moves no cursor: reports print it as it is. */
-static bool is_shown(const char *text, size_t len) {
-  for (size_t i = 0, n; i < len; i += n) {
-    uint32_t code;
-    n = tf_utf8_next(text + i, text + len, &code);
-    if (n == 0 || !tf_printable(code)) return false;
-  }
-  return true;
-}
-
-const char *tf_read_title(tf_reader *r, const tf_ynode *node) {
-  if (node->len > 0 && is_shown(node->text, node->len)) return node->text;
-  tf_fail(r->diags, node->at, TF_E_SYNTAX,
-          node->len ? "a name is one line without control characters" : "'name' needs a text");
-  return NULL;
-}
 
 /* ---- files -------------------------------------------------------------------------- */
 static bool fail_file(tf_diags *d, const char *path, const char *why) {

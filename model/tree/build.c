@@ -230,7 +230,7 @@ static void fail_children(tf_build *b, const tf_node *n) {
             "%d children below a Tile, which has one: put a scope (Seq, Shar, Para, Pipe) between", n->n_children);
   else
     tf_fail(b->diags, n->at, TF_E_SHAPE, "one child below '%s', a scope has two or more: leave the scope out",
-            tf_scope_key(n->scope));
+            tf_scope_at(n->scope)->key);
 }
 
 static bool check_children(tf_build *b, int i) {

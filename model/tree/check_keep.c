@@ -497,7 +497,7 @@ static bool dropped(const tf_facts *f, int inner, int outer) {
   bool drops = false;
   for (int n = f->home_scope[inner]; n != top && !drops && tf_is_above(f, top, n);) {
     n = f->tree->nodes[n].parent;
-    drops = f->tree->nodes[n].kind == TF_SCOPE && f->tree->nodes[n].scope == TF_SEQ;
+    drops = f->tree->nodes[n].kind == TF_SCOPE && tf_scope_at(f->tree->nodes[n].scope)->drops;
   }
   return drops;
 }

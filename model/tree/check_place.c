@@ -10,7 +10,7 @@ static bool check_pair(const tf_checker *c, int o, int reader) {
   const tf_node *s = &t->nodes[scope];
   int from = t->nodes[tf_child_towards(c->f, scope, t->op_node[o])].child_no;
   int to = t->nodes[tf_child_towards(c->f, scope, t->op_node[reader])].child_no;
-  bool beside = s->scope == TF_PARA;
+  bool beside = !tf_scope_at(s->scope)->feeds;
   if (!beside && from < to) return true;
   const char *z = tf_tensor_name(c, c->f->wl->ops[o].out);
   if (beside)

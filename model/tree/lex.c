@@ -118,3 +118,11 @@ bool tf_mlex_take(tf_mlex *x, char punct) {
   tf_mlex_next(x);
   return true;
 }
+
+bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what) {
+  if (x->tok.kind == TF_M_END)
+    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s at the end of the line", what);
+  int len = x->tok.at.len == x->tok.len ? (int)(x->tok.len < 60 ? x->tok.len : 60) : 0;
+  if (len == 0) return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s", what);
+  return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len, x->tok.text);
+}

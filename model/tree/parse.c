@@ -5,14 +5,6 @@
 
 #include "base/locale.h"
 
-bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what) {
-  if (x->tok.kind == TF_M_END)
-    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s at the end of the line", what);
-  int len = x->tok.at.len == x->tok.len ? (int)(x->tok.len < 60 ? x->tok.len : 60) : 0;
-  if (len == 0) return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s", what);
-  return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len, x->tok.text);
-}
-
 /* ---- indentation -------------------------------------------------------------------- */
 /* The parent of a line whose head is at this column: the nearest line above that is indented less.  Reports a line
  * that is not aligned with its siblings. */
@@ -63,7 +55,7 @@ static void read_line(tf_build *b, tf_mlex *x) {
   tf_scope scope = tf_scope_find(x->tok.text, x->tok.len);
   if (tf_mlex_take(x, '?')) {
     n->kind = TF_SCOPE;
-    n->scope = TF_SEQ;
+    n->scope = 0; /* the first of the table */
     n->scope_open = b->tree->open = true;
     tf_read_clauses(b, x, false);
   } else if (x->tok.kind != TF_M_WORD) {

@@ -77,7 +77,6 @@ int tf_mapping_dim(tf_build *b, const tf_mtok *t);
 int tf_mapping_tensor(tf_build *b, const tf_mtok *t);
 int tf_mapping_op(tf_build *b, const tf_mtok *t);
 
-/* The scope kind a word names, TF_N_SCOPES if none; and its key. */
+/* The scope kind a word names, TF_N_SCOPES if none. */
 tf_scope tf_scope_find(const char *word, size_t len);
-const char *tf_scope_key(tf_scope s);
 #endif

@@ -85,7 +85,7 @@ static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
 
 static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
   const size_t head = o->len;
-  put(o, "%s", n->scope_open ? "?" : tf_scope_key(n->scope));
+  put(o, "%s", n->scope_open ? "?" : tf_scope_at(n->scope)->key);
   if (o->placed) place(o, &o->placed->at, head);
   if (n->n_keep > 0) put(o, " keep");
   for (int i = 0; i < n->n_keep; i++) {

@@ -4,13 +4,14 @@
 #include "base/names.h"
 #include "model/tree/parse.h"
 
-static const char *const scope_keys[TF_N_SCOPES] = {
-#define X(id, key, words, time, content) [TF_##id] = key,
+static const tf_scope_row scopes[TF_N_SCOPES] = {
+#define X(id, key, words, time, drops, at_once, feeds)                                                                 \
+  [TF_##id] = {key, TF_HELD_##words, TF_TAKES_##time, drops, at_once, feeds},
     TF_SCOPES(X)
 #undef X
 };
 
-const char *tf_scope_key(tf_scope s) { return scope_keys[s]; }
+const tf_scope_row *tf_scope_at(tf_scope s) { return &scopes[s]; }
 
 static bool same(const char *name, const char *text, size_t len) {
   return strlen(name) == len && memcmp(name, text, len) == 0;
@@ -18,7 +19,7 @@ static bool same(const char *name, const char *text, size_t len) {
 
 tf_scope tf_scope_find(const char *word, size_t len) {
   int s = 0;
-  while (s < TF_N_SCOPES && !same(scope_keys[s], word, len))
+  while (s < TF_N_SCOPES && !same(scopes[s].key, word, len))
     s++;
   return (tf_scope)s;
 }
@@ -34,7 +35,7 @@ static const char *level_at(const tf_tree *t, int i) {
 static const char *head_at(const tf_tree *t, int i) {
   int s = i - t->arch->n_memories;
   if (s < 0) return level_at(t, i);
-  return s < TF_N_SCOPES ? scope_keys[s] : s == TF_N_SCOPES ? "op" : NULL;
+  return s < TF_N_SCOPES ? scopes[s].key : s == TF_N_SCOPES ? "op" : NULL;
 }
 
 static const char *dim_at(const tf_tree *t, int i) {

@@ -262,7 +262,7 @@ static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, co
                          bool reloads) {
   const int k = index_of(c, u->op);
   double words = 1, once;
-  bool keep = true, dropped = kind == TF_SEQ && c->n_ops > 1 && !u->all;
+  bool keep = true, dropped = tf_scope_at(kind)->drops && c->n_ops > 1 && !u->all;
   for (int r = 0; r < u->rank; r++)
     words *= swept(c, &u->len[r], s);
   once = words;
@@ -281,7 +281,8 @@ double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n,
   double all = 0;
   for (int i = 0; i < c->n_uses; i++) {
     const tf_c_use *u = &c->uses[i];
-    if (u->io && !(u->again && kind != TF_SEQ && u->all)) all += tree_words(c, u, kind, order, n, s, reloads);
+    if (u->io && !(u->again && !tf_scope_at(kind)->drops && u->all))
+      all += tree_words(c, u, kind, order, n, s, reloads);
   }
   return all;
 }

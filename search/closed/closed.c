@@ -118,10 +118,11 @@ static void try_all(closed *c) {
   if (tf_c_apart(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
   if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
   for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < TF_N_SCOPES; kind++)
       for (int stream = 0; stream <= any_streamed(c->wl); stream++)
         for (int own = 0; own < 2; own++) {
-          tf_c_shape s = {home, kind ? TF_SHAR : TF_SEQ, stream, own};
+          if (tf_scope_at((tf_scope)kind)->at_once) continue;
+          tf_c_shape s = {home, (tf_scope)kind, stream, own};
           c->res->templates++;
           if (!tf_c_fuse(&c->ops, &s, evaluate_found, c)) return;
         }

@@ -108,7 +108,7 @@ static int place_of(const tf_chain *c, int op) {
 
 /* Whether stepping loop l at level d's Tile moves the use's box, or makes it drop what it has. */
 static bool breaks(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
-  bool drops = d == p->n - 1 && p->chain->n_ops > 1 && p->kind == TF_SEQ && !u->all;
+  bool drops = d == p->n - 1 && p->chain->n_ops > 1 && tf_scope_at(p->kind)->drops && !u->all;
   return (u->moves >> l & 1) || (drops && p->chain->loops[l].op < 0);
 }
 
@@ -133,7 +133,7 @@ static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
 
 static bool moves_here(const tf_c_problem *p, const tf_c_use *u, int d) {
   if (!u->io) return false;
-  return !(u->again && (d < p->n - 1 || (p->kind != TF_SEQ && u->all)));
+  return !(u->again && (d < p->n - 1 || (!tf_scope_at(p->kind)->drops && u->all)));
 }
 
 static bool add_costs(program *g) {
@@ -179,7 +179,7 @@ static bool add_capacities(program *g) {
   const tf_c_problem *p = g->p;
   for (int d = 0; d < p->n; d++) {
     if (isinf(p->capacity[d])) continue;
-    bool apart = d == p->n - 1 && p->kind == TF_SEQ && p->chain->n_ops > 1;
+    bool apart = d == p->n - 1 && tf_scope_at(p->kind)->drops && p->chain->n_ops > 1;
     for (int k = apart ? 0 : -1; k < (apart ? p->chain->n_ops : 0); k++)
       if (!add_capacity(g, d, k)) return false;
   }
@@ -322,8 +322,8 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real) {
  * nothing spread or doubled. */
 static bool is_gemm_chain(const tf_c_problem *p, int *m, int *l) {
   const tf_chain *c = p->chain;
-  if (c->n_ops != 2 || p->n != 1 || p->kind != TF_SEQ || c->n_shared != 2 || c->n_loops != 4 || c->n_uses != 6 ||
-      p->n_order != 4 || p->twice[0])
+  if (c->n_ops != 2 || p->n != 1 || !tf_scope_at(p->kind)->drops || c->n_shared != 2 || c->n_loops != 4 ||
+      c->n_uses != 6 || p->n_order != 4 || p->twice[0])
     return false;
   for (int i = 0; i < 4; i++)
     if (p->spread[0][i] != 1 || p->low[i] != p->low[3]) return false;

@@ -47,9 +47,10 @@ static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_sh
   for (int kind = 0; kind < TF_N_SCOPES; kind++)
     for (int runs = 0; runs <= nests; runs++)
       for (int stream = 0; stream <= streams(wl); stream++) {
-        if (stream && (runs || kind == TF_PARA || kind == TF_PIPE)) continue;
-        if (runs && kind == TF_SEQ) continue;
-        if (nests && !runs && (kind == TF_PARA || kind == TF_PIPE)) continue;
+        const tf_scope_row *row = tf_scope_at((tf_scope)kind);
+        if (stream && (runs || row->at_once)) continue;
+        if (runs && row->drops) continue;
+        if (nests && !runs && row->at_once) continue;
         if ((*k)-- > 0) continue;
         s->kind = (tf_scope)kind;
         s->runs = runs;

@@ -300,13 +300,21 @@ static void put_stream(writer *w, const group *g, int level, int dim) {
   }
 }
 
+/* The first kind whose children run at once and may read each other. */
+static tf_scope feeding(void) {
+  int k = 0;
+  while (!tf_scope_at((tf_scope)k)->at_once || !tf_scope_at((tf_scope)k)->feeds)
+    k++;
+  return (tf_scope)k;
+}
+
 /* Para may not hold a producer and its reader: Pipe is used instead. */
 static tf_scope kind_of(writer *w, const group *g, const int *name, int level, int owner) {
   tf_scope k = (tf_scope)gene(w, w->s->columns[owner].kind + 1 + level);
-  for (int i = 0; k == TF_PARA && i < g->n; i++) {
+  for (int i = 0; !tf_scope_at(k)->feeds && i < g->n; i++) {
     const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[g->ops[i]].out];
     for (int c = 0; c < z->n_consumers; c++)
-      if (in(g, z->consumers[c]) && name[z->consumers[c]] != name[g->ops[i]]) k = TF_PIPE;
+      if (in(g, z->consumers[c]) && name[z->consumers[c]] != name[g->ops[i]]) k = feeding();
   }
   return k;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/target/cuda/note/note.h"
 #include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
@@ -31,7 +32,7 @@ static bool copies(const ir_program *p) {
 static bool multiplies(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_NEST && b->s[i]->nest.fragments) || multiplies(&b->s[i]->body);
+    any |= (b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments) || multiplies(&b->s[i]->body);
   return any;
 }
 

@@ -171,7 +171,8 @@ static const low_pass queue_passes[] = {{"pipeline", pipeline}, {"unused", low_d
 static const char *const dma[] = {"dma"};
 static const ir_space near_spaces[] = {
     {"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}, {"own", IR_LANE, false}};
-static const ir_platform near_platform = {1u << IR_SERIAL | 1u << IR_LANE | 1u << IR_BLOCK, 3, near_spaces, 1, dma, 3};
+static const ir_platform near_platform = {
+    1u << IR_SERIAL | 1u << IR_LANE | 1u << IR_BLOCK, 3, near_spaces, 1, dma, 3, NULL};
 static const low_target queue_target = {.platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
 /* ---- a target with lanes: what one makes all read, behind a barrier -------------------------------------- */
@@ -218,7 +219,8 @@ static void spread(lowering *w) {
 static const low_pass lane_passes[] = {{"spread", spread}, {NULL, NULL}};
 static const ir_space lane_spaces[] = {
     {"memory", IR_SERIAL, false}, {"shared", IR_BLOCK, true}, {"register", IR_LANE, false}};
-static const ir_platform lane_platform = {1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_LANE, 3, lane_spaces, 0, NULL, 0};
+static const ir_platform lane_platform = {
+    1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_LANE, 3, lane_spaces, 0, NULL, 0, NULL};
 static const low_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 

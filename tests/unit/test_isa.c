@@ -8,9 +8,8 @@
 #include "codegen/intrin/micro.h"
 #include "tests/unit/check.h"
 
-/* ---- a toy instruction set: two lanes, in plain C ------------------------------------------------- */
+/* ---- a toy instruction set: two lanes, in plain C, which only its compiler knows ---------------------- */
 static const char toy_text[] =
-    "enum { LANES = 2 };\n"
     "typedef struct {\n  float of[2];\n} vec;\n"
     "static inline vec vec_splat(float x) { return (vec){{x, x}}; }\n"
     "static inline vec vec_zero(void) { return vec_splat(0); }\n"
@@ -26,6 +25,8 @@ static const char toy_text[] =
 static const tf_micro_isa toy_isa = {
     .name = "toy",
     .lanes = 2,
+    .lanes_of = "16 / sizeof(double)",
+    .headers = "#include <stddef.h>\n",
     .registers = 12,
     .flags = "",
     .machine = "1",

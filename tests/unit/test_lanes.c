@@ -1,5 +1,6 @@
 /* Along which of the output's dims the vectors of a convolution lie, by type of data, channels, rows and windows. */
 #include "codegen/intrin/micro.h"
+#include "codegen/target/cpu/note/note.h"
 #include "codegen/target/target.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
@@ -24,10 +25,10 @@ static const struct {
     {__LINE__, "avx512", IR_BF16, 13, 36, 8, 3, false}, /* it has no pairs */
 };
 
-static const ir_product *product_in(const ir_body *b) {
-  const ir_product *found = NULL;
+static const cpu_product *product_in(const ir_body *b) {
+  const cpu_product *found = NULL;
   for (int i = 0; i < b->n && !found; i++) {
-    found = ir_product_of(b->s[i]);
+    found = cpu_product_of(b->s[i]);
     if (!found) found = product_in(&b->s[i]->body);
   }
   return found;
@@ -47,10 +48,10 @@ int main(void) {
     case_read(&e, p.text);
     const ir_machine machine = tf_micro_machine(tf_micro_isa_find(rows[i].isa), rows[i].type);
     ir_program *ir = e.tree ? low_lower(e.tree, &tf_target_cpu.lower, &machine, e.d) : NULL;
-    const ir_product *of = ir ? product_in(&ir->body) : NULL;
+    const cpu_product *of = ir ? product_in(&ir->body) : NULL;
     CHECK(of != NULL);
     if (!ir) case_complain(e.d);
-    if (of) CHECK_ROW_I64(&rows[i], of->way == IR_CHANNELS, rows[i].channels);
+    if (of) CHECK_ROW_I64(&rows[i], of->way == CPU_CHANNELS, rows[i].channels);
     ir_free(ir);
     case_drop(&e);
   }

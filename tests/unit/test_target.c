@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "codegen/lower/lower.h"
+#include "codegen/target/cpu/note/note.h"
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/target.h"
 #include "tests/unit/check.h"
 
@@ -61,7 +63,7 @@ static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags 
   return true;
 }
 
-static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
 static const ir_space toy_spaces[] = {{"all", IR_SERIAL, false}, {"tiles", IR_SERIAL, true}};
 static const ir_platform toy_platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = toy_spaces};
@@ -76,9 +78,9 @@ static const tf_target toy = {
 };
 
 /* One file that says how many tiles there are. */
-static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
-  ir_program *p = toy.machine(o, &machine, d) ? low_lower(tree, &toy.lower, &machine, d) : NULL;
+  ir_program *p = t->machine(o, &machine, d) ? low_lower(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
   if (e) e->file = calloc(1, sizeof *e->file);
   char *text = e && e->file ? calloc(1, 32) : NULL;
@@ -130,8 +132,12 @@ static void check_table(const session *s) {
   for (int i = 0; tf_emit_target(i, NULL); i++) {
     char *ir = tf_emit_ir(s->tree, tf_emit_target(i, NULL), NULL, s->d);
     CHECK(ir != NULL);
+    CHECK(i == 3 || tf_emit_cycles(s->tree, tf_emit_target(i, NULL), &o, s->d) > 0); /* npu: it has no such memories */
     free(ir);
   }
+  CHECK(tf_emit_able("cpu", TF_EMIT_HERE) && tf_emit_able(NULL, TF_EMIT_TUNED) && !tf_emit_able("cuda", TF_EMIT_HERE));
+  CHECK(!tf_emit_able("toy", TF_EMIT_HERE) && !tf_emit_isas("cpu") && !tf_emit_isas("toy"));
+  CHECK(tf_emit_owns_isa("cuda", "sm_80") && !tf_emit_owns_isa("cuda", "avx2") && !tf_emit_owns_isa("npu", "sm_80"));
   tf_emitted *e = tf_emit(s->tree, NULL, &o, s->d);
   CHECK(e && e->n > 0);
   tf_emitted_free(e);
@@ -150,7 +156,9 @@ static ir_stmt *find(const ir_body *b, ir_kind kind) {
   return NULL;
 }
 
-static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->nest.product; }
+static cpu_product *product_of(ir_program *p) {
+  return (cpu_product *)(uintptr_t)cpu_of(find(&p->body, IR_NEST))->product;
+}
 
 /* Turns a statement into one of another kind, of which nothing but the head is said. */
 static void become(ir_stmt *s, ir_kind kind) {
@@ -180,8 +188,10 @@ static void boxed_nowhere(ir_program *p) {
   more[from] = more[to], more[from].role = IR_BOX;
   p->buffers = more, p->n_buffers = from + 1;
   become(s, IR_SAVE);
-  s->save.from = from, s->save.to = to, s->save.boxed = true;
-  s->save.row = (ir_atom){p->n_vars, 0};
+  s->save.from = from, s->save.to = to;
+  cu_note *note = cu_edit(p, s);
+  p->platform = &low_cuda_platform; /* whose notes these are */
+  note->boxed = true, note->row = (ir_atom){p->n_vars, 0};
 }
 static void twice(ir_program *p) {
   find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var = find(&p->body, IR_FOR)->loop.var;
@@ -204,7 +214,7 @@ static void together(ir_program *p) { become(find(&p->body, IR_FOR), IR_TOGETHER
 static void saves(ir_program *p) { become(find(&p->body, IR_NEST), IR_SAVE); }
 static void same_operand(ir_program *p) { product_of(p)->a = product_of(p)->b; }
 static void turned_round(ir_program *p) {
-  ir_product *q = product_of(p);
+  cpu_product *q = product_of(p);
   const int m = q->m;
   q->m = q->n, q->n = m;
 }

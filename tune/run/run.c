@@ -6,7 +6,6 @@
 
 #include "base/grow.h"
 #include "base/locale.h"
-#include "base/names.h"
 #include "base/sha256.h"
 #include "tileflow/tree.h"
 #include "tune/run/confirm.h"
@@ -42,11 +41,6 @@ typedef struct {
   double until;
   bool no_memory, gave_up, mismatch;
 } tuner;
-
-const char *tf_verdict_name(tf_verdict v) {
-  static const char *const names[] = {TF_VERDICTS(TF_NAME_ROW)};
-  return v < TF_N_VERDICTS ? names[v] : "";
-}
 
 const char *tf_tune_strategy(int k, const char **about) {
   const tune_way *w = tune_way_at(k);

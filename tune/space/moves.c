@@ -120,3 +120,5 @@ bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, 
   free(value);
   return ok;
 }
+
+const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }

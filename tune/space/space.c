@@ -9,8 +9,6 @@ static const char *const form_names[] = {"whole", "stream", "parts", "outside", 
 _Static_assert(sizeof form_names / sizeof *form_names == TF_N_TEMPLATES + 1,
                "a name for each template, and for the plain form");
 
-const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }
-
 static void begin(tf_space *space) { ((tune_space *)space)->dead = false; }
 
 /* The index of decision i among the knobs of the chosen form; -1: it belongs to another form. */

@@ -1,4 +1,5 @@
 #include "tune/store/store.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,11 @@ int64_t tune_store_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
 static const char *text_at(sqlite3_stmt *q, int i, tf_arena *a) {
   const char *t = tf_db_text(q, i);
   return t ? tf_arena_strndup(a, t, strlen(t)) : NULL;
+}
+
+const char *tf_verdict_name(tf_verdict v) {
+  static const char *const names[] = {TF_VERDICTS(TF_NAME_ROW)};
+  return v < TF_N_VERDICTS ? names[v] : "";
 }
 
 static bool verdict_of(const char *name, tf_verdict *out) {

@@ -5,16 +5,6 @@
 
 #include "tune/way/way.h"
 
-static const tune_way *const ways[] = {&tune_way_q, &tune_way_anneal, &tune_way_cga, &tune_way_model, &tune_way_random};
-
-const tune_way *tune_way_at(int k) { return k >= 0 && k < (int)(sizeof ways / sizeof *ways) ? ways[k] : NULL; }
-
-const tune_way *tune_way_named(const char *name) {
-  for (int k = 0; tune_way_at(k); k++)
-    if (!strcmp(tune_way_at(k)->name, name)) return tune_way_at(k);
-  return NULL;
-}
-
 static size_t width(const tune_world *w) { return (size_t)w->s->space.n; }
 
 bool tune_new(const tune_world *w, const int32_t *row) {

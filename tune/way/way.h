@@ -32,7 +32,7 @@ extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way
 const tune_way *tune_way_at(int k);
 const tune_way *tune_way_named(const char *name);
 
-/* ---- for the ways: common.c ---- */
+/* ---- for the ways: common.c (their table: ways.c) ---- */
 /* Whether the row is new and fits; then it counts as asked for. */
 bool tune_take(tune_world *w, const int32_t *row);
 bool tune_new(const tune_world *w, const int32_t *row);

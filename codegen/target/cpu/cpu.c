@@ -60,5 +60,6 @@ const tf_target tf_target_cpu = {
     .machine = machine_of,
     .print = tf_cpu_print,
     .cycles = cycles_of,
+    .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO,
     .run = ir_run,
 };

@@ -4,5 +4,5 @@
 #include "codegen/target/target.h"
 
 /* emit.c */
-tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 #endif

@@ -82,8 +82,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
 }
 
 /* Prints kernel.c and parts.h for one instruction set.  Leaves the program in k->p. */
-static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data,
-                         tf_diags *d) {
+static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa,
+                         ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
   ir_machine machine = tf_micro_machine(isa, data);
   machine.choices = k->o->choices;
@@ -94,7 +94,7 @@ static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const
   }
   snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "", k->n_isas ? isa->name : "");
   ir_free((ir_program *)k->p);
-  k->p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
+  k->p = low_lower(tree, &t->lower, &machine, d);
   k->isa = isa;
   k->entry = entry;
   k->parts = parts;
@@ -103,7 +103,7 @@ static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const
   return ok;
 }
 
-tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   c_package k = {.o = o, .name = C_NAME, .isas = isas};
   ir_type data = IR_F32;
@@ -116,7 +116,7 @@ tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags
   bool ok = e != NULL;
   k.n_isas = n > 1 ? n : 0;
   for (int i = 0; i < n && ok; i++)
-    ok = print_kernel(e, tree, &k, isas[i], data, d);
+    ok = print_kernel(t, e, tree, &k, isas[i], data, d);
   if (k.n_isas) ok = ok && print_one(e, "kernel.c", c_chooser_c, &k);
   for (int i = 0; i < N_ROWS && ok; i++)
     ok = print_one(e, rows[i].name, rows[i].print, &k);

@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE /* syscall */
 #include <string.h>
 
-#include "tileflow/emit.h"
+#include "codegen/intrin/micro.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -48,25 +48,24 @@ static bool has_amx(void) {
 
 static bool always(void) { return true; }
 
-/* In ascending order; dtypes: those for which it is better than the ones before. */
+/* In ascending order. */
 static const struct {
-  const char *isa, *dtypes;
+  const char *isa;
   bool (*has)(void);
 } rows[] = {
-    {"portable", "f32 bf16 int8", always}, {"sse2", "f32 bf16 int8", always},       {"avx2", "f32 bf16 int8", has_avx2},
-    {"avxvnni", "int8", has_avxvnni},      {"avx512", "f32 bf16 int8", has_avx512}, {"avx512_vnni", "int8", has_vnni},
-    {"avx512_bf16", "bf16", has_bf16},     {"amx", "bf16 int8", has_amx},
+    {"portable", always},   {"sse2", always},          {"avx2", has_avx2},        {"avxvnni", has_avxvnni},
+    {"avx512", has_avx512}, {"avx512_vnni", has_vnni}, {"avx512_bf16", has_bf16}, {"amx", has_amx},
 };
 #else
 static bool always(void) { return true; }
 
 static const struct {
-  const char *isa, *dtypes;
+  const char *isa;
   bool (*has)(void);
 } rows[] = {
-    {"portable", "f32 bf16 int8", always},
+    {"portable", always},
 #if defined(__aarch64__)
-    {"neon", "f32 bf16 int8", always},
+    {"neon", always},
 #endif
 };
 #endif
@@ -75,7 +74,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 const char *tf_emit_isa(const char *dtype) {
   const char *best = rows[0].isa;
   for (int i = 0; i < N_ROWS; i++)
-    if (strstr(rows[i].dtypes, dtype ? dtype : "f32") && rows[i].has()) best = rows[i].isa;
+    if (strstr(tf_micro_isa_find(rows[i].isa)->data, dtype ? dtype : "f32") && rows[i].has()) best = rows[i].isa;
   return best;
 }
 

@@ -37,6 +37,8 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 
+static bool owns(const char *isa) { return !strncmp(isa, "sm_", 3) || !strcmp(isa, "wmma"); }
+
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
   return machine_of(o, &machine, d) ? cu_cycles(tree, &tf_target_cuda.lower, &machine, d) : -1;
@@ -55,5 +57,7 @@ const tf_target tf_target_cuda = {
     .form = cu_form,
     .cycles = cycles_of,
     .whole = true,
+    .isas = "sm_80, sm_90a and wmma",
+    .owns = owns,
     .run = ir_run,
 };

@@ -4,7 +4,7 @@
 #include "codegen/target/target.h"
 
 /* emit.c */
-tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 /* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */
 extern const char tf_cuda_emulate[];
 /* emulate/hopper.hpp: what sm_90a has besides. */

@@ -18,5 +18,6 @@ const tf_target tf_target_model = {
     .lower =
         {.platform = &low_cpu_platform, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
     .machine = machine_of,
+    .ranked_as = "cpu",
     .run = ir_run,
 };

@@ -206,9 +206,9 @@ static tf_emitted *print_all(const package *k) {
   return NULL;
 }
 
-tf_emitted *tf_npu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
-  if (!tf_target_npu.machine(o, &machine, d)) return NULL;
+  if (!t->machine(o, &machine, d)) return NULL;
   tf_npu *p = npu_compile(tree, d);
   package k = {.tree = tree, .o = o, .p = p};
   tf_emitted *e = p && npu_predict(tree, INFINITY, &k.terms, d) ? print_all(&k) : NULL;

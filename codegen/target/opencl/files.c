@@ -139,8 +139,8 @@ static const cu_file files[] = {
     {"README.md", readme, false, NULL},    {"manifest.json", manifest, false, NULL},
 };
 
-tf_emitted *cl_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *cl_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
-  if (!tf_target_opencl.machine(o, &machine, d)) return NULL;
-  return cu_emit(files, sizeof files / sizeof *files, tree, &tf_target_opencl.lower, &machine, o, d);
+  if (!t->machine(o, &machine, d)) return NULL;
+  return cu_emit(files, sizeof files / sizeof *files, tree, &t->lower, &machine, o, d);
 }

@@ -10,5 +10,5 @@ extern const cu_language cl_language;
  * memory. */
 bool cl_host(FILE *out, cu_package *p);
 /* files.c: the files around them; tf_target.print. */
-tf_emitted *cl_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+tf_emitted *cl_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 #endif

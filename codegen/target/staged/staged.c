@@ -22,5 +22,6 @@ const tf_target tf_target_staged = {
     .what = "loops alone",
     .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
     .machine = machine_of,
+    .ranked_as = "cpu",
     .run = ir_run,
 };

@@ -424,7 +424,7 @@ static void run_scope(tf_walker *e, int n) {
       run_node(e, t->children[c]);
       continue;
     }
-    if (t->scope == TF_SEQ) pass(e, n, t->children[c]);
+    if (tf_plan_drops(t)) pass(e, n, t->children[c]);
     run_node(e, t->children[c]);
     tf_store_leave(e->st, e->ev, n, t->children[c]);
   }

@@ -75,10 +75,10 @@ static int need(tf_lanes *w, int n, int level) {
       total = tf_l(w, A, total, bits_of(w, w->p->slices[i].tensor, w->box[i]));
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
-  bool shares = node->kind == TF_SCOPE && node->scope == TF_SHAR;
+  const tf_scope_held words = node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
   for (int c = 0; c < node->n_children; c++)
-    total = tf_l(w, shares ? A : TF_T_MAX, total, need(w, node->children[c], level));
-  for (int z = 0; z < w->p->wl->n_tensors && shares; z++)
+    total = tf_l(w, words != TF_HELD_MAX ? A : TF_T_MAX, total, need(w, node->children[c], level));
+  for (int z = 0; z < w->p->wl->n_tensors && words == TF_HELD_UNION; z++)
     total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, z, twice_of(w, node, level, z)), twice));
   return node->kind == TF_SCOPE ? tf_l(w, A, total, homes(w, n, level, false)) : total;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/import/onnx/onnx.h"
 
 enum { SHOWN = 60, SAID = 400 };
@@ -138,13 +139,6 @@ const ox_value *ox_input(ox_net *g, size_t k) {
   return v && !v->bad ? v : NULL;
 }
 
-bool ox_give(ox_net *g, size_t k, const ox_value *v) {
-  if (k >= g->node->n_output || !*g->node->output[k]) return true;
-  ox_value *made = ox_define(g, g->node->output[k], v);
-  if (made) made->type = ox_result_type(g, v->type);
-  return made != NULL;
-}
-
 /* Whether the node, or a subgraph in it, reads a value of that name. */
 static bool reads(const Onnx__NodeProto *n, const char *name) {
   for (size_t k = 0; k < n->n_input; k++)
@@ -237,4 +231,11 @@ bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out) {
   if (axis < -rank || axis >= rank) return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, rank);
   *out = (int)(axis < 0 ? axis + rank : axis);
   return true;
+}
+
+int64_t ox_size(const ox_value *v) {
+  int64_t size = 1;
+  for (int i = 0; i < v->n_factors; i++)
+    if (!tf_mul(size, v->f[i].extent, &size)) return INT64_MAX;
+  return size;
 }

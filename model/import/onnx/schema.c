@@ -411,3 +411,10 @@ const ox_kind *ox_kind_of(const char *type) {
     at++;
   return k;
 }
+
+bool ox_give(ox_net *g, size_t k, const ox_value *v) {
+  if (k >= g->node->n_output || !*g->node->output[k]) return true;
+  ox_value *made = ox_define(g, g->node->output[k], v);
+  if (made) made->type = ox_result_type(g, v->type);
+  return made != NULL;
+}

@@ -19,13 +19,6 @@ int64_t ox_extent(const ox_value *v, int axis) {
   return extent;
 }
 
-int64_t ox_size(const ox_value *v) {
-  int64_t size = 1;
-  for (int i = 0; i < v->n_factors; i++)
-    if (!tf_mul(size, v->f[i].extent, &size)) return INT64_MAX;
-  return size;
-}
-
 bool ox_fits(ox_net *g, const ox_value *v) {
   return ox_size(v) <= OX_MOST_SIZE || ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
 }

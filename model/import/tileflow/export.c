@@ -281,6 +281,7 @@ static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
 static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p) {
   static const char *const scope[] = {
       [TF_SEQ] = "Sequential", [TF_SHAR] = "Sharing", [TF_PARA] = "Parallel", [TF_PIPE] = "Pipeline"};
+  _Static_assert(sizeof scope / sizeof *scope == TF_N_SCOPES, "each kind of scope has a name in TileFlow's files");
   const tf_node *n = &x->tree->nodes[i];
   in = put_missing(x, i, in, &first, p);
   in += first ? 0 : 2;

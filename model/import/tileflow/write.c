@@ -197,7 +197,7 @@ static bool write_node(ti_case *c, const ti_node *n, int indent, ti_out *out) {
   tf_page_add(p, "%*s", indent, "");
   if (n->kind == TI_OP) tf_page_add(p, "op %s", c->ops[n->op]->name);
   if (n->kind == TI_SCOPE) {
-    tf_page_add(p, "%s", tf_scope_key(n->scope));
+    tf_page_add(p, "%s", tf_scope_at(n->scope)->key);
     write_keep(c, n, out);
   }
   if (n->kind == TI_TILE) {

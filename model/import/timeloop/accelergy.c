@@ -17,14 +17,6 @@ static tl_level *level_named(tl_case *c, const tf_ynode *name) {
   return NULL;
 }
 
-bool tl_amount(tl_case *c, const tf_ynode *node, const char *what, double *out) {
-  if (tf_ynode_is(node, "0") || tf_ynode_is(node, "0.0")) {
-    *out = 0;
-    return true;
-  }
-  return tf_yschema_kind(node, TF_Y_SCALAR, what, c->diags) && tl_real(c, node, out);
-}
-
 /* `energy` of an action, in pJ; 0.2's summaries give average, max, min. */
 static bool read_energy(tl_case *c, const tf_ynode *node, double *out) {
   const tf_ynode *most = node->kind == TF_Y_MAP ? tf_ymap_get(node, "max") : node;

@@ -1,71 +1,8 @@
 /* Timeloop's architecture as a tree of containers, each with local memories and compute units (0.2, 0.3, and what 0.4's
  * front end hands on). */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "model/import/timeloop/timeloop.h"
-
-enum { MAX_DEPTH = 64 };
-
-/* Maps of attributes, nearest first. */
-typedef struct {
-  int n;
-  const tf_ynode *map[MAX_DEPTH];
-} inherited;
-
-bool tl_read_name(tl_case *c, const tf_ynode *node, const char **name, int64_t *count) {
-  const char *open = strchr(node->text, '[');
-  size_t n = open ? (size_t)(open - node->text) : node->len;
-  *count = 1;
-  if (open) {
-    char *end;
-    long long from = strtoll(open + 1, &end, 10), to = from;
-    if (strncmp(end, "..", 2) == 0) to = strtoll(end + 2, &end, 10);
-    if (from < 0 || from > 1 || to < from || to > 1 << 30 || strcmp(end, "]") != 0)
-      return tf_fail(c->diags, node->at, TF_E_SYNTAX, "'%.60s': instances are written NAME[0..N] or NAME[1..N]",
-                     node->text);
-    *count = to - from + 1;
-  }
-  if (!tf_is_name(node->text, n, true))
-    return tf_fail(c->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name a memory or unit", node->text);
-  *name = tf_arena_strndup(c->arena, node->text, n);
-  return *name != NULL;
-}
-
-static tl_class class_of(const char *class) {
-  static const struct {
-    const char *part;
-    tl_class is;
-  } known[] = {
-      {"DRAM", TL_CLASS_MEMORY},        {"SRAM", TL_CLASS_MEMORY},           {"regfile", TL_CLASS_MEMORY},
-      {"smartbuffer", TL_CLASS_MEMORY}, {"storage", TL_CLASS_MEMORY},        {"mac", TL_CLASS_COMPUTE},
-      {"compute", TL_CLASS_COMPUTE},    {"intmultiplier", TL_CLASS_COMPUTE}, {"XY_NoC", TL_CLASS_NETWORK},
-      {"Legacy", TL_CLASS_NETWORK},     {"ReductionTree", TL_CLASS_NETWORK}, {"SimpleMulticast", TL_CLASS_NETWORK}};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (strstr(class, known[i].part)) return known[i].is;
-  return TL_CLASS_NONE;
-}
-
-tl_class tl_class_of(const tf_ynode *class, const tf_ynode *subclass) {
-  tl_class is = class ? class_of(class->text) : TL_CLASS_NONE;
-  return is == TL_CLASS_NONE && subclass ? class_of(subclass->text) : is;
-}
-
-bool tl_tell_class(tl_case *c, const tf_ynode *class, const char *name, tl_class is) {
-  tl_lost(c, class->at, "not modelled: '%.40s' of class %.40s, %s", name, class->text,
-          is == TL_CLASS_NETWORK ? "a network: words pass between memories at no cost of its own"
-                                 : "which is neither storage nor compute: Timeloop leaves it out, too");
-  return true;
-}
-
-void tl_tell_scales(tl_case *c, const tf_ynode *const *scale, const char *name) {
-  static const char *const key[] = {"area_scale", "energy_scale"};
-  for (int i = 0; i < 2; i++)
-    if (scale[i] && strcmp(tl_value_text(scale[i]), "1") != 0 && strcmp(tl_value_text(scale[i]), "1.0") != 0)
-      tl_lost(c, scale[i]->at, "not modelled: %s %.40s of %.60s: energies and areas are those of the tables", key[i],
-              tl_value_text(scale[i]), name);
-}
 
 /* What the names of the inner loops' places are derived from in 0.4: "inter_PE_spatial" spreads over PE. */
 static const char *spread_alias(tl_case *c, const char *name) {
@@ -74,23 +11,13 @@ static const char *spread_alias(tl_case *c, const char *name) {
   return fits ? tf_arena_strndup(c->arena, name + 6, n - 14) : NULL;
 }
 
-bool tl_add_level(tl_case *c, const tl_level *l) {
-  int memories = l->kind == TL_MEMORY;
-  for (int i = 0; i < c->n_levels; i++) {
-    memories += c->level[i].kind == TL_MEMORY;
-    if (!strcmp(c->level[i].name, l->name))
-      return tf_fail(c->diags, l->at, TF_E_DUP, "a second component is named '%.40s'", l->name);
-  }
-  if (c->n_levels == TL_MAX_LEVELS || memories > TL_MAX_MEMORIES)
-    return tf_fail(c->diags, l->at, TF_E_LIMIT, "more than %d memories or %d places", TL_MAX_MEMORIES, TL_MAX_LEVELS);
-  bool behind = c->n_levels && c->level[c->n_levels - 1].kind == TL_COMPUTE;
-  if (behind && (l->kind == TL_COMPUTE || !c->units_anywhere))
-    return tf_fail(c->diags, l->at, TF_E_SHAPE, "'%.40s' stands behind the compute units: they come last", l->name);
-  c->level[c->n_levels] = behind ? c->level[c->n_levels - 1] : *l;
-  if (behind) c->level[c->n_levels - 1] = *l;
-  c->n_levels++;
-  return true;
-}
+enum { MAX_DEPTH = 64 };
+
+/* Maps of attributes, nearest first. */
+typedef struct {
+  int n;
+  const tf_ynode *map[MAX_DEPTH];
+} inherited;
 
 /* One component of a `local` list; `outer`: instances of the containers around it. */
 static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, const inherited *in) {
@@ -150,26 +77,19 @@ static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer, inhe
   return ok && (!v[2] || v[2]->n == 0 || read_container(c, v[2]->items[0], outer * count, in));
 }
 
-static int64_t along(const tl_level *l, bool y) {
-  int64_t x = l->mesh_x ? l->mesh_x : l->instances;
-  return y ? l->instances / x : x;
-}
-
-int64_t tl_fan(const tl_level *up, const tl_level *l, bool y) { return along(l, y) / along(up, y); }
-
 /* Whether every level's instances spread evenly below one of the level above. */
 static bool check_meshes(tl_case *c) {
   bool ok = true;
   for (int i = 1; i < c->n_levels; i++) {
     const tl_level *l = &c->level[i], *up = &c->level[i - 1];
-    bool even = l->instances % along(l, false) == 0 && up->instances % along(up, false) == 0 &&
-                along(l, false) % along(up, false) == 0 && along(l, true) % along(up, true) == 0;
+    bool even = l->instances % tl_along(l, false) == 0 && up->instances % tl_along(up, false) == 0 &&
+                tl_along(l, false) % tl_along(up, false) == 0 && tl_along(l, true) % tl_along(up, true) == 0;
     if (!even)
       ok = tf_fail(c->diags, l->at, TF_E_FANOUT,
                    "%lld instances of '%.40s' (meshX %lld) do not spread evenly "
                    "below %lld of '%.40s' (meshX %lld)",
-                   (long long)l->instances, l->name, (long long)along(l, false), (long long)up->instances, up->name,
-                   (long long)along(up, false));
+                   (long long)l->instances, l->name, (long long)tl_along(l, false), (long long)up->instances, up->name,
+                   (long long)tl_along(up, false));
   }
   return ok;
 }

@@ -105,16 +105,6 @@ static bool is_key(const tf_ynode *key, const char *name) {
   return i == key->len && !name[i];
 }
 
-bool tl_real(tl_case *c, const tf_ynode *node, double *out) {
-  char *end;
-  double value = node->kind == TF_Y_SCALAR ? strtod(node->text, &end) : -1;
-  if (node->kind != TF_Y_SCALAR || end == node->text || *end || !(value > 0) || !(value < 1e15))
-    return tf_fail(c->diags, node->at, TF_E_RANGE, "'%.40s' is no number above 0",
-                   node->kind == TF_Y_SCALAR ? node->text : tf_ynode_what(node));
-  *out = value;
-  return true;
-}
-
 /* Whether the value says no more than its absence would: "0" also as 0.0, false, null and nothing in any spelling. */
 static bool is_none(const tf_ynode *value, const char *none) {
   char *end;

@@ -6,28 +6,6 @@
 
 #include "base/locale.h"
 
-bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, int64_t *out) {
-  char *end;
-  long long value = strtoll(node->text, &end, 10);
-  if (end != node->text && !*end && value >= least && value <= INT64_C(1) << 40) {
-    *out = value;
-    return true;
-  }
-  return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40", what, node->text,
-                 (long long)least);
-}
-
-bool tl_bool(tl_case *c, const tf_ynode *node, bool *out) {
-  static const char *const yes[] = {"true", "True", "yes", "on", "1"}, *const no[] = {"false", "False", "no", "off",
-                                                                                      "0"};
-  for (int i = 0; i < 5; i++) {
-    if (!tf_ynode_is(node, yes[i]) && !tf_ynode_is(node, no[i])) continue;
-    *out = tf_ynode_is(node, yes[i]);
-    return true;
-  }
-  return tf_fail(c->diags, node->at, TF_E_TYPE, "'%.40s' is neither true nor false", node->text);
-}
-
 enum {
   S_ARCH,
   S_PROBLEM,

@@ -172,7 +172,8 @@ bool tl_check_spread(tl_case *c, const tl_level *l);
 /* False with an error at a factor of dim d of which whole steps begin behind the extent. */
 bool tl_check_spare(tl_case *c, int d);
 
-/* Instances along X (or Y) below one instance of level `up`. */
+/* Instances along X (or Y), of all and below one instance of level `up`. */
+int64_t tl_along(const tl_level *l, bool y);
 int64_t tl_fan(const tl_level *up, const tl_level *l, bool y);
 /* The native sections; the architecture alone. */
 void tl_write(const tl_case *c, tf_page *out);

@@ -18,7 +18,7 @@ static bool goes_on(const low_loops_around *w, int i) {
 
 static bool moves_b(const low_loops_around *w, const ir_stmt *s, int k) {
   const tf_workload *wl = w->w->plan->wl;
-  const tf_ref *b = &wl->ops[s->op].reads[s->nest.product->b];
+  const tf_ref *b = &wl->ops[s->op].reads[cpu_of(s)->product->b];
   return low_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
 }
 
@@ -28,7 +28,7 @@ static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops
   const tf_op *op = &wl->ops[s->op];
   int64_t all = 1;
   for (int k = 0; k < op->n_dims; k++) {
-    const int64_t step = ir_is_matrix(s->nest.product, k) ? s->range[k].most : 1;
+    const int64_t step = cpu_is_matrix(cpu_of(s)->product, k) ? s->range[k].most : 1;
     const bool many =
         moves_b(w, s, k) && (low_range_hangs_on(w->moves, &s->range[k]) & loops || s->range[k].most > step);
     places[k] = many ? (wl->dims[op->dims[k]].extent + step - 1) / step : 1;
@@ -40,9 +40,9 @@ static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops
 /* Keeps all boxes for the outermost loop that uses them again, if there is room. */
 static void spread(low_loops_around *w, ir_stmt *s) {
   const tf_op *op = &w->w->plan->wl->ops[s->op];
-  ir_buffer *pack = &w->w->p->buffers[s->nest.product->pack];
+  ir_buffer *pack = &w->w->p->buffers[cpu_of(s)->product->pack];
   uint64_t mask = 0;
-  ir_product *p = TF_NEW(w->w->p->arena, ir_product);
+  cpu_product *p = TF_NEW(w->w->p->arena, cpu_product);
   int64_t *places = TF_ARRAY(w->w->p->arena, int64_t, (size_t)op->n_dims + 1), all, bytes;
   for (int k = 0; k < op->n_dims; k++)
     if (moves_b(w, s, k)) mask |= low_range_hangs_on(w->moves, &s->range[k]);
@@ -53,18 +53,19 @@ static void spread(low_loops_around *w, ir_stmt *s) {
     if (all <= 1 || __builtin_mul_overflow(all, words * ir_bytes(pack->type), &bytes) ||
         bytes > ((const cores *)w->what)->most)
       continue;
-    *p = *s->nest.product;
+    *p = *cpu_of(s)->product;
     p->pairs.places = places;
     pack->words = words;
     pack->slots = all;
-    s->nest.product = p;
+    cpu_note *note = cpu_edit(w->w->p, s);
+    if (note) note->product = p;
     return;
   }
 }
 
 static void product(low_loops_around *w, ir_stmt *s) {
-  const ir_product *p = s->nest.product;
-  if (p->way == IR_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
+  const cpu_product *p = cpu_of(s)->product;
+  if (p->way == CPU_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
 
 /* Half of the memory that is nearest to all cores together, divided among them. */

@@ -65,7 +65,7 @@ static bool starts_with_others(const rows *r, int k) {
 static bool goes_over(const rows *r, int k) {
   const ir_stmt *s = r->nest[k], *first = r->nest[0];
   const tf_op *op = op_of(r->w, s);
-  bool over = s->kind == IR_NEST && !s->nest.product && !s->nest.from && starts_with_others(r, k) &&
+  bool over = s->kind == IR_NEST && !cpu_of(s)->product && !s->nest.from && starts_with_others(r, k) &&
               op->n_dims == r->common + 1 && op->dims[r->common] == r->dim && s->range[r->common].exact &&
               low_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
@@ -134,7 +134,7 @@ static bool two_passes(rows *r) {
 
 /* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the additional ones may
  * hold anything. */
-static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
+static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
 
 /* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that are not rounded
  * ahead is no faster (2 % slower with float32). */
@@ -147,9 +147,9 @@ static bool goes_on(const rows *r) {
 
 /* Whether product s covers the same rows and outer dims, and sums over all of each row. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->way != IR_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 || s->nest.from ||
+  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 || s->nest.from ||
       !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r) : narrows(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
@@ -171,7 +171,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
 /* Whether the product's other operands do not overlap with what the rows' nests read and write. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
-  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[s->nest.product->b].tensor);
+  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
   bool clear = true;
   for (int k = 0; k < r->n; k++) {
     const tf_op *row = op_of(r->w, r->nest[k]);
@@ -188,7 +188,7 @@ static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lane
 /* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || s->nest.product || s->nest.done || op_of(w, s)->reduce != TF_ASSIGN ||
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done || op_of(w, s)->reduce != TF_ASSIGN ||
       op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
@@ -201,15 +201,17 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
 /* Lets the product in statement at + 1 compute the rows of the statement at `at`, if possible. */
 static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
-  if (product->kind != IR_NEST || !product->nest.product || !has_room(&w->p->machine)) return;
+  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_room(&w->p->machine)) return;
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
   rows r = {w, all->body.s, all->body.n, all->together.n_common, last->dims[all->together.n_common]};
   if (all->body.s[0]->range[all->together.n_common].most > (int64_t)TF_MICRO_RUN * w->p->machine.lanes) return;
   if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
-  all->together.ahead = true;
-  product->nest.rows = all;
+  cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
+  if (low_failed(w)) return;
+  rows_of->ahead = true;
+  of->rows = all;
   body->s[at] = all;
 }
 

@@ -26,8 +26,8 @@ static bool is_merged(const lowering *w, const ir_body *body, int place) {
   bool is = false;
   for (int i = 0; i < body->n && !is; i++) {
     const ir_stmt *s = body->s[i];
-    const ir_product *p = ir_product_of(s);
-    if (p && p->way == IR_PAIRS && p->pairs.merged) {
+    const cpu_product *p = cpu_product_of(s);
+    if (p && p->way == CPU_PAIRS && p->pairs.merged) {
       const tf_op *op = &w->plan->wl->ops[s->op];
       is =
           root(w->p, w->p->buffer_of[op->out]) == place || root(w->p, w->p->buffer_of[op->reads[p->b].tensor]) == place;
@@ -38,14 +38,14 @@ static bool is_merged(const lowering *w, const ir_body *body, int place) {
 }
 
 /* From how many bytes apart, and multiples of that, rows fall into the same sets. */
-static int64_t same_sets(const tf_arch *a, const ir_product *p) {
+static int64_t same_sets(const tf_arch *a, const cpu_product *p) {
   if (p->kernel->m_round > 1) return 2 * low_line_bytes(a);
   return a->core.page >= 1 ? (int64_t)a->core.page : 1;
 }
 
 static void product(lowering *w, const ir_stmt *s) {
-  const ir_product *p = ir_product_of(s);
-  if (!p || s->nest.rounds_for) return;
+  const cpu_product *p = cpu_product_of(s);
+  if (!p || cpu_of(s)->rounds_for) return;
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;

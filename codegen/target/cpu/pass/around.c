@@ -59,13 +59,13 @@ static uint64_t box_moves(const low_loops_around *w, const ir_range *r, int rank
 
 /* Extends to their whole length the ranks that change where control returns, if that saves copies. */
 static void widen(low_loops_around *w, ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
   const int rank = wl->tensors[a->tensor].rank;
   const uint64_t mask = box_moves(w, p->slab, rank), again = come_back(w, mask);
   ir_range *wide = TF_ARRAY(w->w->p->arena, ir_range, (size_t)rank);
-  ir_product *product = TF_NEW(w->w->p->arena, ir_product);
+  cpu_product *product = TF_NEW(w->w->p->arena, cpu_product);
   if (low_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
     wide[r] = low_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
@@ -76,34 +76,36 @@ static void widen(low_loops_around *w, ir_stmt *s) {
   *product = *p;
   product->slab = wide;
   w->w->p->buffers[p->pack].words = low_slab_words(p, wide, rank);
-  s->nest.product = product;
+  cpu_note *note = cpu_edit(w->w->p, s);
+  if (note) note->product = product;
 }
 
 /* Which panels the nest that runs next needs: depends on how the innermost loop moves them. */
-static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
+static cpu_next next_of(const low_loops_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
-  if (i < 0 || ir_is_aside(w->loop[i])) return IR_NEXT_SAME;
-  if (low_hangs_on(w->moves, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
-  return low_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS
-                                                                                             : IR_NEXT_SAME;
+  if (i < 0 || ir_is_aside(w->loop[i])) return CPU_NEXT_SAME;
+  if (low_hangs_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1) return CPU_NEXT_LANES;
+  return low_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? CPU_NEXT_SUMS
+                                                                                             : CPU_NEXT_SAME;
 }
 
 bool low_panels_pass(const tf_arch *a, int64_t words) { return words > low_close_words(a) / SHARE; }
 
 static void prefetch(low_loops_around *w, ir_stmt *s) {
-  const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
-  ir_product *p = low_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, ir_product) : NULL;
+  const int64_t words = w->w->p->buffers[cpu_of(s)->product->channels.panels].words;
+  cpu_product *p = low_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
   if (!p) return;
-  *p = *s->nest.product;
+  *p = *cpu_of(s)->product;
   p->channels.next = next_of(w, s);
-  s->nest.product = p;
+  cpu_note *note = cpu_edit(w->w->p, s);
+  if (note) note->product = p;
 }
 
 static void product(low_loops_around *w, ir_stmt *s) {
-  const ir_product *p = s->nest.product;
-  if (p->way != IR_CHANNELS) return;
+  const cpu_product *p = cpu_of(s)->product;
+  if (p->way != CPU_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
   if (!w->w->p->machine.choices.at[TF_CHOICE_PREFETCH]) prefetch(w, s);
 }

@@ -17,8 +17,8 @@ static bool begins_block(const ir_range *r, int64_t block) {
 }
 
 static void makes(blocks *b, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
-  b->ok &= p && p->way == IR_CHANNELS && (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
+  const cpu_product *p = cpu_of(s)->product;
+  b->ok &= p && p->way == CPU_CHANNELS && (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
            begins_block(&s->range[p->n], p->channels.panel);
   if (!b->ok) return;
   b->block = p->channels.panel;
@@ -28,9 +28,9 @@ static void makes(blocks *b, const ir_stmt *s) {
 /* Elements must be read in place, and blocks be along one reduced dim.  Producers come first. */
 static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->way == IR_CHANNELS && read == p->a && !p->slab && ix->n_terms == 1 &&
+  b->ok &= b->block && p && p->way == CPU_CHANNELS && read == p->a && !p->slab && ix->n_terms == 1 &&
            ix->terms[0].coef == 1 && ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;

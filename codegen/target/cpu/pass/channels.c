@@ -14,7 +14,7 @@ enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* Reduced points of the nest, in groups of the kernel. */
-static double depth_of(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static double depth_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
@@ -23,7 +23,7 @@ static double depth_of(const lowering *w, const ir_stmt *nest, const ir_product 
 }
 
 /* The best panel width for that many rows. */
-static int panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const tf_core *core = &w->plan->arch->core;
@@ -31,7 +31,7 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p)
                 joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
   const bool part = n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
   const tf_transposed transposed = {t->registers, t->lanes,           row,
-                                    row * joined, parts(n, t->lanes), ir_rows_apart(w->plan->wl, op, p->n)};
+                                    row * joined, parts(n, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
   const int chosen = tf_micro_across(&t->choices);
   const double all = depth_of(w, nest, p), depth = all / ceil(all / TF_MICRO_PART);
   double least = INFINITY;
@@ -49,14 +49,14 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p)
 
 /* Whether rows are so short that a tile has room for two, and so few in the nest that each tile can be printed
  * separately. */
-static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
   if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
   const tf_ref *a = &op->reads[p->a];
   if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1]) ||
-      ir_is_group(w->plan->wl, op, p, p->m - 1))
+      cpu_is_group(w->plan->wl, op, p, p->m - 1))
     return false;
   return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
 }
@@ -81,7 +81,7 @@ static bool in_read(const lowering *w, const tf_op *op, int read, int k) {
 }
 
 /* The rows' dim must be along the last rank of a, and nowhere else in it. */
-static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
+static bool rows_of(const lowering *w, const tf_op *op, cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
   if (rank == 0 || low_reads_dim(a, rank - 1, dim)) return false;
@@ -102,7 +102,7 @@ static int64_t extent_of(const lowering *w, const tf_op *op, int k) { return w->
 /* Whether a row fills at most half of a vector, and channels, though few, about as much of it: they need no parts of
  * rows (measured on depthwise convolutions of 6 channels each, one core of a Zen 5: rows of 7 took 1.6 and 1.8 times
  * as long as channels, rows of 14 0.97 and 1.05, rows of 28 0.78). */
-static bool is_short(const lowering *w, const tf_op *op, const ir_product *p) {
+static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
   const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n);
   return 2 * row <= w->p->machine.lanes && 4 * channels >= 3 * row;
 }
@@ -112,7 +112,7 @@ static bool is_short(const lowering *w, const tf_op *op, const ir_product *p) {
  * word (product.c); so channels are taken where that makes fewer vectors, though they fill theirs less.  (17
  * convolutions of 2 to 13 channels of bfloat16: rows took 0.64 to 1.1 times as long where they make fewer, else 1.7 to
  * 2 times.) */
-static bool groups_gain(const lowering *w, const tf_op *op, const ir_product *p) {
+static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
   if (p->kernel->group == 1 || !low_has_windows(w->plan->wl, a)) return false;
@@ -121,7 +121,7 @@ static bool groups_gain(const lowering *w, const tf_op *op, const ir_product *p)
 }
 
 /* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
-static bool channels_of(const lowering *w, int o, ir_product *p) {
+static bool channels_of(const lowering *w, int o, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[o];
   p->n = -1;
   for (int k = 0; k < op->n_dims; k++) {
@@ -138,7 +138,7 @@ static bool channels_of(const lowering *w, int o, ir_product *p) {
 
 /* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are whole, and n begins
  * with a panel.  *places: the most settings of the reduced dims. */
-static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *p, int64_t *places) {
+static bool in_panels(const lowering *w, const ir_stmt *nest, const cpu_product *p, int64_t *places) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *n = &nest->range[p->n];
   *places = 1;
@@ -152,9 +152,9 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
 }
 
 /* Elements of the op's k-th dim that stand side by side. */
-static int group_along(const ir_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+static int group_along(const cpu_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
 
-static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
+static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t places) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[nest->op];
   const int64_t lanes = w->p->machine.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
@@ -166,7 +166,7 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
       return false;
   p->channels.group = words;
   for (int k = 0; k < op->n_out_dims; k++)
-    if (ir_is_group(wl, op, p, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
+    if (cpu_is_group(wl, op, p, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
   p->channels.panels = low_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
                                    w->p->tensor_id[op->reads[p->b].tensor]);
@@ -180,7 +180,7 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
  * long, that copying does not pay.  With a stride it does: each use would touch lines of which a part is skipped
  * (measured on ResNet-50's three layers of 1 x 1 with stride 2, one core of a Zen 3: copied 1.02, 1.11 and 1.65 times
  * as fast). */
-static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_ROWS];
   if (chosen) return chosen == LOW_ROWS_THERE && !p->channels.joined;
@@ -193,7 +193,7 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p
 
 /* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with borders, and always
  * where the kernel wants groups. */
-static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
+static void add_rows(lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
@@ -221,7 +221,7 @@ static bool has_groups(const lowering *w, const ir_range *r, int dim, int group)
 }
 
 /* For a kernel of groups: the longest reduced dim that alone moves a rank of a outside of its rows, without borders. */
-static bool groups_of(const lowering *w, const ir_stmt *nest, ir_product *p) {
+static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const tf_ref *a = &op->reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
@@ -243,13 +243,13 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, ir_product *p) {
  * share places of the first cache: along them, they need no copy, and sums are not transposed, which then takes as long
  * as multiplying.  (18 layers of 1 x 1 drawn, Zen 5: lanes along channels took 0.54 to 0.94 of the time for 14 of 80 to
  * 368 channels and 1.12 for 76, but 1.18 for 48, and 1.2 twice for 96 with rows of sums 4 KiB apart.) */
-static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { FEW = 64 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const int64_t m = nest->range[p->m].most;
   const tf_transposed row = {
-      t->registers, t->lanes, m, m, parts(nest->range[p->n].most, t->lanes), ir_rows_apart(w->plan->wl, op, p->n)};
+      t->registers, t->lanes, m, m, parts(nest->range[p->n].most, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
   bool fill = p->kernel->c == IR_I32 && !t->choices.at[TF_CHOICE_LANES] && m >= t->lanes;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     fill = fill && (k == p->channels.groups || w->plan->wl->dims[op->dims[k]].extent == 1);
@@ -257,10 +257,10 @@ static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const ir_pro
                   tf_cost_torn(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
 }
 
-bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
+bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
-  ir_product p = {.way = IR_CHANNELS, .kernel = product->kernel, .pack = -1};
+  cpu_product p = {.way = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
   if (!t->lanes || !broadcasts(p.kernel, t->lanes) || !stores_sums(w, op, p.kernel)) return false;
   p.m = op->n_out_dims - 1;

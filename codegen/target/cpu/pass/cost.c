@@ -151,7 +151,7 @@ static ir_type type_of(const walk *w, const ir_stmt *s, int read) {
 /* Cycles in which a core waits for the box of an argument that comes from further out, while it copies it: for its
  * lines, and for the beginning of each piece, half of which passes while the piece before is copied.  A piece: rows
  * that stand one behind the other, with less than a line between them. */
-static double fetches(const walk *w, const ir_product *p, const tf_tensor *z) {
+static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   const double line = w->core->line / (double)sizeof(float);
   double apart = 1, span = 1, pieces = 1;
   int r = z->rank;
@@ -167,15 +167,15 @@ static double fetches(const walk *w, const ir_product *p, const tf_tensor *z) {
 
 /* Rows that stand in groups are packed together, each group as a word. */
 static void slab(walk *w, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const tf_tensor *z = &w->p->tree->workload->tensors[op->reads[ir_slab_of(p)].tensor];
+  const tf_tensor *z = &w->p->tree->workload->tensors[op->reads[cpu_slab_of(p)].tensor];
   uint64_t mask = 0;
   double rows = 1;
   for (int r = 0; r < z->rank; r++)
     mask |= low_range_hangs_on(w->moves, &p->slab[r]);
   for (int r = 0; r < z->rank - 1; r++)
-    rows *= parts((double)p->slab[r].most, r == ir_slab_groups(p) ? p->kernel->group : 1);
+    rows *= parts((double)p->slab[r].most, r == cpu_slab_groups(p) ? p->kernel->group : 1);
   const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
   w->cycles += runs(w, mask, p->keep_slab) *
                (rows * (w->core->row * (double)p->stride + (double)p->slab[z->rank - 1].most / w->core->copy) +
@@ -183,16 +183,16 @@ static void slab(walk *w, const ir_stmt *s) {
 }
 
 /* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
-static bool stands_inside(const tf_op *op, const ir_product *p, int k) {
+static bool stands_inside(const tf_op *op, const cpu_product *p, int k) {
   if (k == p->m || k == p->n) return true;
-  return p->way == IR_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
+  return p->way == CPU_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
 }
 
 static double outside(const walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   double n = 1;
   for (int k = 0; k < op->n_dims; k++)
-    if (!stands_inside(op, s->nest.product, k)) n *= (double)s->range[k].most;
+    if (!stands_inside(op, cpu_of(s)->product, k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -214,7 +214,7 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
 
 /* Words of a slab that must come from further out, as it does not fit in the close memory beside the nest's panels. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *pack = p->slab ? &w->p->buffers[p->pack] : NULL;
   if (!pack || (double)pack->words * words_each(pack->type) + words_of_panels <= w->near) return 0;
   const double words = read_box(w, s, p->a) * words_each(type_of(w, s, p->a));
@@ -224,7 +224,7 @@ static double far_box(const walk *w, const ir_stmt *s, double panels, double wor
 /* Panels that do not stay close arrive while tiles multiply; what nobody prefetches, before them: once, if it then
  * stays (measured on Zen 5, int8, 512 x 512 x 3 x 3: 0.28 ms, without prefetching 0.34). */
 static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const ir_buffer *all = &w->p->buffers[p->channels.panels];
   const double coming = panels / w->core->stream, times = runs(w, 0, false);
@@ -232,7 +232,7 @@ static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy)
   uint64_t mask = low_range_hangs_on(w->moves, &s->range[p->n]);
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     mask |= low_range_hangs_on(w->moves, &s->range[i]);
-  if (p->channels.next == IR_NEXT_NONE && pass)
+  if (p->channels.next == CPU_NEXT_NONE && pass)
     w->cycles += (panels > w->near ? times : runs(w, mask, true)) * coming;
   else if (panels > w->near)
     busy = (busy > coming ? busy : coming) + panels / w->core->seen;
@@ -240,7 +240,7 @@ static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy)
 }
 
 static void channels(walk *w, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const int across = p->channels.panel / w->isa->lanes;
   double k = 1;
@@ -252,11 +252,11 @@ static void channels(walk *w, const ir_stmt *s) {
   if (p->slab) slab(w, s);
   const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
   const tf_transposed transposed = {
-      w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, ir_rows_apart(w->p->tree->workload, op, p->n)};
+      w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, cpu_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
-    if (ir_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
+    if (cpu_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
   w->cycles += runs(w, 0, false) * (k + far_box(w, s, vectors / across, panels));
   panels_arrive(w, s, panels, busy);
 }
@@ -273,7 +273,7 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
  * sixteenth of the time), plus storing sums, and loading them where a block of k is not the first. */
 static double tiles(const walk *w, const ir_stmt *s, double n) {
   enum { SIDE = 16 };
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
   const double share = (double)p->kernel->k_round / (p->kernel->group * SIDE);
   return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * share * w->core->multiply +
@@ -283,7 +283,7 @@ static double tiles(const walk *w, const ir_stmt *s, double n) {
 
 /* Row pitch of b in bytes, if the nest takes a part of each row; 0: it is not such an argument. */
 static double row_bytes(const walk *w, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->p->tree->workload;
   const tf_ref *b = &wl->ops[s->op].reads[p->b];
   const tf_tensor *z = &wl->tensors[b->tensor];
@@ -295,9 +295,9 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
  * entries each access misses; parts shorter than a cache line bring the rest of it for nothing (one row of int8 by
  * 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as long as 48, 5.5 times as long as 192). */
 static double jumps(const walk *w, const ir_stmt *s) {
-  const double k = (double)s->range[s->nest.product->k].most, n = (double)s->range[s->nest.product->n].most,
+  const double k = (double)s->range[cpu_of(s)->product->k].most, n = (double)s->range[cpu_of(s)->product->n].most,
                row = row_bytes(w, s), page = w->core->page;
-  const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[s->nest.product->b];
+  const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[cpu_of(s)->product->b];
   const double part = n * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
   const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
                jumped = row >= page / 2 ? w->core->jump : 0, begun = row > 0 && part < w->core->line ? w->core->row : 0;
@@ -317,10 +317,10 @@ static double arrive(const walk *w, const tf_tensor *z) {
 /* Cycles that a core waits for b where no product before has prefetched it: neither copies nor tiles look far enough
  * ahead (measured on Zen 5, 64 rows by 2048 x 8192 from DRAM: 15.6 ms, prefetched 12.4). */
 static double awaited(const walk *w, const ir_stmt *s, bool *in) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
   const bool asked =
-      (s->nest.prefetched >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
+      (cpu_of(s)->prefetched >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
   if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || (double)tf_tensor_words(z) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
@@ -330,7 +330,7 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
 /* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are loaded and stored
  * for each panel. */
 static void streamed(walk *w, const ir_stmt *s, bool *in) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
                vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
@@ -344,9 +344,8 @@ static void streamed(walk *w, const ir_stmt *s, bool *in) {
   w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
 }
 
-static void product(walk *w, const ir_stmt *s) {
+static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { MAX_DIMS = 64 };
-  const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows, k = (double)s->range[p->k].most,
@@ -394,9 +393,8 @@ static void product(walk *w, const ir_stmt *s) {
 
 /* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing and loading rows of
  * c; plus a jump wherever contiguous elements of b end. */
-static void few(walk *w, const ir_stmt *s) {
+static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { STEPS = 8 };
-  const ir_product *p = s->nest.product;
   const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
                k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
   w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
@@ -404,12 +402,13 @@ static void few(walk *w, const ir_stmt *s) {
 }
 
 static void nest(walk *w, const ir_stmt *s) {
-  if (s->nest.product && s->nest.product->way == IR_CHANNELS)
+  const cpu_product *p = cpu_product_of(s);
+  if (p && p->way == CPU_CHANNELS)
     channels(w, s);
-  else if (s->nest.product && s->nest.product->way == IR_FEW)
-    few(w, s);
-  else if (s->nest.product)
-    product(w, s);
+  else if (p && p->way == CPU_FEW)
+    few(w, s, p);
+  else if (p)
+    product(w, s, p);
   else
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
 }

@@ -111,7 +111,7 @@ bool low_streams(const lowering *w, int o, int b, const ir_range *range) {
 /* Columns of a panel: of all columns, or of whole panels, as many as a tile is wide; else as many as divide a nest's,
  * if they are half as many, as all nests then begin with a panel and these can be laid out beforehand (Zen 5, 64 rows
  * by 768 x 3072 in nests of 32 columns: 0.68 of the time). */
-static int64_t panel_of(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const int64_t lanes = w->p->machine.lanes, wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * lanes,
                 n = nest->range[p->n].most, all = w->plan->wl->dims[w->plan->wl->ops[nest->op].dims[p->n]].extent;
   for (int64_t by = wide; n < all && by >= wide / 2; by -= lanes)
@@ -121,7 +121,7 @@ static int64_t panel_of(const lowering *w, const ir_stmt *nest, const ir_product
 
 /* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
  * 2304: twice as long ones took 1.12 times as long). */
-void low_stream(const lowering *w, const ir_stmt *nest, ir_product *p) {
+void low_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* of steps, which are rounded up to it */
   const int64_t close = low_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
@@ -177,13 +177,13 @@ bool low_few_streams(const lowering *w, int o, int b, bool *tiles) {
 
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
-bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p) {
+bool low_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   int k;
   const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
   if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;
   p->kernel = &kernel;
-  p->way = IR_FEW;
+  p->way = CPU_FEW;
   p->k = k;
   p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
   /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as they come in turn

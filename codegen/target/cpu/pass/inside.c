@@ -16,7 +16,7 @@ static bool is_whole(const lowering *w, const tf_op *op, const ir_stmt *nest, in
 
 /* The rank of a, with a border, that the output's k-th dim and the reduced dim `by`, of whose settings the nest has
  * all, move by themselves, and they no other; -1: there is none. */
-static int rank_of(const lowering *w, const ir_stmt *nest, const ir_product *p, int k, int by) {
+static int rank_of(const lowering *w, const ir_stmt *nest, const cpu_product *p, int k, int by) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const tf_ref *a = &op->reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
@@ -31,7 +31,7 @@ static int rank_of(const lowering *w, const ir_stmt *nest, const ir_product *p, 
   return found;
 }
 
-static ir_border border_of(const lowering *w, const tf_op *op, const ir_product *p, int rank, int k, int by) {
+static ir_border border_of(const lowering *w, const tf_op *op, const cpu_product *p, int rank, int k, int by) {
   const tf_ref *a = &op->reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const tf_index *ix = &a->index[rank];
@@ -52,7 +52,7 @@ static double share(const ir_border *b, int64_t n, int positions) {
 
 double low_share_inside(const tf_workload *wl, const ir_stmt *nest) {
   const tf_op *op = &wl->ops[nest->op];
-  const ir_product *p = nest->nest.product;
+  const cpu_product *p = cpu_of(nest)->product;
   if (!p->channels.window[0]) return 1;
   const int64_t rows = p->m > 0 ? wl->dims[op->dims[p->m - 1]].extent : 1;
   return share(&p->channels.column, wl->dims[op->dims[p->m]].extent, p->channels.window[1]) *
@@ -61,7 +61,7 @@ double low_share_inside(const tf_workload *wl, const ir_stmt *nest) {
 
 /* Multiply-adds that are written out: of rows that are joined those of each at each position of the window; else those
  * of a row of the window in a tile within, at each end, and of another height. */
-static int64_t written(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+static int64_t written(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { TILES = 4 };
   const ir_machine *t = &w->p->machine;
   const int across = p->channels.panel / t->lanes;
@@ -70,7 +70,7 @@ static int64_t written(const lowering *w, const ir_stmt *nest, const ir_product 
   return rows * p->channels.window[1] * across;
 }
 
-void low_inside(const lowering *w, const ir_stmt *nest, ir_product *p) {
+void low_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int last = op->n_dims - 1, above = p->m - 1;
   if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims) return; /* sums of bytes begin with all of b */

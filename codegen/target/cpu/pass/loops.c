@@ -32,7 +32,7 @@ static void body(low_loops_around *at, const ir_body *b) {
       loop(at, s);
     else if (s->kind == IR_IF || (s->kind == IR_TOGETHER && at->together))
       body(at, &s->body);
-    else if (ir_product_of(s))
+    else if (cpu_product_of(s))
       at->product(at, s);
   }
 }

@@ -8,7 +8,7 @@ static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {
 }
 
 /* Whether b's last two ranks are the two dims. */
-static bool reads_rows(const lowering *w, const tf_op *op, const ir_product *p, int above) {
+static bool reads_rows(const lowering *w, const tf_op *op, const cpu_product *p, int above) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   if (rank < 2 || !low_is_dim(&ref->index[rank - 1], op->dims[p->n]) ||
@@ -19,11 +19,11 @@ static bool reads_rows(const lowering *w, const tf_op *op, const ir_product *p, 
 }
 
 static bool can_merge(const lowering *w, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int above = p->n - 1;
-  if (p->way != IR_PAIRS || p->pack >= 0 || above < 0 || above == p->m || s->nest.n_prefetches || s->nest.prefetched ||
-      s->nest.rows || s->nest.rounds_for || s->nest.copied)
+  if (p->way != CPU_PAIRS || p->pack >= 0 || above < 0 || above == p->m || cpu_of(s)->n_prefetches ||
+      cpu_of(s)->prefetched || cpu_of(s)->rows || cpu_of(s)->rounds_for || cpu_of(s)->copied)
     return false;
   const tf_tensor *a = &w->plan->wl->tensors[op->reads[p->a].tensor],
                   *b = &w->plan->wl->tensors[op->reads[p->b].tensor];
@@ -38,12 +38,13 @@ static void merge_in(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i];
     merge_in(w, &s->body);
-    if (!ir_product_of(s) || !can_merge(w, s)) continue;
-    ir_product *p = TF_NEW(w->p->arena, ir_product);
+    if (!cpu_product_of(s) || !can_merge(w, s)) continue;
+    cpu_product *p = TF_NEW(w->p->arena, cpu_product);
+    cpu_note *note = cpu_edit(w->p, s);
     if (low_failed(w)) return;
-    *p = *s->nest.product;
+    *p = *cpu_of(s)->product;
     p->pairs.merged = true;
-    s->nest.product = p;
+    note->product = p;
   }
 }
 

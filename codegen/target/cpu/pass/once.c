@@ -35,20 +35,22 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
 }
 
 static void product(low_loops_around *at, ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
-  if (p->way != IR_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || s->nest.copied || s->nest.rows || s->nest.from)
+  if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied || cpu_of(s)->rows ||
+      s->nest.from)
     return;
   const int place = ir_place_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].reads[p->a].tensor]);
   int i = at->depth;
   while (i > 0 && !ir_is_aside(at->loop[i - 1]) && !writes(w, &at->loop[i - 1]->body, place))
     i--;
   if (i == at->depth) return;
-  ir_product *once = TF_NEW(w->p->arena, ir_product);
-  if (!once) return;
+  cpu_product *once = TF_NEW(w->p->arena, cpu_product);
+  cpu_note *note = cpu_edit(w->p, s);
+  if (!once || !note) return;
   *once = *p;
   once->pairs.copy_in = at->loop[i];
-  s->nest.product = once;
+  note->product = once;
 }
 
 void low_copy_once(lowering *w) { low_walk_loops(&(low_loops_around){.w = w, .product = product}); }

@@ -2,6 +2,7 @@
 #ifndef CODEGEN_TARGET_CPU_PASS_PASS_H
 #define CODEGEN_TARGET_CPU_PASS_PASS_H
 #include "codegen/lower/lower.h"
+#include "codegen/target/cpu/note/note.h"
 
 /* Values of choices (TF_CHOICES). */
 enum { LOW_PACK_NEVER = 1, LOW_PACK_ALWAYS };
@@ -12,7 +13,7 @@ enum { LOW_AT_APART = 1, LOW_AT_ROWS };
 /* platform.c */
 extern const ir_platform low_cpu_platform;
 
-/* product.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, as streamed data need
+/* operands.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, as streamed data need
  * the other half; without bounded memories no limit. */
 int64_t low_close_words(const tf_arch *a);
 int64_t low_line_bytes(const tf_arch *a); /* of the caches; at least 1 */
@@ -23,9 +24,9 @@ void low_product(lowering *w, ir_stmt *nest);
 /* Scratch of products; private to each thread if the lowering is inside a parallel loop. */
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
 /* The box that the nest reads, borders included, as slab and pack of p. */
-void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
+void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p);
 /* The elements of such a box, with those that fill it up. */
-int64_t low_slab_words(const ir_product *p, const ir_range *slab, int rank);
+int64_t low_slab_words(const cpu_product *p, const ir_range *slab, int rank);
 bool low_padded(const tf_tensor *z);
 bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* Whether several dims of more than one element move a rank. */
@@ -35,21 +36,21 @@ bool low_has_windows(const tf_workload *wl, const tf_ref *ref);
 void low_terms_of(const lowering *w, const ir_stmt *nest, low_terms *t);
 
 /* few.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
-bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);
+bool low_few(const lowering *w, const ir_stmt *nest, cpu_product *p);
 /* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].  Then the steps and
  * strips of p. */
 bool low_streams(const lowering *w, int o, int b, const ir_range *range);
-void low_stream(const lowering *w, const ir_stmt *nest, ir_product *p);
+void low_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
 /* Whether op o is either such a product with panel b, and no loop still to be lowered spreads it over cores; *tiles:
  * its rows are cut into tiles, and may be any number. */
 bool low_few_streams(const lowering *w, int o, int b, bool *tiles);
 
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */
-bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
+bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *p);
 
 /* inside.c: of such a product, whose slab is known, which positions of the window tiles leave out as they are beyond a
  * border; and the share of all positions that they multiply. */
-void low_inside(const lowering *w, const ir_stmt *nest, ir_product *p);
+void low_inside(const lowering *w, const ir_stmt *nest, cpu_product *p);
 double low_share_inside(const tf_workload *wl, const ir_stmt *nest);
 
 /* window.c: sums over small windows, and maps of them; before rows are fused or computed ahead. */

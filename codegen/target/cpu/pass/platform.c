@@ -3,4 +3,12 @@
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"own", IR_THREAD, false}};
 
-const ir_platform low_cpu_platform = {.maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces};
+static const ir_notes notes = {.dump = cpu_dump,
+                               .check = cpu_check,
+                               .check_all = cpu_check_packs,
+                               .uses = cpu_uses,
+                               .begin = cpu_count_packs,
+                               .enter = cpu_count_copies};
+
+const ir_platform low_cpu_platform = {
+    .maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces, .notes = &notes};

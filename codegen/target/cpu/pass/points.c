@@ -1,6 +1,6 @@
 /* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows, rows of maps, sums
  * along rows, and scalar loops, in which each addition waits for the one before. */
-#include "codegen/ir/window.h"
+#include "codegen/target/cpu/note/window.h"
 #include "codegen/target/cpu/pass/cost.h"
 #include "model/spec/dims.h"
 #include "tileflow/tree.h"
@@ -64,13 +64,13 @@ static double asks(const points *p) {
   double places = 0, anew = 1;
   for (int i = 0; i < op->n_reads; i++) {
     const int last = p->wl->tensors[op->reads[i].tensor].rank - 1;
-    if (ir_window_kind(p->wl, p->s, i) == IR_LANES && p->wl->tensors[op->reads[i].tensor].pad[last])
-      places += ir_window_places(p->wl, p->s, i, last);
+    if (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && p->wl->tensors[op->reads[i].tensor].pad[last])
+      places += cpu_window_places(p->wl, p->s, i, last);
   }
   for (int k = 0; k < lane - 1; k++) {
     bool moves = false;
     for (int i = 0; i < op->n_reads; i++)
-      moves |= !ir_read_moves(p->wl, op, i, lane - 1) && ir_read_moves(p->wl, op, i, k);
+      moves |= !cpu_read_moves(p->wl, op, i, lane - 1) && cpu_read_moves(p->wl, op, i, k);
     if (moves) anew *= (double)p->s->range[k].most;
   }
   return places * anew * vectors(p, lane) * p->core->element;
@@ -79,16 +79,16 @@ static double asks(const points *p) {
 /* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
 static double window(const points *p) {
   const tf_op *op = p->op;
-  const int lane = op->n_out_dims - 1, most = ir_window_rows(p->wl, p->s, p->registers);
+  const int lane = op->n_out_dims - 1, most = cpu_window_rows(p->wl, p->s, p->registers);
   const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < most ? rows : most,
-               taps = p->s->nest.window->taps;
+               taps = cpu_of(p->s)->window->taps;
   const double tiles =
       (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) * settings(p, 0, lane > 0 ? lane - 1 : 0);
   double loads = 0;
   for (int i = 0; i < op->n_reads; i++)
-    loads += ir_window_kind(p->wl, p->s, i) == IR_STEADY   ? taps
-             : ir_window_kind(p->wl, p->s, i) == IR_ACROSS ? taps * p->lanes
-                                                           : ir_window_loads(p->wl, p->s, i, (int)tall);
+    loads += cpu_window_kind(p->wl, p->s, i) == CPU_STEADY   ? taps
+             : cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ? taps * p->lanes
+                                                             : cpu_window_loads(p->wl, p->s, i, (int)tall);
   const double sums = op->n_expr > 1 && op->reduce == TF_REDUCE_ADD ? calls(op) : calls(op) + (op->n_expr > 1);
   return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p);
 }
@@ -142,9 +142,9 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   const tf_workload *wl = of->tree->workload;
   const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
   const int out = p.op->n_out_dims, all = p.op->n_dims;
-  if (s->nest.window) return window(&p);
-  if (s->nest.done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
-  const int row = out > 0 && out == all ? ir_map_row(wl, s, 0, isa->lanes) : out - 1;
+  if (cpu_of(s)->window) return window(&p);
+  if (cpu_of(s)->done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   if (row < out - 1) return along_other(&p, row);
   if (out == all) return out > 0 ? along_output(&p, p.op->n_expr) : p.op->n_expr;
   if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);

@@ -18,22 +18,23 @@ typedef struct {
 
 /* A product of one pair of matrices in a register-tile kernel. */
 static bool may_prefetch(const lowering *w, const ir_stmt *s) {
-  const ir_product *p = ir_product_of(s);
-  if (!p || p->way != IR_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
+  const cpu_product *p = cpu_product_of(s);
+  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
-    one &= ir_is_matrix(p, k) || s->range[k].most == 1;
+    one &= cpu_is_matrix(p, k) || s->range[k].most == 1;
   return one;
 }
 
 /* The product's dim that moves rank r of the operand; -1: none, -2: several, or not by one per step. */
-static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
+static int only_dim(const tf_op *op, const cpu_product *p, int read, int r) {
   int found = -1;
-  if (read < 0) return ir_is_matrix(p, r) ? r : -1;
+  if (read < 0) return cpu_is_matrix(p, r) ? r : -1;
   const tf_index *ix = &op->reads[read].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_dims; k++)
-      if (op->dims[k] == ix->terms[t].dim && ir_is_matrix(p, k)) found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
+      if (op->dims[k] == ix->terms[t].dim && cpu_is_matrix(p, k))
+        found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
   return found;
 }
 
@@ -44,11 +45,11 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
   if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT || low_padded(&w->plan->wl->tensors[z]))
     return false;
   if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return false;
-  if (read == s->nest.product->a && s->nest.product->pairs.transposed >= 0) return false;
+  if (read == cpu_of(s)->product->a && cpu_of(s)->product->pairs.transposed >= 0) return false;
   int64_t words = 1;
   int matrix = 0;
   for (int r = 0; r < rank; r++) {
-    const int k = only_dim(op, s->nest.product, read, r);
+    const int k = only_dim(op, cpu_of(s)->product, read, r);
     if (k == -2 || (k == -1 && r == rank - 1)) return false;
     if (k < 0) continue;
     matrix++;
@@ -108,17 +109,21 @@ static void prefetch(const prefetching *a, const ir_body *b, int from, int to) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from], *next = b->s[to];
   const tf_op *op = &w->plan->wl->ops[next->op];
-  const int operand[] = {next->nest.product->a, next->nest.product->b, -1};
-  ir_prefetch *prefetches = TF_ARRAY(w->p->arena, ir_prefetch, 3);
+  const int operand[] = {cpu_of(next)->product->a, cpu_of(next)->product->b, -1};
+  cpu_prefetch *prefetches = TF_ARRAY(w->p->arena, cpu_prefetch, 3);
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
   if (low_failed(w) || (to > from && !known(a, b, from, to))) return;
   for (int i = 0; i < 3; i++) {
     const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
     if (!shift) continue;
-    prefetches[s->nest.n_prefetches++] = (ir_prefetch){next, operand[i], to > from ? none : shift};
-    next->nest.prefetched |= 1U << (1 + operand[i]);
+    cpu_note *note = cpu_edit(w->p, s);
+    if (!note) return;
+    prefetches[note->n_prefetches++] = (cpu_prefetch){next, operand[i], to > from ? none : shift};
+    if (!(note = cpu_edit(w->p, next))) return; /* it may be the same statement */
+    note->prefetched |= 1U << (1 + operand[i]);
   }
-  s->nest.prefetches = prefetches;
+  cpu_note *note = cpu_edit(w->p, s);
+  if (note) note->prefetches = prefetches;
 }
 
 static void in_turn(const prefetching *a, const ir_body *b) {

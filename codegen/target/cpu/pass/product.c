@@ -10,12 +10,6 @@ enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
 int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
 
-int64_t low_close_words(const tf_arch *a) {
-  const tf_memory *m = &a->memories[tf_arch_close(a)];
-  if (m->capacity_words <= 0) return INT64_MAX / 8;
-  return (int64_t)((double)m->capacity_words * m->word_bits / 8 / 2 / (double)sizeof(float));
-}
-
 static int64_t box_words(const lowering *w, int o, int ref) {
   const tf_op *op = &w->plan->wl->ops[o];
   int64_t words = 1;
@@ -52,13 +46,6 @@ bool low_close_by(const lowering *w, int o) {
   return words <= close;
 }
 
-bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
-  for (int r = 0; r < rank; r++)
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      if (ref->index[r].terms[t].dim == dim) return true;
-  return false;
-}
-
 static int panel_read(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   if (!low_is_product(op)) return -1;
@@ -85,21 +72,15 @@ static bool longer(const finder *f, int k, int best) {
 }
 
 /* The longest dim of the output that a has and b lacks; -1: none. */
-static int rows_of(const finder *f, const ir_product *p) {
+static int rows_of(const finder *f, const cpu_product *p) {
   int best = -1;
   for (int k = 0; k < p->n; k++)
     if (read_has(f, p->a, k) && !read_has(f, p->b, k) && longer(f, k, best)) best = k;
   return best;
 }
 
-bool low_padded(const tf_tensor *z) {
-  for (int r = 0; r < z->rank; r++)
-    if (z->pad[r]) return true;
-  return false;
-}
-
 /* The stride of n along b's last rank; 0: n moves another rank, or none. */
-static int64_t stride_of(const finder *f, const ir_product *p) {
+static int64_t stride_of(const finder *f, const cpu_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
   if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
@@ -109,39 +90,7 @@ static int64_t stride_of(const finder *f, const ir_product *p) {
   return 0;
 }
 
-int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
-  ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.role = IR_SCRATCH,
-                                         .tensor = -1,
-                                         .words = words,
-                                         .space = low_space(w),
-                                         .name = name,
-                                         .id = id,
-                                         .type = type,
-                                         .shares = -1,
-                                         .slots = 1,
-                                         .level = w->plan->arch->n_memories - 1};
-  return p->n_buffers++;
-}
-
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
-int64_t low_slab_words(const ir_product *p, const ir_range *slab, int rank) {
-  int64_t words = 1;
-  for (int r = 0; r < rank; r++)
-    words *= rounded(slab[r].most, r == ir_slab_groups(p) ? p->kernel->group : r == rank - 1 ? p->stride : 1);
-  return words;
-}
-
-/* All panels are parts of it. */
-void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p) {
-  const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
-  p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
-  for (int r = 0; r < z->rank && !low_failed(w); r++)
-    p->slab[r] = low_index(w, nest->op, &ref->index[r]);
-  if (low_failed(w)) return;
-  p->pack = low_scratch(w, ir_slab_type(p), low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
-}
 
 /* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
@@ -154,7 +103,7 @@ static bool runs(const finder *f, const tf_ref *ref, int k) {
 }
 
 /* Whether a can be read in place. */
-static bool as_it_is(const finder *f, const ir_product *p) {
+static bool as_it_is(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
@@ -165,7 +114,7 @@ static bool as_it_is(const finder *f, const ir_product *p) {
 }
 
 /* How often a word of a is used while the nest's box of it stays; a box of the whole tensor stays for the whole run. */
-static int64_t uses(const finder *f, const ir_product *p) {
+static int64_t uses(const finder *f, const cpu_product *p) {
   const tf_workload *wl = f->w->plan->wl;
   int64_t n = 1;
   bool all = true;
@@ -179,7 +128,7 @@ static int64_t uses(const finder *f, const ir_product *p) {
 }
 
 /* Whether the box of a always begins with an element that is there, by whose address a copy of it is known. */
-static bool begins_inside(const finder *f, const ir_product *p) {
+static bool begins_inside(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
   bool all = true;
@@ -199,7 +148,7 @@ static bool begins_inside(const finder *f, const ir_product *p) {
 
 /* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of k would touch a
  * cache line for each row.  So are those that the kernel wants in another layout. */
-static void transpose(const finder *f, ir_product *p) {
+static void transpose(const finder *f, cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
   int64_t words = 1;
@@ -216,7 +165,7 @@ static void transpose(const finder *f, ir_product *p) {
 }
 
 /* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
-static void copy(const finder *f, ir_product *p) {
+static void copy(const finder *f, cpu_product *p) {
   if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
   int64_t words =
       rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
@@ -233,7 +182,7 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
 
 /* The longest dim over which both are summed; where b is packed in phases, only dims that stay within one, as steps
  * along others may differ. */
-static int sums_of(const finder *f, const ir_product *p) {
+static int sums_of(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
   const bool phases = p->kernel->group == 1 && p->stride > 1;
@@ -245,22 +194,12 @@ static int sums_of(const finder *f, const ir_product *p) {
   return best;
 }
 
-bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
-  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
-    int moves = 0;
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      moves += wl->dims[ref->index[r].terms[t].dim].extent > 1;
-    if (moves > 1) return true;
-  }
-  return false;
-}
-
 /* float32 words in a page. */
 static double page_words(const finder *f) { return f->w->plan->arch->core.page / (double)sizeof(float); }
 
 /* Whether rows of b are a page or more apart: then each is in a page of its own, and they share few sets of the
  * caches. */
-static bool far_apart(const finder *f, const ir_product *p) {
+static bool far_apart(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
   int64_t words = 1;
@@ -273,7 +212,7 @@ static bool far_apart(const finder *f, const ir_product *p) {
 
 /* Copying such rows side by side pays if enough tiles of rows of a use them, each of which would wait for them, and if
  * they are then closer (measured with 64 rows of a by 2048 x 8192: half as long again without). */
-static bool worth_copying(const finder *f, const ir_product *p) {
+static bool worth_copying(const finder *f, const cpu_product *p) {
   enum { WIDE = 4 };
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
@@ -298,7 +237,7 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
 /* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better laid out once in
  * float32: for so few rows that the groups' gain is less.  (Measured with 3 and 8 rows on one core of a Zen 5: in
  * float32 0.5 of the time.) */
-static bool widens(const finder *f, const ir_product *p) {
+static bool widens(const finder *f, const cpu_product *p) {
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const tf_ref *b = &f->op->reads[p->b];
@@ -310,7 +249,7 @@ static bool widens(const finder *f, const ir_product *p) {
 }
 
 /* Decides what of b is packed. */
-static void panels(const finder *f, ir_product *p) {
+static void panels(const finder *f, cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
@@ -326,7 +265,7 @@ static void panels(const finder *f, ir_product *p) {
     p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
-    p->pack = low_scratch(f->w, p->kernel->b, ir_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
+    p->pack = low_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
     p->pairs.keep = from->producer < 0 && !low_padded(from);
     p->pairs.far = false;
   }
@@ -339,7 +278,7 @@ static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
 
 /* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have panels of their own.
  * These are offered where b has to be laid out in any case. */
-static bool one_dim(const finder *f, const ir_product *p, int r) {
+static bool one_dim(const finder *f, const cpu_product *p, int r) {
   const tf_ref *b = &f->op->reads[p->b];
   if (low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k])) return true;
   if (p->kernel->group == 1 || b->index[r].n_terms != 1 || !low_is_dim(&b->index[r], b->index[r].terms[0].dim))
@@ -350,7 +289,7 @@ static bool one_dim(const finder *f, const ir_product *p, int r) {
   return ranks == 1;
 }
 
-static bool known_panels(const finder *f, const ir_product *p) {
+static bool known_panels(const finder *f, const cpu_product *p) {
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
   const tf_workload *wl = f->w->plan->wl;
   const int64_t all_n = wl->dims[f->op->dims[p->n]].extent, all_k = wl->dims[f->op->dims[p->k]].extent;
@@ -364,7 +303,7 @@ static bool known_panels(const finder *f, const ir_product *p) {
 
 /* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them,
  * in blocks of as many columns as nests have, and as deep as these where something stands behind each. */
-static void offer_panels(const finder *f, ir_product *p) {
+static void offer_panels(const finder *f, cpu_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];
   const tf_workload *wl = f->w->plan->wl;
@@ -380,13 +319,13 @@ static void offer_panels(const finder *f, ir_product *p) {
   if (!alone || !known_panels(f, p) || deep > WORDS_MOST / wide) return;
   int64_t panels = (all_n + columns - 1) / columns * (all_k / deep);
   for (int k = 0; k < f->op->n_dims; k++)
-    if (!ir_is_matrix(p, k) && read_has(f, p->b, k) &&
+    if (!cpu_is_matrix(p, k) && read_has(f, p->b, k) &&
         __builtin_mul_overflow(panels, wl->dims[f->op->dims[k]].extent, &panels))
       return;
   p->pairs.wide = wide;
   p->pairs.columns = columns;
   p->pairs.deep = deep;
-  const int64_t words = ir_panel_words(p, deep);
+  const int64_t words = cpu_panel_words(p, deep);
   if (panels > WORDS_MOST / words) return;
   p->pairs.panels = low_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
   f->w->p->buffers[p->pairs.panels].space = 0;
@@ -395,19 +334,22 @@ static void offer_panels(const finder *f, ir_product *p) {
 
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
-static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
-  ir_product *kept = TF_NEW(w->p->arena, ir_product);
+static void keep(lowering *w, ir_stmt *nest, const cpu_product *p) {
+  cpu_product *kept = TF_NEW(w->p->arena, cpu_product);
+  cpu_pack *pack = TF_NEW(w->p->arena, cpu_pack);
+  cpu_note *note = cpu_edit(w->p, nest);
   if (low_failed(w)) return;
   *kept = *p;
-  nest->nest.product = kept;
-  if (ir_panels_of(p) >= 0) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
+  note->product = kept;
+  *pack = (cpu_pack){{&cpu_no_note}, nest->op, kept};
+  if (cpu_panels_of(p) >= 0) w->p->notes[w->p->n_notes++] = &pack->note;
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
+  cpu_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
   if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (low_channels(w, nest, &p) || low_failed(w)) {

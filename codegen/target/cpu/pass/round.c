@@ -6,20 +6,20 @@
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
 /* Whether a tile goes over all that the nest sums. */
-static bool in_one(const lowering *w, const ir_stmt *s, const ir_product *p) {
+static bool in_one(const lowering *w, const ir_stmt *s, const cpu_product *p) {
   const tf_op *op = op_of(w, s);
-  if (p->way == IR_PAIRS) return !p->pairs.steps && op->n_dims == op->n_out_dims + 1;
+  if (p->way == CPU_PAIRS) return !p->pairs.steps && op->n_dims == op->n_out_dims + 1;
   int64_t steps = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t group = k == p->channels.groups ? p->kernel->group : 1;
     if (__builtin_mul_overflow(steps, (s->range[k].most + group - 1) / group, &steps)) return false;
   }
-  return p->way == IR_CHANNELS && steps <= TF_MICRO_PART;
+  return p->way == CPU_CHANNELS && steps <= TF_MICRO_PART;
 }
 
 /* A product whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
-  const ir_product *p = ir_product_of(s);
+  const cpu_product *p = cpu_product_of(s);
   if (!p || p->kernel->leaves == p->kernel->c || s->nest.n_fresh > 0 || !in_one(w, s, p)) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
   return b->role == IR_BOX && b->type == p->kernel->c;
@@ -27,7 +27,7 @@ static bool is_whole(const lowering *w, const ir_stmt *s) {
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   if (next->kind != IR_SAVE || next->op != s->op || next->save.from != w->p->buffer_of[op_of(w, s)->out]) return false;
-  bool all = w->p->buffers[next->save.to].type == s->nest.product->kernel->leaves;
+  bool all = w->p->buffers[next->save.to].type == cpu_of(s)->product->kernel->leaves;
   for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
     all &= low_same_range(&s->range[k], &next->range[k]);
   return all;
@@ -36,8 +36,8 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
 /* Whether `next` copies rows of a that are exactly the rows of s, in the layout that its kernel wants. */
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
-  const ir_product *p = s->nest.product, *q = ir_product_of(next);
-  if (p->way != IR_PAIRS || !q || q->way != IR_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy ||
+  const cpu_product *p = cpu_of(s)->product, *q = cpu_product_of(next);
+  if (p->way != CPU_PAIRS || !q || q->way != CPU_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy ||
       q->kernel->a != p->kernel->leaves || next->nest.from)
     return false;
   const tf_op *reader = op_of(w, next);
@@ -64,8 +64,10 @@ static void round_in(lowering *w, const ir_body *body) {
     for (int k = i + 1; k < body->n && !next; k++)
       if (body->s[k]->kind != IR_LET) next = body->s[k];
     if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
-    s->nest.rounds_for = next;
-    *(next->kind == IR_NEST ? &next->nest.copied : &next->save.done) = true;
+    cpu_note *n = cpu_edit(w->p, s), *done = cpu_edit(w->p, next);
+    if (low_failed(w)) return;
+    n->rounds_for = next;
+    *(next->kind == IR_NEST ? &done->copied : &done->done) = true;
   }
 }
 

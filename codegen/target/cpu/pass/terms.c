@@ -51,14 +51,14 @@ static bool in_tiles(const lowering *w, const ir_kernel *k) {
 
 static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_terms *t) {
   enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: few.c */
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
   if (p->kernel->a != IR_F32) return;
-  if (p->way == IR_CHANNELS)
+  if (p->way == CPU_CHANNELS)
     sums(t, all, parts(all, TF_MICRO_PART));
-  else if (p->way == IR_FEW && !p->few.along_k)
+  else if (p->way == CPU_FEW && !p->few.along_k)
     each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
-  else if (p->way == IR_FEW)
+  else if (p->way == CPU_FEW)
     sums(t, all, times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
   else if (in_tiles(w, p->kernel))
     sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
@@ -74,7 +74,7 @@ void low_terms_of(const lowering *w, const ir_stmt *s, low_terms *t) {
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all = times(all, s->range[k].most);
   if (ir_is_half(w->p->machine.data) || w->p->buffers[w->p->buffer_of[op->out]].type != IR_F32 || all < 1) return;
-  if (s->nest.product)
+  if (cpu_of(s)->product)
     of_product(w, s, all, t);
   else if (along_rows(w, op))
     sums(t, all, 1);

@@ -37,7 +37,7 @@ static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
   if (!ref && words > t->rewritten[b]) t->rewritten[b] = words;
 }
 
-static bool is_passed(const ir_stmt *s) { return s->kind == IR_NEST && !s->nest.product; }
+static bool is_passed(const ir_stmt *s) { return s->kind == IR_NEST && !cpu_of(s)->product; }
 
 static void note_nest(traffic *t, const ir_stmt *s) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];

@@ -1,6 +1,6 @@
 /* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.  Lanes run along the
  * output's last dim, columns or channels; following maps are fused while the sums are in registers. */
-#include "codegen/ir/window.h"
+#include "codegen/target/cpu/note/window.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 enum { MAPS_MOST = 4 }; /* fused */
@@ -24,12 +24,12 @@ static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
 static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, s);
-  const ir_window_read kind = ir_window_kind(wl, s, i);
-  const int64_t step = ir_window_step(wl, s, i);
+  const cpu_window_read kind = cpu_window_kind(wl, s, i);
+  const int64_t step = cpu_window_step(wl, s, i);
   if (!float_in_order(buffer_of(w, op->reads[i].tensor))) return false;
-  if (kind == IR_STEADY) return true;
-  if (kind == IR_LANES) return step > 0 && asks_lanes_alone(w, op, i);
-  return step == 0 && !ir_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
+  if (kind == CPU_STEADY) return true;
+  if (kind == CPU_LANES) return step > 0 && asks_lanes_alone(w, op, i);
+  return step == 0 && !cpu_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
 /* Whether the op sums sums, differences and products of what it reads. */
@@ -45,9 +45,9 @@ static bool is_sum_of_products(const tf_op *op) {
 static int taps_of(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    if (!s->range[k].exact || s->range[k].most > IR_WINDOW_TAPS) return 0;
+    if (!s->range[k].exact || s->range[k].most > CPU_WINDOW_TAPS) return 0;
     n *= s->range[k].most;
-    if (n > IR_WINDOW_TAPS) return 0;
+    if (n > CPU_WINDOW_TAPS) return 0;
   }
   return (int)n;
 }
@@ -60,7 +60,7 @@ static bool sums_rows(const lowering *w, const ir_stmt *s) {
   for (int i = 0; i < op->n_reads; i++) {
     const tf_ref *ref = &op->reads[i];
     const int rank = wl->tensors[ref->tensor].rank, dim = op->dims[op->n_dims - 1];
-    across |= ir_window_kind(wl, s, i) == IR_ACROSS;
+    across |= cpu_window_kind(wl, s, i) == CPU_ACROSS;
     for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
       along &= ref->index[rank - 1].terms[t].dim != dim || ref->index[rank - 1].terms[t].coef == 1;
     along &= rank == 0 || !low_reads_dim(ref, rank - 1, dim);
@@ -70,13 +70,13 @@ static bool sums_rows(const lowering *w, const ir_stmt *s) {
 
 static bool is_window(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
-  if (s->kind != IR_NEST || s->nest.product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
+  if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
       op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
     return false;
   bool can = buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;
   for (int i = 0; can && i < op->n_reads; i++) {
     can = can_read(w, s, i);
-    any |= ir_window_kind(w->plan->wl, s, i) == IR_LANES;
+    any |= cpu_window_kind(w->plan->wl, s, i) == CPU_LANES;
   }
   return can && any;
 }
@@ -90,7 +90,7 @@ static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
   return at;
 }
 
-static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int z, const tf_op **maker) {
+static bool made_by(const lowering *w, const ir_stmt *s, const cpu_window *v, int z, const tf_op **maker) {
   *maker = op_of(w, s)->out == z ? op_of(w, s) : NULL;
   for (int i = 0; i < v->n_maps; i++)
     if (op_of(w, v->maps[i])->out == z) *maker = op_of(w, v->maps[i]);
@@ -98,8 +98,8 @@ static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int
 }
 
 /* Whether the map covers exactly the points of s's output, and its other reads are contiguous. */
-static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, const ir_stmt *map) {
-  if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
+static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, const ir_stmt *map) {
+  if (map->kind != IR_NEST || cpu_of(map)->product || map->nest.from || map->nest.divides >= 0) return false;
   static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
                                1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU | 1u << TF_K_EXP | 1u << TF_K_SIGMOID |
                                1u << TF_K_SILU;
@@ -114,12 +114,12 @@ static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, con
           (op->expr[i].what == TF_X_CALL && maps >> op->expr[i].call & 1);
   for (int i = 0; can && i < op->n_reads; i++) {
     const bool made = made_by(w, s, v, op->reads[i].tensor, &maker);
-    const ir_window_read kind = ir_window_kind(w->plan->wl, map, i);
+    const cpu_window_read kind = cpu_window_kind(w->plan->wl, map, i);
     any |= made;
     can = made ? reads_at(op, i, maker)
                : float_in_order(buffer_of(w, op->reads[i].tensor)) &&
-                     (kind == IR_STEADY || (kind == IR_LANES && ir_window_step(w->plan->wl, map, i) == 1 &&
-                                            !low_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
+                     (kind == CPU_STEADY || (kind == CPU_LANES && cpu_window_step(w->plan->wl, map, i) == 1 &&
+                                             !low_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
   }
   return can && any;
 }
@@ -127,14 +127,16 @@ static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, con
 /* Turns statement `at` of the body into a window, fused with the maps after it. */
 static void make(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
-  ir_window *v = TF_NEW(w->p->arena, ir_window);
+  cpu_window *v = TF_NEW(w->p->arena, cpu_window);
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
+  cpu_note *note = cpu_edit(w->p, s);
   if (low_failed(w)) return;
-  *v = (ir_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
-  s->nest.window = v;
+  *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
+  note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;
-    body->s[i]->nest.done = true;
+    if (!(note = cpu_edit(w->p, body->s[i]))) return;
+    note->done = true;
     maps[v->n_maps++] = body->s[i];
   }
 }

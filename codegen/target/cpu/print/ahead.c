@@ -15,8 +15,8 @@ typedef struct {
 
 /* The tensor of the rows that the product reads, or would read without deferred quotients. */
 static int read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
-  int z = c->wl->ops[s->op].reads[s->nest.product->a].tensor;
-  for (int k = s->nest.rows->body.n - 1; k >= r->n; k--) {
+  int z = c->wl->ops[s->op].reads[cpu_of(s)->product->a].tensor;
+  for (int k = cpu_of(s)->rows->body.n - 1; k >= r->n; k--) {
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
   }
@@ -28,8 +28,8 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   const tf_tensor *t = &c->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++) {
     bool inside = t->consumers[i] == s->op;
-    for (int k = 0; k < s->nest.rows->body.n; k++)
-      inside |= s->nest.rows->body.s[k]->op == t->consumers[i];
+    for (int k = 0; k < cpu_of(s)->rows->body.n; k++)
+      inside |= cpu_of(s)->rows->body.s[k]->op == t->consumers[i];
     if (!inside) return false;
   }
   return true;
@@ -38,13 +38,13 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
 /* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it. */
 static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
   bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
-  for (int k = r->n; only && k < s->nest.rows->body.n; k++)
+  for (int k = r->n; only && k < cpu_of(s)->rows->body.n; k++)
     only = reads_none_else(c, s, c->wl->ops[r->all[k]->op].out);
   return only;
 }
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
-  const ir_stmt *t = s->nest.rows, *first = t->body.s[0];
+  const ir_stmt *t = cpu_of(s)->rows, *first = t->body.s[0];
   const tf_op *op = &c->wl->ops[first->op];
   rows r = {(const ir_stmt *const *)t->body.s,
             op->reduce != TF_ASSIGN,
@@ -55,7 +55,7 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
             -1};
   while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
     r.n++;
-  if (s->nest.product->pairs.copy >= 0) r.rounded = read_by(c, &r, s);
+  if (cpu_of(s)->product->pairs.copy >= 0) r.rounded = read_by(c, &r, s);
   return r;
 }
 
@@ -211,7 +211,8 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
     fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
   }
   if (r->rounded >= 0)
-    fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->nest.product->pairs.copy].id, s->nest.product->pairs.copy);
+    fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[cpu_of(s)->product->pairs.copy].id,
+            cpu_of(s)->product->pairs.copy);
   const ir_stmt *on = goes_on(r);
   if (on) fputs(", ", c->out), c_is_fresh(c, on);
   fputs("};\n", c->out);

@@ -7,26 +7,26 @@
 
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
 /* Dims that the nest walks within a panel: neither in the tile nor groups. */
-static bool outside(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+static bool outside(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1) &&
-         !ir_is_group(c->wl, op, p, k);
+         !cpu_is_group(c->wl, op, p, k);
 }
 
 /* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one. */
-static void group_at(c_printer *c, const tf_op *op, const ir_product *p) {
+static void group_at(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
-    if (!ir_is_group(c->wl, op, p, k)) continue;
+    if (!cpu_is_group(c->wl, op, p, k)) continue;
     fprintf(c->out, " + d_%s * %" PRId64, c_dim_name(c, op, k), step);
     step *= c->wl->dims[op->dims[k]].extent;
   }
 }
 
 /* Elements of a group along the op's k-th dim. */
-static int group_along(const ir_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+static int group_along(const cpu_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
 
 /* Groups of what is reduced from the k-th dim on, over all of it. */
-static int64_t settings(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   int64_t n = 1;
   for (; k < op->n_dims; k++)
     n *= (c->wl->dims[op->dims[k]].extent + group_along(p, k) - 1) / group_along(p, k);
@@ -34,14 +34,14 @@ static int64_t settings(const c_printer *c, const tf_op *op, const ir_product *p
 }
 
 /* Elements of panels from one setting of the outermost reduced dim to the next, for each column. */
-static int64_t panel_step(const c_printer *c, const tf_op *op, const ir_product *p) {
+static int64_t panel_step(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
 /* ---- panels ---------------------------------------------------------------------------------------------------- */
 
 /* Opens the loops over groups; `g_` is where a group begins. */
-static void open_groups(c_printer *c, const tf_op *op, const ir_product *p) {
+static void open_groups(c_printer *c, const tf_op *op, const cpu_product *p) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const char *dim = c_dim_name(c, op, k), *of = k == p->channels.groups ? "g" : "d";
     c_indent(c);
@@ -51,7 +51,7 @@ static void open_groups(c_printer *c, const tf_op *op, const ir_product *p) {
   }
 }
 
-static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
+static void each_element(c_printer *c, const tf_op *op, const cpu_product *p, const char *end) {
   const char *n = c_dim_name(c, op, p->n);
   open_groups(c, op, p);
   c_indent(c);
@@ -71,7 +71,7 @@ static void each_element(c_printer *c, const tf_op *op, const ir_product *p, con
 }
 
 /* Whether groups of b are words that stand side by side along the only dim that is reduced, or words themselves. */
-static bool in_words(const c_printer *c, const tf_op *op, const ir_product *p) {
+static bool in_words(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int group = p->kernel->group;
   return c_buffer(c, op, p->b)->type == p->kernel->b && ir_bytes(p->kernel->b) * group == 4 &&
          (group == 1 || (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
@@ -81,7 +81,7 @@ static bool in_words(const c_printer *c, const tf_op *op, const ir_product *p) {
  * what is reduced, in the order of the dims: then rows of it can be transposed where they have no gaps.  -1: it is not
  * so.
  */
-static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
+static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
   bool ordered = in_words(c, op, p) && n >= 0 && n < rank - 1;
@@ -97,7 +97,7 @@ static int rank_in_order(const c_printer *c, const tf_op *op, const ir_product *
 }
 
 /* "if (no gaps) transpose; else" */
-static void transpose(c_printer *c, const tf_op *op, const ir_product *p, int n) {
+static void transpose(c_printer *c, const tf_op *op, const cpu_product *p, int n) {
   const char *z = c_buffer(c, op, p->b)->id;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
   c_line(c, "if (end == from + columns");
@@ -118,7 +118,7 @@ static void transpose(c_printer *c, const tf_op *op, const ir_product *p, int n)
 }
 
 /* Columns of the panel that begins at `from`. */
-static void width(c_printer *c, const tf_op *op, const ir_product *p, const char *from) {
+static void width(c_printer *c, const tf_op *op, const cpu_product *p, const char *from) {
   if (p->channels.last == p->channels.panel)
     fprintf(c->out, "%d", p->channels.panel);
   else
@@ -126,8 +126,8 @@ static void width(c_printer *c, const tf_op *op, const ir_product *p, const char
             p->channels.last, p->channels.panel);
 }
 
-void c_pack_panels(c_printer *c, const ir_pack *pack) {
-  const ir_product *p = pack->product;
+void c_pack_panels(c_printer *c, const cpu_pack *pack) {
+  const cpu_product *p = pack->product;
   const tf_op *op = &c->wl->ops[pack->op];
   const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
   const char *const type = c_type(p->kernel->b);
@@ -136,7 +136,7 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   if (ir_has_aside(&c->p->body)) /* what is mapped to one core stays on one */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
-    if (!ir_is_group(c->wl, op, p, k)) continue;
+    if (!cpu_is_group(c->wl, op, p, k)) continue;
     const char *dim = c_dim_name(c, op, k);
     c_indent(c);
     fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim, dim, c->wl->dims[op->dims[k]].extent,
@@ -161,14 +161,14 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
 /* ---- the nest -------------------------------------------------------------------------------------------------- */
 
 /* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
-static int64_t block_along(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   const ir_buffer *b = c_buffer(c, op, p->a);
   return b->block.by && op->reads[p->a].index[b->block.rank].terms[0].dim == dim ? b->block.by : 0;
 }
 
 /* Where each element of a that is reduced stands from the first. */
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   c_indent(c);
   fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets), fputs(";\n", c->out);
   c_line(c, "int64_t n_at = 0;\n");
@@ -201,7 +201,7 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
 static int64_t steps_of_k(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    const int64_t by = group_along(s->nest.product, k);
+    const int64_t by = group_along(cpu_of(s)->product, k);
     n *= (s->range[k].most + by - 1) / by;
   }
   return n;
@@ -217,7 +217,7 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 /* The step of a along a dim: of the slab, or of an intermediate where it stands. */
-static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   if (p->slab) return c_slab_step(c, op, p, dim);
   const tf_ref *a = &op->reads[p->a];
   const ir_buffer *b = c_buffer(c, op, p->a);
@@ -230,14 +230,14 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
 
 /* Where the sums go: as they are, or rounded to where a statement behind would copy them. */
 static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
-  return s->nest.rounds_for ? s->nest.rounds_for->save.to : c->p->buffer_of[op->out];
+  return cpu_of(s)->rounds_for ? cpu_of(s)->rounds_for->save.to : c->p->buffer_of[op->out];
 }
 
 /* Whether calls say which rows of the window are inside. */
-static bool says_rows(const ir_product *p) { return p->channels.row.size > 0 && !p->channels.joined; }
+static bool says_rows(const cpu_product *p) { return p->channels.row.size > 0 && !p->channels.joined; }
 
 /* The rows of the window, at the point, that are between the first and the last of the image. */
-static void rows_inside(c_printer *c, const tf_op *op, const ir_product *p) {
+static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
   const ir_border *b = &p->channels.row;
   const int rows = p->channels.window[0];
   const tf_ref *a = &op->reads[p->a];
@@ -253,7 +253,7 @@ static void rows_inside(c_printer *c, const tf_op *op, const ir_product *p) {
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const int to = goes_to(c, op, s);
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m,
@@ -262,8 +262,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
                            .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
                            .far = !p->slab && a->role == IR_ARGUMENT,
                            .block = c->p->buffers[to].block.by,
-                           .prefetches = p->channels.next != IR_NEXT_NONE,
-                           .rounds = s->nest.rounds_for != NULL,
+                           .prefetches = p->channels.next != CPU_NEXT_NONE,
+                           .rounds = cpu_of(s)->rounds_for != NULL,
                            .kernel = p->kernel,
                            .window = {p->channels.window[0], p->channels.window[1]},
                            .column = p->channels.column,
@@ -292,7 +292,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
 
 /* For each length that rows can have, and for panels and the last one. */
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m];
   int64_t v[C_MOST_LENGTHS];
   const int n = c_lengths(m, v), widths = p->channels.last == p->channels.panel ? 1 : 2;
@@ -306,7 +306,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* Tiles of one panel's part: each row's, and rows outside. */
 static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const int64_t m = s->range[p->m].most * (p->channels.joined ? s->range[p->m - 1].most : 1);
   const int most = tf_micro_rows(c->p->machine.registers, p->channels.panel / c->p->machine.lanes);
   return (m + most - 1) / most;
@@ -315,7 +315,7 @@ static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
 static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   int64_t n = tiles_of_row(c, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(c, op, s->nest.product, k)) n *= s->range[k].most;
+    if (outside(c, op, cpu_of(s)->product, k)) n *= s->range[k].most;
   return n;
 }
 
@@ -323,7 +323,7 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
  * nest; and how much of it a step of what is reduced prefetches in each tile, so that all of it is there when it is
  * wanted. */
 static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
   const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
   const int64_t rows = settings(c, op, p, op->n_out_dims) * p->kernel->group,
@@ -334,9 +334,9 @@ static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_line(c, "  ");
   fprintf(c->out, "d_%s + %d < ", dim, p->channels.panel), c_atom(c->out, c->p, n->hi);
   fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->channels.panel, rows, first, row);
-  c_atom(c->out, c->p, p->channels.next == IR_NEXT_LANES ? n->hi : n->lo);
+  c_atom(c->out, c->p, p->channels.next == CPU_NEXT_LANES ? n->hi : n->lo);
   fprintf(c->out, ") * %" PRId64 " + (", rows);
-  if (p->channels.next == IR_NEXT_SUMS)
+  if (p->channels.next == CPU_NEXT_SUMS)
     c_atom(c->out, c->p, k->hi);
   else
     fprintf(c->out, "d_%s", first);
@@ -349,7 +349,7 @@ static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_range *n = &s->range[p->n];
   const char *dim = c_dim_name(c, op, p->n);
   const int64_t rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
@@ -379,12 +379,12 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_indent(c);
     fprintf(c->out, "%s(n_k, panel + part * columns * %d, columns, excess);\n", c_excess(c, p), p->kernel->group);
   }
-  if (p->channels.next != IR_NEXT_NONE) prefetch(c, op, s);
+  if (p->channels.next != CPU_NEXT_NONE) prefetch(c, op, s);
 }
 
 void c_channels(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   int opened = 0;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m),
@@ -402,13 +402,13 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   list_places(c, op, s);
   add_flag(c, op, s);
   for (int k = 0; k < op->n_out_dims; k++)
-    if (ir_is_group(c->wl, op, p, k)) c_loop(c, op, s, k), opened++;
+    if (cpu_is_group(c->wl, op, p, k)) c_loop(c, op, s, k), opened++;
   open_panels(c, op, s);
   for (int k = 0; k < op->n_dims; k++)
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
   if (says_rows(p)) rows_inside(c, op, p);
   calls(c, op, s);
-  if (p->channels.next != IR_NEXT_NONE) {
+  if (p->channels.next != CPU_NEXT_NONE) {
     c_indent(c);
     fprintf(c->out, "ahead += (uintptr_t)(%" PRId64 " * n_k * by);\n", tiles_of_row(c, s));
   }

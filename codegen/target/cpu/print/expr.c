@@ -457,3 +457,10 @@ const char *c_combine(tf_reduce r) {
   }
   return "";
 }
+
+/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where
+ * quotients are not: then it is taken of the divisor times a power of two, by which products with it are multiplied
+ * once more. */
+bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
+  return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
+}

@@ -4,7 +4,7 @@
 #include "codegen/target/cpu/print/print.h"
 
 static void lengths(c_printer *c, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   c_line(c, "const int64_t n_n = "), c_length(c, &s->range[p->n]);
   fputs(", n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (p->m >= 0 && !s->range[p->m].exact) fputs(", n_m = ", c->out), c_length(c, &s->range[p->m]);
@@ -12,7 +12,7 @@ static void lengths(c_printer *c, const ir_stmt *s) {
 }
 
 /* The step of a single row, which has no dim, is not used. */
-static void from_row_to_row(c_printer *c, const tf_op *op, const ir_product *p, int read) {
+static void from_row_to_row(c_printer *c, const tf_op *op, const cpu_product *p, int read) {
   if (p->m < 0)
     fputc('0', c->out);
   else
@@ -20,7 +20,7 @@ static void from_row_to_row(c_printer *c, const tf_op *op, const ir_product *p, 
 }
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_micro_few f = {.rows = (int)rows,
                           .a = c_buffer(c, op, p->a)->type,
                           .b = c_buffer(c, op, p->b)->type,
@@ -47,7 +47,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) 
 
 void c_few(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   int64_t rows[C_MOST_LENGTHS] = {1};
   const int n_rows = p->m < 0 ? 1 : c_lengths(&s->range[p->m], rows);
   c_line(c, "{ /* ");
@@ -58,7 +58,7 @@ void c_few(c_printer *c, const ir_stmt *s) {
   c_origin(c, op, s, p->k);
   lengths(c, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (!ir_is_matrix(p, k)) c_loop(c, op, s, k);
+    if (!cpu_is_matrix(p, k)) c_loop(c, op, s, k);
   c_line(c, "if (n_k > 0) {\n");
   c->depth++;
   c_add_flag(c, op, s);
@@ -66,6 +66,6 @@ void c_few(c_printer *c, const ir_stmt *s) {
     call(c, op, s, rows[i]);
   c_close(c, 1);
   for (int k = 0; k < op->n_dims; k++)
-    if (!ir_is_matrix(p, k)) c_close(c, 1);
+    if (!cpu_is_matrix(p, k)) c_close(c, 1);
   c_close(c, 1);
 }

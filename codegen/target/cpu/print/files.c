@@ -114,14 +114,14 @@ static void dense(FILE *out, const c_package *k) {
 static void packing(FILE *out, const c_package *k) {
   const char *n = k->name;
   fputs("/* Lays out", out);
-  for (int i = 0; i < k->p->n_packs; i++)
+  for (int i = 0; i < k->p->n_notes; i++)
     fprintf(out, "%s %s", i ? " and" : "", c_packed_tensor(k, i)->name);
   fprintf(
       out,
       " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: %s_packed() bytes,\n"
       " * any alignment that a float has (64 bytes are best).  Reads nothing else of args. */\n"
       "size_t %s_packed(void);\nint %s_pack(const %s_args *args, void *packed, size_t bytes);\n\n",
-      k->p->n_packs > 1 ? "them" : "it", n, n, n, n);
+      k->p->n_notes > 1 ? "them" : "it", n, n, n, n);
 }
 
 static const char *spreading(const c_package *k) {
@@ -449,11 +449,11 @@ static void manifest_measured(FILE *out, const c_package *k) {
   fputs("\n  ]}", out);
 }
 
-void c_manifest_begin(FILE *out, const c_package *k, const char *target) {
+void c_manifest_begin(FILE *out, const c_package *k, const char *target, const char *isa) {
   fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"%s\",\n", version(k), target);
-  if (!strcmp(target, "cpu")) fprintf(out, "  \"isa\": \"%s\",\n", k->n_isas ? "multi" : k->isa->name);
+  if (isa) fprintf(out, "  \"isa\": \"%s\",\n", isa);
   fprintf(out, "  \"dtype\": \"%s\",\n", k->o->dtype ? k->o->dtype : "f32");
-  if (!strcmp(target, "cpu")) fprintf(out, "  \"micro\": \"%s\",\n", k->source->name);
+  if (isa) fprintf(out, "  \"micro\": \"%s\",\n", k->source->name);
   fprintf(out, "  \"entry\": \"%s\",\n  \"workload\": ", k->name);
   c_json_text(out, workload(k)->name);
 }
@@ -474,7 +474,7 @@ void c_manifest_end(FILE *out, const c_package *k) {
 }
 
 void c_manifest(FILE *out, const c_package *k) {
-  c_manifest_begin(out, k, "cpu");
+  c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
   fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64, k->shared,
           k->each);
   c_manifest_end(out, k);

@@ -45,8 +45,9 @@ void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
-/* Beginning and end of every target's manifest: names; tensors, the mapping, predictions and measurements. */
-void c_manifest_begin(FILE *out, const c_package *k, const char *target);
+/* Beginning and end of every target's manifest: names (isa NULL: it has none, nor micro-kernels); tensors, the mapping,
+ * predictions and measurements. */
+void c_manifest_begin(FILE *out, const c_package *k, const char *target, const char *isa);
 void c_manifest_end(FILE *out, const c_package *k);
 
 /* Whether the caller may pack panels beforehand: not with several instruction sets, as their layouts differ. */
@@ -55,7 +56,7 @@ static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas;
 /* The i-th argument with panels to be packed. */
 static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   const tf_workload *wl = k->p->tree->workload;
-  const ir_pack *pack = &k->p->packs[i];
+  const cpu_pack *pack = cpu_pack_at(k->p, i);
   return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
 }
 

@@ -9,20 +9,21 @@
 enum { SLAB_RANK = 16 }; /* no tensor has more */
 enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
-static bool product_uses(const ir_product *p, int buffer) {
+static bool product_uses(const cpu_product *p, int buffer) {
   if (p->pack == buffer) return true;
-  if (p->way == IR_FEW) return false;
-  return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                               : p->pairs.transposed == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
+  if (p->way == CPU_FEW) return false;
+  return p->way == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
+                                : p->pairs.transposed == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
 
 /* What is rounded on its way to the next product never stands in a buffer of its own. */
 static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const tf_op *op = &c->wl->ops[s->op];
   const bool nest = s->kind == IR_NEST;
-  bool used = c->p->buffer_of[op->out] == buffer && !(nest && s->nest.rounds_for);
+  bool used = c->p->buffer_of[op->out] == buffer && !(nest && cpu_of(s)->rounds_for);
   for (int i = 0; i < op->n_reads; i++)
-    used |= c->p->buffer_of[op->reads[i].tensor] == buffer && !(nest && s->nest.copied && i == s->nest.product->a);
+    used |=
+        c->p->buffer_of[op->reads[i].tensor] == buffer && !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a);
   return used;
 }
 
@@ -32,12 +33,12 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     const ir_stmt *s = body->s[i];
     if (uses(c, &s->body, buffer)) return true;
     if (s->kind == IR_SAVE) {
-      if (s->save.to == buffer || (s->save.from == buffer && !s->save.done)) return true;
+      if (s->save.to == buffer || (s->save.from == buffer && !cpu_of(s)->done)) return true;
       continue;
     }
     if (ir_names(s, buffer)) return true;
     if (ir_facts_of(s)->points && op_uses(c, s, buffer)) return true;
-    if (ir_product_of(s) && product_uses(s->nest.product, buffer)) return true;
+    if (cpu_product_of(s) && product_uses(cpu_of(s)->product, buffer)) return true;
   }
   return false;
 }
@@ -55,10 +56,10 @@ static int64_t in_lines(int64_t words) { return (words + LINE - 1) / LINE * LINE
 /* Panels that each call needs, then those that it may have. */
 static void place_panels(c_printer *c) {
   for (int pass = 0; pass < 2; pass++) {
-    for (int i = 0; i < c->p->n_packs; i++) {
-      const int buffer = ir_panels_of(c->p->packs[i].product);
+    for (int i = 0; i < c->p->n_notes; i++) {
+      const int buffer = cpu_panels_of(cpu_pack_at(c->p, i)->product);
       const ir_buffer *b = &c->p->buffers[buffer];
-      if ((c->p->packs[i].product->way == IR_CHANNELS) != (pass == 0)) continue;
+      if ((cpu_pack_at(c->p, i)->product->way == CPU_CHANNELS) != (pass == 0)) continue;
       c->offset[buffer] = c->packed;
       c->packed += in_lines((b->words * ir_bytes(b->type) + 3) / 4);
     }
@@ -94,8 +95,8 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
 /* Panels that the caller may have laid out. */
 static bool is_offered(const c_printer *c, int buffer) {
   bool any = false;
-  for (int i = 0; i < c->p->n_packs; i++)
-    any |= c->p->packs[i].product->way == IR_PAIRS && ir_panels_of(c->p->packs[i].product) == buffer;
+  for (int i = 0; i < c->p->n_notes; i++)
+    any |= cpu_pack_at(c->p, i)->product->way == CPU_PAIRS && cpu_panels_of(cpu_pack_at(c->p, i)->product) == buffer;
   return any;
 }
 
@@ -167,7 +168,7 @@ static void open_box(c_printer *c, int buffer) {
   fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
-static void open_pairs(c_printer *c, const ir_product *p, const tf_ref *reads, bool each) {
+static void open_pairs(c_printer *c, const cpu_product *p, const tf_ref *reads, bool each) {
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
   open_pack(c, p->pairs.transposed, a, NULL, each);
   if (c_keeps_copy(p)) open_pack(c, p->pairs.copy, a, "km", each);
@@ -175,13 +176,13 @@ static void open_pairs(c_printer *c, const ir_product *p, const tf_ref *reads, b
 }
 
 /* What was packed last, for products that keep it. */
-static void open_packs(c_printer *c, const ir_body *body, bool each) {
+static void open_notes(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    const ir_product *p = ir_product_of(s);
-    open_packs(c, &s->body, each);
+    const cpu_product *p = cpu_product_of(s);
+    open_notes(c, &s->body, each);
     if (p && p->keep_slab && ir_is_own(c->p, p->pack) == each) open_box(c, p->pack);
-    if (p && p->way == IR_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
+    if (p && p->way == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }
 
@@ -219,7 +220,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   c_indent(c);
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
-  open_packs(c, &s->body, true);
+  open_notes(c, &s->body, true);
   open_tiles(c);
   fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
   c_indent(c);
@@ -229,9 +230,9 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
 /* Rows that were copied for all steps of loop s are no more what they were where it begins again. */
 static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
   for (int i = 0; i < b->n; i++) {
-    const ir_product *p = ir_product_of(b->s[i]);
+    const cpu_product *p = cpu_product_of(b->s[i]);
     void_copies(c, &b->s[i]->body, s);
-    if (!p || p->way != IR_PAIRS || p->pairs.copy_in != s) continue;
+    if (!p || p->way != CPU_PAIRS || p->pairs.copy_in != s) continue;
     c_indent(c);
     c_pack_name(c, p->pairs.copy), fputs("_of = NULL;\n", c->out);
   }
@@ -282,6 +283,7 @@ static void c_if(c_printer *c, const ir_stmt *s) {
 void c_body(c_printer *c, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
+    const cpu_product *p = cpu_product_of(s);
     switch (s->kind) {
     case IR_LET: c_let(c, s); break;
     case IR_KEEP: c_keep(c, s); break;
@@ -290,17 +292,17 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (s->nest.product && s->nest.product->way == IR_CHANNELS)
+      if (p && p->way == CPU_CHANNELS)
         c_channels(c, s);
-      else if (s->nest.product && s->nest.product->way == IR_FEW)
+      else if (p && p->way == CPU_FEW)
         c_few(c, s);
-      else if (s->nest.product)
+      else if (p)
         c_product(c, s);
-      else if (!s->nest.done)
+      else if (!cpu_of(s)->done)
         c_nest(c, s, 0);
       break;
     case IR_SAVE:
-      if (!s->save.done) c_over(c, s);
+      if (!cpu_of(s)->done) c_over(c, s);
       break;
     case IR_CARRY: c_carry(c, s); break;
     case IR_CORRECT:
@@ -441,13 +443,14 @@ static void entry(c_printer *c, const c_package *k) {
 
 /* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`,
  * by the caller alone. */
-static void packs(c_printer *c, const c_package *k, ir_way way) {
-  fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == IR_CHANNELS ? "pack" : "offer",
+static void packs(c_printer *c, const c_package *k, cpu_way way) {
+  fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == CPU_CHANNELS ? "pack" : "offer",
           k->name);
   arguments(c);
   c->depth = 1;
-  for (int i = 0; i < c->p->n_packs; i++)
-    if (c->p->packs[i].product->way == way) (way == IR_CHANNELS ? c_pack_panels : c_pack_offered)(c, &c->p->packs[i]);
+  for (int i = 0; i < c->p->n_notes; i++)
+    if (cpu_pack_at(c->p, i)->product->way == way)
+      (way == CPU_CHANNELS ? c_pack_panels : c_pack_offered)(c, cpu_pack_at(c->p, i));
   fputs("}\n", c->out);
 }
 
@@ -469,7 +472,7 @@ static void pack_entry(c_printer *c, const c_package *k) {
           n, c->packed);
   fprintf(c->out, "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
           plain(k), n, n);
-  for (int i = 0; i < c->p->n_packs; i++)
+  for (int i = 0; i < c->p->n_notes; i++)
     fputs(" || !args->", c->out), c_field(c->out, c_packed_tensor(k, i)->name);
   fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
@@ -482,15 +485,15 @@ static void pack_entry(c_printer *c, const c_package *k) {
 
 static void whole(c_printer *c, const c_package *k) {
   c->offers = !k->n_isas;
-  if (c->must) packs(c, k, IR_CHANNELS);
-  if (c->packed > c->must && c->offers) packs(c, k, IR_PAIRS);
+  if (c->must) packs(c, k, CPU_CHANNELS);
+  if (c->packed > c->must && c->offers) packs(c, k, CPU_PAIRS);
   fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
   if (c->must) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
-  open_packs(c, &c->p->body, false);
+  open_notes(c, &c->p->body, false);
   hold_nothing(c);
   open_tiles(c);
   c_body(c, &c->p->body);

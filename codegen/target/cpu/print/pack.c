@@ -29,7 +29,7 @@ static void open_count(c_printer *c, const char *var, const char *text) {
 
 /* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row
  * of its own. */
-static bool transposes(const c_printer *c, const tf_op *op, const ir_product *p) {
+static bool transposes(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2) return false;
@@ -47,7 +47,7 @@ static bool transposes(const c_printer *c, const tf_op *op, const ir_product *p)
 }
 
 /* Turns the whole groups; row: elements of a row of groups. */
-static void transpose_panel(c_printer *c, const tf_op *op, const ir_product *p, const char *row) {
+static void transpose_panel(c_printer *c, const tf_op *op, const cpu_product *p, const char *row) {
   const int bytes = ir_bytes(p->kernel->b);
   c_line(c, "transpose_words(&"), c_place(c, op, p->b);
   fprintf(c->out, ", (int64_t)%d * (", bytes), c_step(c, op, p->b, op->dims[p->n]);
@@ -56,7 +56,7 @@ static void transpose_panel(c_printer *c, const tf_op *op, const ir_product *p, 
 }
 
 /* One row of k: b's box for the dims outside, rows of n side by side. */
-static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
+static void plain_panel(c_printer *c, const tf_op *op, const cpu_product *p) {
   if (transposes(c, op, p)) {
     transpose_panel(c, op, p, "n_wide");
     return;
@@ -73,7 +73,7 @@ static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* Groups of k along each n; `most` of a group are there, the rest is zero. */
-static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool whole) {
+static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool whole) {
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   int g = p->kernel->group;
   open_count(c, "q", "0; q < n_n; q++");
@@ -94,7 +94,7 @@ static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool w
 }
 
 /* Whether rows of b stand as the kernel's functions put them side by side: its own type, neighbours along n. */
-static bool rows_beside(const c_printer *c, const tf_op *op, const ir_product *p) {
+static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   const ir_type type = p->kernel->c == IR_I32 ? IR_I8 : IR_BF16;
@@ -105,7 +105,7 @@ static bool rows_beside(const c_printer *c, const tf_op *op, const ir_product *p
   return plain;
 }
 
-static void group_row_beside(c_printer *c, const tf_op *op, const ir_product *p) {
+static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p) {
   const bool ints = p->kernel->c == IR_I32;
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   c_indent(c);
@@ -119,7 +119,7 @@ static void group_row_beside(c_printer *c, const tf_op *op, const ir_product *p)
 }
 
 /* fills: the groups themselves are still to come, not only the zeros behind them. */
-static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole, bool fills) {
+static void row_of_groups(c_printer *c, const tf_op *op, const cpu_product *p, bool whole, bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
   fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
@@ -131,13 +131,13 @@ static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bo
   fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
 }
 
-const char *c_excess(c_printer *c, const ir_product *p) {
+const char *c_excess(c_printer *c, const cpu_product *p) {
   const char *name = tf_micro_excess(c->blocks, c->micro, p->kernel);
   c->failed |= !name;
   return name ? name : "";
 }
 
-static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
+static void grouped_panel(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_line(c, "int64_t p = 0;\n");
   const bool transposed = transposes(c, op, p);
   if (transposed) transpose_panel(c, op, p, "n_wide");
@@ -161,7 +161,7 @@ static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   c_line(c, "{\n");
   c->depth++;
   if (p->pairs.keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
@@ -174,20 +174,20 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* ---- panels that a caller may have ------------------------------------------------------------------------- */
 
-bool c_offers(const c_printer *c, const ir_product *p) {
-  return c->offers && p->way == IR_PAIRS && p->pairs.panels >= 0;
+bool c_offers(const c_printer *c, const cpu_product *p) {
+  return c->offers && p->way == CPU_PAIRS && p->pairs.panels >= 0;
 }
 
 /* How many panels there are along n and k. */
-static int64_t across(const c_printer *c, const tf_op *op, const ir_product *p) {
+static int64_t across(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return (c->wl->dims[op->dims[p->n]].extent + p->pairs.columns - 1) / p->pairs.columns;
 }
-static int64_t down(const c_printer *c, const tf_op *op, const ir_product *p) {
+static int64_t down(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return c->wl->dims[op->dims[p->k]].extent / p->pairs.deep;
 }
 
 /* The position among the op's dims of the one that moves rank r of b. */
-static int dim_of(const tf_op *op, const ir_product *p, int r) {
+static int dim_of(const tf_op *op, const cpu_product *p, int r) {
   int k = 0;
   while (op->dims[k] != op->reads[p->b].index[r].terms[0].dim)
     k++;
@@ -202,13 +202,13 @@ static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
     fprintf(c->out, " + d_%s", dim);
 }
 
-void c_offered_at(c_printer *c, const tf_op *op, const ir_product *p, const int64_t *shift) {
-  const int64_t words = ir_panel_words(p, p->pairs.deep), parts = down(c, op, p);
+void c_offered_at(c_printer *c, const tf_op *op, const cpu_product *p, const int64_t *shift) {
+  const int64_t words = cpu_panel_words(p, p->pairs.deep), parts = down(c, op, p);
   int64_t step = words * parts * across(c, op, p);
   c_pack_name(c, p->pairs.panels);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int k = dim_of(op, p, r);
-    if (ir_is_matrix(p, k)) continue;
+    if (cpu_is_matrix(p, k)) continue;
     moved(c, op, k, shift);
     fprintf(c->out, " * %" PRId64, step);
     step *= c->wl->dims[op->dims[k]].extent;
@@ -223,7 +223,7 @@ void c_offered_at(c_printer *c, const tf_op *op, const ir_product *p, const int6
 }
 
 /* Where the panel number `block` stands in b. */
-static void place_of_block(c_printer *c, const tf_op *op, const ir_product *p) {
+static void place_of_block(c_printer *c, const tf_op *op, const cpu_product *p) {
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   int64_t blocks = down(c, op, p);
   c_indent(c);
@@ -234,7 +234,7 @@ static void place_of_block(c_printer *c, const tf_op *op, const ir_product *p) {
   blocks *= across(c, op, p);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int64_t extent = c->wl->dims[op->dims[dim_of(op, p, r)]].extent;
-    if (ir_is_matrix(p, dim_of(op, p, r))) continue;
+    if (cpu_is_matrix(p, dim_of(op, p, r))) continue;
     fprintf(c->out, ", d_%s = block / %" PRId64 " %% %" PRId64, c_dim_name(c, op, dim_of(op, p, r)), blocks, extent);
     blocks *= extent;
   }
@@ -244,12 +244,12 @@ static void place_of_block(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* Panel after panel, as the nest would pack each. */
-void c_pack_offered(c_printer *c, const ir_pack *pack) {
+void c_pack_offered(c_printer *c, const cpu_pack *pack) {
   const tf_op *op = &c->wl->ops[pack->op];
-  ir_product p = *pack->product;
+  cpu_product p = *pack->product;
   p.pack = p.pairs.panels;
   const char *n = c_dim_name(c, op, p.n), *k = c_dim_name(c, op, p.k), *type = c_type(p.kernel->b);
-  const int64_t words = ir_panel_words(&p, p.pairs.deep), round = p.kernel->k_round;
+  const int64_t words = cpu_panel_words(&p, p.pairs.deep), round = p.kernel->k_round;
   if (ir_has_aside(&c->p->body)) /* what is mapped to one core stays on one */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
@@ -273,10 +273,10 @@ void c_pack_offered(c_printer *c, const ir_pack *pack) {
   c_close(c, 1);
 }
 
-bool c_keeps_copy(const ir_product *p) { return p->pairs.keep_copy || p->pairs.copy_in; }
+bool c_keeps_copy(const cpu_product *p) { return p->pairs.keep_copy || p->pairs.copy_in; }
 
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   c_line(c, "{\n");
   c->depth++;
@@ -305,25 +305,25 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 /* ---- the box of b with its borders ------------------------------------------------------------------------ */
 
 /* Elements of one phase of a row: all of it where n does not stride. */
-static int64_t phase_words(const ir_product *p, int rank) {
+static int64_t phase_words(const cpu_product *p, int rank) {
   return (p->slab[rank - 1].most + p->stride - 1) / p->stride;
 }
 
 /* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
  * reduced moves, so that a row of the output reads one piece for each of its windows' rows; ranks that rows move stand
  * outside of them. */
-static bool by_rows(const tf_op *op, const ir_product *p, int r) {
-  const tf_index *ix = &op->reads[ir_slab_of(p)].index[r];
+static bool by_rows(const tf_op *op, const cpu_product *p, int r) {
+  const tf_index *ix = &op->reads[cpu_slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_out_dims; k++)
       if (op->dims[k] == ix->terms[t].dim) return false;
-  return p->way == IR_CHANNELS;
+  return p->way == CPU_CHANNELS;
 }
 
 /* From one element along rank r to the next: ranks in their order, but those by rows last before the last; elements of
  * a group side by side (the step along its rank is that of a group, divided by its elements). */
-static int64_t slab_step(const tf_op *op, const ir_product *p, int rank, int r) {
-  const int groups = ir_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
+static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r) {
+  const int groups = cpu_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
   const int64_t side = r == groups ? 1 : group;
   if (r == rank - 1) return side;
   const bool within = by_rows(op, p, r);
@@ -334,12 +334,12 @@ static int64_t slab_step(const tf_op *op, const ir_product *p, int rank, int r) 
   return step;
 }
 
-static void open_rank(c_printer *c, const ir_product *p, int r) {
+static void open_rank(c_printer *c, const cpu_product *p, int r) {
   const ir_range *v = &p->slab[r];
   c_indent(c);
   fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
   fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi);
-  if (r == ir_slab_groups(p))
+  if (r == cpu_slab_groups(p))
     fprintf(c->out, "; x%d += %d) {\n", r, p->kernel->group);
   else
     fprintf(c->out, "; x%d++) {\n", r);
@@ -358,7 +358,7 @@ static void prefetch_rows(c_printer *c, const ir_buffer *b, int last) {
   c_line(c, "}\n");
 }
 
-static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+static void fill_row(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   for (int64_t phase = 0; phase < p->stride; phase++) {
     c_line(c, "{\n");
     c->depth++;
@@ -379,7 +379,7 @@ static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int 
 }
 
 /* A row of pairs of bfloat16: zeros, what is there of one row and of the next along the groups' rank, zeros. */
-static void fill_pairs(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+static void fill_pairs(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   const int r = p->channels.groups_rank;
   c_line(c, "for (int64_t x = 2 * first; x < 2 * from; x++) row[x - 2 * first] = 0;\n");
   c_line(c, "for (int64_t x = 2 * to; x < 2 * end; x++) row[x - 2 * first] = 0;\n");
@@ -398,7 +398,7 @@ static void fill_pairs(c_printer *c, const ir_buffer *b, const ir_product *p, in
 /* A row of groups of integers, lifted where the kernel wants it: zeros, what is there of some rows along the groups'
  * rank, zeros.  Rows behind the last
  * are multiplied by zeros, and may hold anything: the first one again. */
-static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   const int r = p->channels.groups_rank, group = p->kernel->group, zero = p->kernel->lifts ? -128 : 0;
   c_indent(c);
   fprintf(c->out, "for (int64_t i = 0; i < %d * (from - first); i++) row[i] = %d;\n", group, zero);
@@ -428,7 +428,7 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const ir_product *p, i
 }
 
 /* Opens a block that is entered only where the slab does not hold the box yet. */
-static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
+static void open_kept_slab(c_printer *c, const cpu_product *p, int rank) {
   c_line(c, "{\n");
   c->depth++;
   c_indent(c);
@@ -444,15 +444,15 @@ static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
 }
 
 /* Row by row: zeros, what is there, zeros. */
-void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_tensor *z = &c->wl->tensors[op->reads[ir_slab_of(p)].tensor];
-  const ir_buffer *b = c_buffer(c, op, ir_slab_of(p));
+void c_fill_slab(c_printer *c, const tf_op *op, const cpu_product *p) {
+  const tf_tensor *z = &c->wl->tensors[op->reads[cpu_slab_of(p)].tensor];
+  const ir_buffer *b = c_buffer(c, op, cpu_slab_of(p));
   int last = z->rank - 1;
   if (p->keep_slab) open_kept_slab(c, p, z->rank);
   for (int r = 0; r < last; r++)
     open_rank(c, p, r);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", c_type(ir_slab_type(p))), c_pack_name(c, p->pack);
+  fprintf(c->out, "%s *const row = ", c_type(cpu_slab_type(p))), c_pack_name(c, p->pack);
   for (int r = 0; r < last; r++) {
     fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
     fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
@@ -478,17 +478,17 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
           ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   prefetch_rows(c, b, last);
-  if (ir_slab_groups(p) >= 0 && p->kernel->c == IR_I32)
+  if (cpu_slab_groups(p) >= 0 && p->kernel->c == IR_I32)
     fill_groups(c, b, p, last);
-  else if (ir_slab_groups(p) >= 0)
+  else if (cpu_slab_groups(p) >= 0)
     fill_pairs(c, b, p, last);
   else
     fill_row(c, b, p, last);
   c_close(c, last + 2 * p->keep_slab);
 }
 
-int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
-  const tf_ref *ref = &op->reads[ir_slab_of(p)];
+int64_t c_slab_step(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
+  const tf_ref *ref = &op->reads[cpu_slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
   int64_t step = 0;
   for (int r = 0; r < rank; r++)
@@ -497,8 +497,8 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, in
   return step;
 }
 
-void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_ref *ref = &op->reads[ir_slab_of(p)];
+void c_slab_at(c_printer *c, const tf_op *op, const cpu_product *p) {
+  const tf_ref *ref = &op->reads[cpu_slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
   c_pack_name(c, p->pack);
   for (int r = 0; r < rank; r++) {
@@ -513,14 +513,14 @@ void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* &slab[...] at the point of the nest, and the step along k. */
-void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
+void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_slab_at(c, op, p);
   fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
 }
 
 /* ---- rows of a for all settings of the dims outside --------------------------------------------------------- */
 
-static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *ref = &op->reads[p->a];
   for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -531,14 +531,14 @@ static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t c_turned_rows(const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   return rounded(s->range[p->m].most, p->kernel->m_round);
 }
 
 /* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
  * innermost, then m); 0: it does not move a. */
 static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   bool rows = p->kernel->group > 1;
   int64_t m = c_turned_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
   if (k == p->m) return rows ? n : 1;
@@ -550,7 +550,7 @@ static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stm
 
 /* Where the point stands in it, the dims `with` m and k or without. */
 void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   c_pack_name(c, p->pairs.transposed);
   for (int k = 0; k < op->n_dims; k++) {
     int64_t step = transposed_step(c, op, s, k);
@@ -561,7 +561,7 @@ void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with)
 }
 
 void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *to = &c->p->buffers[p->pairs.transposed];
   const bool rows = p->kernel->group > 1;
   int opened = 0;

@@ -4,6 +4,7 @@
 #include "codegen/intrin/micro.h"
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
+#include "codegen/target/cpu/note/note.h"
 
 /* An access to rows that are computed ahead: at<i> is the address of the i-th in the current row. */
 typedef struct {
@@ -100,7 +101,7 @@ const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
 void c_pack_name(c_printer *c, int buffer);
 const char *c_combine(tf_reduce r); /* "+", or a function of two arguments */
 
-/* nest.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
+/* nest_parts.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
 void c_line(c_printer *c, const char *text);
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_loop_by(c_printer *c, const tf_op *op, const ir_stmt *s, int k, int by); /* in steps */
@@ -149,21 +150,21 @@ void c_window_nest(c_printer *c, const ir_stmt *s);
 /* pack.c: packs what a product reads, in the layout that its kernel wants; and the address of the result. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* The function of a kernel that lifts for what it adds to sums of a panel. */
-const char *c_excess(c_printer *c, const ir_product *p);
+const char *c_excess(c_printer *c, const cpu_product *p);
 /* All of b in panels, as a caller may provide them; whether it may, and "PANELS + offset" of the nest, moved by
  * shift[dim of the op] (NULL: not moved). */
-void c_pack_offered(c_printer *c, const ir_pack *pack);
-bool c_offers(const c_printer *c, const ir_product *p);
-void c_offered_at(c_printer *c, const tf_op *op, const ir_product *p, const int64_t *shift);
-void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
+void c_pack_offered(c_printer *c, const cpu_pack *pack);
+bool c_offers(const c_printer *c, const cpu_product *p);
+void c_offered_at(c_printer *c, const tf_op *op, const cpu_product *p, const int64_t *shift);
+void c_fill_slab(c_printer *c, const tf_op *op, const cpu_product *p);
 void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* Whether the copied rows of a stay valid for the next call. */
-bool c_keeps_copy(const ir_product *p);
+bool c_keeps_copy(const cpu_product *p);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
-void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
+void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p);
 /* The slab's address at the point d_<dim>..., and its step along a dim. */
-void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p);
-int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim);
+void c_slab_at(c_printer *c, const tf_op *op, const cpu_product *p);
+int64_t c_slab_step(const c_printer *c, const tf_op *op, const cpu_product *p, int dim);
 void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
 int64_t c_turned_rows(const ir_stmt *s); /* how many rows it has, filled up */
 
@@ -197,7 +198,7 @@ void c_ahead_free(c_ahead *h);
 void c_few(c_printer *c, const ir_stmt *s);
 /* channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);
-void c_pack_panels(c_printer *c, const ir_pack *pack);
+void c_pack_panels(c_printer *c, const cpu_pack *pack);
 
 /* kernel.c */
 void c_body(c_printer *c, const ir_body *b);

@@ -4,28 +4,8 @@
 #include "codegen/target/cpu/print/print.h"
 #include "model/spec/dims.h"
 
-void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  c_indent(c);
-  fprintf(c->out, "const int64_t d_%s = ", c->p->dim_id[op->dims[k]]);
-  c_atom(c->out, c->p, s->range[k].lo);
-  fputs(";\n", c->out);
-  c_indent(c);
-  fprintf(c->out, "(void)d_%s;\n", c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
-}
-
-void c_length(c_printer *c, const ir_range *r) {
-  if (r->exact) {
-    fprintf(c->out, "%" PRId64, r->most);
-    return;
-  }
-  c_atom(c->out, c->p, r->hi);
-  fputs(" - (", c->out);
-  c_atom(c->out, c->p, r->lo);
-  fputc(')', c->out);
-}
-
 static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const bool groups = p->kernel->group > 1;
   if (p->pairs.transposed >= 0) {
     c_transposed_at(c, op, s, false);
@@ -45,7 +25,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
-static void b_as_it_is(c_printer *c, const tf_op *op, const ir_product *p) {
+static void b_as_it_is(c_printer *c, const tf_op *op, const cpu_product *p) {
   if (p->slab) {
     c_slab_argument(c, op, p);
   } else if (p->pack >= 0) {
@@ -62,7 +42,7 @@ static void b_as_it_is(c_printer *c, const tf_op *op, const ir_product *p) {
 
 /* Where b stands, and its step along k; `offered`: as a caller has laid it out. */
 static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool offered) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   if (offered)
     c_offered_at(c, op, p, NULL), fprintf(c->out, ", %" PRId64, p->pairs.wide * p->kernel->group);
   else
@@ -70,7 +50,7 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool off
 }
 
 /* Whether rows of a come from an argument as they stand there, neighbours along k. */
-static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
+static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
   if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
@@ -79,14 +59,14 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
-static bool goes_on(const ir_stmt *s) { return s->nest.rounds_for && s->nest.rounds_for->kind == IR_NEST; }
+static bool goes_on(const ir_stmt *s) { return cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_NEST; }
 
 /* Where the sums go, and the step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_stmt *next = s->nest.rounds_for;
+  const ir_stmt *next = cpu_of(s)->rounds_for;
   if (next && goes_on(s)) {
-    const ir_product *q = next->nest.product;
-    const int64_t n = s->range[s->nest.product->n].most, by = q->kernel->k_round;
+    const cpu_product *q = cpu_of(next)->product;
+    const int64_t n = s->range[cpu_of(s)->product->n].most, by = q->kernel->k_round;
     c_pack_name(c, q->pairs.copy), fprintf(c->out, ", %" PRId64, (n + by - 1) / by * by);
     return;
   }
@@ -97,9 +77,9 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_place(c, op, -1);
   fputs(", ", c->out);
   if (next)
-    c_step_of(c, next->save.to, op->dims[s->nest.product->m]);
+    c_step_of(c, next->save.to, op->dims[cpu_of(s)->product->m]);
   else
-    c_step(c, op, -1, op->dims[s->nest.product->m]);
+    c_step(c, op, -1, op->dims[cpu_of(s)->product->m]);
 }
 
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it makes; what another
@@ -107,8 +87,8 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
 static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
                       const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
-  const ir_product *p = s->nest.product;
-  const bool prefetches = s->nest.n_prefetches > 0, rounds = s->nest.rounds_for != NULL;
+  const cpu_product *p = cpu_of(s)->product;
+  const bool prefetches = cpu_of(s)->n_prefetches > 0, rounds = cpu_of(s)->rounds_for != NULL;
   const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
                            : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
   if (!name) {
@@ -120,18 +100,18 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(", ", c->out), b_argument(c, op, s, offered);
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
-  if (far_a(c, op, p) && !(s->nest.prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (s->nest.rounds_for && s->nest.rounds_for->kind == IR_SAVE)) &&
-      !(s->nest.prefetched & 1))
+  if (far_a(c, op, p) && !(cpu_of(s)->prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
+  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_SAVE)) &&
+      !(cpu_of(s)->prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
-  if (prefetches) fprintf(c->out, ", far, %d", s->nest.n_prefetches);
+  if (prefetches) fprintf(c->out, ", far, %d", cpu_of(s)->n_prefetches);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
 /* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
 static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const tf_micro_streamed st = {p->kernel,           s->range[p->m].most,
                                 s->range[p->n].most, (int)(p->pairs.wide / tf_micro_lanes(c->micro)),
                                 p->pairs.steps,      p->pairs.strip};
@@ -157,8 +137,8 @@ static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const int64_t size[2] = {m, n};
-  if (c_offers(c, s->nest.product)) {
-    fputs("if (", c->out), c_pack_name(c, s->nest.product->pairs.panels), fputs(") ", c->out);
+  if (c_offers(c, cpu_of(s)->product)) {
+    fputs("if (", c->out), c_pack_name(c, cpu_of(s)->product->pairs.panels), fputs(") ", c->out);
     call_with(c, op, s, ahead, size, true);
     c_line(c, "else ");
   }
@@ -175,17 +155,17 @@ int c_lengths(const ir_range *r, int64_t *v) {
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead) {
-  const ir_range *m = &s->range[s->nest.product->m], *n = &s->range[s->nest.product->n];
+  const ir_range *m = &s->range[cpu_of(s)->product->m], *n = &s->range[cpu_of(s)->product->n];
   int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
   int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
-  if (s->nest.product->pairs.merged) {
+  if (cpu_of(s)->product->pairs.merged) {
     for (int i = 0; i < n_m; i++) {
       c_line(c, "if (whole");
       if (!m->exact) fprintf(c->out, " && n_m == %" PRId64, mv[i]);
       fputs(") {\n", c->out);
       c->depth++;
       c_indent(c);
-      call(c, op, s, ahead, mv[i], nv[0] * s->range[s->nest.product->n - 1].most);
+      call(c, op, s, ahead, mv[i], nv[0] * s->range[cpu_of(s)->product->n - 1].most);
       c_close(c, 1);
     }
     c_line(c, "if (!whole) {\n");
@@ -206,7 +186,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micr
       call(c, op, s, ahead, mv[i], nv[j]);
       c_close(c, !m->exact || !n->exact);
     }
-  c_close(c, s->nest.product->pairs.merged);
+  c_close(c, cpu_of(s)->product->pairs.merged);
 }
 
 void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -214,7 +194,7 @@ void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fputs("const int add = ", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    bool at_zero = s->range[k].lo.var < 0 && k == s->nest.product->k;
+    bool at_zero = s->range[k].lo.var < 0 && k == cpu_of(s)->product->k;
     if (at_zero) continue;
     const ir_atom lo = s->range[k].lo, fresh = c_fresh_of(op, s, k);
     fprintf(c->out, "%sd_%s", any ? " || " : "", c->p->dim_id[op->dims[k]]);
@@ -238,11 +218,11 @@ static void wide(c_printer *c, const char *to, const char *from, int by) {
 
 /* The lengths of the block, and what they are filled up to. */
 static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
   const bool panels = p->pack >= 0 && !p->slab && !p->pairs.steps, groups = p->kernel->group > 1,
-             copies = p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied;
+             copies = p->pairs.copy >= 0 && !cpu_of(s)->rows && !cpu_of(s)->copied;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
@@ -267,23 +247,9 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
-void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
-  const ir_product *p = s->nest.product;
-  const tf_op *op = &c->wl->ops[s->op];
-  int64_t step = c->p->buffers[p->pack].slots;
-  bool any = false;
-  for (int k = 0; k < op->n_dims; k++) {
-    if (p->pairs.places[k] < 2) continue;
-    step /= p->pairs.places[k];
-    fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
-    if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
-    fprintf(c->out, ") / %" PRId64 " * %" PRId64, ir_is_matrix(p, k) ? s->range[k].most : 1, step);
-  }
-}
-
 /* Where the panel at hand is packed, in place of where all are. */
 static void open_place(c_printer *c, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   if (p->pack < 0 || p->slab || !p->pairs.places) return;
   const ir_buffer *b = &c->p->buffers[p->pack];
   c_line(c, "const int64_t place = "), c_place_of_panel(c, s, NULL);
@@ -295,7 +261,7 @@ static void open_place(c_printer *c, const ir_stmt *s) {
 
 /* `whole`: whether all rows are one; of arguments the strides say. */
 static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *both[2] = {c_buffer(c, op, -1), c_buffer(c, op, p->b)};
   c_line(c, "const int whole = 1");
   for (int i = 0; i < 2; i++)
@@ -306,7 +272,7 @@ static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* The loop over the op's k-th dim; of rows that are one, over the first. */
 static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  if (!s->nest.product->pairs.merged || k != s->nest.product->n - 1) {
+  if (!cpu_of(s)->product->pairs.merged || k != cpu_of(s)->product->n - 1) {
     c_loop(c, op, s, k);
     return;
   }
@@ -322,7 +288,7 @@ static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k)
 
 void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const ir_product *p = s->nest.product;
+  const cpu_product *p = cpu_of(s)->product;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->p->dim_id[op->dims[p->m]],
           c->p->dim_id[op->dims[p->n]], c->p->dim_id[op->dims[p->k]]);
@@ -335,14 +301,14 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (p->pairs.transposed >= 0) c_transpose_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
-    if (!ir_is_matrix(p, k)) open_outside(c, op, s, k);
+    if (!cpu_is_matrix(p, k)) open_outside(c, op, s, k);
   bool may_be_empty = !s->range[p->k].some;
   if (may_be_empty) {
     c_line(c, "if (n_k > 0) {\n");
     c->depth++;
   }
   c_add_flag(c, op, s);
-  if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
+  if (p->pairs.copy >= 0 && !cpu_of(s)->rows && !cpu_of(s)->copied) c_copy_rows(c, op, s);
   open_place(c, s);
   const bool packs = p->pack >= 0 && !p->slab && !p->pairs.steps, offers = packs && c_offers(c, p);
   if (offers) {
@@ -351,7 +317,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   }
   if (packs) c_pack_panel(c, op, s);
   c_close(c, offers);
-  c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
+  c_ahead *h = cpu_of(s)->rows ? c_ahead_begin(c, s) : NULL;
   if (p->pairs.steps)
     call_stream(c, op, s);
   else
@@ -359,6 +325,6 @@ void c_product(c_printer *c, const ir_stmt *s) {
   c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
-    if (!ir_is_matrix(p, k)) c_close(c, 1);
+    if (!cpu_is_matrix(p, k)) c_close(c, 1);
   c_close(c, 1);
 }

@@ -490,7 +490,7 @@ static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
-  if (s->together.ahead) return; /* the product behind it says it */
+  if (cpu_of(s)->ahead) return; /* the product behind it says it */
   const ir_stmt *head = s->body.s[0];
   const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
   for (int k = 0; k < s->together.n_common; k++)

@@ -386,8 +386,8 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
 static bool streams(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
-    const ir_product *p = ir_product_of(b->s[i]);
-    any = streams(&b->s[i]->body) || (p && p->way == IR_PAIRS && p->pairs.steps);
+    const cpu_product *p = cpu_product_of(b->s[i]);
+    any = streams(&b->s[i]->body) || (p && p->way == CPU_PAIRS && p->pairs.steps);
   }
   return any;
 }

@@ -5,15 +5,13 @@
 
 #include "codegen/target/cpu/print/window.h"
 
-static ir_window_read kind_of(const c_printer *c, const c_window *w, int i) { return ir_window_kind(c->wl, w->s, i); }
-
-bool c_window_before(const c_printer *c, const c_window *w, int i) { return !ir_read_moves(c->wl, w->op, i, w->row); }
+static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) { return cpu_window_kind(c->wl, w->s, i); }
 
 /* Whether what is taken before the rows hangs on the op's k-th dim: then its loop stands outside. */
 static bool stands_outside(const c_printer *c, const c_window *w, int k) {
   bool any = false;
   for (int i = 0; i < w->op->n_reads; i++)
-    any |= c_window_before(c, w, i) && ir_read_moves(c->wl, w->op, i, k);
+    any |= c_window_before(c, w, i) && cpu_read_moves(c->wl, w->op, i, k);
   return any;
 }
 
@@ -29,19 +27,19 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
   const tf_ref *ref = &w->op->reads[i];
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   const int last = z->rank - 1;
-  for (int j = 0; kind_of(c, w, i) == IR_LANES && z->pad[last] && j < w->taps; j++) {
+  for (int j = 0; kind_of(c, w, i) == CPU_LANES && z->pad[last] && j < w->taps; j++) {
     bool before = false;
     for (int k = 0; k < j; k++)
-      before |= ir_window_offset(c->wl, w->s, i, last, (ir_at){0, k}) ==
-                ir_window_offset(c->wl, w->s, i, last, (ir_at){0, j});
+      before |= cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, k}) ==
+                cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, j});
     if (before) continue;
     c_indent(c);
     fprintf(c->out, "lanes l%d_%d;\n", i, j);
-    c_window_open_at(c, w, (ir_at){-1, j});
+    c_window_open_at(c, w, (cpu_at){-1, j});
     c_indent(c);
     fprintf(c->out, "l%d_%d = lanes_within(", i, j), c_index(c, &ref->index[last]);
-    fprintf(c->out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", n_lanes);\n", ir_window_step(c->wl, w->s, i), z->lo[last],
-            z->lo[last] + z->extent[last]);
+    fprintf(c->out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", n_lanes);\n", cpu_window_step(c->wl, w->s, i),
+            z->lo[last], z->lo[last] + z->extent[last]);
     c_close(c, 1);
   }
 }
@@ -49,15 +47,15 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
 /* What is the same for all rows. */
 static void take_before(c_printer *c, const c_window *w, int i) {
   for (int j = 0; c_window_before(c, w, i) && j < w->taps; j++) {
-    if (ir_window_first(c->wl, w->s, i, (ir_at){0, j}).tap < j) continue;
+    if (cpu_window_first(c->wl, w->s, i, (cpu_at){0, j}).tap < j) continue;
     c_indent(c);
     fprintf(c->out, "vec x%d_0_%d;\n", i, j);
-    c_window_open_at(c, w, (ir_at){-1, j});
+    c_window_open_at(c, w, (cpu_at){-1, j});
     c_indent(c);
     fprintf(c->out, "x%d_0_%d = ", i, j);
-    const bool asked = kind_of(c, w, i) == IR_LANES && c_window_there(c, w, i);
+    const bool asked = kind_of(c, w, i) == CPU_LANES && c_window_there(c, w, i);
     c_window_load(c, w, i);
-    if (kind_of(c, w, i) != IR_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, j);
+    if (kind_of(c, w, i) != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, j);
     fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
     c_close(c, 1);
   }
@@ -68,7 +66,7 @@ static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *
   *least = *most = 0;
   for (int t = 0; t < w->rows; t++)
     for (int j = 0; j < w->taps; j++) {
-      const int64_t off = ir_window_offset(c->wl, w->s, i, r, (ir_at){t, j});
+      const int64_t off = cpu_window_offset(c->wl, w->s, i, r, (cpu_at){t, j});
       if (off < *least) *least = off;
       if (off > *most) *most = off;
     }
@@ -80,10 +78,10 @@ static bool ask_inside(c_printer *c, const c_window *w) {
   for (int i = 0; i < w->op->n_reads; i++) {
     const tf_ref *ref = &w->op->reads[i];
     const tf_tensor *z = &c->wl->tensors[ref->tensor];
-    for (int r = 0; kind_of(c, w, i) == IR_LANES && !c_window_before(c, w, i) && r < z->rank - 1; r++) {
+    for (int r = 0; kind_of(c, w, i) == CPU_LANES && !c_window_before(c, w, i) && r < z->rank - 1; r++) {
       int64_t least, most;
       if (!z->pad[r]) continue;
-      if (!any) c_line(c, "int inside;\n"), c_window_open_at(c, w, (ir_at){0, 0}), c_line(c, "inside = ");
+      if (!any) c_line(c, "int inside;\n"), c_window_open_at(c, w, (cpu_at){0, 0}), c_line(c, "inside = ");
       reach(c, w, i, r, &least, &most);
       fputs(any ? " && " : "", c->out), c_index(c, &ref->index[r]);
       fprintf(c->out, " >= %" PRId64 " && ", z->lo[r] - least), c_index(c, &ref->index[r]);
@@ -148,8 +146,12 @@ static void all_rows(c_printer *c, c_window *w) {
 
 void c_window_nest(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  c_window w = {
-      .op = op, .s = s, .lane = op->n_out_dims - 1, .row = op->n_out_dims - 2, .taps = s->nest.window->taps, .rows = 1};
+  c_window w = {.op = op,
+                .s = s,
+                .lane = op->n_out_dims - 1,
+                .row = op->n_out_dims - 2,
+                .taps = cpu_of(s)->window->taps,
+                .rows = 1};
   const char *lane = c_dim_name(c, op, w.lane);
   const ir_range *r = &s->range[w.lane];
   int opened = open_others(c, &w, true);
@@ -166,7 +168,7 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
   opened += open_others(c, &w, false);
   c_line(c, "{\n");
   c->depth++;
-  if (w.row >= 0) w.rows = ir_window_rows(c->wl, s, c->p->machine.registers);
+  if (w.row >= 0) w.rows = cpu_window_rows(c->wl, s, c->p->machine.registers);
   if (w.row < 0)
     tile(c, &w);
   else

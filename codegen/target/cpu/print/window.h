@@ -1,7 +1,7 @@
 /* Nests that are sums over small windows: what the loops around a tile and the tile itself share. */
 #ifndef CODEGEN_TARGET_CPU_PRINT_WINDOW_H
 #define CODEGEN_TARGET_CPU_PRINT_WINDOW_H
-#include "codegen/ir/window.h"
+#include "codegen/target/cpu/note/window.h"
 #include "codegen/target/cpu/print/print.h"
 
 typedef struct {
@@ -19,7 +19,7 @@ bool c_window_before(const c_printer *c, const c_window *w, int i);
 /* window_tile.c: the sums of w->rows rows from `o_ROW` on, and the maps of them. */
 void c_window_tile(c_printer *c, const c_window *w);
 /* "{ const int64_t d_ROW = o_ROW + .row, d_REDUCED = ...;", to be closed; row < 0: no row is set. */
-void c_window_open_at(c_printer *c, const c_window *w, ir_at at);
+void c_window_open_at(c_printer *c, const c_window *w, cpu_at at);
 /* "load_lanes(place" or the like of read i, what it is given but for which lanes. */
 void c_window_load(c_printer *c, const c_window *w, int i);
 /* Which lanes of read i are there at the tap. */

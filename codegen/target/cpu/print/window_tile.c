@@ -5,7 +5,7 @@
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/print/window.h"
 
-void c_window_open_at(c_printer *c, const c_window *w, ir_at at) {
+void c_window_open_at(c_printer *c, const c_window *w, cpu_at at) {
   int64_t rest = at.tap;
   c_line(c, "{\n");
   c->depth++;
@@ -34,14 +34,14 @@ static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
 }
 
 void c_window_load(c_printer *c, const c_window *w, int i) {
-  const ir_window_read kind = ir_window_kind(c->wl, w->s, i);
-  const int64_t step = kind == IR_LANES ? ir_window_step(c->wl, w->s, i) : 0;
-  if (kind == IR_STEADY) {
+  const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
+  const int64_t step = kind == CPU_LANES ? cpu_window_step(c->wl, w->s, i) : 0;
+  if (kind == CPU_STEADY) {
     fputs("vec_splat(", c->out), c_element_as(c, w->op, i, IR_F32);
     return;
   }
   open_load(c, w->op, i, step);
-  if (kind == IR_ACROSS)
+  if (kind == CPU_ACROSS)
     fputs(", ", c->out), c_step(c, w->op, i, w->op->dims[w->lane]);
   else if (step > 2)
     fprintf(c->out, ", %" PRId64, step);
@@ -55,8 +55,8 @@ void c_window_lanes(c_printer *c, const c_window *w, int i, int tap) {
     fputs("all", c->out);
     return;
   }
-  while (ir_window_offset(c->wl, w->s, i, last, (ir_at){0, first}) !=
-         ir_window_offset(c->wl, w->s, i, last, (ir_at){0, tap}))
+  while (cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, first}) !=
+         cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, tap}))
     first++;
   fprintf(c->out, "l%d_%d", i, first);
 }
@@ -76,28 +76,28 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
-static void name_of(c_printer *c, const c_window *w, int i, ir_at at) {
+static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   if (c_window_before(c, w, i)) at.row = 0;
-  const ir_at first = ir_window_first(c->wl, w->s, i, at);
+  const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
   fprintf(c->out, "x%d_%d_%d", i, first.row, first.tap);
 }
 
 /* Loads of the place at hand that no place before has made. */
-static void take(c_printer *c, const c_window *w, ir_at at, bool *taken) {
+static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
   for (int i = 0; i < w->op->n_reads; i++) {
     if (c_window_before(c, w, i)) continue;
-    const ir_at first = ir_window_first(c->wl, w->s, i, at);
+    const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
     bool *there = &taken[(i * w->rows + first.row) * w->taps + first.tap];
     if (*there) continue;
     *there = true;
-    const ir_window_read kind = ir_window_kind(c->wl, w->s, i);
+    const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
     c_line(c, "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
     c_window_open_at(c, w, at);
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
-    const bool asked = !w->inside && kind == IR_LANES && c_window_there(c, w, i);
+    const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
     c_window_load(c, w, i);
-    if (kind != IR_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
+    if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
     fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
     c_close(c, 1);
   }
@@ -105,7 +105,7 @@ static void take(c_printer *c, const c_window *w, ir_at at, bool *taken) {
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-static void value(c_printer *c, const c_window *w, int i, ir_at at) {
+static void value(c_printer *c, const c_window *w, int i, cpu_at at) {
   const tf_expr *e = &w->op->expr[i];
   if (e->what == TF_X_NUMBER) {
     fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
@@ -117,7 +117,7 @@ static void value(c_printer *c, const c_window *w, int i, ir_at at) {
   }
 }
 
-static void add_up(c_printer *c, const c_window *w, ir_at at) {
+static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   static const char *const combine[] = {
       [TF_REDUCE_ADD] = "vec_add", [TF_REDUCE_MAX] = "vec_max", [TF_REDUCE_MIN] = "vec_min"};
   const tf_op *op = w->op;
@@ -141,7 +141,7 @@ static void begin(c_printer *c, const c_window *w) {
     if (!w->s->nest.n_fresh) continue;
     c_line(c, "if (!fresh) {\n");
     c->depth++;
-    c_window_open_at(c, w, (ir_at){t, 0});
+    c_window_open_at(c, w, (cpu_at){t, 0});
     c_indent(c);
     fprintf(c->out, "sum%d = load_lanes(&", t), c_place(c, w->op, -1), fputs(", all);\n", c->out);
     c_close(c, 2);
@@ -166,7 +166,7 @@ static void map_call(c_printer *c, const c_window *w, const tf_op *op, const tf_
 /* What the window or a map before makes is in a register. */
 static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, int t) {
   const tf_expr *e = &op->expr[i];
-  const ir_window *v = w->s->nest.window;
+  const cpu_window *v = cpu_of(w->s)->window;
   if (e->what == TF_X_CALL) {
     map_call(c, w, op, e, t);
     return;
@@ -185,7 +185,7 @@ static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, i
       fprintf(c->out, "map%d_%d", m, t);
       return;
     }
-  if (!ir_read_moves(c->wl, op, e->ref, w->lane)) {
+  if (!cpu_read_moves(c->wl, op, e->ref, w->lane)) {
     fputs("vec_splat(", c->out), c_element_as(c, op, e->ref, IR_F32), fputc(')', c->out);
     return;
   }
@@ -193,7 +193,7 @@ static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, i
 }
 
 /* Whether only the maps of the window read what the op makes. */
-static bool stays(const c_printer *c, const ir_window *v, const tf_op *op) {
+static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
   const tf_tensor *z = &c->wl->tensors[op->out];
   bool all = z->n_consumers > 0 && c_buffer(c, op, -1)->role != IR_KEPT;
   for (int i = 0; i < z->n_consumers; i++) {
@@ -214,9 +214,9 @@ static void store(c_printer *c, const tf_op *op, const char *what, int m, int t)
 }
 
 static void finish(c_printer *c, const c_window *w) {
-  const ir_window *v = w->s->nest.window;
+  const cpu_window *v = cpu_of(w->s)->window;
   for (int t = 0; t < w->rows; t++) {
-    c_window_open_at(c, w, (ir_at){t, 0});
+    c_window_open_at(c, w, (cpu_at){t, 0});
     if (!stays(c, v, w->op)) store(c, w->op, "sum", -1, t);
     for (int m = 0; m < v->n_maps; m++) {
       const tf_op *op = &c->wl->ops[v->maps[m]->op];
@@ -232,19 +232,19 @@ static void finish(c_printer *c, const c_window *w) {
 
 /* Places by where they read: apart along the last rank, then rank by rank, so that those that read the same stand
  * together. */
-static int compared(const c_printer *c, const c_window *w, int read, ir_at a, ir_at b) {
+static int compared(const c_printer *c, const c_window *w, int read, cpu_at a, cpu_at b) {
   const int rank = c->wl->tensors[w->op->reads[read].tensor].rank;
   for (int k = 0; k < rank; k++) {
     const int r = k ? k - 1 : rank - 1;
-    const int64_t x = ir_window_offset(c->wl, w->s, read, r, a), y = ir_window_offset(c->wl, w->s, read, r, b);
+    const int64_t x = cpu_window_offset(c->wl, w->s, read, r, a), y = cpu_window_offset(c->wl, w->s, read, r, b);
     if (x != y) return x < y ? -1 : 1;
   }
   return 0;
 }
 
-static void sort(const c_printer *c, const c_window *w, int read, ir_at *order) {
+static void sort(const c_printer *c, const c_window *w, int read, cpu_at *order) {
   for (int i = 0; i < w->rows * w->taps; i++) {
-    const ir_at at = {i / w->taps, i % w->taps};
+    const cpu_at at = {i / w->taps, i % w->taps};
     int k = i;
     for (; k > 0 && compared(c, w, read, at, order[k - 1]) < 0; k--)
       order[k] = order[k - 1];
@@ -255,9 +255,9 @@ static void sort(const c_printer *c, const c_window *w, int read, ir_at *order) 
 void c_window_tile(c_printer *c, const c_window *w) {
   const int places = w->rows * w->taps;
   int lead = 0;
-  ir_at *order = malloc((size_t)places * sizeof *order);
+  cpu_at *order = malloc((size_t)places * sizeof *order);
   bool *taken = calloc((size_t)(places * w->op->n_reads), sizeof *taken);
-  while (ir_window_kind(c->wl, w->s, lead) != IR_LANES)
+  while (cpu_window_kind(c->wl, w->s, lead) != CPU_LANES)
     lead++;
   if (order && taken) {
     sort(c, w, lead, order);
@@ -271,3 +271,5 @@ void c_window_tile(c_printer *c, const c_window *w) {
   free(taken);
   free(order);
 }
+
+bool c_window_before(const c_printer *c, const c_window *w, int i) { return !cpu_read_moves(c->wl, w->op, i, w->row); }

@@ -65,7 +65,7 @@ static double points_of(const block *b, const ir_stmt *s) {
  * reads its columns once for all its warps. */
 static void product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_of(b->p);
-  const ir_fragments *f = s->nest.fragments;
+  const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)out->extent[out->rows], n = (double)out->extent[out->columns],
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
@@ -211,7 +211,7 @@ static void body(block *b, const ir_body *list, bool region) {
       copy(b, s);
     else if (s->kind == IR_BARRIER || s->kind == IR_WAIT)
       b->waits += b->times * b->mp->barrier;
-    else if (s->kind == IR_NEST && s->nest.fragments)
+    else if (s->kind == IR_NEST && cu_of(s)->fragments)
       product(b, s);
     else if (s->kind == IR_MERGE)
       merge(b, s);
@@ -269,7 +269,7 @@ static bool has_turns(const ir_body *b) {
   int products = 0;
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
-    products += b->s[i]->kind == IR_NEST && b->s[i]->nest.fragments;
+    products += b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments;
     any = b->s[i]->kind == IR_FOR && has_turns(&b->s[i]->body);
   }
   return any || products == 2;
@@ -416,20 +416,6 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   t->unit[TF_TIME_WAITS] += waits * b->waits;
   t->unit[TF_TIME_START] += b->mp->start;
   t->cycles += b->mp->start + (took > outside ? took : outside);
-}
-
-double cu_rate(const ir_program *p) {
-  const tf_arch *a = p->tree->arch;
-  const int home = cu_home(a);
-  const cu_mma *mma = cu_mma_of(p);
-  double best = a->multiprocessor.plain;
-  for (int u = 0; u < a->n_units; u++) {
-    double n = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]);
-    for (int l = home + 1; l <= a->units[u].below; l++)
-      n *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
-    if (a->units[u].kinds >> TF_K_MAC & 1 && n > best) best = n;
-  }
-  return mma ? best * mma->kernel.group / 2 : best;
 }
 
 static block block_of(const ir_program *p) {

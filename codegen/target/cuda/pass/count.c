@@ -6,7 +6,7 @@ static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const cu_mma *mma = cu_mma_of(p);
-  const ir_fragments *f = s->nest.fragments;
+  const cu_matrices *f = cu_of(s)->fragments;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
   if (!b->matrix || b->role != IR_COPIED) return false;
@@ -22,7 +22,7 @@ static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
 int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   enum { MANY = 8, SOME = 4 };
   const cu_mma *mma = cu_mma_of(p);
-  const ir_fragments *f = s->nest.fragments;
+  const cu_matrices *f = cu_of(s)->fragments;
   const int64_t all = up(s->range[f->k].most, mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
   if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
@@ -32,7 +32,7 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
 
 static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
-  const ir_fragments *f = s->nest.fragments;
+  const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
   const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
                 columns = out->extent[out->columns] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
@@ -82,7 +82,7 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
 static void body(const ir_program *p, const ir_body *b, cu_counts *n) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_NEST && s->nest.fragments) product(p, s, n);
+    if (s->kind == IR_NEST && cu_of(s)->fragments) product(p, s, n);
     if (s->kind == IR_COPY) copy(p, s, n);
     body(p, &s->body, n);
   }

@@ -29,7 +29,7 @@ static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, 
 
 /* The dim of rows of the first product below; -1: none. */
 static int rows_below(const lowering *w, const ir_body *b) {
-  ir_fragments t;
+  cu_matrices t;
   int dim = -1;
   for (int i = 0; i < b->n && dim < 0; i++)
     dim = b->s[i]->kind == IR_NEST && cu_roles(w->p, b->s[i], &t) ? w->plan->wl->ops[b->s[i]->op].dims[t.m]

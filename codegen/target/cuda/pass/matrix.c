@@ -34,7 +34,7 @@ static int single_row(const ir_program *p, const ir_stmt *s, int a) {
 }
 
 /* Columns are the output's innermost dim if that belongs to one operand only. */
-static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
+static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
   for (t->b = 0; t->b < 2; t->b++)
     if (longest(p, s, last, last + 1, 1u << t->b, 2) == last) return last;
@@ -54,7 +54,7 @@ static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }
 
-bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
+bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const cu_mma *mma = cu_mma_of(p);
   if (!mma || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
@@ -124,7 +124,7 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer) {
 }
 
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
-  ir_fragments t;
+  cu_matrices t;
   if (i + 1 >= b->n || !cu_roles(p, b->s[i], &t)) return NULL;
   const ir_stmt *nest = b->s[i], *s = b->s[i + 1];
   const tf_op *op = &p->tree->workload->ops[nest->op];
@@ -150,4 +150,23 @@ bool cu_is_region(const ir_program *p, const ir_stmt *loop) {
   for (int i = 0; loop->loop.map == IR_WARP && i < p->n_buffers && !any; i++)
     any = p->buffers[i].space == CU_FRAGMENT && cu_touches(p, loop->body.s, loop->body.n, i) > 0;
   return any;
+}
+
+static bool has_boxes(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
+  return any;
+}
+
+bool cu_is_groups(const ir_stmt *part) {
+  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
+}
+
+bool cu_is_in_turns(const ir_stmt *part) {
+  bool is = false;
+  for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
+    is |= part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP &&
+          part->body.s[i]->loop.trip == CU_GROUP_WARPS;
+  return is;
 }

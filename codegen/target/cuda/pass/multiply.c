@@ -86,3 +86,24 @@ bool cu_machine(const char *dtype, bool wmma, ir_machine *machine) {
     }
   return false;
 }
+
+double cu_rate(const ir_program *p) {
+  const tf_arch *a = p->tree->arch;
+  const int home = cu_home(a);
+  const cu_mma *mma = cu_mma_of(p);
+  double best = a->multiprocessor.plain;
+  for (int u = 0; u < a->n_units; u++) {
+    double n = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]);
+    for (int l = home + 1; l <= a->units[u].below; l++)
+      n *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+    if (a->units[u].kinds >> TF_K_MAC & 1 && n > best) best = n;
+  }
+  return mma ? best * mma->kernel.group / 2 : best;
+}
+
+/* The first memory whose instances work apart: blocks' own. */
+int cu_home(const tf_arch *a) {
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
+  return 0;
+}

@@ -2,6 +2,7 @@
 #ifndef CODEGEN_TARGET_CUDA_PASS_PASS_H
 #define CODEGEN_TARGET_CUDA_PASS_PASS_H
 #include "codegen/lower/lower.h"
+#include "codegen/target/cuda/note/note.h"
 #include "model/spec/masked.h"
 
 /* space.c: the spaces, by their place in it. */
@@ -71,7 +72,7 @@ static inline int64_t cu_sides_up(int64_t n) {
 int64_t cu_sums_up(const ir_program *p, int64_t n);
 /* Whether a nest is a product of matrices for the program's instruction and which dims are its; its other dims may have
  * more settings than one. */
-bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t);
+bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
 /* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
  * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
 typedef struct {
@@ -87,9 +88,9 @@ int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
-/* shape.c: the memory that each block has for itself; 0: there is none. */
+/* multiply.c: the memory that each block has for itself; 0: there is none. */
 int cu_home(const tf_arch *a);
-/* Bytes of shared memory that a block may have. */
+/* shape.c: bytes of shared memory that a block may have. */
 int64_t cu_shared_bytes(const ir_program *p);
 /* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);

@@ -11,7 +11,7 @@ static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->
 /* Collects the statements that may be part of it, and the variables that they set. */
 static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
   for (int i = 0; i < n; i++) {
-    ir_fragments t;
+    cu_matrices t;
     if (s[i]->kind == IR_LET) {
       g->inside[s[i]->let.var] = true;
     } else if (s[i]->kind == IR_FOR && s[i]->loop.map == IR_SERIAL) {
@@ -119,7 +119,7 @@ static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
 
 static bool fits(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
-  ir_fragments t;
+  cu_matrices t;
   const bool product = cu_roles(g->p, s, &t);
   const int n = cu_accesses(g->p, s, a);
   if (n < 0 || (!product && !is_row_work(g, s))) return false;
@@ -134,7 +134,7 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
 /* The dim along which a lane holds several elements must be the same in all matrices that a statement touches. */
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
-  ir_fragments t;
+  cu_matrices t;
   if (cu_roles(g->p, s, &t)) {
     const tf_op *op = op_of(g, s);
     const int n = cu_accesses(g->p, s, a);
@@ -202,7 +202,7 @@ static bool find_columns(cu_region *g) {
   }
   for (int i = 0; i < g->n_points && ok; i++)
     ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
-         cu_roles(g->p, g->point[i], &(ir_fragments){0});
+         cu_roles(g->p, g->point[i], &(cu_matrices){0});
   for (int b = 0; b < g->p->n_buffers && ok; b++)
     ok = !g->own[b] || g->p->buffers[b].columns >= 0;
   if (!ok) g->dim_n = -1;
@@ -231,7 +231,7 @@ static bool fits_wmma(const cu_region *g) {
   for (int i = 0; i < g->n_work && ok; i++)
     ok = g->work[i].side[0].tile && g->work[i].side[1].tile;
   for (int i = 0; i < g->n_points && ok; i++)
-    ok = g->point[i]->kind == IR_SAVE || cu_roles(g->p, g->point[i], &(ir_fragments){0});
+    ok = g->point[i]->kind == IR_SAVE || cu_roles(g->p, g->point[i], &(cu_matrices){0});
   return ok;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
   const ir_stmt *s;
-  ir_fragments roles;
+  cu_matrices roles;
   const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
   bool next;           /* tiles of the loop's next step come while one is multiplied */
   int64_t step, trip;  /* the sum is in `trip` pieces of `step` */

@@ -128,7 +128,7 @@ static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
 /* Operands that are loaded ahead, until so many are in flight; where they are no matrices in shared memory, an element
  * at a time, with addresses of rows. */
 static double of_product(const lane *t, const ir_stmt *s) {
-  const ir_fragments *f = s->nest.fragments;
+  const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]], *a = from(t, s, f->a);
   const cu_mma *mma = cu_mma_of(t->p);
   const bool made = a->space == CU_FRAGMENT; /* its rows are: nothing is loaded of them */
@@ -258,7 +258,7 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
         copied += pieces(to);
       else
         copies = COPY;
-    } else if (s->kind == IR_NEST && s->nest.fragments) {
+    } else if (s->kind == IR_NEST && cu_of(s)->fragments) {
       most = fmax(most, t.live[i] + of_product(&t, s)), sums = true;
     } else if (t.region[i]) {
       most = fmax(most, t.live[i] + of_map(&t, s));

@@ -189,22 +189,3 @@ bool cu_plan_rings(cu_region *g) {
 }
 
 /* ---- what became of it ----------------------------------------------------------------------------------- */
-
-static bool has_boxes(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
-  return any;
-}
-
-bool cu_is_groups(const ir_stmt *part) {
-  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
-}
-
-bool cu_is_in_turns(const ir_stmt *part) {
-  bool is = false;
-  for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
-    is |= part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP &&
-          part->body.s[i]->loop.trip == CU_GROUP_WARPS;
-  return is;
-}

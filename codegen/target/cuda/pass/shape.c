@@ -5,13 +5,6 @@
 
 enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
-/* The first memory whose instances work apart: blocks' own. */
-int cu_home(const tf_arch *a) {
-  for (int l = 1; l < a->n_memories; l++)
-    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
-  return 0;
-}
-
 int64_t cu_shared_bytes(const ir_program *p) { return p->machine.least ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
 
 /* Whether a loop over blocks of the op is still to come. */
@@ -80,7 +73,7 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
-  ir_fragments t;
+  cu_matrices t;
   if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
   if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;

@@ -11,7 +11,10 @@ static const ir_space spaces[] = {
 };
 static const char *const queues[] = {[CU_PIECES] = "cp.async", [CU_BOXES] = "tma"};
 
-const ir_platform low_cuda_platform = {.maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
+static const ir_notes notes = {.check = cu_check};
+
+const ir_platform low_cuda_platform = {.notes = &notes,
+                                       .maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
                                        .n_spaces = 4,
                                        .spaces = spaces,
                                        .n_queues = 2,

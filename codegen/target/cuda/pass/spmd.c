@@ -186,7 +186,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   const tf_op *op = op_of(p, t->s);
   ir_range *r = warp_ranges(p, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  ir_fragments *roles = TF_ARRAY(w->p->arena, ir_fragments, 1);
+  cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
   if (low_failed(w)) return;
   r[t->roles.k] = at->k;
   *roles = t->roles;
@@ -199,9 +199,10 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   }
   const low_mark all = open_rows(p);
   ir_stmt *s = cu_again(w, t->s, r);
-  if (s) {
+  cu_note *note = s ? cu_edit(w->p, s) : NULL;
+  if (note) {
     s->nest.from = from;
-    s->nest.fragments = roles;
+    note->fragments = roles;
     cu_set_fresh(w, t->s, s, at->step);
   }
   low_close(w, all);
@@ -340,8 +341,8 @@ static void points(const spmd *p, const ir_stmt *s) {
   const low_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
   if (again && s->kind == IR_SAVE && p->g->groups) {
-    again->save.boxed = cu_leaves_by_boxes(p->g, p->outside, s);
-    again->save.row = p->g->m.lo;
+    cu_note *note = cu_edit(p->w->p, again);
+    if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
   }
   low_close(p->w, all);
 }

@@ -29,7 +29,7 @@ static void whole(lowering *w, ir_body *b, bool top) {
 }
 
 static bool has_products(const ir_program *p, const ir_body *b) {
-  ir_fragments t;
+  cu_matrices t;
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
     any = (b->s[i]->kind == IR_NEST && cu_roles(p, b->s[i], &t)) || has_products(p, &b->s[i]->body);
@@ -145,7 +145,7 @@ static void groups(lowering *w) {
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const low_mark outside = {w->into, w->n_lets};
-  ir_fragments t;
+  cu_matrices t;
   const bool product = cu_roles(w->p, s, &t) && !s->nest.part;
   ir_range *r = cu_ranges(w, s);
   low_mark mark;
@@ -222,7 +222,7 @@ static void each(lowering *w, ir_body *b) {
   const low_mark mark = low_open(w, &new);
   for (int i = 0; i < b->n && !low_failed(w); i++) {
     ir_stmt *s = b->s[i];
-    ir_fragments t;
+    cu_matrices t;
     const bool product = s->kind == IR_NEST && cu_roles(w->p, s, &t);
     if (product && i + 1 < b->n && is_settled(w, s, b->s[i + 1]) && put(w, &b->s[i], 2)) {
       i++;

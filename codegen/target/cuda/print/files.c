@@ -148,7 +148,7 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
 void cu_manifest(FILE *out, const cu_package *p, const char *target) {
   const c_package *k = &p->k;
   const cu_room *room = &p->room;
-  c_manifest_begin(out, k, target);
+  c_manifest_begin(out, k, target, NULL);
   fprintf(out,
           ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,

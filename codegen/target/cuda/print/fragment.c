@@ -236,7 +236,7 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
   if (cu_is_wmma(c->p) && s->kind == IR_SAVE) wmma_unload(c, &c->p->buffers[s->save.from]);
-  if (s->kind == IR_NEST && s->nest.fragments) {
+  if (s->kind == IR_NEST && cu_of(s)->fragments) {
     cu_fragment_product(c, s);
     c_close(c, 1);
     return;

@@ -74,11 +74,11 @@ int64_t cu_ring_before(const cu_groups *g, int ring);
 
 /* group_kernel.c: the __global__ function. */
 void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c));
-/* The statement as who multiplies does it. */
-void cu_groups_points(const cu_role *r, const ir_stmt *s);
-/* The lets of a body; until tiles of a ring are there; they are given back (back: those `back` turns before). */
+/* group_turns.c: the lets of a body; until tiles of a ring are there; they are given back (back: those `back` turns
+ * before), only where `when` holds; the ring's next stage. */
 void cu_groups_lets(const cu_role *r, const ir_body *b);
 void cu_groups_full(const cu_role *r, int ring);
+void cu_groups_give(const cu_role *r, int ring, const char *when, const char *stage);
 void cu_groups_give_back(const cu_role *r, int ring);
 void cu_groups_give_last(const cu_role *r, int ring);
 void cu_groups_next(const cu_role *r, int ring);
@@ -98,7 +98,8 @@ void cu_groups_stream(const cu_role *r, const cu_stream *t);
 /* Whether a stream gives the lasting ring's tiles back itself, before its last step is done. */
 bool cu_groups_is_early(const cu_role *r, int ring);
 void cu_groups_ends(const cu_role *r, const cu_stream *t);
-/* group_leave.c: the save whose sums leave by boxes. */
+/* group_leave.c: the statement as who multiplies does it; the save whose sums leave by boxes. */
+void cu_groups_points(const cu_role *r, const ir_stmt *s);
 void cu_groups_leave(const cu_role *r, const ir_stmt *s);
 /* group_maps.c: the struct of tensor maps that a part takes; how its start makes them and how many blocks there are. */
 void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g);

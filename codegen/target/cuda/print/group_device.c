@@ -257,7 +257,7 @@ typedef struct {
 static bool is_turned(const ir_program *p, const ir_stmt *s, int read) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const ir_buffer *b = &p->buffers[s->nest.from[read]];
-  return op->reads[read].index[b->columns].terms[0].dim != op->dims[s->nest.fragments->k];
+  return op->reads[read].index[b->columns].terms[0].dim != op->dims[cu_of(s)->fragments->k];
 }
 
 static void find(const ir_program *p, const ir_body *b, used *u) {
@@ -265,12 +265,12 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
     const ir_stmt *s = b->s[i];
     find(p, &s->body, u);
     if (s->kind == IR_COPY && s->copy.queue == CU_BOXES) u->ranks |= 1u << p->buffers[s->copy.from].rank;
-    if (s->kind == IR_SAVE && s->save.boxed) u->ranks |= 1u << p->buffers[s->save.to].rank;
-    if (s->kind != IR_NEST || !s->nest.fragments) continue;
+    if (s->kind == IR_SAVE && cu_of(s)->boxed) u->ranks |= 1u << p->buffers[s->save.to].rank;
+    if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
-    const bool rows = p->buffers[s->nest.from[s->nest.fragments->a]].space == CU_FRAGMENT;
-    u->seen[out->extent[out->columns] / 16][rows][!rows && is_turned(p, s, s->nest.fragments->a)]
-           [is_turned(p, s, s->nest.fragments->b)] = true;
+    const bool rows = p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
+    u->seen[out->extent[out->columns] / 16][rows][!rows && is_turned(p, s, cu_of(s)->fragments->a)]
+           [is_turned(p, s, cu_of(s)->fragments->b)] = true;
   }
 }
 

@@ -37,12 +37,6 @@ static void open_rings(const role *r) {
     c_indent(r->c), fprintf(r->c->out, "int at_%d = 0;\n%*sunsigned turn_%d = 0;\n", i, 2 * r->c->depth, "", i);
 }
 
-void cu_groups_next(const role *r, int ring) {
-  c_indent(r->c);
-  fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring, r->g->ring[ring].stages, ring,
-          ring);
-}
-
 /* ---- who asks for tiles ---- */
 
 /* Panels of 128 bytes a row, one box each; of tiles that a cluster has in common half of the rows. */
@@ -82,30 +76,11 @@ static void ask(const role *r, int ring) {
 
 /* ---- who multiplies ---- */
 
-void cu_groups_full(const role *r, int ring) {
-  c_indent(r->c);
-  fprintf(r->c->out, "barrier_wait(full_%d + at_%d, turn_%d);\n", ring, ring, ring);
-}
-
-/* The stage of the ring to all that fill it; `when`: and only then. */
-static void give(const role *r, int ring, const char *when, const char *stage) {
-  const bool common = cu_ring_is_common(r->g, ring);
-  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when, common ? "< 2" : "== 0",
-          common ? "_at" : "", ring, stage, common ? ", LANE" : "");
-}
-
-void cu_groups_give_back(const role *r, int ring) {
-  char stage[20];
-  snprintf(stage, sizeof stage, "at_%d", ring);
-  c_indent(r->c), give(r, ring, "", stage);
-  cu_groups_next(r, ring);
-}
-
 /* What was before those at hand; `when`: and only then. */
 static void give_last(const role *r, int ring, const char *when) {
   char stage[60];
   snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring, r->g->ring[ring].stages);
-  give(r, ring, when, stage);
+  cu_groups_give(r, ring, when, stage);
 }
 
 /* The tiles before those at hand. */
@@ -114,37 +89,10 @@ void cu_groups_give_last(const role *r, int ring) {
   give_last(r, ring, "");
 }
 
-/* Operands come from the buffers that the nest names. */
-void cu_groups_points(const role *r, const ir_stmt *s) {
-  c_printer *c = r->c;
-  const tf_op *op = &c->wl->ops[s->op];
-  int *const at = c->p->buffer_of; /* of this printer alone */
-  int before[CU_MOST_ACCESSES];
-  const bool named = s->kind == IR_NEST && s->nest.from;
-  for (int i = 0; named && i < op->n_reads; i++)
-    before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
-  if (s->kind == IR_NEST && s->nest.fragments)
-    cu_groups_product(c, r->g, s);
-  else if (s == r->g->leaving.save)
-    cu_groups_leave(r, s);
-  else
-    cu_fragment_points(c, s);
-  for (int i = op->n_reads - 1; named && i >= 0; i--)
-    at[op->reads[i].tensor] = before[i];
-}
-
-void cu_groups_lets(const role *r, const ir_body *b) {
-  for (int i = 0; i < b->n; i++) {
-    if (b->s[i]->kind != IR_LET) continue;
-    c_let(r->c, b->s[i]);
-    c_indent(r->c), fprintf(r->c->out, "(void)%s;\n", r->c->p->var_name[b->s[i]->let.var]);
-  }
-}
-
 /* ---- blocks in turns ---- */
 
 static bool has_product(const ir_stmt *s) {
-  bool has = s->kind == IR_NEST && s->nest.fragments;
+  bool has = s->kind == IR_NEST && cu_of(s)->fragments;
   for (int i = 0; i < s->body.n && !has; i++)
     has = has_product(s->body.s[i]);
   return has;
@@ -196,9 +144,9 @@ static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
-    const bool product = t->kind == IR_NEST && t->nest.fragments;
+    const bool product = t->kind == IR_NEST && cu_of(t)->fragments;
     only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER || product;
-    if (product) only = !found && r->c->p->buffers[t->nest.from[t->nest.fragments->a]].space != CU_FRAGMENT;
+    if (product) only = !found && r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
     if (product) found = t;
   }
   return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
@@ -345,7 +293,7 @@ static int64_t products(const role *r, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
     n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
-    if (s->kind == IR_NEST && s->nest.fragments) n += (s->range[s->nest.fragments->k].most + step - 1) / step;
+    if (s->kind == IR_NEST && cu_of(s)->fragments) n += (s->range[cu_of(s)->fragments->k].most + step - 1) / step;
   }
   return n;
 }

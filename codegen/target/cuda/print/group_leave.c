@@ -12,7 +12,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
   for (int k = to->rank - 1; k >= 0; k--) {
-    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? s->save.row : s->range[k].lo);
+    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
     if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
     if (k == from->rows && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
@@ -60,4 +60,23 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c_close(c, 1);
   c_line(c, "turn_of_panel ^= 1;\n");
   c_close(c, 2);
+}
+
+/* Operands come from the buffers that the nest names. */
+void cu_groups_points(const cu_role *r, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const tf_op *op = &c->wl->ops[s->op];
+  int *const at = c->p->buffer_of; /* of this printer alone */
+  int before[CU_MOST_ACCESSES];
+  const bool named = s->kind == IR_NEST && s->nest.from;
+  for (int i = 0; named && i < op->n_reads; i++)
+    before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
+  if (s->kind == IR_NEST && cu_of(s)->fragments)
+    cu_groups_product(c, r->g, s);
+  else if (s == r->g->leaving.save)
+    cu_groups_leave(r, s);
+  else
+    cu_fragment_points(c, s);
+  for (int i = op->n_reads - 1; named && i >= 0; i--)
+    at[op->reads[i].tensor] = before[i];
 }

@@ -32,7 +32,7 @@ static void tiles(reader *r, const cu_ring *ring) {
 
 static const char *done_to(const ir_program *p, const ir_stmt *s) {
   switch (s->kind) {
-  case IR_NEST: return s->nest.fragments ? " multiplied" : "";
+  case IR_NEST: return cu_of(s)->fragments ? " multiplied" : "";
   case IR_CORRECT: return " corrected";
   case IR_DIVIDE: return " divided";
   default: return s->kind == IR_SAVE && p->buffers[s->save.to].space == CU_FRAGMENT ? " kept" : " stored";

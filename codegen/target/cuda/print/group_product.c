@@ -12,7 +12,7 @@ typedef struct {
   const cu_groups *g;
   const ir_stmt *s;
   const tf_op *op;
-  const ir_fragments *f;
+  const cu_matrices *f;
   const ir_buffer *out;
   int64_t steps; /* of the sum */
   bool parts;    /* products make sums of a part, which are added to those of all */
@@ -96,7 +96,7 @@ static bool has_open(const product *t) {
 }
 
 static product product_of(const c_printer *c, const cu_groups *g, const ir_stmt *s) {
-  product t = {.g = g, .s = s, .op = &c->wl->ops[s->op], .f = s->nest.fragments};
+  product t = {.g = g, .s = s, .op = &c->wl->ops[s->op], .f = cu_of(s)->fragments};
   t.out = c_buffer(c, t.op, -1);
   const int64_t step = CU_STEP_BYTES / ir_bytes(c->p->machine.data);
   t.steps = (s->range[t.f->k].most + step - 1) / step;

@@ -39,7 +39,7 @@ static cu_leaving find_save(const ir_program *p, const ir_body *b) {
   cu_leaving found = {0};
   for (int i = 0; i < b->n && !found.save; i++) {
     const ir_stmt *s = b->s[i], *before = i ? b->s[i - 1] : NULL;
-    if (s->kind != IR_SAVE || !s->save.boxed) {
+    if (s->kind != IR_SAVE || !cu_of(s)->boxed) {
       found = find_save(p, &s->body);
       continue;
     }

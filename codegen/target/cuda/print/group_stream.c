@@ -62,7 +62,7 @@ static bool find_products(const cu_role *r, const ir_stmt *loop, cu_stream *t) {
     if (s->kind == IR_FOR || s->kind == IR_IF || (s->kind == IR_LET && n > 0)) return false;
     if (s->kind == IR_WAIT && (rings == 2 || rings != n)) return false;
     if (s->kind == IR_WAIT) t->ring[rings++] = cu_ring_of(r->g, s);
-    if (s->kind != IR_NEST || !s->nest.fragments) continue;
+    if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     if (n == 2 || rings != n + 1 || !cu_groups_is_steady(r->c, s)) return false;
     *(n++ ? &t->second : &t->first) = i;
   }
@@ -80,8 +80,8 @@ bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t) 
   const ir_program *p = r->c->p;
   if (loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || !find_products(r, loop, t)) return false;
   const ir_stmt *first = loop->body.s[t->first], *second = loop->body.s[t->second];
-  bool ok = p->buffers[first->nest.from[first->nest.fragments->a]].space != CU_FRAGMENT && first->nest.n_fresh == 0 &&
-            p->buffers[second->nest.from[second->nest.fragments->a]].space == CU_FRAGMENT &&
+  bool ok = p->buffers[first->nest.from[cu_of(first)->fragments->a]].space != CU_FRAGMENT && first->nest.n_fresh == 0 &&
+            p->buffers[second->nest.from[cu_of(second)->fragments->a]].space == CU_FRAGMENT &&
             second->nest.n_fresh == 1 && made_by(r, first) != made_by(r, second);
   for (int i = 0; i < 2; i++)
     ok = ok && t->ring[i] >= 0 && !r->g->ring[t->ring[i]].lasting && r->g->ring[t->ring[i]].stages > 1;

@@ -8,7 +8,7 @@
 typedef struct {
   const ir_stmt *s;
   const tf_op *op;
-  const ir_fragments *f;
+  const cu_matrices *f;
   const ir_buffer *out;
   const cu_mma *mma;
 } product;
@@ -295,7 +295,7 @@ static void wmma_product(c_printer *c, const product *t) {
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
-  const product t = {s, &c->wl->ops[s->op], s->nest.fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
+  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
   const int64_t mt = t.out->extent[t.out->rows] / 16, nt = t.out->extent[t.out->columns] / 8;
   c_fresh_flag(c, s);
   if (t.mma->wmma) {

@@ -145,7 +145,7 @@ static void find_life(const npu_build *b, npu_bank *k) {
   int n = 0;
   while (nodes[n].kind == TF_TILE)
     n = nodes[n].children[0];
-  if (nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ || outlives(b, k, n)) return;
+  if (!tf_plan_drops(&nodes[n]) || outlives(b, k, n)) return;
   k->first = INT32_MAX;
   k->last = -1;
   for (int c = 0; c < nodes[n].n_children; c++) {

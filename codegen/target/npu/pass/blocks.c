@@ -3,23 +3,6 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
-bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim) {
-  const tf_ref *ref = &op->reads[read];
-  bool has = false;
-  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      has |= ref->index[r].terms[t].dim == dim;
-  return has;
-}
-
-npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int i) {
-  if (i < 0) return NPU_BATCH;
-  const bool left = npu_read_has(wl, op, 0, op->dims[i]), right = npu_read_has(wl, op, 1, op->dims[i]);
-  const bool reduced = i >= op->n_out_dims;
-  if (left && right && !reduced) return NPU_BATCH;
-  return reduced || (!role && right) ? NPU_COLUMN : NPU_ROW;
-}
-
 static const tf_op *op_of(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->op]; }
 
 static npu_side side_of(const npu_build *b, const npu_bank *k, int i) {

@@ -98,7 +98,7 @@ static double latest(const double *queue) {
 
 double npu_clock_end(const npu_clock *c) { return latest(c->queue); }
 
-static npu_terms terms_of(const npu_clock *c) {
+npu_terms npu_clock_terms(const npu_clock *c) {
   int q = 0;
   for (int i = 1; i < NPU_QUEUES; i++)
     q = c->busy[i] > c->busy[q] ? i : q;
@@ -168,41 +168,25 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
-static void clock_free(npu_clock *c) {
+void npu_clock_free(npu_clock *c) {
   if (c) npu_pieces_free(c->memory);
   free(c);
 }
 
-static npu_clock *clock_new(const tf_npu *p, bool loose) {
+npu_clock *npu_clock_new(const tf_npu *p, bool loose) {
   npu_clock *c = calloc(1, sizeof *c);
   if (c) c->loose = loose;
   if (c && npu_pieces_new(c->memory, p, sizeof(moment))) return c;
-  clock_free(c);
+  npu_clock_free(c);
   return NULL;
 }
 
 double npu_clock_program(const tf_npu *p, tf_diags *d) {
-  npu_clock *c = clock_new(p, false);
+  npu_clock *c = npu_clock_new(p, false);
   if (!c) tf_out_of_memory(d);
   for (size_t k = 0; c && k < p->n; k++)
     if (p->instr[k].op != NPU_SET && p->instr[k].op != NPU_WAIT) issue(c, p, &p->instr[k]);
   const double end = c ? npu_clock_end(c) : -1;
-  clock_free(c);
+  npu_clock_free(c);
   return end;
-}
-
-bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
-  npu_build *b = npu_build_new(tree, d);
-  *terms = (npu_terms){.cycles = -1};
-  if (b) {
-    const int64_t given = b->steps;
-    b->most = most;
-    b->clock = clock_new(b->out, true);
-    if (!b->clock) tf_out_of_memory(d);
-    if (b->clock && npu_walk(b)) *terms = terms_of(b->clock);
-    terms->work = given - b->steps;
-    clock_free(b->clock);
-  }
-  npu_build_free(b);
-  return terms->cycles >= 0;
 }

@@ -2,6 +2,8 @@
  * called L1, UB and L0, where L0A and L0B are a sixth of L0 each and L0C is the rest; otherwise outermost memory, one
  * buffer and the array's registers, where the cube reads rows of the buffer. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -142,3 +144,15 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   if (!line) share_port(a, t);
   return true;
 }
+
+void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
+  char text[200];
+  va_list args;
+  if (!b->ok) return;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  b->ok = tf_fail(b->d, at, TF_E_LIMIT, "emit for npu: %s", text);
+}
+
+int npu_level_of(const npu_build *b, int o) { return b->product[o] ? b->t.deep : b->t.vector_level; }

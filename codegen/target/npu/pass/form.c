@@ -190,16 +190,6 @@ static void vector(const former *f, const tf_op *op, int parent) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
-bool npu_is_shared(const tf_workload *wl, int dim) {
-  bool all = true;
-  for (int o = 0; o < wl->n_ops; o++) {
-    bool has = false;
-    for (int k = 0; k < wl->ops[o].n_out_dims; k++)
-      has |= wl->ops[o].dims[k] == dim;
-    all = all && has;
-  }
-  return all;
-}
 
 static bool reduces(const tf_op *op, int dim) {
   bool does = false;

@@ -95,16 +95,20 @@ typedef struct {
   int64_t work; /* instructions that were looked at to find them */
 } npu_terms;
 
-/* clock.c: about the cycles after which the program that npu_compile would make will have ended, without making it: of
- * long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
+/* program.c: about the cycles after which the program that npu_compile would make will have ended, without making it:
+ * of long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
  * npu_compile, with the reason in d; `work` holds then, too. */
 bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
-/* The cycles after which the program will have ended if its flags keep nobody waiting for longer than what they are
- * for.  Negative: out of memory. */
+/* clock.c: the cycles after which the program will have ended if its flags keep nobody waiting for longer than what
+ * they are for.  Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
+/* At the start of a program.  loose: operands as npu_runs has them then.  NULL: no memory. */
+npu_clock *npu_clock_new(const tf_npu *p, bool loose);
+void npu_clock_free(npu_clock *c);
+npu_terms npu_clock_terms(const npu_clock *c);
 /* Of a loop of more than NPU_LONG steps, those before the ones that are measured, in which queues run ahead of each
  * other as far as slots allow, and how many are measured. */
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
@@ -122,7 +126,7 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);
-/* Level of the innermost tile of op o: the cube's or the vector unit's. */
+/* facts.c: level of the innermost tile of op o: the cube's or the vector unit's. */
 int npu_level_of(const npu_build *b, int o);
 /* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
 void npu_flush(npu_build *b, int tensor, int level);
@@ -137,7 +141,7 @@ int64_t npu_origin(const npu_build *b, int o, int i);
 void npu_stream_before(npu_build *b, int n, int child);
 void npu_stream_after(npu_build *b, int n, int child);
 
-/* form.c: whether every op has the dim in its output: loops over it may be above all ops, and each iteration makes
+/* sides.c: whether every op has the dim in its output: loops over it may be above all ops, and each iteration makes
  * parts of its own. */
 bool npu_is_shared(const tf_workload *wl, int dim);
 
@@ -190,8 +194,8 @@ npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int dim);
 /* Fills rank and dims of the bank from its op and role. */
 void npu_operand_dims(const npu_build *b, npu_bank *k);
 
-/* product.c: whether the op is a product of matrices, those of convolutions among them; it is done for the ranges of
- * its dims. */
+/* sides.c, product.c: whether the op is a product of matrices, those of convolutions among them; it is done for the
+ * ranges of its dims. */
 bool npu_is_product(const tf_op *op, const tf_workload *wl);
 /* Whether a sum continues: some reduced dim is not at its beginning. */
 bool npu_goes_on(const npu_build *b, int op, const tf_ival *range);

@@ -3,16 +3,6 @@
 
 static bool is_plain(const tf_index *ix) { return ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1); }
 
-bool npu_is_product(const tf_op *op, const tf_workload *wl) {
-  if (op->kinds != 1u << TF_K_MAC || op->n_reads != 2 || op->reduce != TF_REDUCE_ADD || op->n_expr != 3) return false;
-  bool is = op->reads[0].tensor != op->reads[1].tensor;
-  for (int k = 0; k < op->n_dims; k++) {
-    const bool left = npu_read_has(wl, op, 0, op->dims[k]), right = npu_read_has(wl, op, 1, op->dims[k]);
-    is = is && (k < op->n_out_dims ? left || right : left && right);
-  }
-  return is;
-}
-
 /* Whether each rank of what it reads is one of its dims, or a constant. */
 static bool all_plain(const tf_op *op, const tf_workload *wl) {
   bool plain = true;

@@ -181,3 +181,19 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   npu_build_free(b);
   return p;
 }
+
+bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
+  npu_build *b = npu_build_new(tree, d);
+  *terms = (npu_terms){.cycles = -1};
+  if (b) {
+    const int64_t given = b->steps;
+    b->most = most;
+    b->clock = npu_clock_new(b->out, true);
+    if (!b->clock) tf_out_of_memory(d);
+    if (b->clock && npu_walk(b)) *terms = npu_clock_terms(b->clock);
+    terms->work = given - b->steps;
+    npu_clock_free(b->clock);
+  }
+  npu_build_free(b);
+  return terms->cycles >= 0;
+}

@@ -30,7 +30,7 @@ bool npu_stream_check(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   const tf_op *ops = b->p->wl->ops;
   const int x = maximum(b, n);
-  if (t->n_stream && t->scope != TF_SEQ) npu_stop(b, t->at, "of scopes Seq alone streams");
+  if (t->n_stream && !tf_plan_drops(t)) npu_stop(b, t->at, "of scopes Seq alone streams");
   if (t->n_stream && b->t.machine.vector.queue < 0)
     npu_stop(b, t->at, "what is streamed is corrected by a vector unit");
   if (b->ok && x >= 0 && b->t.memory_of[b->p->stream[x].above] != b->t.machine.vector.memory)

@@ -31,7 +31,7 @@ void npu_turns_find(npu_build *b) {
   b->turn_tile = -1;
   for (; nodes[n].kind == TF_TILE; n = nodes[n].children[0])
     above = n;
-  if (!b->t.flat || !b->t.doubled || above < 0 || nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ) return;
+  if (!b->t.flat || !b->t.doubled || above < 0 || !tf_plan_drops(&nodes[n])) return;
   const tf_node *t = &nodes[above];
   if (t->n_temporal && npu_is_shared(b->p->wl, t->loops[t->n_temporal - 1].dim) && leaves_nothing(b, n))
     b->turn_tile = above;

@@ -1,22 +1,10 @@
 /* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what it lacks, leaving it
  * stores its results, and an op is computed for all of its innermost tile at once. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/skip.h"
-
-void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
-  char text[200];
-  va_list args;
-  if (!b->ok) return;
-  va_start(args, fmt);
-  vsnprintf(text, sizeof text, fmt, args);
-  va_end(args);
-  b->ok = tf_fail(b->d, at, TF_E_LIMIT, "emit for npu: %s", text);
-}
 
 static const tf_workload *workload(const npu_build *b) { return b->p->wl; }
 
@@ -259,8 +247,6 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
            workload(b)->ops[o].name, b->p->arch->memories[level].name);
   return -1;
 }
-
-int npu_level_of(const npu_build *b, int o) { return b->product[o] ? b->t.deep : b->t.vector_level; }
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
@@ -514,7 +500,7 @@ static void scope(npu_build *b, int n) {
   if (b->ok && npu_stream_check(b, n)) begin_scope(b, n);
   for (int c = 0; c < t->n_children && b->ok; c++) {
     if (!busy(b, t->children[c])) continue;
-    if (t->scope == TF_SEQ) pass(b, n, t->children[c]);
+    if (tf_plan_drops(t)) pass(b, n, t->children[c]);
     npu_stream_before(b, n, t->children[c]);
     if (b->ok) node(b, t->children[c]);
     npu_stream_after(b, n, t->children[c]);

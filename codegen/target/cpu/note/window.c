@@ -1,5 +1,5 @@
 /* How the reads of a window sum are addressed. */
-#include "codegen/ir/window.h"
+#include "codegen/target/cpu/note/window.h"
 
 static int64_t coef_of(const tf_index *ix, int dim) {
   int64_t coef = 0;
@@ -10,29 +10,29 @@ static int64_t coef_of(const tf_index *ix, int dim) {
 
 static const tf_op *op_of(const tf_workload *wl, const ir_stmt *s) { return &wl->ops[s->op]; }
 
-bool ir_read_moves(const tf_workload *wl, const tf_op *op, int i, int k) {
+bool cpu_read_moves(const tf_workload *wl, const tf_op *op, int i, int k) {
   bool any = false;
   for (int r = 0; k >= 0 && r < wl->tensors[op->reads[i].tensor].rank; r++)
     any |= coef_of(&op->reads[i].index[r], op->dims[k]) != 0;
   return any;
 }
 
-int64_t ir_window_step(const tf_workload *wl, const ir_stmt *s, int i) {
+int64_t cpu_window_step(const tf_workload *wl, const ir_stmt *s, int i) {
   const tf_op *op = op_of(wl, s);
   const int rank = wl->tensors[op->reads[i].tensor].rank;
   return rank ? coef_of(&op->reads[i].index[rank - 1], op->dims[op->n_out_dims - 1]) : 0;
 }
 
-ir_window_read ir_window_kind(const tf_workload *wl, const ir_stmt *s, int i) {
+cpu_window_read cpu_window_kind(const tf_workload *wl, const ir_stmt *s, int i) {
   const tf_op *op = op_of(wl, s);
   const int lane = op->n_out_dims - 1, rank = wl->tensors[op->reads[i].tensor].rank;
-  if (!ir_read_moves(wl, op, i, lane)) return IR_STEADY;
+  if (!cpu_read_moves(wl, op, i, lane)) return CPU_STEADY;
   for (int r = 0; r < rank - 1; r++)
-    if (coef_of(&op->reads[i].index[r], op->dims[lane])) return IR_ACROSS;
-  return IR_LANES;
+    if (coef_of(&op->reads[i].index[r], op->dims[lane])) return CPU_ACROSS;
+  return CPU_LANES;
 }
 
-int64_t ir_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, ir_at at) {
+int64_t cpu_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, cpu_at at) {
   const tf_op *op = op_of(wl, s);
   const tf_index *ix = &op->reads[i].index[r];
   int64_t off = op->n_out_dims > 1 ? at.row * coef_of(ix, op->dims[op->n_out_dims - 2]) : 0, tap = at.tap;
@@ -43,32 +43,32 @@ int64_t ir_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, 
   return off;
 }
 
-ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) {
-  const int rank = wl->tensors[op_of(wl, s)->reads[i].tensor].rank, taps = s->nest.window->taps;
+cpu_at cpu_window_first(const tf_workload *wl, const ir_stmt *s, int i, cpu_at at) {
+  const int rank = wl->tensors[op_of(wl, s)->reads[i].tensor].rank, taps = cpu_of(s)->window->taps;
   for (int n = 0; n < at.row * taps + at.tap; n++) {
-    const ir_at before = {n / taps, n % taps};
+    const cpu_at before = {n / taps, n % taps};
     bool same = true;
     for (int r = 0; same && r < rank; r++)
-      same = ir_window_offset(wl, s, i, r, before) == ir_window_offset(wl, s, i, r, at);
+      same = cpu_window_offset(wl, s, i, r, before) == cpu_window_offset(wl, s, i, r, at);
     if (same) return before;
   }
   return at;
 }
 
 /* Equal for equal places of read i, and else as good as never. */
-static uint64_t place_of(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) {
+static uint64_t place_of(const tf_workload *wl, const ir_stmt *s, int i, cpu_at at) {
   uint64_t place = 0;
   for (int r = 0; r < wl->tensors[op_of(wl, s)->reads[i].tensor].rank; r++)
-    place = place * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ir_window_offset(wl, s, i, r, at);
+    place = place * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)cpu_window_offset(wl, s, i, r, at);
   return place;
 }
 
-int ir_window_loads(const tf_workload *wl, const ir_stmt *s, int i, int rows) {
-  const int taps = s->nest.window->taps;
-  uint64_t seen[IR_WINDOW_ROWS * IR_WINDOW_TAPS];
+int cpu_window_loads(const tf_workload *wl, const ir_stmt *s, int i, int rows) {
+  const int taps = cpu_of(s)->window->taps;
+  uint64_t seen[CPU_WINDOW_ROWS * CPU_WINDOW_TAPS];
   int n = 0;
   for (int place = 0; place < rows * taps; place++) {
-    const uint64_t at = place_of(wl, s, i, (ir_at){place / taps, place % taps});
+    const uint64_t at = place_of(wl, s, i, (cpu_at){place / taps, place % taps});
     bool before = false;
     for (int k = 0; k < n && !before; k++)
       before = seen[k] == at;
@@ -77,26 +77,26 @@ int ir_window_loads(const tf_workload *wl, const ir_stmt *s, int i, int rows) {
   return n;
 }
 
-int ir_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r) {
+int cpu_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r) {
   int n = 0;
-  for (int j = 0; j < s->nest.window->taps; j++) {
+  for (int j = 0; j < cpu_of(s)->window->taps; j++) {
     bool before = false;
     for (int k = 0; k < j; k++)
-      before |= ir_window_offset(wl, s, i, r, (ir_at){0, k}) == ir_window_offset(wl, s, i, r, (ir_at){0, j});
+      before |= cpu_window_offset(wl, s, i, r, (cpu_at){0, k}) == cpu_window_offset(wl, s, i, r, (cpu_at){0, j});
     n += !before;
   }
   return n;
 }
 
-int ir_window_rows(const tf_workload *wl, const ir_stmt *s, int registers) {
+int cpu_window_rows(const tf_workload *wl, const ir_stmt *s, int registers) {
   const tf_op *op = op_of(wl, s);
-  int rows = IR_WINDOW_ROWS, one = 0, all = 0;
+  int rows = CPU_WINDOW_ROWS, one = 0, all = 0;
   for (int i = 0; i < op->n_reads; i++) {
-    if (!ir_read_moves(wl, op, i, op->n_out_dims - 2)) continue;
-    one += ir_window_loads(wl, s, i, 1);
-    all += ir_window_loads(wl, s, i, IR_WINDOW_ROWS);
+    if (!cpu_read_moves(wl, op, i, op->n_out_dims - 2)) continue;
+    one += cpu_window_loads(wl, s, i, 1);
+    all += cpu_window_loads(wl, s, i, CPU_WINDOW_ROWS);
   }
-  while (rows > 1 && all == IR_WINDOW_ROWS * one && rows * one > registers)
+  while (rows > 1 && all == CPU_WINDOW_ROWS * one && rows * one > registers)
     rows--;
   return rows;
 }
@@ -110,7 +110,7 @@ static bool reads_padding(const tf_workload *wl, const tf_op *op, int k) {
   return any;
 }
 
-int ir_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
+int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   const tf_op *op = op_of(wl, s);
   const int last = op->n_out_dims - 1;
   int row = last;

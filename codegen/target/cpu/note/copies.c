@@ -1,18 +1,34 @@
-#include "codegen/ir/copies.h"
-
+/* What products pack, counted while the interpreter runs: with the same reuse as in emitted kernels. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "codegen/target/cpu/note/note.h"
 #include "tileflow/tree.h"
 
+/* What a slot of lasting scratch holds: the start of its box, and its length along n and k. */
+enum { MAX_RANK = 16 };
 typedef struct {
-  const ir_at *at;
+  bool any;
+  int64_t from[MAX_RANK], n_n, n_k;
+  int64_t to[MAX_RANK]; /* of slabs: the ends of the box */
+} kept_box;
+
+typedef struct {
+  const ir_program *p;
+  const int64_t *var; /* current values of the variables */
+  ir_count *count;    /* [buffer] */
+  kept_box *kept;     /* [slots of all buffers, buffer by buffer] */
+} moment;
+
+typedef struct {
+  const moment *at;
   const ir_stmt *nest;
   const tf_op *op;
-  const ir_product *product;
+  const cpu_product *product;
   int64_t point[256]; /* [dim] */
 } counter;
 
-static int64_t number(const ir_at *at, ir_atom a) { return a.var < 0 ? a.off : at->var[a.var] + a.off; }
+static int64_t number(const moment *at, ir_atom a) { return a.var < 0 ? a.off : at->var[a.var] + a.off; }
 static int64_t low(const counter *c, int k) { return number(c->at, c->nest->range[k].lo); }
 static int64_t length(const counter *c, int k) {
   int64_t n = number(c->at, c->nest->range[k].hi) - low(c, k);
@@ -41,17 +57,18 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
 
 /* The slot of the pack for b's current box. */
 static int64_t place_of(const counter *c) {
-  const ir_product *p = c->product;
+  const cpu_product *p = c->product;
   int64_t place = 0;
   for (int k = 0; p->pairs.places && k < c->op->n_dims; k++)
     if (p->pairs.places[k] > 1)
-      place = place * p->pairs.places[k] + c->point[c->op->dims[k]] / (ir_is_matrix(p, k) ? c->nest->range[k].most : 1);
+      place =
+          place * p->pairs.places[k] + c->point[c->op->dims[k]] / (cpu_is_matrix(p, k) ? c->nest->range[k].most : 1);
   return place;
 }
 
 /* Whether that slot still holds that box; afterwards it does. */
 static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
-  ir_kept now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
+  kept_box now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
   for (int i = 0; i < buffer; i++)
     kept += c->at->p->buffers[i].slots - 1;
   kept += place;
@@ -63,8 +80,8 @@ static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t
 
 /* Packs one panel, rows of n for each k, at the current setting of the outer dims. */
 static void panel(counter *c) {
-  const ir_product *p = c->product;
-  int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[IR_MAX_RANK];
+  const cpu_product *p = c->product;
+  int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[MAX_RANK];
   const int n = c->op->dims[p->n], k = c->op->dims[p->k];
   c->point[n] = low(c, p->n);
   c->point[k] = low(c, p->k);
@@ -80,7 +97,7 @@ static void panel(counter *c) {
 
 /* Panels for each setting of the outer dims from the i-th on. */
 static void panels(counter *c, int i) {
-  const ir_product *p = c->product;
+  const cpu_product *p = c->product;
   while (i < c->op->n_dims && (i == p->m || i == p->n || i == p->k))
     i++;
   if (i == c->op->n_dims) {
@@ -95,7 +112,7 @@ static void panels(counter *c, int i) {
 
 /* Whether the slab still holds the nest's box; afterwards it does. */
 static bool holds_box(const counter *c, int rank) {
-  ir_kept now = {.any = true}, *kept = &c->at->kept[c->product->pack];
+  kept_box now = {.any = true}, *kept = &c->at->kept[c->product->pack];
   for (int r = 0; r < rank; r++) {
     now.from[r] = number(c->at, c->product->slab[r].lo);
     now.to[r] = number(c->at, c->product->slab[r].hi);
@@ -106,8 +123,8 @@ static bool holds_box(const counter *c, int rank) {
 }
 
 static void slab(counter *c) {
-  const ir_product *p = c->product;
-  const tf_tensor *z = tensor_of(c, ir_slab_of(p));
+  const cpu_product *p = c->product;
+  const tf_tensor *z = tensor_of(c, cpu_slab_of(p));
   int64_t words = 1;
   if (p->keep_slab && holds_box(c, z->rank)) return;
   for (int r = 0; r < z->rank; r++) {
@@ -128,7 +145,7 @@ static bool moves(const counter *c, int read, int dim) {
 }
 
 static void transposed(counter *c) {
-  const ir_product *p = c->product;
+  const cpu_product *p = c->product;
   int64_t words = 1;
   for (int i = 0; i < c->op->n_dims; i++) {
     c->point[c->op->dims[i]] = low(c, i);
@@ -137,18 +154,25 @@ static void transposed(counter *c) {
   if (!holds(c, p->pairs.transposed, 0, p->a, 0, 0)) c->at->count[p->pairs.transposed].copied += words;
 }
 
-void ir_count_packs(const ir_program *p, ir_count *count) {
+void *cpu_count_packs(const ir_program *p, ir_count *count) {
   const tf_workload *wl = p->tree->workload;
-  for (int i = 0; i < p->n_packs; i++) {
-    if (p->packs[i].product->way != IR_CHANNELS) continue;
-    const tf_tensor *z = &wl->tensors[wl->ops[p->packs[i].op].reads[p->packs[i].product->b].tensor];
-    count[p->packs[i].product->channels.panels].copied += tf_tensor_words(z);
+  size_t slots = 0;
+  for (int i = 0; i < p->n_notes; i++) {
+    const cpu_product *of = cpu_pack_at(p, i)->product;
+    if (of->way != CPU_CHANNELS) continue;
+    const tf_tensor *z = &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[of->b].tensor];
+    count[of->channels.panels].copied += tf_tensor_words(z);
   }
+  for (int i = 0; i < p->n_buffers; i++)
+    slots += (size_t)p->buffers[i].slots;
+  return calloc(slots + 1, sizeof(kept_box));
 }
 
-void ir_count_copies(const ir_at *at, const ir_stmt *nest) {
-  counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->nest.product};
-  const bool pairs = c.product->way == IR_PAIRS;
+void cpu_count_copies(void *run, const ir_program *p, const int64_t *var, ir_count *count, const ir_stmt *nest) {
+  const moment at = {p, var, count, run};
+  counter c = {.at = &at, .nest = nest, .op = &p->tree->workload->ops[nest->op], .product = cpu_of(nest)->product};
+  if (!c.product) return;
+  const bool pairs = c.product->way == CPU_PAIRS;
   if (pairs && c.product->pairs.transposed >= 0) transposed(&c);
   if (c.product->slab)
     slab(&c);

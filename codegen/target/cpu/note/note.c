@@ -1,0 +1,33 @@
+#include "codegen/target/cpu/note/note.h"
+
+#include "model/spec/dims.h"
+#include "tileflow/tree.h"
+
+const cpu_note cpu_no_note = {.note = {&cpu_no_note}};
+
+void cpu_uses(const ir_program *p, const ir_stmt *s, void (*use)(void *ctx, ir_atom a), void *ctx) {
+  const cpu_product *q = cpu_of(s)->product;
+  const tf_workload *wl = p->tree->workload;
+  for (int r = 0; q && q->slab && r < wl->tensors[wl->ops[s->op].reads[cpu_slab_of(q)].tensor].rank; r++)
+    use(ctx, q->slab[r].lo), use(ctx, q->slab[r].hi);
+}
+
+cpu_note *cpu_edit(const ir_program *p, ir_stmt *s) {
+  cpu_note *n = TF_NEW(p->arena, cpu_note);
+  if (!n) return NULL;
+  *n = *cpu_of(s);
+  s->note = &n->note;
+  return n;
+}
+
+int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k) {
+  int64_t words = wl->tensors[op->out].n_consumers ? 0 : 1;
+  for (int i = k + 1; i < op->n_out_dims; i++)
+    words *= wl->dims[op->dims[i]].extent;
+  return words * (int64_t)sizeof(float);
+}
+
+bool cpu_is_group(const tf_workload *wl, const tf_op *op, const cpu_product *p, int k) {
+  const tf_ref *b = &op->reads[p->b];
+  return k < op->n_out_dims && k != p->n && tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
+}
