@@ -31,15 +31,22 @@ tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_re
                       .held_words = tf_result_held(arch, r)};
 }
 
-/* For TF_COUNT_LONG of a masked workload, settings and steps: about a second each. */
-enum { LONG_MOST = 1 << 20 };
+/* For TF_COUNT_LONG of a masked workload, settings and steps of a few ops: about a second each.  A step takes as long
+ * as it has ops, and ranges that one follows from the other. */
+enum { LONG_MOST = 1 << 20, FEW_OPS = 4 };
+
+static int64_t long_most(const tf_workload *wl) {
+  const int64_t by = (int64_t)wl->n_ops * wl->n_ops / (FEW_OPS * FEW_OPS);
+  return LONG_MOST / (by > 1 ? by : 1);
+}
 
 static bool count(tf_model *m, tf_counting how, const tf_tree *tree, tf_figures *out) {
   const bool masked = tf_workload_masked(tree->workload);
+  const int64_t most = long_most(tree->workload);
   tf_result r;
   if (how == TF_COUNT_ALL) tf_model_all_points(m);
-  if (how != TF_COUNT_LONG || masked) tf_model_walk_limit(m, how == TF_COUNT_LONG ? LONG_MOST : 0);
-  if (how != TF_COUNT_ALL && masked) tf_model_sum_limit(m, how == TF_COUNT_LONG ? LONG_MOST : TF_COUNT_SETTINGS);
+  if (how != TF_COUNT_LONG || masked) tf_model_walk_limit(m, how == TF_COUNT_LONG ? most : 0);
+  if (how != TF_COUNT_ALL && masked) tf_model_sum_limit(m, how == TF_COUNT_LONG ? most : TF_COUNT_SETTINGS);
   const bool ok = tf_model_eval(m, NULL, &r) && r.feasible;
   if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   return ok;

@@ -27,12 +27,10 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
                      .ctx = all->ctx};
 }
 
-/* Counts the mapping under the objective asked for, and hands it on.  True: it is the best there is. */
-static bool take(const tf_x_start *s, tf_tree **tree) {
-  tf_figures f;
-  bool best = false;
-  if (*tree && tf_figures_of_tree(*tree, TF_COUNT_LONG, &f))
-    best = s->take(s->ctx, tree, tf_objective_value(s->o->objective, &f), &f);
+/* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.  True: it is the best
+ * there is. */
+static bool take(const tf_x_start *s, tf_tree **tree, const tf_figures *f) {
+  const bool best = *tree && s->take(s->ctx, tree, tf_objective_value(s->o->objective, f), f);
   tf_tree_free(*tree);
   *tree = NULL;
   return best;
@@ -45,7 +43,8 @@ static bool take_front(const tf_x_start *s, tf_search_result *r) {
     if (best < 0 || tf_objective_value(s->o->objective, &r->pareto[i].figures) <
                         tf_objective_value(s->o->objective, &r->pareto[best].figures))
       best = i;
-  return best >= 0 && take(s, &r->pareto[best].tree);
+  tf_figures f;
+  return best >= 0 && tf_figures_of_tree(r->pareto[best].tree, TF_COUNT_LONG, &f) && take(s, &r->pareto[best].tree, &f);
 }
 
 /* Both add to *spent, and return true where nothing better is left to find. */
@@ -60,7 +59,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, int64_t *spent) {
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;
   *spent += r ? r->evals : 0;
-  bool best = r && r->n_best && take(s, &r->best[0].tree);
+  bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures);
   if (r && !own && !best) best = take_front(s, r);
   tf_search_free(r);
   tf_diags_free(d);
@@ -76,7 +75,7 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, int64_t *spent) {
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   *spent += r ? r->evals : 0;
-  const bool best = r && take(s, &r->tree);
+  const bool best = r && take(s, &r->tree, &r->figures);
   tf_solve_free(r);
   tf_diags_free(d);
   return best;
