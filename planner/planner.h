@@ -8,6 +8,7 @@ typedef struct {
   double value;   /* the ranking value; the list is ascending */
   double kernel;  /* cycles by its target, of which the value is made */
   bool is_scored; /* value and kernel were computed by plan_score */
+  bool refused;   /* its target makes no program of it */
   bool apart;     /* of plan_apart: ranked however many others are */
   int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */

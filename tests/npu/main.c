@@ -217,7 +217,7 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     case_complain(e->d);
   }
   npu_terms terms;
-  CHECK(npu_predict(e->tree, INFINITY, &terms, e->d) && terms_agree(&terms, p, &r));
+  CHECK(npu_predict(e->tree, NPU_UNLIMITED, &terms, e->d) && terms_agree(&terms, p, &r));
   const double late = r.cycles / e->r.cycles - 1, off = r.cycles / terms.cycles - 1;
   /* no flag makes anybody wait for longer than what it is for */
   CHECK(fabs(r.cycles / npu_clock_program(p, e->d) - 1) < 1e-9);

@@ -86,6 +86,7 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
 void npu_clock_run(npu_build *b) {
   for (size_t k = 0; k < b->out->n; k++)
     issue(b->clock, b->out, &b->out->instr[k]);
+  b->length += (double)b->out->n;
   b->out->n = 0;
 }
 
@@ -116,6 +117,7 @@ static npu_terms terms_of(const npu_clock *c) {
 static void note_state(const npu_build *b, npu_pace *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
   memcpy(pace->busy, b->clock->busy, sizeof pace->busy);
+  pace->length = b->length;
   pace->n_banks = b->n_banks;
   for (int i = 0; i < b->n_banks; i++) {
     pace->held[i] = b->bank[i].held;
@@ -162,6 +164,7 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
   for (int q = 0; q < NPU_QUEUES; q++)
     b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
+  b->length += work * (b->length - pace->length);
   delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
   move_on(b, pace, steps / NPU_MEASURED);
 }
@@ -191,7 +194,7 @@ double npu_clock_program(const tf_npu *p, tf_diags *d) {
   return end;
 }
 
-bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
+bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d) {
   npu_build *b = npu_build_new(tree, d);
   *terms = (npu_terms){.cycles = -1};
   if (b) {
@@ -199,7 +202,9 @@ bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d
     b->most = most;
     b->clock = clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
-    if (b->clock && npu_walk(b)) *terms = terms_of(b->clock);
+    const bool walked = b->clock && npu_walk(b);
+    if (walked && b->length > most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+    if (walked && b->ok) *terms = terms_of(b->clock);
     terms->work = given - b->steps;
     clock_free(b->clock);
   }

@@ -384,8 +384,10 @@ static void in_turns(npu_build *b, int n, int loop) {
   step(b, n, loop, 0);
 }
 
-/* Whether nobody wants to know how much longer it takes. */
-static bool is_late(const npu_build *b) { return b->clock && npu_clock_end(b->clock) > b->most; }
+/* Whether nobody wants to know how much longer it takes, or is. */
+static bool is_late(const npu_build *b) {
+  return b->clock && (npu_clock_end(b->clock) > b->most.cycles || b->length > b->most.length);
+}
 
 /* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a mask leaves something.
  */
