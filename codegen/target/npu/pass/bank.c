@@ -278,13 +278,17 @@ bool npu_banks_place(npu_build *b) {
     if (b->bank[i].memory) npu_bank_lay_out(b, &b->bank[i]);
   for (int m = 1; m < b->t.machine.n_memories; m++)
     ok = place(b, m) && ok;
+  npu_banks_empty(b);
+  return ok;
+}
+
+void npu_banks_empty(npu_build *b) {
   for (int i = 0; i < b->n_banks; i++) {
     b->bank[i].held = b->bank[i].memory == 0;
     b->bank[i].dirty = false;
     b->bank[i].slot = 0;
     b->bank[i].owner = -1;
   }
-  return ok;
 }
 
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x) {

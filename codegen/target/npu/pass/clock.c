@@ -86,6 +86,10 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
 void npu_clock_run(npu_build *b) {
   for (size_t k = 0; k < b->out->n; k++)
     issue(b->clock, b->out, &b->out->instr[k]);
+  npu_lengthen(b);
+}
+
+void npu_lengthen(npu_build *b) {
   b->length += (double)b->out->n;
   b->out->n = 0;
 }
@@ -154,11 +158,18 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
     }
 }
 
+void npu_clock_begin(const npu_build *b, npu_pace *pace) { pace->length = b->length; }
+
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
   npu_clock_run(b);
-  if (last <= NPU_LONG) return 0;
-  if (i == NPU_AHEAD - 1) note_state(b, pace);
-  return i == NPU_AHEAD + NPU_MEASURED - 1 ? (last - 1 - i) / NPU_MEASURED * NPU_MEASURED : 0;
+  if (i == 0) {
+    const bool many = b->length - pace->length >= NPU_MANY;
+    pace->ahead = many ? NPU_AHEAD_OF_MANY : NPU_AHEAD;
+    pace->measured = many ? NPU_MEASURED_OF_MANY : NPU_MEASURED;
+  }
+  if (last <= pace->ahead + 2 * pace->measured) return 0;
+  if (i == pace->ahead - 1) note_state(b, pace);
+  return i == pace->ahead + pace->measured - 1 ? (last - 1 - i) / pace->measured * pace->measured : 0;
 }
 
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
@@ -166,7 +177,7 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
     b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
   b->length += work * (b->length - pace->length);
   delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
-  move_on(b, pace, steps / NPU_MEASURED);
+  move_on(b, pace, steps / pace->measured);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
@@ -194,6 +205,23 @@ double npu_clock_program(const tf_npu *p, tf_diags *d) {
   return end;
 }
 
+/* Whether it is not much longer than it may be, as far as a few steps of each loop tell. */
+static bool is_short(npu_build *b) {
+  const double much = 1.06;
+  if (!isfinite(b->most.length) || b->turn_tile >= 0) return true;
+  const int64_t steps = b->steps;
+  const double most = b->most.length;
+  b->most.length *= much;
+  b->counting = true;
+  if (npu_walk(b) && b->length > b->most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  b->counting = false;
+  b->most.length = most;
+  b->length = 0;
+  b->steps = steps;
+  npu_banks_empty(b);
+  return b->ok;
+}
+
 bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d) {
   npu_build *b = npu_build_new(tree, d);
   *terms = (npu_terms){.cycles = -1};
@@ -202,7 +230,7 @@ bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diag
     b->most = most;
     b->clock = clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
-    const bool walked = b->clock && npu_walk(b);
+    const bool walked = b->clock && is_short(b) && npu_walk(b);
     if (walked && b->length > most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
     if (walked && b->ok) *terms = terms_of(b->clock);
     terms->work = given - b->steps;

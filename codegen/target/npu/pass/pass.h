@@ -79,6 +79,7 @@ typedef struct {
   npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten, */
   npu_limits most;  /* until so much has passed */
   double length;    /* of the program so far: instructions timed or passed over */
+  bool counting;    /* instructions are only counted: of a loop the first, second and last step, the others are like the second */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -118,17 +119,24 @@ double npu_clock_program(const tf_npu *p, tf_diags *d);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);
+/* Counts and forgets the instructions made so far. */
+void npu_lengthen(npu_build *b);
 /* Of a loop of more than NPU_LONG steps, those before the ones that are measured, in which queues run ahead of each
  * other as far as slots allow, and how many are measured. */
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
+/* The same where a step has so many instructions that slots have gone round many times when it ends. */
+enum { NPU_MANY = 4096, NPU_AHEAD_OF_MANY = 2, NPU_MEASURED_OF_MANY = 1 };
 /* What they are measured from: when its queues were free, how long the program was, which banks held a box, and where
  * it began. */
 typedef struct {
+  int ahead, measured; /* steps: as above, when the first has ended */
   double queue[NPU_QUEUES], busy[NPU_QUEUES], length;
   int n_banks;
   bool held[NPU_BANKS];
   int64_t lo[NPU_BANKS][TF_MAX_RANK];
 } npu_pace;
+/* Before a loop. */
+void npu_clock_begin(const npu_build *b, npu_pace *pace);
 /* After the i-th step of a loop, of which `last` is the last: how many steps may be passed over. */
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
 /* Passes over so many, which take `work` times as long as those measured: moves time and banks on. */
@@ -167,6 +175,8 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level);
 int npu_bank_turned(npu_build *b, int bank);
 /* Starts a new box in the next slot. */
 void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box);
+/* As before a program: they hold nothing, but for tensors in global memory. */
+void npu_banks_empty(npu_build *b);
 /* Strides and bytes of rows of its extents. */
 void npu_bank_lay_out(const npu_build *b, npu_bank *k);
 /* Places all banks, after a dry walk; values within expressions in part, where they do not fit at once.  False: not
