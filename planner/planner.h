@@ -23,6 +23,7 @@ typedef struct {
   const tf_tree *given;
   const tf_planner_opts *o;
   tf_emit_options kernel; /* of o, with an isa */
+  bool of_one;            /* of several ops: whether a program can be made is asked of the mapping of all */
   int n_time;             /* of o; 0: no timing */
   int form;               /* of the target's own, which is being searched */
   double until;           /* when the time is over (base/clock.h); infinite: never */
@@ -60,6 +61,8 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
+/* plan.c: as tf_planner_run, of one op of several. */
+tf_planned *plan_of_one(const tf_arch *arch, const tf_workload *wl, const tf_planner_opts *o, tf_diags *d);
 /* plan.c: whether the caller has said stop; whether he has, or the time is over. */
 bool plan_stopped(const planner *p);
 bool plan_over(const planner *p);

@@ -98,7 +98,7 @@ static int best_expected(planner *p, bool sure) {
  * asked, and as a rule fits. */
 static bool rank_expected(planner *p) {
   int best = best_expected(p, false);
-  for (int i = 1; i <= WHOLE_REFUSED && best >= 0 && !plan_over(p) && !fits(p, &p->at[best]); i++) {
+  for (int i = 1; i <= WHOLE_REFUSED && best >= 0 && !p->of_one && !plan_over(p) && !fits(p, &p->at[best]); i++) {
     p->at[best].refused = true;
     best = best_expected(p, i == WHOLE_REFUSED);
   }

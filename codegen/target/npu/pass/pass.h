@@ -79,6 +79,7 @@ typedef struct {
   npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten, */
   npu_limits most;  /* until so much has passed */
   double length;    /* of the program so far: instructions timed or passed over */
+  bool forgets;     /* instructions are only made, and forgotten after each step */
   bool counting;    /* instructions are only counted: of a loop the first, second and last step, the others are like the second */
 } npu_build;
 

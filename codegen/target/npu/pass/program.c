@@ -162,6 +162,7 @@ npu_build *npu_build_new(const tf_tree *tree, tf_diags *d) {
 
 bool npu_fits(const tf_tree *tree, tf_diags *d) {
   npu_build *b = empty(d);
+  if (b) b->forgets = true;
   const bool fits = b && run(b, tree);
   npu_build_free(b);
   return fits;

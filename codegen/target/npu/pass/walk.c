@@ -483,6 +483,7 @@ static void loops(npu_build *b, int n, int k) {
     step(b, n, l, i);
     loops(b, n, k + 1);
     if (b->clock && !b->weaving) i += pass_over(b, &pace, n, k, i, all);
+    if (b->forgets && !b->weaving) npu_lengthen(b);
   }
   step(b, n, l, 0);
 }
