@@ -26,7 +26,9 @@ typedef struct {
   bool of_one;            /* of several ops: whether a program can be made is asked of the mapping of all */
   int n_time;             /* of o; 0: no timing */
   int form;               /* of the target's own, which is being searched */
-  double until;           /* when the time is over (base/clock.h); infinite: never */
+  bool is_bounded;        /* bounds are known */
+  tf_bounds bounds;
+  double until; /* when the time is over (base/clock.h); infinite: never */
   tf_diags *d;
   tf_planned *plan;
   int n;

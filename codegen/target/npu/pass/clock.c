@@ -206,7 +206,7 @@ double npu_clock_program(const tf_npu *p, tf_diags *d) {
 }
 
 /* Whether it is not much longer than it may be, as far as a few steps of each loop tell. */
-static bool is_short(npu_build *b) {
+static bool is_short(npu_build *b, int64_t *counted) {
   const double much = 1.06;
   if (!isfinite(b->most.length) || b->turn_tile >= 0) return true;
   const int64_t steps = b->steps;
@@ -217,6 +217,7 @@ static bool is_short(npu_build *b) {
   b->counting = false;
   b->most.length = most;
   b->length = 0;
+  *counted = steps - b->steps;
   b->steps = steps;
   npu_banks_empty(b);
   return b->ok;
@@ -230,9 +231,11 @@ bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diag
     b->most = most;
     b->clock = clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
-    const bool walked = b->clock && is_short(b) && npu_walk(b);
+    const bool walked = b->clock && is_short(b, &terms->counted) && npu_walk(b);
     if (walked && b->length > most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+    const int64_t counted = terms->counted;
     if (walked && b->ok) *terms = terms_of(b->clock);
+    terms->counted = counted;
     terms->work = given - b->steps;
     clock_free(b->clock);
   }

@@ -80,7 +80,8 @@ typedef struct {
   npu_limits most;  /* until so much has passed */
   double length;    /* of the program so far: instructions timed or passed over */
   bool forgets;     /* instructions are only made, and forgotten after each step */
-  bool counting;    /* instructions are only counted: of a loop the first, second and last step, the others are like the second */
+  bool counting;    /* instructions are only counted: of a loop the first, second and last step, the others are like the
+                       second */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -107,7 +108,7 @@ typedef struct {
   double cycles;
   int queue;
   double fill, busy, stall, drain;
-  int64_t work; /* instructions that were looked at to find them */
+  int64_t counted, work; /* instructions that were counted, and timed, to find them */
 } npu_terms;
 
 /* clock.c: about the cycles after which the program that npu_compile would make will have ended, without making it: of
