@@ -7,12 +7,15 @@
 #include "tileflow/tree.h"
 
 /* Where a target expects cycles of kernels that it has not made: how many candidates of each of its forms (of the
- * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
- * slower by the model than the best has become; besides, that in which each op is as if alone. */
-enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
+ * last, and all behind it, together) are asked for them, from the best by the model on (more, while programs are
+ * short), and by how much these may be slower by the model than the best has become; besides, that in which each op is
+ * as if alone. */
+enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
 /* Instructions that may be looked at for them.  After more, the best so far is taken, of one op of several
  * after half as many; where there is none, it goes on for longer. */
 enum { WHOLE_WORK = 100000, WHOLE_WORK_OF_ONE = WHOLE_WORK / 2, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
+/* Programs are short while fewer have been looked at. */
+enum { WHOLE_SHORT = 10000 };
 /* Candidates that do not fit after all before each is asked at once. */
 enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
@@ -82,7 +85,8 @@ static int best_expected(planner *p, bool sure) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
     const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
-    const bool behind = enough || *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
+    const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
+    const bool behind = enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
     if (c->refused || (behind && !c->apart)) continue;
     c->value = plan_score(p, c);
     *asked += !c->apart && isfinite(c->value);
