@@ -63,7 +63,7 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   if (plan_over(p)) return true;
   opts.budget.time_limit = plan_seconds_left(p);
   if (!isolate(p->wl, o, &l)) return plan_no_memory(p);
-  tf_planned *q = tf_planner_run(p->arch, &l.workload, NULL, &opts, p->d);
+  tf_planned *q = plan_of_one(p->arch, &l.workload, &opts, p->d);
   *found = q && q->tree;
   if (*found) put(b, scope, q->tree, o);
   if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;

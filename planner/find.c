@@ -86,13 +86,19 @@ static tf_search_opts options_of(const planner *p, view *v, int part) {
   return so;
 }
 
+/* The workload's bounds, found once.  NULL: an error. */
+static const tf_bounds *bounds_of(planner *p) {
+  if (!p->is_bounded) p->is_bounded = tf_bounds_find(p->arch, p->wl, &p->bounds, p->d);
+  return p->is_bounded ? &p->bounds : NULL;
+}
+
 /* Searches the completions of the mapping, or all mappings (NULL); adopts the best unless the plan has one. */
 static bool search(planner *p, const tf_tree *open, int part) {
-  tf_bounds bounds;
   view v = {.p = p};
   const tf_search_opts so = options_of(p, &v, part);
-  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
-  v.bound = tf_bounds_value(so.objective, &bounds, p->arch);
+  const tf_bounds *bounds = bounds_of(p);
+  if (!bounds) return false;
+  v.bound = tf_bounds_value(so.objective, bounds, p->arch);
   tf_search_result *r = tf_search_run(p->arch, p->wl, open, &so, p->d);
   if (!r) return false;
   p->plan->evals += r->evals;
@@ -207,13 +213,13 @@ static bool search_freely(planner *p) {
  * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
  * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
 static bool search_templates(planner *p) {
-  tf_bounds bounds;
-  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
+  const tf_bounds *bounds = bounds_of(p);
+  if (!bounds) return false;
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_over(p); form++) {
     const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
     const plan_candidate *best = best_of(p);
-    if (more && p->plan->tree && p->n_time == 0 && is_near(p, &bounds)) break;
+    if (more && p->plan->tree && p->n_time == 0 && is_near(p, bounds)) break;
     if (best && plan_is_lost(p, best->value)) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */

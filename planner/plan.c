@@ -25,11 +25,9 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
   return e;
 }
 
-tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
-                           tf_diags *d) {
-  TF_IN_C_LOCALE;
-  if (!tf_no_views(wl, d)) return NULL;
-  planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
+static tf_planned *run(planner p) {
+  const tf_planner_opts *o = p.o;
+  p.kernel = kernel_of(o);
   p.until = o->budget.time_limit > 0 ? tf_now() + o->budget.time_limit : INFINITY;
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);
@@ -40,6 +38,17 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
   if (ok) return p.plan;
   tf_planned_free(p.plan);
   return NULL;
+}
+
+tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
+                           tf_diags *d) {
+  TF_IN_C_LOCALE;
+  if (!tf_no_views(wl, d)) return NULL;
+  return run((planner){.arch = arch, .wl = wl, .given = given, .o = o, .d = d});
+}
+
+tf_planned *plan_of_one(const tf_arch *arch, const tf_workload *wl, const tf_planner_opts *o, tf_diags *d) {
+  return run((planner){.arch = arch, .wl = wl, .o = o, .d = d, .of_one = true});
 }
 
 tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d) {

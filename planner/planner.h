@@ -8,6 +8,7 @@ typedef struct {
   double value;   /* the ranking value; the list is ascending */
   double kernel;  /* cycles by its target, of which the value is made */
   bool is_scored; /* value and kernel were computed by plan_score */
+  bool refused;   /* its target makes no program of it */
   bool apart;     /* of plan_apart: ranked however many others are */
   int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */
@@ -22,9 +23,12 @@ typedef struct {
   const tf_tree *given;
   const tf_planner_opts *o;
   tf_emit_options kernel; /* of o, with an isa */
+  bool of_one;            /* of several ops: whether a program can be made is asked of the mapping of all */
   int n_time;             /* of o; 0: no timing */
   int form;               /* of the target's own, which is being searched */
-  double until;           /* when the time is over (base/clock.h); infinite: never */
+  bool is_bounded;        /* bounds are known */
+  tf_bounds bounds;
+  double until; /* when the time is over (base/clock.h); infinite: never */
   tf_diags *d;
   tf_planned *plan;
   int n;
@@ -59,6 +63,8 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
+/* plan.c: as tf_planner_run, of one op of several. */
+tf_planned *plan_of_one(const tf_arch *arch, const tf_workload *wl, const tf_planner_opts *o, tf_diags *d);
 /* candidates.c: whether the caller has said stop; whether he has, or the time is over. */
 bool plan_stopped(const planner *p);
 bool plan_over(const planner *p);

@@ -7,11 +7,17 @@
 #include "tileflow/tree.h"
 
 /* Where a target expects cycles of kernels that it has not made: how many candidates of each of its forms (of the
- * last, and all behind it, together) are asked for them, from the best by the model on, and by how much these may be
- * slower by the model than the best has become; besides, that in which each op is as if alone. */
-enum { WHOLE_SCORED = 16, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
-/* Instructions that may be looked at for them.  After more, the best so far is taken. */
-enum { WHOLE_WORK = 100000 };
+ * last, and all behind it, together) are asked for them, from the best by the model on (more, while programs are
+ * short), and by how much these may be slower by the model than the best has become; besides, that in which each op is
+ * as if alone. */
+enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
+/* Instructions that may be looked at for them.  After more, the best so far is taken, of one op of several
+ * after half as many; where there is none, it goes on for longer. */
+enum { WHOLE_WORK = 100000, WHOLE_WORK_OF_ONE = WHOLE_WORK / 2, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
+/* Programs are short while fewer have been looked at. */
+enum { WHOLE_SHORT = 10000 };
+/* Candidates that do not fit after all before each is asked at once. */
+enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
 /* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect; of 500 groups
@@ -59,25 +65,40 @@ static bool refuse_all(planner *p) {
   return true;
 }
 
-/* By cycles that are the target's alone, on which the model's are no bound.  Of those that take as long the first. */
-static bool rank_expected(planner *p) {
+/* By cycles that are the target's alone, on which the model's are no bound: the best candidate but for those refused,
+ * of those that take as long the first; -1: none.  `sure`: each that becomes the best is asked whether it fits. */
+static int best_expected(planner *p, bool sure) {
   int scored[WHOLE_FORMS] = {0}, best = -1;
+  const int64_t most = p->of_one ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
   int64_t work = 0;
   p->kernel.most_cycles = INFINITY;
   p->kernel.work = &work;
   for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const bool enough = best >= 0 && work > WHOLE_WORK;
-    const bool behind = enough || *asked >= WHOLE_SCORED || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
-    if (behind && !c->apart) continue;
+    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
+    const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
+    const bool behind = enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
+    if (c->refused || (behind && !c->apart)) continue;
     c->value = plan_score(p, c);
     *asked += !c->apart && isfinite(c->value);
-    if (c->value >= p->kernel.most_cycles || !fits(p, c)) continue;
+    c->refused = !isfinite(c->value);
+    if (c->value >= p->kernel.most_cycles || (sure && !fits(p, c))) continue;
     p->kernel.most_cycles = c->value;
     best = i;
   }
   p->kernel.work = NULL;
+  return best;
+}
+
+/* What is expected of a mapping says nearly always whether it fits, too, and to be sure is dear: only the best is
+ * asked, and as a rule fits. */
+static bool rank_expected(planner *p) {
+  int best = best_expected(p, false);
+  for (int i = 1; i <= WHOLE_REFUSED && best >= 0 && !p->of_one && !plan_over(p) && !fits(p, &p->at[best]); i++) {
+    p->at[best].refused = true;
+    best = best_expected(p, i == WHOLE_REFUSED);
+  }
   return best < 0 ? refuse_all(p) : plan_adopt(p, p->at[best].tree);
 }
 

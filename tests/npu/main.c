@@ -217,7 +217,7 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     case_complain(e->d);
   }
   npu_terms terms;
-  CHECK(npu_predict(e->tree, INFINITY, &terms, e->d) && terms_agree(&terms, p, &r));
+  CHECK(npu_predict(e->tree, NPU_UNLIMITED, &terms, e->d) && terms_agree(&terms, p, &r));
   const double late = r.cycles / e->r.cycles - 1, off = r.cycles / terms.cycles - 1;
   /* no flag makes anybody wait for longer than what it is for */
   CHECK(fabs(r.cycles / npu_clock_program(p, e->d) - 1) < 1e-9);
@@ -505,9 +505,77 @@ static void later_case(void) {
   tf_diags_free(e.d);
 }
 
+#define QUOTIENT                                                                                                       \
+  "workload:\n  name: quotient\n  dims: {m: 37, n: 43, l: 53}\n  ops:\n  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n"
+/* All values of an expression at once would take five times UB. */
+static const char parts[] = QUOTIENT "mapping: |\n  GM\n    UB for m=37 n=43 l=4 spatial l=16@x\n      op O\n";
+
+/* They are computed in parts, none larger than their room, which sum to the whole. */
+static void parts_case(void) {
+  char text[4096];
+  test_case e = {.d = tf_diags_new()};
+  tf_npu_result r = {0};
+  int sums = 0;
+  snprintf(text, sizeof text, "%s%s", line, parts);
+  case_read(&e, text);
+  tf_npu *p = e.tree ? npu_compile(e.tree, e.d) : NULL;
+  for (size_t i = 0; p && i < p->n; i++)
+    sums += p->instr[i].op == NPU_RADD;
+  CHECK(sums >= 5 && sums <= 36); /* 3 x 3 x 4 of sixteen each */
+  if (!CHECK(p && run_values(&e, p, &r, 1e-2))) case_complain(e.d);
+  tf_npu_result_free(&r);
+  tf_npu_free(p);
+  tf_model_free(e.model);
+  tf_tree_free(e.tree);
+  tf_spec_free(e.spec);
+  tf_diags_free(e.d);
+}
+
+/* A product row by row, of more instructions than a program may have. */
+static const char rows[] =
+    "workload:\n  name: rows\n  dims: {m: 701, k: 701, n: 701}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+    "mapping: |\n  GM for m=701 n=44 k=11\n    L1\n      L0 for k=4 spatial n=16@y k=16@x\n        op C\n";
+
+/* That it is too long is told by a few hundred instructions, by none of which it is timed. */
+static void long_case(void) {
+  char text[4096];
+  test_case e = {.d = tf_diags_new()};
+  npu_terms terms;
+  snprintf(text, sizeof text, "%s%s", line, rows);
+  case_read(&e, text);
+  CHECK(e.tree && !npu_predict(e.tree, (npu_limits){INFINITY, NPU_LONGEST}, &terms, e.d));
+  CHECK(terms.counted > 0 && terms.counted < 500 && terms.work == 0);
+  CHECK(tf_diags_errors(e.d) == 1 && strstr(tf_diags_at(e.d, 0)->msg, "too long"));
+  tf_model_free(e.model);
+  tf_tree_free(e.tree);
+  tf_spec_free(e.spec);
+  tf_diags_free(e.d);
+}
+
+/* Attention of an odd number of tokens, of which UB holds few, has a plan that can be made, within the default budget.
+ */
+static void odd_case(void) {
+  static const char attention[] =
+      "workload:\n  name: attention\n  dims: {h: 4, m: 701, l: 701, a: 80, n: 80}\n  ops:\n"
+      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
+      "  - Z[h,m] += E[h,m,l]\n  - O[h,m,n] += E[h,m,l] / Z[h,m] * V[h,l,n]\n";
+  size_t len;
+  char *arch = case_file("arch-specs/npu.yaml", &len);
+  const tf_planner_opts o = {.target = "npu", .budget = {.seed = 1}};
+  test_case e = case_of(arch, attention);
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  if (!CHECK(p && p->tree && npu_fits(p->tree, e.d) && p->evals < 40000)) case_complain(e.d);
+  tf_planned_free(p);
+  case_drop(&e);
+  free(arch);
+}
+
 static int plans(void) {
   turns_case();
   later_case();
+  parts_case();
+  long_case();
+  odd_case();
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
     plan_case(workloads[i]);
   apart_case();

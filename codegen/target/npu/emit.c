@@ -211,7 +211,7 @@ tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
   if (!t->machine(o, &machine, d)) return NULL;
   tf_npu *p = npu_compile(tree, d);
   package k = {.tree = tree, .o = o, .p = p};
-  tf_emitted *e = p && npu_predict(tree, INFINITY, &k.terms, d) ? print_all(&k) : NULL;
+  tf_emitted *e = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d) ? print_all(&k) : NULL;
   if (p && !e) tf_out_of_memory(d);
   tf_npu_free(p);
   return e;

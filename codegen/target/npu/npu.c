@@ -21,7 +21,8 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   npu_terms terms;
-  npu_predict(tree, o->most_cycles > 0 ? o->most_cycles : INFINITY, &terms, d);
+  const npu_limits most = {o->most_cycles > 0 ? o->most_cycles : INFINITY, NPU_LONGEST};
+  npu_predict(tree, most, &terms, d);
   if (o->work) *o->work += terms.work;
   return terms.cycles;
 }

@@ -79,7 +79,7 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
 
 /* Aligns rows so that operands may begin there; except short rows that only transfers read, which may go element by
  * element. */
-static void lay_out(const npu_build *b, npu_bank *k) {
+void npu_bank_lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
   int64_t step = 1;
   if (k->blocks) {
@@ -223,6 +223,34 @@ static bool place_turns(npu_build *b, int memory) {
   return b->turns >= 2;
 }
 
+/* Bytes needed by turns where values within expressions take `most` bytes, or the least of which a part can be; *fewer:
+ * whether some do that took more. */
+static int64_t shrink_values(npu_build *b, int memory, int64_t most, bool *fewer) {
+  *fewer = false;
+  for (int i = 0; i < b->n_banks; i++) {
+    npu_bank *k = &b->bank[i];
+    if (k->memory != memory || !k->values_of || k->bytes <= most) continue;
+    const int64_t least = npu_least_part(b, k), bytes = least > most ? least : most;
+    *fewer |= bytes < k->bytes;
+    k->in_parts |= bytes < k->bytes;
+    k->bytes = bytes < k->bytes ? bytes : k->bytes;
+  }
+  return begin_places(b, memory, true);
+}
+
+/* Bytes needed by turns, with values within expressions in as large parts as there is room for. */
+static int64_t place_values(npu_build *b, int memory, int64_t used) {
+  int64_t most = 0;
+  bool fewer = true;
+  for (int i = 0; i < b->n_banks; i++)
+    if (b->bank[i].memory == memory && b->bank[i].values_of && b->bank[i].bytes > most) most = b->bank[i].bytes;
+  while (used > b->t.machine.memory[memory].bytes && fewer) {
+    most = most / 2 / b->t.machine.memory[memory].align * b->t.machine.memory[memory].align;
+    used = shrink_values(b, memory, most, &fewer);
+  }
+  return used;
+}
+
 /* Places of their own where there is room for two slots of each, so that no child waits for the one before, or for one
  * if children repeat.  Else those of others' by turns, if more have two slots then: a wait from child to child is one,
  * without a second slot there is one for each tile. */
@@ -232,7 +260,7 @@ static bool place(npu_build *b, int memory) {
   const bool own = begin_places(b, memory, false) <= m->bytes;
   const int single = own ? add_slots(b, memory) : INT32_MAX;
   if (single == 0 || (own && is_repeated(b))) return true;
-  const int64_t used = begin_places(b, memory, true);
+  const int64_t used = place_values(b, memory, begin_places(b, memory, true));
   if (used > m->bytes) {
     npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
              (long long)m->bytes);
@@ -247,16 +275,20 @@ static bool place(npu_build *b, int memory) {
 bool npu_banks_place(npu_build *b) {
   bool ok = true;
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].memory) lay_out(b, &b->bank[i]);
+    if (b->bank[i].memory) npu_bank_lay_out(b, &b->bank[i]);
   for (int m = 1; m < b->t.machine.n_memories; m++)
     ok = place(b, m) && ok;
+  npu_banks_empty(b);
+  return ok;
+}
+
+void npu_banks_empty(npu_build *b) {
   for (int i = 0; i < b->n_banks; i++) {
     b->bank[i].held = b->bank[i].memory == 0;
     b->bank[i].dirty = false;
     b->bank[i].slot = 0;
     b->bank[i].owner = -1;
   }
-  return ok;
 }
 
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x) {

@@ -86,6 +86,11 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
 void npu_clock_run(npu_build *b) {
   for (size_t k = 0; k < b->out->n; k++)
     issue(b->clock, b->out, &b->out->instr[k]);
+  npu_lengthen(b);
+}
+
+void npu_lengthen(npu_build *b) {
+  b->length += (double)b->out->n;
   b->out->n = 0;
 }
 
@@ -116,6 +121,7 @@ npu_terms npu_clock_terms(const npu_clock *c) {
 static void note_state(const npu_build *b, npu_pace *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
   memcpy(pace->busy, b->clock->busy, sizeof pace->busy);
+  pace->length = b->length;
   pace->n_banks = b->n_banks;
   for (int i = 0; i < b->n_banks; i++) {
     pace->held[i] = b->bank[i].held;
@@ -152,18 +158,26 @@ static void delay(npu_clock *c, const npu_pace *pace, double by) {
     }
 }
 
+void npu_clock_begin(const npu_build *b, npu_pace *pace) { pace->length = b->length; }
+
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
   npu_clock_run(b);
-  if (last <= NPU_LONG) return 0;
-  if (i == NPU_AHEAD - 1) note_state(b, pace);
-  return i == NPU_AHEAD + NPU_MEASURED - 1 ? (last - 1 - i) / NPU_MEASURED * NPU_MEASURED : 0;
+  if (i == 0) {
+    const bool many = b->length - pace->length >= NPU_MANY;
+    pace->ahead = many ? NPU_AHEAD_OF_MANY : NPU_AHEAD;
+    pace->measured = many ? NPU_MEASURED_OF_MANY : NPU_MEASURED;
+  }
+  if (last <= pace->ahead + 2 * pace->measured) return 0;
+  if (i == pace->ahead - 1) note_state(b, pace);
+  return i == pace->ahead + pace->measured - 1 ? (last - 1 - i) / pace->measured * pace->measured : 0;
 }
 
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
   for (int q = 0; q < NPU_QUEUES; q++)
     b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
+  b->length += work * (b->length - pace->length);
   delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
-  move_on(b, pace, steps / NPU_MEASURED);
+  move_on(b, pace, steps / pace->measured);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------

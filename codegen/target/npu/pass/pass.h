@@ -2,6 +2,8 @@
  * computes becomes instructions. */
 #ifndef CODEGEN_TARGET_NPU_PASS_PASS_H
 #define CODEGEN_TARGET_NPU_PASS_PASS_H
+#include <math.h>
+
 #include "codegen/target/npu/sim/program.h"
 #include "model/flow/range.h"
 
@@ -23,13 +25,23 @@ typedef struct {
   tf_ival box[TF_MAX_RANK]; /* with the padding that the vector unit reads there */
   bool held, dirty;         /* it holds `box`; which has not been written further out yet */
   bool doubled;             /* two slots if there is room */
+  int values_of;            /* 1 + the op whose expression's values it holds, for all of its dims; 0: of none */
+  bool in_parts;            /* which it holds a part at a time */
   int owner;                /* tile slice that filled it last; -1: none */
   int turn, first_turn;     /* which turn uses it; the bank of turn 0 that it stands for */
 } npu_bank;
 
 typedef struct npu_clock npu_clock;
 
+/* Of a program that is only timed: how long it may take, and how many instructions it may have. */
+typedef struct {
+  double cycles, length;
+} npu_limits;
+#define NPU_UNLIMITED ((npu_limits){INFINITY, INFINITY})
+
 enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
+/* Instructions of a program, without flags. */
+enum { NPU_LONGEST = 1 << 19 };
 
 /* The correspondence between the architecture's memories and the machine's. */
 typedef struct {
@@ -65,7 +77,11 @@ typedef struct {
   int64_t turn_bytes;
   bool weaving;     /* instructions of several turns are being made, and will change places */
   npu_clock *clock; /* NULL, or instructions are only timed, and then forgotten, */
-  double most;      /* until so many cycles have passed */
+  npu_limits most;  /* until so much has passed */
+  double length;    /* of the program so far: instructions timed or passed over */
+  bool forgets;     /* instructions are only made, and forgotten after each step */
+  bool counting;    /* instructions are only counted: of a loop the first, second and last step, the others are like the
+                       second */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -92,13 +108,13 @@ typedef struct {
   double cycles;
   int queue;
   double fill, busy, stall, drain;
-  int64_t work; /* instructions that were looked at to find them */
+  int64_t counted, work; /* instructions that were counted, and timed, to find them */
 } npu_terms;
 
 /* program.c: about the cycles after which the program that npu_compile would make will have ended, without making it:
- * of long loops some steps are looked at.  No more than what is found by then when they pass `most`.  False: as
- * npu_compile, with the reason in d; `work` holds then, too. */
-bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d);
+ * of long loops some steps are looked at.  No more than what is found by then when they pass those of `most`.  False:
+ * as npu_compile, or it would be about longer than `most`, with the reason in d; `work` holds then, too. */
+bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d);
 /* clock.c: the cycles after which the program will have ended if its flags keep nobody waiting for longer than what
  * they are for.  Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);
@@ -109,16 +125,24 @@ double npu_clock_end(const npu_clock *c);
 npu_clock *npu_clock_new(const tf_npu *p, bool loose);
 void npu_clock_free(npu_clock *c);
 npu_terms npu_clock_terms(const npu_clock *c);
+/* Counts and forgets the instructions made so far. */
+void npu_lengthen(npu_build *b);
 /* Of a loop of more than NPU_LONG steps, those before the ones that are measured, in which queues run ahead of each
  * other as far as slots allow, and how many are measured. */
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
-/* What they are measured from: when its queues were free, which banks held a box, and where it began. */
+/* The same where a step has so many instructions that slots have gone round many times when it ends. */
+enum { NPU_MANY = 4096, NPU_AHEAD_OF_MANY = 2, NPU_MEASURED_OF_MANY = 1 };
+/* What they are measured from: when its queues were free, how long the program was, which banks held a box, and where
+ * it began. */
 typedef struct {
-  double queue[NPU_QUEUES], busy[NPU_QUEUES];
+  int ahead, measured; /* steps: as above, when the first has ended */
+  double queue[NPU_QUEUES], busy[NPU_QUEUES], length;
   int n_banks;
   bool held[NPU_BANKS];
   int64_t lo[NPU_BANKS][TF_MAX_RANK];
 } npu_pace;
+/* Before a loop. */
+void npu_clock_begin(const npu_build *b, npu_pace *pace);
 /* After the i-th step of a loop, of which `last` is the last: how many steps may be passed over. */
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
 /* Passes over so many, which take `work` times as long as those measured: moves time and banks on. */
@@ -157,7 +181,12 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level);
 int npu_bank_turned(npu_build *b, int bank);
 /* Starts a new box in the next slot. */
 void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box);
-/* Places all banks, after a dry walk; false: they do not fit, which is reported. */
+/* As before a program: they hold nothing, but for tensors in global memory. */
+void npu_banks_empty(npu_build *b);
+/* Strides and bytes of rows of its extents. */
+void npu_bank_lay_out(const npu_build *b, npu_bank *k);
+/* Places all banks, after a dry walk; values within expressions in part, where they do not fit at once.  False: not
+ * even these do, which is reported. */
 bool npu_banks_place(npu_build *b);
 /* Byte of element x; bytes of the slot's begin. */
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x);
@@ -203,7 +232,18 @@ void npu_product(npu_build *b, int op, const tf_ival *range, npu_bank *const ban
 /* The operand's block or blocks, between the cube's memory and rows elsewhere. */
 void npu_move_blocks(npu_build *b, npu_bank *blocks, npu_bank *rows, const tf_ival *box, bool out);
 
+/* parts.c: the fewest bytes in which the bank holds a part of its op's values. */
+int64_t npu_least_part(const npu_build *b, const npu_bank *k);
+/* Where the bank does not hold the op's values for these ranges at once: the dim to divide, and *first: how long the
+ * first part is.  -1: it does. */
+int npu_part_dim(const npu_build *b, const npu_bank *k, const tf_ival *range, int64_t *first);
+
+/* Strides of the part for these ranges. */
+void npu_lay_out_part(const npu_build *b, npu_bank *k, const tf_ival *range);
+
 /* vector.c: any other op, for the ranges of its dims.  bank: of its reads, then of its output. */
+/* How many operations a part of it takes. */
+int npu_vector_calls(const npu_build *b, int op);
 void npu_vector_op(npu_build *b, int op, const tf_ival *range, npu_bank *const *bank);
 /* A value at hand: a number, or an operand with the elements from one value of each of an op's dims to the next. */
 typedef struct {

@@ -1,13 +1,12 @@
 /* A mapping as a program: once to find the sizes of all places, once to make the instructions, then flags. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/range_memo.h"
-
-enum { MOST_STEPS = 1 << 19 };
 
 /* A name for the assembler: letters, digits and _, none of the machine's own. */
 static const char *name_of(npu_build *b, const char *name, bool own_too) {
@@ -94,7 +93,17 @@ static bool make(npu_build *b, const tf_tree *tree) {
          tf_fail(b->d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
 }
 
-/* Whether the innermost tiles are entered not too often: each entry takes an instruction or more. */
+/* Instructions, at least, for an entry of op o's innermost tile; before all has places, one. */
+static double each_entry(const npu_build *b, int o) {
+  const npu_bank *values = b->temp[o * NPU_TEMPS] < 0 ? NULL : &b->bank[b->temp[o * NPU_TEMPS]];
+  double points = (double)npu_type_bytes(NPU_F32);
+  if (!values || !values->in_parts) return 1;
+  for (int r = 0; r < values->rank; r++)
+    points *= (double)values->ext[r];
+  return npu_vector_calls(b, o) * fmax(1, points / (double)values->bytes);
+}
+
+/* Whether the innermost tiles are entered not too often. */
 static bool is_short(npu_build *b) {
   double entries = 0;
   for (int o = 0; o < b->p->wl->n_ops; o++) {
@@ -103,9 +112,9 @@ static bool is_short(npu_build *b) {
     for (int i = 0; i < path->n; i++)
       if (b->p->tree->nodes[b->p->loops[path->loops[i]].node].level != npu_level_of(b, o))
         times *= (double)b->ev.trip[path->loops[i]];
-    entries += times;
+    entries += times * each_entry(b, o);
   }
-  if (entries > MOST_STEPS) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  if (entries > NPU_LONGEST) npu_stop(b, (tf_loc){0}, "the program would be too long");
   return b->ok;
 }
 
@@ -116,7 +125,7 @@ static bool fit(npu_build *b, const tf_tree *tree) {
   add_tensors(b);
   npu_turns_find(b);
   b->dry = true;
-  return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b);
+  return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b) && is_short(b);
 }
 
 /* All instructions, but no flags. */
@@ -135,7 +144,7 @@ void npu_build_free(npu_build *b) {
 
 static npu_build *empty(tf_diags *d) {
   npu_build *b = calloc(1, sizeof *b);
-  if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = MOST_STEPS};
+  if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = NPU_LONGEST};
   if (b && b->out && b->arena) return b;
   npu_build_free(b);
   tf_out_of_memory(d);
@@ -154,6 +163,7 @@ npu_build *npu_build_new(const tf_tree *tree, tf_diags *d) {
 
 bool npu_fits(const tf_tree *tree, tf_diags *d) {
   npu_build *b = empty(d);
+  if (b) b->forgets = true;
   const bool fits = b && run(b, tree);
   npu_build_free(b);
   return fits;
@@ -182,7 +192,25 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   return p;
 }
 
-bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d) {
+/* Whether it is not much longer than it may be, as far as a few steps of each loop tell. */
+static bool short_as_counted(npu_build *b, int64_t *counted) {
+  const double much = 1.06;
+  if (!isfinite(b->most.length) || b->turn_tile >= 0) return true;
+  const int64_t steps = b->steps;
+  const double most = b->most.length;
+  b->most.length *= much;
+  b->counting = true;
+  if (npu_walk(b) && b->length > b->most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  b->counting = false;
+  b->most.length = most;
+  b->length = 0;
+  *counted = steps - b->steps;
+  b->steps = steps;
+  npu_banks_empty(b);
+  return b->ok;
+}
+
+bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d) {
   npu_build *b = npu_build_new(tree, d);
   *terms = (npu_terms){.cycles = -1};
   if (b) {
@@ -190,7 +218,11 @@ bool npu_predict(const tf_tree *tree, double most, npu_terms *terms, tf_diags *d
     b->most = most;
     b->clock = npu_clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
-    if (b->clock && npu_walk(b)) *terms = npu_clock_terms(b->clock);
+    const bool walked = b->clock && short_as_counted(b, &terms->counted) && npu_walk(b);
+    if (walked && b->length > most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+    const int64_t counted = terms->counted;
+    if (walked && b->ok) *terms = npu_clock_terms(b->clock);
+    terms->counted = counted;
     terms->work = given - b->steps;
     npu_clock_free(b->clock);
   }

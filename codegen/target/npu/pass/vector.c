@@ -105,12 +105,14 @@ static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
                                        .type = NPU_F32,
                                        .rank = op->n_dims,
                                        .slots = 1,
+                                       .values_of = o + 1,
                                        .owner = -1};
   }
   const int turned = npu_bank_turned(b, *at);
   if (turned < 0) return number(0);
   npu_bank *k = &b->bank[turned];
   npu_bank_open(b, k, range);
+  if (k->in_parts) npu_lay_out_part(b, k, range);
   npu_term v = number(0);
   memcpy(v.step, k->stride, sizeof v.step);
   v.o = (npu_operand){.memory = k->memory, .tensor = -1, .type = NPU_F32, .at = k->at};
@@ -249,16 +251,24 @@ static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank
   return -1;
 }
 
+/* A dim of the op to be done in two parts, *first: how long the first is; -1: it is done at once. */
+static int divided(const npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, int64_t *first) {
+  const int values = b->temp[o * NPU_TEMPS], seam = seam_dim(&b->p->wl->ops[o], range, bank);
+  *first = seam < 0 ? 0 : range[seam].len / 2;
+  return seam >= 0 || values < 0 ? seam : npu_part_dim(b, &b->bank[values], range, first);
+}
+
 /* The operations of the op for the ranges of its dims; `start` has been put where its sums begin. */
 static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
   const tf_op *op = &b->p->wl->ops[o];
-  const int split = b->dry || !b->ok ? -1 : seam_dim(op, range, bank);
+  int64_t first = 0;
+  const int split = b->dry || !b->ok ? -1 : divided(b, o, range, bank, &first);
   if (split >= 0) {
     tf_ival half[TF_MAX_RANK];
     memcpy(half, range, sizeof *range * (size_t)op->n_dims);
-    half[split].len = range[split].len / 2;
+    half[split].len = first;
     run_part(b, o, half, bank);
-    half[split] = (tf_ival){half[split].lo + half[split].len, range[split].len - half[split].len};
+    half[split] = (tf_ival){half[split].lo + first, range[split].len - first};
     run_part(b, o, half, bank);
     return;
   }
@@ -269,6 +279,14 @@ static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const 
     npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
   else if (done->expr[done->n_expr - 1].what != TF_X_CALL)
     npu_vector_add(b, o, NPU_MOV, range, op->n_dims, &out, &v);
+}
+
+int npu_vector_calls(const npu_build *b, int o) {
+  const tf_op *done = done_of(b, o);
+  int calls = b->p->wl->ops[o].reduce != TF_ASSIGN;
+  for (int i = 0; i < done->n_expr; i++)
+    calls += done->expr[i].what == TF_X_CALL;
+  return calls;
 }
 
 void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {

@@ -370,8 +370,10 @@ static void in_turns(npu_build *b, int n, int loop) {
   step(b, n, loop, 0);
 }
 
-/* Whether nobody wants to know how much longer it takes. */
-static bool is_late(const npu_build *b) { return b->clock && npu_clock_end(b->clock) > b->most; }
+/* Whether nobody wants to know how much longer it takes, or is. */
+static bool is_late(const npu_build *b) {
+  return b->clock && (npu_clock_end(b->clock) > b->most.cycles || b->length > b->most.length);
+}
 
 /* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a mask leaves something.
  */
@@ -417,13 +419,29 @@ static tf_ival steps_of(npu_build *b, int n, int k) {
 /* After step i: those that are passed over. */
 static int64_t pass_over(npu_build *b, npu_pace *pace, int n, int k, int64_t i, tf_ival all) {
   const int64_t steps = npu_clock_step(b, pace, i - all.lo, all.len - 1);
-  double times = (double)steps / NPU_MEASURED;
+  double times = (double)steps / pace->measured;
   if (steps && is_uneven(b, all.len)) {
-    const int64_t measured = work_between(b, n, k, i + 1 - NPU_MEASURED, i + 1);
+    const int64_t measured = work_between(b, n, k, i + 1 - pace->measured, i + 1);
     times = (double)work_between(b, n, k, i + 1, i + 1 + steps) / (double)(measured ? measured : 1);
   }
   if (steps) npu_clock_pass(b, pace, steps, times);
   return steps;
+}
+
+static void loops(npu_build *b, int n, int k);
+
+/* Adds the instructions of the steps of the k-th loop of Tile n to those counted. */
+static void count_loop(npu_build *b, int n, int k) {
+  const int l = b->p->first_loop[n] + k;
+  const int64_t steps = b->ev.trip[l];
+  for (int64_t i = 0; i < steps && b->ok && b->length <= b->most.length; i = i == 1 && steps > 3 ? steps - 1 : i + 1) {
+    const double begin = b->length;
+    step(b, n, l, i);
+    loops(b, n, k + 1);
+    npu_lengthen(b);
+    if (i == 1 && steps > 3) b->length += (double)(steps - 3) * (b->length - begin);
+  }
+  step(b, n, l, 0);
 }
 
 static void loops(npu_build *b, int n, int k) {
@@ -431,6 +449,10 @@ static void loops(npu_build *b, int n, int k) {
   const int l = b->p->first_loop[n] + k;
   if (k == t->n_temporal) {
     node(b, t->children[0]);
+    return;
+  }
+  if (b->counting) {
+    count_loop(b, n, k);
     return;
   }
   if (!b->dry && n == b->turn_tile && k == t->n_temporal - 1) {
@@ -442,10 +464,12 @@ static void loops(npu_build *b, int n, int k) {
   /* Then the first, second and last steps have the largest boxes, and where none is left out, all banks. */
   const bool skips = b->dry && !b->p->clips && !b->p->skips;
   npu_pace pace;
+  npu_clock_begin(b, &pace);
   for (int64_t i = all.lo; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
     loops(b, n, k + 1);
     if (b->clock && !b->weaving) i += pass_over(b, &pace, n, k, i, all);
+    if (b->forgets && !b->weaving) npu_lengthen(b);
   }
   step(b, n, l, 0);
 }
@@ -529,6 +553,7 @@ bool npu_walk(npu_build *b) {
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
     if (b->ok) npu_flush(b, -1, 1);
   b->turn = 0;
-  if (b->clock) npu_clock_run(b);
+  if (b->counting) npu_lengthen(b);
+  if (b->clock && !b->counting) npu_clock_run(b);
   return b->ok;
 }
