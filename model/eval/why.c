@@ -191,7 +191,7 @@ static bool by_sums(why_log *w) {
 static bool brings_again(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
   const uint64_t skips = tf_skip_loops(m->plan, s->node);
   if (!(skips >> k & 1)) return m->scratch.cur[m->plan->path[s->node].loops[k]] > 0;
-  return !tf_skip_first(&m->ev, s->node, still & skips, m->scratch.cur);
+  return !tf_skip_first(&m->ev, s->node, still & skips, NULL, m->scratch.cur);
 }
 
 static void note(struct tf_model *m, int i, const tf_move *v) {

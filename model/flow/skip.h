@@ -46,8 +46,9 @@ int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg);
 /* Whether node n's step is skipped, in all its instances at once. */
 bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg); /* dg is changed, and restored */
 /* Whether node n's step is skipped at every earlier setting of the loops in `again` (of tf_skip_loops), with the
- * others as set.  dg: as above. */
-bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg);
+ * others as set, or slice s is not touched there in the instance that is set (NULL: any instance counts).  dg: as
+ * above. */
+bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, int64_t *dg);
 /* Whether only the walk can tell what is left out. */
 bool tf_skip_uneven(const tf_eval *ev);
 #endif

@@ -73,12 +73,13 @@ static int64_t busy_instances(tf_walker *e, int n) {
   return count;
 }
 
-/* Whether node n has run before at another setting of these loops of its path, with the other loops as now. */
-static bool brought_before(const tf_walker *e, int n, uint64_t loops) {
+/* Whether node n has run before at another setting of these loops of its path, with the other loops as now; s: and has
+ * touched this slice of it in the instance that is set. */
+static bool brought_before(const tf_walker *e, int n, uint64_t loops, const tf_slice *s) {
   const uint64_t skips = tf_skip_loops(e->p, n) & loops;
   for (uint64_t rest = loops & ~skips; rest; rest &= rest - 1)
     if (e->cur[e->p->path[n].loops[__builtin_ctzll(rest)]] != 0) return true;
-  return skips && !tf_skip_first(e->ev, n, skips, e->cur);
+  return skips && !tf_skip_first(e->ev, n, skips, s, e->cur);
 }
 
 /* All positions of node n's path, as bits. */
@@ -86,14 +87,14 @@ static uint64_t all_of(const tf_plan *p, int n) {
   return p->path[n].n ? ~UINT64_C(0) >> (TF_MAX_PATH - p->path[n].n) : 0;
 }
 
-/* Whether slice s is entered for the first time in its production at this moment: all loops within the production that
- * do not move its box are at 0. */
+/* Whether slice s is entered for the first time in its production at this moment, in the instance that is set: all
+ * loops within the production that do not move its box are at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
   const tf_path *path = &e->p->path[s->node];
   uint64_t moving = 0;
   for (int r = 0; r < e->p->wl->tensors[s->tensor].rank; r++)
     moving |= tf_slice_mask(e->p, s, r);
-  return !brought_before(e, s->node, s->inside & ~moving & path->temporal);
+  return !brought_before(e, s->node, s->inside & ~moving & path->temporal, s);
 }
 
 /* Identifies a sharing group: its parent instance, the box, and what it loads. */
@@ -228,7 +229,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow 
 /* Counts one moment of m-tile slice i, in all instances at once. */
 static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
-  bool first = first_time(e, s), any = false;
+  bool any = false;
   tf_move v = {0, 0, 0, 0};
   tf_flow busy = {0, 0, 0, 0};
   e->m->entry_class = class_of(e, s);
@@ -238,7 +239,7 @@ static void enter(tf_walker *e, int i) {
   do {
     force_made(e);
     if (touched(e, s)) {
-      enter_instance(e, i, first, &v, &busy);
+      enter_instance(e, i, first_time(e, s), &v, &busy);
       any = true;
     }
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
@@ -254,7 +255,6 @@ static void enter(tf_walker *e, int i) {
 
 static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   const tf_slice *s = &e->p->slices[i];
-  bool first = first_time(e, s);
   tf_ival box[TF_MAX_RANK], none[TF_MAX_RANK] = {{0, 0}};
   int64_t row[TF_ROW_WORDS];
   tf_move *v = &e->m->moves[i];
@@ -274,7 +274,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     }
     int64_t updates = !unit->reduce || fresh ? words : 0;
     once.update = updates;
-    once.read = updates - (first && fresh ? words : 0);
+    once.read = updates - (fresh && first_time(e, s) ? words : 0);
     add_move(v, &once);
     add_flow(e, i, &once, &e->m->flows[i]);
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
@@ -332,7 +332,7 @@ static void begin_scope(tf_walker *e, int h) {
     int o = e->p->wl->tensors[z].producer;
     if (e->p->home_scope[z] != h) continue;
     const tf_slice *out = &e->p->slices[e->p->op_slice[o] + e->p->wl->ops[o].n_reads];
-    if (!brought_before(e, h, out->inside & all_of(e->p, h))) tf_store_forget(e->st, z);
+    if (!brought_before(e, h, out->inside & all_of(e->p, h), NULL)) tf_store_forget(e->st, z);
   }
   for (int i = e->p->wl->n_ops - 1; i >= 0; i--) {
     int o = e->p->wl->topo[i];
@@ -387,7 +387,7 @@ static void add_corrected(tf_walker *e, int h) {
     const tf_slice *s = &e->p->stream[o];
     tf_ival box[TF_MAX_RANK];
     if (s->node != h) continue;
-    const bool goes_on = brought_before(e, h, s->inside & all_of(e->p, h));
+    const bool goes_on = brought_before(e, h, s->inside & all_of(e->p, h), NULL);
     first_instance(e, h);
     do {
       force_made(e);

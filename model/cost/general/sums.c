@@ -310,7 +310,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   if (k == path->n) {
-    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, e->w->cur)) tf_leaf_add(e, mult);
+    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, NULL, e->w->cur)) tf_leaf_add(e, mult);
     return;
   }
   if (p->loops[path->loops[k]].op < 0) {
