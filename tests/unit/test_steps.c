@@ -34,25 +34,15 @@ static double least_of(const op_twin *o, int k, int units) {
   return best;
 }
 
-/* The least of ops on some of the units. */
-static double on_some(const op_twin *o, unsigned set, int units) {
-  if (!(set & (set - 1))) return o[__builtin_ctz(set)].steps[units];
+/* The least of the ops of a set; whole: they have the mesh, else any so many units. */
+static double least_of_set(const op_twin *o, unsigned set, int units, bool whole) {
+  const op_twin *one = &o[__builtin_ctz(set)];
+  if (!(set & (set - 1))) return whole ? one->whole : one->steps[units];
   double best = INFINITY;
   for (unsigned part = (set - 1) & set; part; part = (part - 1) & set) {
-    best = fmin(best, on_some(o, part, units) + on_some(o, set ^ part, units));
+    best = fmin(best, least_of_set(o, part, units, whole) + least_of_set(o, set ^ part, units, whole));
     for (int n = 1; n < units; n++)
-      best = fmin(best, fmax(on_some(o, part, n), on_some(o, set ^ part, units - n)));
-  }
-  return best;
-}
-
-static double on_all(const op_twin *o, unsigned set, int units) {
-  if (!(set & (set - 1))) return o[__builtin_ctz(set)].whole;
-  double best = INFINITY;
-  for (unsigned part = (set - 1) & set; part; part = (part - 1) & set) {
-    best = fmin(best, on_all(o, part, units) + on_all(o, set ^ part, units));
-    for (int n = 1; n < units; n++)
-      best = fmin(best, fmax(on_some(o, part, n), on_some(o, set ^ part, units - n)));
+      best = fmin(best, fmax(least_of_set(o, part, n, false), least_of_set(o, set ^ part, units - n, false)));
   }
   return best;
 }
@@ -89,7 +79,7 @@ static void compare(int n, const int *length, const double *mesh) {
       o[i].steps[u] = least_of(&o[i], 0, u);
     points += (double)length[0] * length[i + 1] * length[i + 2];
   }
-  const double twin = on_all(o, (1u << n) - 1, units), got = tf_least_steps(&need, mine, mesh, 0);
+  const double twin = least_of_set(o, (1u << n) - 1, units, true), got = tf_least_steps(&need, mine, mesh, 0);
   CHECK(got <= twin * (1 + 1e-12)); /* a lower bound, */
   CHECK(got >= points / units * (1 - 1e-12));
   if (n == 1) CHECK(got == twin); /* exact for one op, */
