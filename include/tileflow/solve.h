@@ -26,8 +26,9 @@ typedef struct {
   tf_objective objective;
   tf_budget budget; /* the seed is not used */
   bool alone;       /* start without an incumbent from a short search */
-  int64_t after;    /* evaluations, of what the budget then leaves, for a search that begins with the result, where the
-                       space is exhausted and nothing is proved of all mappings; 0: none */
+  int64_t after;    /* evaluations, of what the budget leaves, for a search of all mappings that begins with the result
+                       where that is not near the bound; with a time limit, as many as it allows.  Where the first
+                       mappings are not near it, half of the budget is left for that.  0: none */
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
 } tf_solve_opts;
 

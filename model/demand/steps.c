@@ -144,8 +144,7 @@ static double least_of_one(const search *s, int o) {
   return of.nodes >= 0 ? fmax(of.best, least) : least;
 }
 
-/* ---- staircases ---------------------------------------------------------------------------------------------------
- */
+/* ---- staircases ------------------------------------------------------------------------------------------------ */
 /* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are kept as logarithms. */
 #define EDGE 1.002
 typedef struct {

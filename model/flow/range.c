@@ -46,6 +46,12 @@ bool tf_op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
   return op_idle(ev, o, n, dg);
 }
 
+bool tf_slice_touched(const tf_eval *ev, const tf_slice *s, const int64_t *dg) {
+  for (int i = 0; i < s->n_touch; i++)
+    if (!tf_op_idle(ev, s->touch[i].op, s->node, dg)) return true;
+  return false;
+}
+
 tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg) {
   tf_ival v = {0, 0};
   tf_memo_begin(ev->plan);

@@ -73,6 +73,8 @@ int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 
 /* Whether op o has an empty range, hence no points, on entry to node n. */
 bool tf_op_idle(const tf_eval *ev, int o, int n, const int64_t *dg);
+/* Whether some op whose reads or writes make up the slice has points on entry to its node. */
+bool tf_slice_touched(const tf_eval *ev, const tf_slice *s, const int64_t *dg);
 
 /* Path positions (of node n's path) on which these ranges depend: of a dim of op o at node n. */
 uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n);

@@ -244,12 +244,6 @@ bool tf_skip_divides(const tf_eval *ev, int n) {
   return true;
 }
 
-static bool touched(const tf_eval *ev, const tf_slice *s, const int64_t *dg) {
-  for (int i = 0; i < s->n_touch; i++)
-    if (!tf_op_idle(ev, s->touch[i].op, s->node, dg)) return true;
-  return false;
-}
-
 bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, int64_t *dg) {
   const tf_path *path = &ev->plan->path[n];
   const int node = ev->plan->skips->node[n].at;
@@ -268,7 +262,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   for (int k = 0; k < path->n; k++)
     kept[k] = dg[path->loops[k]];
   while (first && step_back(ev, path, again, dg))
-    first = tf_skip_out(ev, node, dg) || (s && !touched(ev, s, dg));
+    first = tf_skip_out(ev, node, dg) || (s && !tf_slice_touched(ev, s, dg));
   for (int k = 0; k < path->n; k++)
     dg[path->loops[k]] = kept[k];
   return first;

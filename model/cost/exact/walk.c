@@ -116,12 +116,6 @@ static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, 
   return n;
 }
 
-static bool touched(const tf_walker *e, const tf_slice *s) {
-  for (int i = 0; i < s->n_touch; i++)
-    if (!tf_op_idle(e->ev, s->touch[i].op, s->node, e->cur)) return true;
-  return false;
-}
-
 static int64_t volume(const tf_ival *box, int rank) {
   int64_t v = 1;
   for (int r = 0; r < rank; r++)
@@ -238,7 +232,7 @@ static void enter(tf_walker *e, int i) {
   first_instance(e, s->node);
   do {
     force_made(e);
-    if (touched(e, s)) {
+    if (tf_slice_touched(e->ev, s, e->cur)) {
       enter_instance(e, i, first_time(e, s), &v, &busy);
       any = true;
     }
@@ -262,7 +256,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   first_instance(e, s->node);
   do {
     force_made(e);
-    if (!touched(e, s)) continue;
+    if (!tf_slice_touched(e->ev, s, e->cur)) continue;
     tf_slice_box(e->ev, s, e->cur, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
@@ -391,7 +385,7 @@ static void add_corrected(tf_walker *e, int h) {
     first_instance(e, h);
     do {
       force_made(e);
-      if (!touched(e, s)) continue;
+      if (!tf_slice_touched(e->ev, s, e->cur)) continue;
       tf_slice_box(e->ev, s, e->cur, box);
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
       e->m->treated[2 * o] += words;
@@ -442,7 +436,7 @@ static void note_held(tf_walker *e, int n) {
     for (int i = v->first; i < v->first + v->n_slices; i++) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
-      if (!touched(e, s)) continue;
+      if (!tf_slice_touched(e->ev, s, e->cur)) continue;
       tf_slice_box(e->ev, s, e->cur, box);
       bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
