@@ -67,7 +67,7 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
 }
 
 cu_tile cu_tile_of(const ir_buffer *b) {
-  cu_tile t = {.rows = b->extent[b->rows], .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
+  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
   if (!b->plain && t.pieces % 8 == 0)
     t.mask = 7;

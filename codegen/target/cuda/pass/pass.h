@@ -18,8 +18,9 @@ enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 /* sm_90a: rows that two warpgroups multiply together in a block, 16 a warp, and that one has by itself where they
  * multiply blocks in turn; warps of each; columns at most; bytes of a row of a tile
  * that boxes fill, and of those that an instruction multiplies at a time; the multiple of bytes that steps of tensors
- * must be of; ranks that a box may have, and its length along each; bytes of shared memory, of which tiles that leave
- * and barriers (two for each of 8 tiles of 8 products, and for those that last) take some. */
+ * must be of; ranks that a box may have, its length along each, and elements from one that it takes to the next; bytes
+ * of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8 products, and for those that
+ * last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
   CU_TURN_ROWS = CU_GROUP_ROWS / 2,
@@ -29,7 +30,8 @@ enum {
   CU_STEP_BYTES = 32,
   CU_BOX_BYTES = 16,
   CU_BOX_RANKS = 5,
-  CU_BOX_SIDE = 256
+  CU_BOX_SIDE = 256,
+  CU_BOX_STEP = 8
 };
 enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 32 * 1024, CU_BARRIER_BYTES = 1152 };
 extern const ir_platform low_cuda_platform;

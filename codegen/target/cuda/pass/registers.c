@@ -112,7 +112,7 @@ static bool find_live(lane *t) {
       if (l.last > is.last) is.last = l.last;
     }
     for (int i = is.first; i <= is.last; i++)
-      t->live[i] += (double)(at->extent[at->rows] * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
+      t->live[i] += (double)(ir_matrix_rows(at) * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
   }
   return touches;
 }
@@ -132,7 +132,7 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]], *a = from(t, s, f->a);
   const cu_mma *mma = cu_mma_of(t->p);
   const bool made = a->space == CU_FRAGMENT; /* its rows are: nothing is loaded of them */
-  const double rows = (double)out->extent[out->rows] / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
+  const double rows = (double)ir_matrix_rows(out) / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
                steps = (double)cu_steps_at_a_time(t->p, s);
   const double loaded = steps * ((made ? 0 : 4 * rows) + 2 * eights);
   const bool bytes = mma->kernel.group == 4, far = !made && !(a->matrix && a->role == IR_COPIED);

@@ -9,7 +9,7 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;          /* the warp's */
+  ir_range m, n;          /* the warp's; of stacked rows m are their numbers */
   const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
   const ir_body *body;    /* its body: where values are let */
   const ir_body *outside; /* what is around the region */
@@ -113,10 +113,15 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
   b->plain = cu_is_wmma(w->p);
   b->words = 1;
+  b->stack = side->stack;
+  for (int r = 0; r < b->rank; r++)
+    b->extent[r] = 1;
+  for (int j = 0; b->stack && j < b->stack->n; j++)
+    b->words *= b->extent[b->stack->at[j]] = (b->stack->length[j] - 1) * b->stack->step[j] + 1;
   for (int r = 0; r < b->rank; r++) {
-    const bool is = r == b->rows || r == b->columns;
+    const bool is = (!b->stack && r == b->rows) || r == b->columns;
     const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
-    b->words *= b->extent[r] = is ? (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel : 1;
+    if (is) b->words *= b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
   }
 }
 
@@ -162,11 +167,20 @@ static bool has_moving(const cu_work *t) {
 
 /* ---- products -------------------------------------------------------------------------------------------- */
 
+/* Of stacked rows a warp has some in the middle of ranges that are the block's. */
+static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
+  int at[IR_MOST_STACKED] = {0};
+  if (!p->g->stacked) return NULL;
+  for (int i = 0; i < p->g->n_stack; i++)
+    at[i] = low_find_dim(op_of(p, s), p->g->stack_dim[i]);
+  return cu_stack_of(p->g, at, p->g->rows, p->m.lo);
+}
+
 static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   const tf_op *op = op_of(p, s);
   ir_range *r = cu_ranges(p->w, s);
   for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
-    if (op->dims[k] == p->g->dim_m) r[k] = p->m;
+    if (op->dims[k] == p->g->dim_m && !p->g->stacked) r[k] = p->m;
     if (op->dims[k] == p->g->dim_n) r[k] = p->n;
   }
   return r;
@@ -202,6 +216,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   cu_note *note = s ? cu_edit(w->p, s) : NULL;
   if (note) {
     s->nest.from = from;
+    s->stack = warp_stack(p, s);
     note->fragments = roles;
     cu_set_fresh(w, t->s, s, at->step);
   }
@@ -340,6 +355,7 @@ static void loop(spmd *p, ir_stmt *s) {
 static void points(const spmd *p, const ir_stmt *s) {
   const low_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
+  if (again) again->stack = warp_stack(p, again);
   if (again && s->kind == IR_SAVE && p->g->groups) {
     cu_note *note = cu_edit(p->w->p, again);
     if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
@@ -371,8 +387,10 @@ static void set_fragments(const spmd *p) {
     ir_buffer *b = &p->w->p->buffers[i];
     if (!p->g->own[i]) continue;
     b->space = CU_FRAGMENT;
-    b->base[b->rows] = p->m.lo;
-    b->extent[b->rows] = p->g->rows;
+    if (b->stack)
+      b->stack = cu_stack_of(p->g, b->stack->at, p->g->rows, ir_number(0));
+    else
+      b->base[b->rows] = p->m.lo, b->extent[b->rows] = p->g->rows;
     if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
     if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
     b->words = 1;
@@ -400,7 +418,7 @@ void cu_region_make(lowering *w, cu_region *g) {
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
   const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
+  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

@@ -78,6 +78,45 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
   return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
 }
 
+/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.  False: several do,
+ * or backwards, or a dim of the columns or the sum. */
+static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim, int64_t *step) {
+  const tf_op *op = op_of(g, t);
+  bool ok = true;
+  *dim = -1;
+  for (int i = 0; i < ix->n_terms && ok; i++) {
+    const int x = ix->terms[i].dim;
+    ok = x != op->dims[t->roles.n] && x != op->dims[t->roles.k];
+    if (!cu_is_row(g, x)) continue;
+    ok &= *dim < 0 && ix->terms[i].coef > 0;
+    *dim = x, *step = ix->terms[i].coef;
+  }
+  return ok;
+}
+
+bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.a];
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
+  int at[IR_MOST_STACKED], n = 0;
+  int64_t step[IR_MOST_STACKED];
+  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a)) || last < 1) return false;
+  for (int r = 0; r < last; r++) {
+    int dim = -1;
+    int64_t by = 1;
+    if (!stacked_in(g, t, &ref->index[r], &dim, &by)) return false;
+    if (dim < 0) continue;
+    if (n == g->n_stack || dim != g->stack_dim[n]) return false;
+    step[n] = by, at[n++] = r;
+  }
+  if (n < g->n_stack || cu_alone(&ref->index[last]) != op->dims[t->roles.k]) return false;
+  ir_stack *stack = cu_stack_of(g, at, g->rows * g->warps_m, ir_number(0));
+  for (int i = 0; stack && i < n; i++)
+    stack->step[i] = step[i];
+  side->stack = stack, side->rows = at[n - 1];
+  return stack != NULL;
+}
+
 /* Whether its box is the same in all steps of the region's loops. */
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
