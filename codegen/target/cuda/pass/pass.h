@@ -160,6 +160,9 @@ bool cu_is_region(const ir_program *p, const ir_stmt *loop);
 bool cu_is_groups(const ir_stmt *part);
 bool cu_is_in_turns(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
+/* ring.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.  False: they
+ * are none. */
+bool cu_half_of_stack(const ir_stack *all, ir_stack *half);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
 bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);
