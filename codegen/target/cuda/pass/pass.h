@@ -75,6 +75,14 @@ int64_t cu_sums_up(const ir_program *p, int64_t n);
 /* Whether a nest is a product of matrices for the program's instruction and which dims are its; its other dims may have
  * more settings than one. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
+/* Whether an index of the read has the dim. */
+bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim);
+/* The read of a convolution that moves as a window does, with output and summed dims in one index, where the other read
+ * has columns of its own (not depthwise) and both have eight channels or more; -1: the op is none. */
+int cu_window(const tf_workload *wl, const tf_op *op);
+/* The same of a convolution (cu_window) whose pixels are rows, along several dims, whatever the order of the output's,
+ * and whose sum goes along channels; m is one of the dims. */
+bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t);
 /* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
  * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
 typedef struct {
@@ -152,6 +160,9 @@ bool cu_is_region(const ir_program *p, const ir_stmt *loop);
 bool cu_is_groups(const ir_stmt *part);
 bool cu_is_in_turns(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
+/* ring.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.  False: they
+ * are none. */
+bool cu_half_of_stack(const ir_stack *all, ir_stack *half);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
 bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);

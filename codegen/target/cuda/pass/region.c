@@ -8,6 +8,11 @@ enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* floats per lane: for one buffer;
 
 static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->tree->workload->ops[s->op]; }
 
+/* Of stacked rows a convolution's pixels are rows. */
+static bool roles_of(const cu_region *g, const ir_stmt *s, cu_matrices *t) {
+  return (g->stacked && cu_roles_of_pixels(g->p, s, t)) || cu_roles(g->p, s, t);
+}
+
 /* Collects the statements that may be part of it, and the variables that they set. */
 static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
   for (int i = 0; i < n; i++) {
@@ -19,7 +24,7 @@ static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop)
       if (!collect(g, s[i]->body.s, s[i]->body.n, s[i])) return false;
     } else if (ir_facts_of(s[i])->points && g->n_points < CU_MOST_WORK) {
       g->point[g->n_points++] = s[i];
-      if (!cu_roles(g->p, s[i], &t)) continue;
+      if (!roles_of(g, s[i], &t)) continue;
       if (g->n_work == CU_MOST_PRODUCTS) return false;
       g->work[g->n_work++] = (cu_work){.s = s[i], .roles = t, .loop = loop};
     } else {
@@ -85,21 +90,12 @@ static bool find_rows(cu_region *g) {
   return is_common(g, g->dim_m, &g->m);
 }
 
-/* Whether an index of the read has the dim. */
-static bool has_dim(const cu_region *g, const tf_ref *ref, int dim) {
-  bool any = false;
-  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
-    for (int i = 0; i < ref->index[r].n_terms; i++)
-      any |= ref->index[r].terms[i].dim == dim;
-  return any;
-}
-
 /* Whether the dim at that position goes along rows of the product: it moves its a alone, and has more than one setting.
  */
 static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
   const tf_op *op = op_of(g, t->s);
   return k >= 0 && k < op->n_out_dims && k != t->roles.n && t->s->range[k].most > 1 &&
-         !has_dim(g, &op->reads[t->roles.b], op->dims[k]);
+         !cu_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
 }
 
 /* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that is an index by itself
@@ -200,7 +196,7 @@ static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
 static bool fits(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
-  const bool product = cu_roles(g->p, s, &t);
+  const bool product = roles_of(g, s, &t);
   const int n = cu_accesses(g->p, s, a);
   if (n < 0 || (!product && !is_row_work(g, s))) return false;
   for (int i = 0; i < n; i++) {
@@ -215,7 +211,7 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
-  if (cu_roles(g->p, s, &t)) {
+  if (roles_of(g, s, &t)) {
     const tf_op *op = op_of(g, s);
     const int n = cu_accesses(g->p, s, a);
     for (int i = 0; i < n; i++) {
@@ -282,7 +278,7 @@ static bool find_columns(cu_region *g) {
   }
   for (int i = 0; i < g->n_points && ok; i++)
     ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
-         cu_roles(g->p, g->point[i], &(cu_matrices){0});
+         roles_of(g, g->point[i], &(cu_matrices){0});
   for (int b = 0; b < g->p->n_buffers && ok; b++)
     ok = !g->own[b] || g->p->buffers[b].columns >= 0;
   if (!ok) g->dim_n = -1;
@@ -311,7 +307,7 @@ static bool fits_wmma(const cu_region *g) {
   for (int i = 0; i < g->n_work && ok; i++)
     ok = g->work[i].side[0].tile && g->work[i].side[1].tile;
   for (int i = 0; i < g->n_points && ok; i++)
-    ok = g->point[i]->kind == IR_SAVE || cu_roles(g->p, g->point[i], &(cu_matrices){0});
+    ok = g->point[i]->kind == IR_SAVE || roles_of(g, g->point[i], &(cu_matrices){0});
   return ok;
 }
 

@@ -65,6 +65,24 @@ static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
          low_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
 }
 
+bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
+  const int64_t inner = ir_stack_rows(all) / all->length[0];
+  *half = *all;
+  half->length[0] = CU_TURN_ROWS / inner;
+  return ir_stack_rows(all) == CU_GROUP_ROWS && CU_TURN_ROWS % inner == 0;
+}
+
+/* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor does. */
+static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
+  const ir_buffer *to = &g->p->buffers[s->save.to];
+  const ir_stack *t = g->p->buffers[s->save.from].stack;
+  ir_stack half;
+  bool ok = g->warps < CU_WARPS || cu_half_of_stack(t, &half);
+  for (int i = 0; i < t->n && ok; i++)
+    ok = ends_with(lets, &g->stack[i], to->extent[t->at[i]], g->stack[i].most);
+  return ok;
+}
+
 bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const tf_op *op = &g->p->tree->workload->ops[s->op];
   const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
@@ -72,11 +90,12 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to) ||
       !begins_well(g, to, s->range[last].lo))
     return false;
-  bool ok = !g->stacked && from->columns == last && op->dims[from->rows] == g->dim_m;
+  bool ok = from->columns == last && cu_is_row(g, op->dims[from->rows]);
   for (int k = 0; k <= last && ok; k++)
-    ok = k == from->rows || k == last || (s->range[k].most == 1 && s->range[k].exact);
-  return ok && ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps) &&
-         ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
+    ok = cu_is_row(g, op->dims[k]) || k == last || (s->range[k].most == 1 && s->range[k].exact);
+  ok = ok &&
+       (g->stacked ? is_box_of_rows(g, lets, s) : ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps));
+  return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
 /* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may be longer than the

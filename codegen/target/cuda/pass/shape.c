@@ -21,16 +21,35 @@ static bool awaits_blocks(const lowering *w, int o) {
   return awaits;
 }
 
+/* Whether the op is a convolution for tensor cores whose output has its columns, channels, innermost. */
+static bool has_channels_last(const lowering *w, const tf_op *op) {
+  const tf_workload *wl = w->plan->wl;
+  const int window = cu_mma_of(w->p) && !cu_is_wmma(w->p) ? cu_window(wl, op) : -1;
+  return window >= 0 && !cu_moves(wl, &op->reads[window], op->dims[op->n_out_dims - 1]);
+}
+
+/* Whether an output dim that moves both operands (groups) has several settings here: a product of matrices has one. */
+static bool has_groups(const lowering *w, int o) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = &wl->ops[o];
+  bool any = false;
+  for (int k = 0; k < op->n_out_dims; k++)
+    any |= w->cur[o * wl->n_dims + op->dims[k]].most > 1 && cu_moves(wl, &op->reads[0], op->dims[k]) &&
+           cu_moves(wl, &op->reads[1], op->dims[k]);
+  return any;
+}
+
 bool low_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
+  const bool pixels = has_channels_last(w, op);
   int64_t points = 1, last = 1;
-  if (awaits_blocks(w, o)) return false;
+  if (awaits_blocks(w, o) || (pixels && has_groups(w, o))) return false;
   for (int k = 0; k < op->n_out_dims; k++) {
     last = w->cur[o * w->plan->wl->n_dims + op->dims[k]].most;
     if (__builtin_mul_overflow(points, last, &points)) return false;
   }
   /* what warpgroups multiply at a time, of a larger output no more */
-  if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
+  if (w->p->machine.groups && last <= cu_group_columns(w->p) && (last > CU_FRAGMENT_SIDE || pixels))
     return points / last <= CU_GROUP_ROWS;
   return points <= MOST_POINTS;
 }

@@ -36,16 +36,25 @@ static box_rows along(int rank, int64_t n_rows) {
   return b;
 }
 
-/* Of a tile; divided: in so many parts. */
-static box_rows of_tile(const ir_buffer *to, int64_t divided) {
-  const ir_stack *stack = to->stack;
-  if (!stack) return along(to->rows, ir_matrix_rows(to) / divided);
+static box_rows of_stack(const ir_stack *stack) {
   box_rows b = along(-1, 1);
   for (int i = 0; i < stack->n; i++) {
     b.length[stack->at[i]] = stack->length[i], b.step[stack->at[i]] = stack->step[i];
     b.in_steps |= stack->step[i] > 1;
   }
   return b;
+}
+
+/* Of a tile; divided: in so many parts. */
+static box_rows of_tile(const ir_buffer *to, int64_t divided) {
+  return to->stack ? of_stack(to->stack) : along(to->rows, ir_matrix_rows(to) / divided);
+}
+
+/* Of what leaves: a warpgroup's rows. */
+static box_rows of_rows(const ir_buffer *from, bool in_turns) {
+  ir_stack half;
+  if (!from->stack) return along(from->rows, CU_GROUP_ROWS / 2);
+  return of_stack(in_turns || !cu_half_of_stack(from->stack, &half) ? from->stack : &half);
 }
 
 /* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A box in steps is as
@@ -107,7 +116,7 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
     }
   if (g->leaving.save) {
     const ir_stmt *s = g->leaving.save;
-    make(&m, "out", s->save.to, s->save.to, along(p->buffers[s->save.from].rows, CU_GROUP_ROWS / 2));
+    make(&m, "out", s->save.to, s->save.to, of_rows(&p->buffers[s->save.from], g->in_turns));
   }
   fprintf(out,
           "  if (cudaGetDevice(&device) != cudaSuccess ||\n"
