@@ -4,8 +4,9 @@
 
 enum { MOST_DIMS = 64 };
 /* What a box that does not divide its dim costs beside one that does: its last ones have idle rows, and code of their
- * own. */
-static const double ragged_cost = 0.05;
+ * own.  And one of more rows than a warpgroup has whose halves are no boxes: it leaves element by element. */
+static const double ragged_cost = 0.05, scattered_cost = 0.05;
+enum { HALF = 64 };
 
 bool cu_box_moves(const tf_workload *wl, const tf_ref *ref, int dim) {
   bool any = false;
@@ -101,8 +102,18 @@ static bool is_longer(const fit *t) {
   return false;
 }
 
+/* Whether the rows of each warpgroup are a box. */
+static bool has_halves(const cu_box *b) {
+  int64_t rows = 1, inner = 1;
+  for (int i = b->n - 1; i >= 0; i--) {
+    if (b->side[i] > 1) inner = rows;
+    rows *= b->side[i];
+  }
+  return rows <= HALF || (rows == 2 * HALF && HALF % inner == 0);
+}
+
 static void look(fit *t) {
-  double boxes = 1, worth = 1;
+  double boxes = 1, worth = has_halves(&t->at) ? 1 : 1 + scattered_cost;
   for (int i = 0; i < t->at.n; i++) {
     const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
     boxes *= (double)parts(extent, t->at.side[i]);
