@@ -243,7 +243,8 @@ thesis() {
 
 # Small random workloads, as the emulator's tests have them (tests/kernels/cuda/draw.awk).  24 that are all of warpgroups (tests/kernels/cuda/bench.sh):
 # eight products (four in clusters, two in turn), eight of attention, four chains (two in clusters) and four products of float8 (two in clusters).
-# And 12 of others: four of each kind, and of each type two.
+# And 12 of others: four of each kind, and of each type two.  And eight convolutions, four of them of warpgroups: in one to three dims, three in clusters, one
+# in turn.
 smoke() {
   . tests/kernels/cuda/gpu.sh
   gpu >"$work/gpu.yaml"
@@ -261,6 +262,13 @@ smoke() {
     [ $((seed % 3)) = 2 ] && kind=attention
     draw_smoke "$seed-$1" $kind $seed gpu
     shift
+  done
+  for seed in 9 15 17 37; do
+    draw_smoke "conv-$seed-sm90a" conv $seed pairs -v groups=1
+  done
+  for type in bf16 f16 int8 tf32; do
+    seed=$((seed + 1))
+    draw_smoke "conv-$seed-$type" conv $seed gpu
   done
 }
 

@@ -126,7 +126,7 @@ class Conv:
         for at in itertools.product(*map(range, window)):
             places = tuple(slice(self.dilation * a, self.dilation * a + self.stride * (n - 1) + 1, self.stride) for a, n in zip(at, sizes))
             out = out + torch.einsum("...gc,gkc->...gk", x[(slice(None), *places)], w[(slice(None), slice(None), *at)])
-        return out
+        return out if self.grouped else out.squeeze(-2)
 
     def torch(self, t):
         """cuDNN, on views of the same memory (channels_last, which conv1d does not have)."""

@@ -70,11 +70,12 @@ function attention() {
   out(in_ "  SMEM for m=" r " n=" n " l=" w "\n" in_ "    op O")
 }
 
-# Rows of a block along `dims` dims behind the batch, `images` of which a block has: so many for warpgroups, else few.
+# Rows of a block along `dims` dims behind the batch, `images` of which a block has: so many for warpgroups, half of the time all of them in
+# halves that are boxes; else few.
 function sides(dims, images) {
-  left = int((groups ? 34 + draw(95) : 2 + draw(60)) / images)
+  whole = groups && draw(2); left = int((whole ? 128 : groups ? 34 + draw(95) : 2 + draw(60)) / images)
   for (i = 1; i <= dims; i++) {
-    side[i] = i == dims ? left : 1 + draw(dims == 2 ? 10 : 4)
+    side[i] = i == dims ? left : whole ? 2 ^ draw(4) : 1 + draw(dims == 2 ? 10 : 4)
     if (side[i] > left) side[i] = left
     if (side[i] < 1) side[i] = 1
     left = int(left / side[i])
