@@ -57,7 +57,7 @@ TENSORS='I: {pad: [0, 1, 1, 1, 0]}'
 convolution volume bf16 'n: 1, t: 4, p: 8, q: 8, k: 64, c: 32, u: 3, r: 3, s: 3' '  - O[n,t,p,q,k] += I[n,t+u-1,p+r-1,q+s-1,c] * W[k,u,r,s,c]' 't=2' 't=2 p=8 q=8 k=64 c=32 u=3 r=3 s=3'
 # What boxes do not take: channels that are not innermost, in either operand; longer steps.
 TENSORS='I: {pad: [0, 0, 1, 1]}'
-convolution planes bf16 'n: 1, p: 14, q: 28, k: 64, c: 32, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2 q=4' 'p=7 q=14 k=64 c=32 r=3 s=3' \
+convolution planes bf16 'n: 1, p: 14, q: 28, k: 64, c: 32, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2 q=2' 'p=7 q=14 k=64 c=32 r=3 s=3' \
   "rows of several dims whose operand does not have the sum's neighbours side by side (channels last)"
 TENSORS='I: {pad: [0, 1, 1, 0]}'
 convolution apart bf16 'n: 2, p: 16, q: 14, k: 64, c: 32, r: 3, s: 3' "  - O[n,p,q,k] += $window * W[k,c,r,s]" 'n=2 p=3' 'p=7 q=14 k=64 c=32 r=3 s=3' \
