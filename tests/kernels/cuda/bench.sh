@@ -32,8 +32,10 @@ has() {
 [ "$(wc -l <"$work/smoke.tsv")" = 44 ] || fail "44 small cases"
 has 'smoke-*' setmaxnreg 28
 has 'smoke-conv-*' setmaxnreg 4
-has 'smoke-conv-*' START_CLUSTERS.part 3
+has 'smoke-conv-*' START_CLUSTERS.part 1
 has 'smoke-conv-*' blocks_begun 1
+has 'smoke-conv-*' 'store_box(&' 2
+has 'smoke-conv-*-sm90a' 'for (int64_t part_' 1
 has 'smoke-attention-*' setmaxnreg 8
 has 'smoke-f8-*' setmaxnreg 4
 has 'smoke-*' START_CLUSTERS.part 8

@@ -87,6 +87,8 @@ function conv() {
   dims = draw(2) ? 2 : 1 + draw(3); last = groups || draw(2); g = draw(4) ? 1 : 2 + draw(2); split("p q o", point, " ")
   k = size(2, 40); c = draw(4) ? size(2, 40) : 65 + draw(70); tk = 1 + draw(2); images = 1 + draw(2); tn = 1 + draw(2)
   if (groups) { k = tk * eights(6); c = eights(draw(4) ? 6 : 17) }
+  tail = draw(3) == 0; parts = tail || draw(4) ? 1 : 2 + draw(2)
+  if (groups && parts > 1) c = 64 * (1 + draw(2)); c *= parts
   sides(dims, images)
   at = pts = win = pads = shape = ext = trips = box = ""
   for (i = 1; i <= dims; i++) {
@@ -99,13 +101,12 @@ function conv() {
   n = tn * images - (tn > 1 ? draw(images) : 0); gr = g > 1 ? "g," : ""; gs = g > 1 ? ", " g : ""; gp = g > 1 ? ", 0" : ""
   out("  dims: {n: " n ext (g > 1 ? ", g: " g : "") ", k: " k ", c: " c "}")
   out("  tensors: {I: {pad: [0" (last ? pads gp ", 0" : gp ", 0" pads) "], shape: [" n (last ? shape gs ", " c : gs ", " c shape) "]}}\n  ops:")
-  tail = draw(3) ? "" : "relu gelu"; made = tail ? "A" : "O"
   o = last ? "[n" pts "," gr "k]" : "[n," gr "k" pts "]"
   out("  - \"O" o " += I[n" (last ? at ", " gr "c]" : ", " gr "c" at "]") " * W[" (last ? gr "k" win ",c" : gr "k,c" win) "]\"")
   if (tail) out("  - \"B" o " = O" o " * S[" gr "k] + V[" gr "k]\"\n  - \"A" o " = " (draw(2) ? "relu" : "gelu") "(B" o ")\"")
-  out("mapping: |\n  HBM for n=" up(n, images) trips (g > 1 ? " g=" g : "") " k=" tk (tail ? "\n    Seq keep O@SMEM B@SMEM" : ""))
+  out("mapping: |\n  HBM for n=" up(n, images) trips (g > 1 ? " g=" g : "") " k=" tk (parts > 1 ? " spatial c=" parts "@x" : "") (tail ? "\n    Seq keep O@SMEM B@SMEM" : ""))
   kk = up(k, tk); in_ = tail ? "  " : ""; row = box; gsub(/ [a-z]r=[0-9]*/, "", row)
-  out(in_ "    SMEM for n=" images box " k=" kk " c=" c "\n" in_ "      op O")
+  out(in_ "    SMEM for n=" images box " k=" kk " c=" c / parts "\n" in_ "      op O")
   if (tail) out("      SMEM for n=" images row " k=" kk "\n        op B\n      SMEM for n=" images row " k=" kk "\n        op A")
 }
 

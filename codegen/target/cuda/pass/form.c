@@ -346,6 +346,15 @@ static int sum_of(const former *f, int group) {
   return ops_of(f, group) == 1 ? best : -1;
 }
 
+/* Steps of the group's only product over what it sums besides; at least 1, and no more than need be told apart. */
+static int64_t steps_beside(const former *f, int group, int sum) {
+  int64_t steps = 1;
+  for (int i = 0; i < f->n; i++)
+    for (int k = op_at(f, i)->n_out_dims; f->group[i] == group && k < op_at(f, i)->n_dims; k++)
+      if (op_at(f, i)->dims[k] != sum && steps < LEAST_PIECES) steps *= f->wl->dims[op_at(f, i)->dims[k]].extent;
+  return steps;
+}
+
 /* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by them. */
 static bool may_share(former *f, int group, size of, int64_t n) {
   const tf_memory *home = &f->arch->memories[f->home];
@@ -358,7 +367,9 @@ static bool may_share(former *f, int group, size of, int64_t n) {
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
   if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES;
   const int sum = sum_of(f, group);
-  return sum >= 0 && f->wl->dims[sum].extent % n == 0 && f->wl->dims[sum].extent / n >= LEAST_PIECES * SUM &&
+  if (sum < 0 || f->wl->dims[sum].extent % n != 0) return false;
+  const int64_t piece = f->wl->dims[sum].extent / n;
+  return piece >= SUM && piece * steps_beside(f, group, sum) >= LEAST_PIECES * SUM &&
          (n <= home->mesh[0] || n <= home->mesh[1]);
 }
 
