@@ -123,6 +123,33 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart: weights
+ * with the window innermost. */
+static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.b];
+  const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  side->rows = side->columns = -1;
+  if (!g->stacked || !is_outside(g, cu_from(g->p, t->s, t->roles.b))) return false;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    const int dim = cu_alone(&ref->index[r]);
+    for (int j = 0; j < ref->index[r].n_terms; j++)
+      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k)) return false;
+    if (dim == n) side->rows = r;
+    if (dim == k) side->columns = r;
+  }
+  ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  if (!stack) return false;
+  *stack = (ir_stack){.n = 1,
+                      .at = {side->rows},
+                      .length = {t->s->range[t->roles.n].most},
+                      .step = {1},
+                      .count = length_of(g, t, n),
+                      .first = ir_number(0)};
+  side->stack = stack;
+  return true;
+}
+
 /* Whether its box is the same in all steps of the region's loops. */
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
@@ -174,7 +201,8 @@ static bool plan_one(const cu_region *g, cu_work *t) {
   for (int i = 0; i < 2; i++) {
     cu_operand *side = &t->side[i];
     const bool stacked = i == 0 && g->stacked;
-    side->tile = stacked ? !g->own[a] && cu_find_stack(g, t, side) : cu_find_tile(g, t, i, side);
+    side->tile = stacked ? !g->own[a] && cu_find_stack(g, t, side)
+                         : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
     if (stacked && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);

@@ -29,7 +29,7 @@ static void difference(c_printer *c, ir_atom a, ir_atom b) {
 
 /* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
 static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
-  if (b->stack && rank == b->rows) {
+  if (b->stack && rank == b->rows && k == t->f->m) {
     fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
     return;
   }
