@@ -75,7 +75,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  const bool twice = cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  if (to->stack && to->columns < to->rank - 1) return; /* put together an element at a time */
+  const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * (twice ? 2 : 1);
 }
 

@@ -351,7 +351,9 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !low_failed(w) && find(g);
 }
 
-bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) { return look(w, s, n, false, false, g); }
+bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
+  return look(w, s, n, false, false, g) || (!cu_is_wmma(w->p) && look(w, s, n, false, true, g));
+}
 
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
   if (look(w, s, n, true, false, g)) return true;

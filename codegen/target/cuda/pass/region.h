@@ -9,7 +9,8 @@ enum { CU_MOST_WORK = 64, CU_MOST_PRODUCTS = 8 };
 /* An operand of a product: whether it comes to shared memory, once for all steps of the loops around or for each. */
 typedef struct {
   bool tile, lasting;
-  int rows; /* rank of the tensor that goes along the rows of a tile; its last rank goes along their neighbours */
+  int rows, columns; /* ranks of the tensor that go along the rows of a tile and along their neighbours: its last one,
+                        but for stacked rows whose channels are not innermost */
   const ir_stack *stack; /* its rows go along several ranks, or in steps; NULL: they do not */
   int buffer;
   int64_t bytes; /* of one slot */
@@ -65,7 +66,7 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
 /* staged.c: whether an operand (0: a, 1: b) is a matrix in global memory, whose rows are neighbours there; whether its
  * box is the same in all steps of the region's loops. */
 bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side);
-/* The same of rows that are stacked: along each of its ranks but the last goes one dim of them, or none. */
+/* The same of rows that are stacked: along each of its ranks but that of the sum goes one dim of them, or none. */
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */

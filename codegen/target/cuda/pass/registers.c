@@ -31,6 +31,8 @@ static const double
     MERGE = 15.4, EACH_PART = 0.43, MOST_PARTS = 8,
     /* Beside all: a piece that is copied to a tile, a value of a loop up to so many. */
     EACH_PIECE = 0.21, EACH_LET = 0.35, MOST_LETS = 60,
+    /* Tiles of stacked rows: where each stands, and where elements are put together, one by one. */
+    STACKED = 30, APART = 66,
     /* What every kernel has. */
     LEAST = 12;
 
@@ -246,7 +248,7 @@ static int lets_of(const ir_body *b) {
 /* The most of all statements, and what is kept beside any of them.  Points of threads' own and copies an element at a
  * time matter only where there is nothing, and where there is something, that sums. */
 double cu_registers(const ir_program *p, const ir_stmt *part) {
-  double most = 0, points = 0, copies = 0, copied = 0;
+  double most = 0, points = 0, copies = 0, copied = 0, stacked = 0;
   bool sums = false;
   lane t;
   if (!open_lane(&t, p, part) || !find_live(&t)) return p->tree->arch->multiprocessor.most;
@@ -254,6 +256,8 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
     const ir_stmt *s = t.leaf[i];
     if (s->kind == IR_COPY) {
       const ir_buffer *to = &p->buffers[s->copy.to];
+      if (to->stack && s->copy.queue == CU_PIECES)
+        stacked = fmax(stacked, to->columns < to->rank - 1 ? APART : STACKED);
       if (to->matrix)
         copied += pieces(to);
       else
@@ -269,7 +273,7 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
     }
   }
   if (sums) most = fmax(most, copies);
-  if (most > 0) most += EACH_PIECE * copied;
+  if (most > 0) most += EACH_PIECE * copied + stacked;
   if (!sums) most = fmax(most, points);
   return fmax(LEAST, most + EACH_LET * fmin(lets_of(&part->body), MOST_LETS));
 }

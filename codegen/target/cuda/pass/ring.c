@@ -142,7 +142,8 @@ static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
 static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
-  side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) : cu_find_tile(g, t, i, side);
+  const int last = g->p->tree->workload->tensors[op_of(g, t)->reads[i ? t->roles.b : t->roles.a].tensor].rank - 1;
+  side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) && side->columns == last : cu_find_tile(g, t, i, side);
   if (!side->tile && i == 0 && g->stacked)
     return refuse(g,
                   "rows of several dims whose operand does not have the sum's neighbours side by side (channels last)");

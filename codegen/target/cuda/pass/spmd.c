@@ -110,7 +110,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->type = w->p->machine.data;
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
-  b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->matrix = true, b->rows = side->rows, b->columns = side->columns;
   b->plain = cu_is_wmma(w->p);
   b->words = 1;
   b->stack = side->stack;

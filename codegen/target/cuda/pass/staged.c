@@ -75,6 +75,7 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
       return false;
     if (is && r < z->rank - 1) side->rows = r;
   }
+  side->columns = z->rank - 1;
   return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
 }
 
@@ -97,24 +98,56 @@ static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix,
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   const tf_op *op = op_of(g, t);
   const tf_ref *ref = &op->reads[t->roles.a];
-  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
+  const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
   int at[IR_MOST_STACKED], n = 0;
   int64_t step[IR_MOST_STACKED];
-  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a)) || last < 1) return false;
-  for (int r = 0; r < last; r++) {
+  side->columns = -1;
+  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a))) return false;
+  for (int r = 0; r < z->rank; r++) {
     int dim = -1;
     int64_t by = 1;
+    if (cu_alone(&ref->index[r]) == op->dims[t->roles.k] && side->columns < 0 && !z->pad[r]) {
+      side->columns = r;
+      continue;
+    }
     if (!stacked_in(g, t, &ref->index[r], &dim, &by)) return false;
     if (dim < 0) continue;
     if (n == g->n_stack || dim != g->stack_dim[n]) return false;
     step[n] = by, at[n++] = r;
   }
-  if (n < g->n_stack || cu_alone(&ref->index[last]) != op->dims[t->roles.k]) return false;
+  if (n < g->n_stack || side->columns < 0) return false;
   ir_stack *stack = cu_stack_of(g, at, g->rows * g->warps_m, ir_number(0));
   for (int i = 0; stack && i < n; i++)
     stack->step[i] = step[i];
   side->stack = stack, side->rows = at[n - 1];
   return stack != NULL;
+}
+
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart: weights
+ * with the window innermost. */
+static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.b];
+  const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  side->rows = side->columns = -1;
+  if (!g->stacked || !is_outside(g, cu_from(g->p, t->s, t->roles.b))) return false;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    const int dim = cu_alone(&ref->index[r]);
+    for (int j = 0; j < ref->index[r].n_terms; j++)
+      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k)) return false;
+    if (dim == n) side->rows = r;
+    if (dim == k) side->columns = r;
+  }
+  ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  if (!stack) return false;
+  *stack = (ir_stack){.n = 1,
+                      .at = {side->rows},
+                      .length = {t->s->range[t->roles.n].most},
+                      .step = {1},
+                      .count = length_of(g, t, n),
+                      .first = ir_number(0)};
+  side->stack = stack;
+  return true;
 }
 
 /* Whether its box is the same in all steps of the region's loops. */
@@ -131,9 +164,8 @@ bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
 
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
-  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
-  int64_t extent[2] = {length_of(g, t, ref->index[side->rows].terms[0].dim),
-                       length_of(g, t, ref->index[last].terms[0].dim)};
+  int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
+                       length_of(g, t, ref->index[side->columns].terms[0].dim)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .matrix = true,
                                       .plain = cu_is_wmma(g->p),
@@ -157,7 +189,8 @@ static int stages_of(const cu_region *g, const cu_work *t) {
   return (int)(n_stages < most ? n_stages : most);
 }
 
-static void plan_one(const cu_region *g, cu_work *t) {
+/* False: stacked rows that are no tile. */
+static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
@@ -167,7 +200,10 @@ static void plan_one(const cu_region *g, cu_work *t) {
   bool moves = false;
   for (int i = 0; i < 2; i++) {
     cu_operand *side = &t->side[i];
-    side->tile = cu_find_tile(g, t, i, side);
+    const bool stacked = i == 0 && g->stacked;
+    side->tile = stacked ? !g->own[a] && cu_find_stack(g, t, side)
+                         : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if (stacked && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);
     moves |= !side->lasting;
@@ -175,6 +211,7 @@ static void plan_one(const cu_region *g, cu_work *t) {
   }
   t->next = t->loop && t->trip == 1 && moves;
   t->slots = t->next ? 2 : stages_of(g, t);
+  return true;
 }
 
 static int64_t bytes_of(const cu_region *g) {
@@ -209,7 +246,7 @@ static bool are_apart(const cu_region *g) {
  * tiles in the same places (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
-    plan_one(g, &g->work[i]);
+    if (!plan_one(g, &g->work[i])) return false;
   if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
   for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];
