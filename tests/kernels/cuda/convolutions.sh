@@ -78,7 +78,7 @@ TENSORS='I: {pad: [0, 0, 1, 1]}'
 convolution mma-planes f16 'n: 2, p: 14, q: 14, k: 48, c: 40, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,c,r,s]' 'n=2 p=2' 'p=7 q=14 k=48 c=40 r=3 s=3'
 convolution mma-bytes int8 'n: 1, p: 14, q: 14, k: 48, c: 64, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2' 'p=7 q=14 k=48 c=64 r=3 s=3'
 TENSORS=
-convolution mma-images bf16 'n: 4, p: 7, q: 7, k: 64, c: 136' '  - O[n,p,q,k] += I[n,p,q,c] * W[c,k]' 'n=2' 'n=2 p=7 q=7 k=64 c=136'
+convolution mma-images bf16 'n: 6, p: 7, q: 7, k: 64, c: 72' '  - O[n,p,q,k] += I[n,p,q,c] * W[c,k]' 'n=3' 'n=2 p=7 q=7 k=64 c=72'
 for each in behind steps planes bytes images; do
   has "mma-$each" 'load_matrices(fa'
   has "mma-$each" 'row / [0-9]* % [0-9]*'
