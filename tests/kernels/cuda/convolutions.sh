@@ -65,3 +65,21 @@ convolution apart bf16 'n: 2, p: 16, q: 14, k: 64, c: 32, r: 3, s: 3' "  - O[n,p
 TENSORS=
 convolution far bf16 'n: 1, p: 16, q: 16, k: 64, c: 32' '  - O[n,p,q,k] += I[n,9*p,9*q,c] * W[k,c]' 'p=2 q=2' 'p=8 q=8 k=64 c=32' \
   'rows in steps of more than 8, or across more than 256 elements'
+
+# By mma.sync: rows of a tile come from pixels, pieces of 16 bytes of channels at a time, or an element where these stand apart; so do
+# weights with the window innermost.
+isa=sm_80
+TENSORS='I: {pad: [0, 1, 1, 0]}'
+convolution mma-behind bf16 'n: 2, p: 12, q: 14, k: 40, c: 72, r: 3, s: 3' "  - C[n,p,q,k] += $window * W[k,r,s,c]
+  - O[n,p,q,k] = max(C[n,p,q,k] + b[k] + X[n,p,q,k], 0)" 'n=2 p=3' 'p=5 q=14 k=40 c=72 r=3 s=3'
+TENSORS='I: {pad: [0, 2, 2, 0], shape: [1, 24, 24, 32]}'
+convolution mma-steps tf32 'n: 1, p: 12, q: 12, k: 32, c: 32, r: 3, s: 3' '  - O[n,p,q,k] += I[n,2*p+2*r-2,2*q+2*s-2,c] * W[r,s,c,k]' 'p=2' 'p=6 q=12 k=32 c=32 r=3 s=3'
+TENSORS='I: {pad: [0, 0, 1, 1]}'
+convolution mma-planes f16 'n: 2, p: 14, q: 14, k: 48, c: 40, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,c,r,s]' 'n=2 p=2' 'p=7 q=14 k=48 c=40 r=3 s=3'
+convolution mma-bytes int8 'n: 1, p: 14, q: 14, k: 48, c: 64, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2' 'p=7 q=14 k=48 c=64 r=3 s=3'
+TENSORS=
+convolution mma-images bf16 'n: 6, p: 7, q: 7, k: 64, c: 72' '  - O[n,p,q,k] += I[n,p,q,c] * W[c,k]' 'n=3' 'n=2 p=7 q=7 k=64 c=72'
+for each in behind steps planes bytes images; do
+  has "mma-$each" 'load_matrices(fa'
+  has "mma-$each" 'row / [0-9]* % [0-9]*'
+done

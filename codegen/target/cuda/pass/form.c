@@ -622,6 +622,16 @@ static tf_tree *of_cut(former *f, int *k) {
   return NULL;
 }
 
+/* Whether there are windows, and none that tensor cores multiply: those of the plain units are searched. */
+static bool has_windows_alone(const former *f) {
+  bool any = false, multiplied = false;
+  for (int i = 0; i < f->n; i++) {
+    any |= has_window(f, op_at(f, i), false);
+    multiplied |= cu_window(f->wl, op_at(f, i)) >= 0;
+  }
+  return any && !multiplied;
+}
+
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl, .home = cu_home(arch), .n = wl->n_ops};
   int64_t block[MOST_DIMS] = {0};
@@ -630,6 +640,7 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   bool any = false;
   for (int i = 0; i < f.n; i++)
     any |= is_matrix(&f, op_at(&f, i));
+  any &= !has_windows_alone(&f);
   const int n = cut(&f, 0);
   tf_tree *t = NULL;
   for (unsigned cuts = 0; any && !t && cuts < 1u << n; cuts++) {

@@ -157,7 +157,7 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   low_mark mark;
   ir_range *r = cu_ranges(w, s);
   for (int k = 0; k < op->n_out_dims; k++) {
-    const int64_t piece = cu_piece(w->p, s, k);
+    const int64_t piece = cu_block(w->p, s, k);
     trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
     inner *= trip[k]; /* at most as many as points of the output */
   }
@@ -167,7 +167,7 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
     if (trip[k] == 1) continue;
     inner /= trip[k];
     r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
-                     cu_piece(w->p, s, k), trip[k]);
+                     cu_block(w->p, s, k), trip[k]);
     outermost = false;
   }
   if (!low_failed(w)) cu_again(w, s, r);

@@ -117,6 +117,8 @@ int cu_longest_sum(const ir_program *p, const ir_stmt *s);
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
+/* The same of what a block of an op alone has: of a convolution of few pixels all. */
+int64_t cu_block(const ir_program *p, const ir_stmt *s, int k);
 /* Appends a loop, and opens its body: the step. */
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark);
 /* Appends the statement with other ranges (NULL: its own). */

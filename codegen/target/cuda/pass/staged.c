@@ -123,8 +123,8 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
-/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart: weights
- * with the window innermost. */
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
+ * weights with the window innermost. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
   const tf_op *op = op_of(g, t);
   const tf_ref *ref = &op->reads[t->roles.b];
