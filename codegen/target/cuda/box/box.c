@@ -38,13 +38,14 @@ int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
 
 /* ---- rows and columns ------------------------------------------------------------------------------------ */
 
-/* The dims of the output with several settings that one read has and the other has not; NULL: they are not collected. */
+/* The dims of the output with several settings that one read has and the other has not; NULL: they are not collected.
+ */
 static int own_dims(const tf_workload *wl, const tf_op *op, int read, int *dim) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
-    const bool own = wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) &&
-                     !cu_box_moves(wl, &op->reads[1 - read], d);
+    const bool own =
+        wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) && !cu_box_moves(wl, &op->reads[1 - read], d);
     if (own && dim && n < CU_BOX_DIMS) dim[n] = d;
     n += own;
   }

@@ -46,6 +46,7 @@ typedef struct {
   int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
   int64_t *block;         /* [dims] of the group at hand: how much of it a block has; 0: all of it */
   int row, column, keys;  /* its dims; -1: none */
+  bool windows;           /* some op reads windows */
   tf_build *out;
 } former;
 
@@ -270,6 +271,20 @@ static void find_box(former *f, const tf_op *op, cu_box *b) {
   f->keys = -1;
 }
 
+/* Takes rows of a group without a product along all of an output's dims but the last, inner ones first: maps of images
+ * have few of the first alone.  How many there are along the longest, which is the row. */
+static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
+  int64_t longest = 1;
+  for (int k = op->n_out_dims - 2; k >= 0; k--) {
+    const int d = op->dims[k];
+    if (!f->block[d]) continue;
+    f->block[d] = even(f->wl->dims[d].extent, rows);
+    rows /= f->block[d];
+    if (f->block[d] > longest) longest = f->block[d], f->row = d;
+  }
+  return longest;
+}
+
 /* Sets how much a block has of each dim; false: its ops have none in common. */
 static bool find_blocks(former *f, int group) {
   bool any = false;
@@ -300,6 +315,7 @@ static bool find_blocks(former *f, int group) {
       f->row = op->dims[0], f->column = op->dims[op->n_out_dims - 1];
       const int64_t most = rows_that_fit(f, group);
       if (most < rows) rows = most;
+      if (f->windows) rows = fill_rows(f, op, rows);
     }
   if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, rows);
   if (f->column >= 0 && f->column != f->row && f->block[f->column])
@@ -622,14 +638,12 @@ static tf_tree *of_cut(former *f, int *k) {
   return NULL;
 }
 
-/* Whether there are windows, and none that tensor cores multiply: those of the plain units are searched. */
-static bool has_windows_alone(const former *f) {
-  bool any = false, multiplied = false;
-  for (int i = 0; i < f->n; i++) {
-    any |= has_window(f, op_at(f, i), false);
-    multiplied |= cu_window(f->wl, op_at(f, i)) >= 0;
-  }
-  return any && !multiplied;
+/* Whether tensor cores multiply windows, if there are some: those of the plain units are searched. */
+static bool may_propose(const former *f) {
+  bool may = !f->windows;
+  for (int i = 0; i < f->n; i++)
+    may |= cu_window(f->wl, op_at(f, i)) >= 0;
+  return may;
 }
 
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
@@ -638,9 +652,11 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   f.block = block;
   if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS) return NULL;
   bool any = false;
-  for (int i = 0; i < f.n; i++)
+  for (int i = 0; i < f.n; i++) {
     any |= is_matrix(&f, op_at(&f, i));
-  any &= !has_windows_alone(&f);
+    f.windows |= has_window(&f, op_at(&f, i), false);
+  }
+  any &= may_propose(&f);
   const int n = cut(&f, 0);
   tf_tree *t = NULL;
   for (unsigned cuts = 0; any && !t && cuts < 1u << n; cuts++) {
