@@ -43,6 +43,17 @@ static int position(const cu_region *g, const ir_stmt *s, int dim) {
   return k < ir_n_ranges(g->p, s) ? k : -1;
 }
 
+const ir_stmt *cu_only_loop(const ir_body *b) {
+  const ir_stmt *found = NULL;
+  bool only = true;
+  for (int i = 0; i < b->n && only; i++) {
+    const bool loop = b->s[i]->kind == IR_FOR && b->s[i]->loop.map == IR_SERIAL;
+    only = b->s[i]->kind == IR_LET || (loop && !found);
+    if (loop) found = b->s[i];
+  }
+  return only ? found : NULL;
+}
+
 bool cu_is_row(const cu_region *g, int dim) {
   bool is = !g->stacked && dim == g->dim_m;
   for (int i = 0; i < g->n_stack; i++)

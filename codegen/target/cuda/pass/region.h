@@ -19,11 +19,13 @@ typedef struct {
 typedef struct {
   const ir_stmt *s;
   cu_matrices roles;
-  const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
-  bool next;           /* tiles of the loop's next step come while one is multiplied */
-  int64_t step, trip;  /* the sum is in `trip` pieces of `step` */
-  int slots;           /* groups: as many as can be on their way or be read */
-  cu_operand side[2];  /* a, b */
+  const ir_stmt *loop;  /* the loop of the region in whose body it stands; NULL: none */
+  bool next;            /* tiles of the loop's next step come while one is multiplied */
+  int64_t step, trip;   /* the sum is in `trip` pieces of `step` */
+  const ir_stmt *steps; /* of stacked rows without groups: the outermost of loops in each other that only step through
+                           its sum, which become one, over pieces, too; NULL: none */
+  int slots;            /* groups: as many as can be on their way or be read */
+  cu_operand side[2];   /* a, b */
 } cu_work;
 
 typedef struct {
@@ -69,6 +71,8 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
 /* The same of rows that are stacked: along each of its ranks but that of the sum goes one dim of them, or none. */
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
+/* region.c: the loop in the body that has nothing else beside values; NULL. */
+const ir_stmt *cu_only_loop(const ir_body *b);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
 /* The buffer that a product reads an operand from. */

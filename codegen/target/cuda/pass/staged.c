@@ -176,6 +176,29 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .slots = 1});
 }
 
+/* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.
+ */
+static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
+  for (int i = 0; i < g->n && g->stacked; i++) {
+    const ir_stmt *inner = g->s[i]->kind == IR_FOR ? g->s[i] : NULL;
+    for (const ir_stmt *next = inner; next; next = cu_only_loop(&next->body))
+      inner = next;
+    int products = 0, others = 0;
+    for (int k = 0; inner && k < inner->body.n; k++)
+      products += inner->body.s[k] == t->s, others += inner->body.s[k] != t->s && inner->body.s[k]->kind != IR_LET;
+    if (products && !others) return g->s[i];
+  }
+  return NULL;
+}
+
+/* Pieces of the product's sum in all of its loops. */
+static int64_t pieces_of(const cu_work *t) {
+  int64_t n = t->trip;
+  for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
+    n *= in->loop.trip;
+  return n;
+}
+
 /* As many pieces as there must be for one to come while those before it are multiplied. */
 static int stages_of(const cu_region *g, const cu_work *t) {
   const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of(g, t)->dims[t->roles.n]);
@@ -184,7 +207,7 @@ static int stages_of(const cu_region *g, const cu_work *t) {
   for (int i = 0; i < 2; i++)
     bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
   const double others = (here(g)->latency + bytes / here(g)->l2) / multiplied;
-  const int64_t most = t->trip < MOST_STAGES ? t->trip : MOST_STAGES;
+  const int64_t pieces = pieces_of(t), most = pieces < MOST_STAGES ? pieces : MOST_STAGES;
   const int64_t n_stages = others < MOST_STAGES ? 1 + (int64_t)ceil(others) : MOST_STAGES;
   return (int)(n_stages < most ? n_stages : most);
 }
@@ -194,7 +217,8 @@ static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
-  const bool whole = g->own[a] || k <= step_bytes(g) / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  t->steps = g->own[a] ? NULL : steps_of(g, t);
+  const bool whole = g->own[a] || k <= step_bytes(g) / bytes || (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
   t->step = whole ? k : step_bytes(g) / bytes;
   t->trip = (k + t->step - 1) / t->step;
   bool moves = false;
@@ -209,7 +233,7 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     moves |= !side->lasting;
     find_bytes(g, t, i, side);
   }
-  t->next = t->loop && t->trip == 1 && moves;
+  t->next = t->loop && !t->steps && t->trip == 1 && moves;
   t->slots = t->next ? 2 : stages_of(g, t);
   return true;
 }
