@@ -362,8 +362,19 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !low_failed(w) && find(g);
 }
 
+/* Whether a product among the statements reads windows: as stacked rows, of one dim, too, these come to tiles. */
+static bool has_windows(const ir_program *p, ir_stmt *const *s, int n) {
+  bool any = false;
+  for (int i = 0; i < n && !any; i++)
+    any = (s[i]->kind == IR_NEST && cu_window(p->tree->workload, &p->tree->workload->ops[s[i]->op]) >= 0) ||
+          has_windows(p, s[i]->body.s, s[i]->body.n);
+  return any;
+}
+
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  return look(w, s, n, false, false, g) || (!cu_is_wmma(w->p) && look(w, s, n, false, true, g));
+  const bool stacks = !cu_is_wmma(w->p), first = stacks && has_windows(w->p, s, n);
+  return (first && look(w, s, n, false, true, g)) || look(w, s, n, false, false, g) ||
+         (stacks && !first && look(w, s, n, false, true, g));
 }
 
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
