@@ -1,5 +1,5 @@
 /* Which products tensor cores compute, and the layout of their matrices in shared memory. */
-#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/pass/region.h"
 
 bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim) {
   bool any = false;
@@ -123,6 +123,22 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   if (t->m < 0) t->m = single_row(p, s, t->a);
   t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
+}
+
+bool cu_is_row(const cu_region *g, int dim) {
+  bool is = !g->stacked && dim == g->dim_m;
+  for (int i = 0; i < g->n_stack; i++)
+    is |= dim == g->stack_dim[i];
+  return is;
+}
+
+ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first) {
+  ir_stack *t = TF_NEW(g->p->arena, ir_stack);
+  if (!t) return NULL;
+  *t = (ir_stack){.n = g->n_stack, .count = count, .first = first};
+  for (int i = 0; i < g->n_stack; i++)
+    t->at[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
+  return t;
 }
 
 cu_tile cu_tile_of(const ir_buffer *b) {

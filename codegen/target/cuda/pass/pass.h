@@ -119,6 +119,8 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
 /* The same of what a block of an op alone has: of a convolution of few pixels all. */
 int64_t cu_block(const ir_program *p, const ir_stmt *s, int k);
+/* The only loop of a body, which may have lets before it; NULL: there is no such loop. */
+ir_stmt *cu_only_loop(const ir_body *b);
 /* Appends a loop, and opens its body: the step. */
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark);
 /* Appends the statement with other ranges (NULL: its own). */

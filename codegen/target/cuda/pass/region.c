@@ -43,33 +43,6 @@ static int position(const cu_region *g, const ir_stmt *s, int dim) {
   return k < ir_n_ranges(g->p, s) ? k : -1;
 }
 
-const ir_stmt *cu_only_loop(const ir_body *b) {
-  const ir_stmt *found = NULL;
-  bool only = true;
-  for (int i = 0; i < b->n && only; i++) {
-    const bool loop = b->s[i]->kind == IR_FOR && b->s[i]->loop.map == IR_SERIAL;
-    only = b->s[i]->kind == IR_LET || (loop && !found);
-    if (loop) found = b->s[i];
-  }
-  return only ? found : NULL;
-}
-
-bool cu_is_row(const cu_region *g, int dim) {
-  bool is = !g->stacked && dim == g->dim_m;
-  for (int i = 0; i < g->n_stack; i++)
-    is |= dim == g->stack_dim[i];
-  return is;
-}
-
-ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first) {
-  ir_stack *t = TF_NEW(g->p->arena, ir_stack);
-  if (!t) return NULL;
-  *t = (ir_stack){.n = g->n_stack, .count = count, .first = first};
-  for (int i = 0; i < g->n_stack; i++)
-    t->at[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
-  return t;
-}
-
 /* Whether every output has the dim, with the same range, which is set outside. */
 static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   bool ok = is_outside(g, r->lo) && is_outside(g, r->hi);

@@ -53,7 +53,7 @@ typedef struct {
   bool *own;       /* [n_buffers] fragments */
 } cu_region;
 
-/* Whether rows go along the dim, or along others, too. */
+/* matrix.c: whether rows go along the dim, or along others, too. */
 bool cu_is_row(const cu_region *g, int dim);
 /* Rows of a statement or a buffer (at: its positions or ranks of the stack's dims), of which it has `count`. */
 ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first);
@@ -71,8 +71,6 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
 /* The same of rows that are stacked: along each of its ranks but that of the sum goes one dim of them, or none. */
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
-/* region.c: the loop in the body that has nothing else beside values; NULL. */
-const ir_stmt *cu_only_loop(const ir_body *b);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
 /* The buffer that a product reads an operand from. */

@@ -20,8 +20,6 @@ static bool has_steps(const cu_region *g, int buffer) {
   return z->rank <= CU_BOX_RANKS && b->block.by == 0 && last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
 }
 
-int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }
-
 /* The length of a tile along a dim of the product. */
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);

@@ -111,6 +111,12 @@ int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   return k == at.rows ? CU_PIECE_ROWS : CU_PIECE_LANES;
 }
 
+ir_stmt *cu_only_loop(const ir_body *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
+  return NULL;
+}
+
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {
   ir_stmt *s = low_add(w, IR_FOR);
   const int var = low_var(w, "i_%s_", w->p->dim_id[dim]);

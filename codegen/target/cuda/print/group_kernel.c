@@ -138,21 +138,10 @@ static void pass_turn(const role *r) {
   c_indent(r->c), fprintf(r->c->out, "turn_pass(%d - threadIdx.y / 4);\n", CU_TURN + 1);
 }
 
-/* The loop in a loop's body that has nothing else; NULL. */
-static const ir_stmt *only_loop(const ir_stmt *s) {
-  const ir_stmt *found = NULL;
-  bool only = s->loop.map == IR_SERIAL;
-  for (int i = 0; i < s->body.n && only; i++) {
-    only = s->body.s[i]->kind == IR_LET || (s->body.s[i]->kind == IR_FOR && !found);
-    if (s->body.s[i]->kind == IR_FOR) found = s->body.s[i];
-  }
-  return only ? found : NULL;
-}
-
 /* The only product of a loop, or of loops in each other, that do nothing else but wait for its tiles, in every step;
  * NULL. */
 static const ir_stmt *only_product(const role *r, const ir_stmt *s, int around) {
-  const ir_stmt *found = NULL, *inner = only_loop(s);
+  const ir_stmt *found = NULL, *inner = s->loop.map == IR_SERIAL ? cu_only_loop(&s->body) : NULL;
   if (inner) return around + 1 < CU_MOST_STEPS ? only_product(r, inner, around + 1) : NULL;
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
@@ -172,7 +161,7 @@ static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
   char when[90 * CU_MOST_STEPS] = "";
   size_t n = 0;
   int ring = 0, opened = 0;
-  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS; in = only_loop(in), opened++) {
+  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS; in = cu_only_loop(&in->body), opened++) {
     const char *var = c->p->var_name[in->loop.var];
     c_line(c, "#pragma unroll 1\n"), c_indent(c);
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, in->loop.trip, var);
