@@ -335,8 +335,20 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !low_failed(w) && find(g);
 }
 
+/* Whether a convolution is among the products of which an operand would be read an element at a time. */
+static bool gathers_pixels(const cu_region *g) {
+  bool any = false;
+  for (int i = 0; i < g->n_work; i++)
+    any |= cu_window(g->p->tree->workload, op_of(g, g->work[i].s)) >= 0 &&
+           !(g->work[i].side[0].tile && g->work[i].side[1].tile);
+  return any;
+}
+
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  return look(w, s, n, false, false, g) || (!cu_is_wmma(w->p) && look(w, s, n, false, true, g));
+  const bool plain = look(w, s, n, false, false, g);
+  if (cu_is_wmma(w->p) || (plain && !gathers_pixels(g))) return plain;
+  if (plain) unset_forms(g);
+  return look(w, s, n, false, true, g) || (plain && look(w, s, n, false, false, g));
 }
 
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
