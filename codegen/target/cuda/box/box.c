@@ -136,10 +136,11 @@ static void each(fit *t, int i, int64_t room, int longer) {
     return;
   }
   const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
-  for (int64_t side = extent < room ? extent : room; side >= 1; side--) {
+  for (int64_t side = extent < room ? extent : room; side > 0; side--) {
+    const int64_t left = room / side;
     if (parts(extent, parts(extent, side)) != side || (side > 1 && longer == CU_BOX_SIDES)) continue;
     t->at.side[i] = side;
-    each(t, i + 1, room / side, longer + (side > 1));
+    each(t, i + 1, left, longer + (side > 1));
   }
 }
 

@@ -638,21 +638,11 @@ static tf_tree *of_cut(former *f, int *k) {
   return NULL;
 }
 
-/* Whether some index of what the op reads is of several dims. */
-static bool has_sums(const former *f, const tf_op *op) {
-  bool any = false;
-  for (int i = 0; i < op->n_reads; i++)
-    for (int r = 0; r < f->wl->tensors[op->reads[i].tensor].rank; r++)
-      any |= op->reads[i].index[r].n_terms > 1;
-  return any;
-}
-
 /* Whether tensor cores multiply windows, if there are some: those of the plain units are searched. */
 static bool may_propose(const former *f) {
   bool may = !f->windows;
   for (int i = 0; i < f->n; i++)
-    may |= cu_window(f->wl, op_at(f, i)) >= 0 ||
-           (is_matrix(f, op_at(f, i)) && has_window(f, op_at(f, i), false) && !has_sums(f, op_at(f, i)));
+    may |= cu_window(f->wl, op_at(f, i)) >= 0;
   return may;
 }
 

@@ -41,16 +41,16 @@ static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return longest(p, s, 0, last + 1, 2, 2);
 }
 
-/* Whether some index of the read is an output dim and a summed one together. */
+/* Whether some index of the read is an output dim and a summed one together, or goes in steps. */
 static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref) {
   bool any = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
-    bool out = false, summed = false;
+    bool out = false, more = false;
     for (int i = 0; i < ref->index[r].n_terms; i++) {
       const bool is_out = low_find_dim(op, ref->index[r].terms[i].dim) < op->n_out_dims;
-      out |= is_out, summed |= !is_out;
+      out |= is_out, more |= !is_out || ref->index[r].terms[i].coef > 1;
     }
-    any |= out && summed;
+    any |= out && more;
   }
   return any;
 }

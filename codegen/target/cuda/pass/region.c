@@ -335,19 +335,20 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !low_failed(w) && find(g);
 }
 
-/* Whether a product among the statements reads windows: as stacked rows, of one dim, too, these come to tiles. */
-static bool has_windows(const ir_program *p, ir_stmt *const *s, int n) {
+/* Whether a convolution is among the products of which an operand would be read an element at a time. */
+static bool gathers_pixels(const cu_region *g) {
   bool any = false;
-  for (int i = 0; i < n && !any; i++)
-    any = (s[i]->kind == IR_NEST && cu_window(p->tree->workload, &p->tree->workload->ops[s[i]->op]) >= 0) ||
-          has_windows(p, s[i]->body.s, s[i]->body.n);
+  for (int i = 0; i < g->n_work; i++)
+    any |= cu_window(g->p->tree->workload, op_of(g, g->work[i].s)) >= 0 &&
+           !(g->work[i].side[0].tile && g->work[i].side[1].tile);
   return any;
 }
 
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  const bool stacks = !cu_is_wmma(w->p), first = stacks && has_windows(w->p, s, n);
-  return (first && look(w, s, n, false, true, g)) || look(w, s, n, false, false, g) ||
-         (stacks && !first && look(w, s, n, false, true, g));
+  const bool plain = look(w, s, n, false, false, g);
+  if (cu_is_wmma(w->p) || (plain && !gathers_pixels(g))) return plain;
+  if (plain) unset_forms(g);
+  return look(w, s, n, false, true, g) || (plain && look(w, s, n, false, false, g));
 }
 
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
