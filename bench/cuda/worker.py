@@ -133,6 +133,7 @@ def limit(manifest, name):
 def race(job, folder, device):
     name, kind = job["name"], job["kind"]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "-tf32" in name
+    torch.backends.cudnn.benchmark = True  # it takes the fastest of its algorithms
     manifest = json.loads((folder / "manifest.json").read_text())
     tensors = drawn(manifest, device)
     KINDS[kind].draw(tensors)

@@ -55,9 +55,9 @@ static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static double points_of(const block *b, const ir_stmt *s) {
-  double n = 1;
+  double n = s->stack ? (double)s->stack->count : 1;
   for (int k = 0; k < ir_n_ranges(b->p, s); k++)
-    n *= (double)s->range[k].most;
+    if (!ir_is_stacked(s, k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -67,7 +67,7 @@ static void product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_of(b->p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
-  const double m = (double)out->extent[out->rows], n = (double)out->extent[out->columns],
+  const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
@@ -154,9 +154,7 @@ static void merge(block *b, const ir_stmt *s) {
 
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  double bytes = (double)ir_bytes(to->type);
-  for (int r = 0; r < to->rank; r++)
-    bytes *= (double)s->range[r].most;
+  const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
@@ -359,14 +357,17 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
   }
 }
 
-/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together. */
+/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together, and
+ * those of a window's steps that the block has brought before. */
 static double of_copies(const block *b, const ir_stmt *s, double wave) {
-  double of[MOST_COPIES], bytes = 0;
+  double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
   const double blocks = many ? (double)s->loop.trip : 1;
   if (apart) cu_shared_tiles(b->p, s, (int64_t)(wave < blocks ? wave : blocks), b->n_copies, of);
-  for (int c = 0; c < b->n_copies && c < MOST_COPIES; c++)
-    bytes += b->copy_bytes[c] * (apart ? of[c] : blocks);
+  const int n = b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES;
+  cu_spanned(b->p, s, n, words);
+  for (int c = 0; c < n; c++)
+    bytes += fmin(b->copy_bytes[c], words[c] * ir_bytes(b->p->machine.data)) * (apart ? of[c] : blocks);
   return bytes;
 }
 

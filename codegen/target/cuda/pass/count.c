@@ -34,8 +34,8 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
-  const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
-                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
+  const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
+                at_a_time = cu_steps_at_a_time(p, s),
                 steps = at_a_time + up(s->range[f->k].most, mma->kernel.k_round) % at_a_time; /* what is left: apart */
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
@@ -75,7 +75,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  const bool twice = cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  if (to->stack && to->columns < to->rank - 1) return; /* put together an element at a time */
+  const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * (twice ? 2 : 1);
 }
 

@@ -8,6 +8,7 @@
 enum {
   CU_MOST_RINGS = 10,
   CU_MOST_TILES = 16,
+  CU_MOST_STEPS = 6, /* loops in each other over the steps of one sum */
   CU_GROUP_THREADS = 3 * 128,
   CU_CLUSTER = 2,
   CU_MAKER_REGISTERS = 40,
