@@ -171,9 +171,9 @@ static int64_t split(int64_t length, int warps) { return cu_sides_up((length + w
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
-    g->warps = g->m.most > CU_TURN_ROWS ? CU_WARPS : CU_GROUP_WARPS;
+    g->warps = cu_group_warps(g->m.most);
     g->warps_m = g->warps, g->warps_n = 1;
-    g->rows = CU_GROUP_ROWS / CU_WARPS, g->columns = cu_sides_up(g->n_all.most);
+    g->rows = CU_FRAGMENT_SIDE, g->columns = cu_sides_up(g->n_all.most);
     return;
   }
   g->rows = split(g->m.most, CU_WARPS);

@@ -12,7 +12,7 @@ static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s
     if (let->kind != IR_LET || let->let.var != rows->lo.var || rows->lo.off != 0) continue;
     const ir_expr *e = &let->let.expr;
     for (int k = 0; e->fn == IR_SUM && k < e->n; k++)
-      has |= e->arg[k].var == warps->loop.var && e->coef[k] == CU_GROUP_ROWS / CU_WARPS;
+      has |= e->arg[k].var == warps->loop.var && e->coef[k] == CU_FRAGMENT_SIDE;
   }
   return has;
 }
@@ -32,18 +32,22 @@ const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_st
 cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop) {
   tf_mask m;
   const ir_stmt *mask = cu_mask_of(p, warps, loop, &m);
-  if (!mask) return (cu_left){1, 1};
+  if (!mask) return (cu_left){1, 1, 1};
   const int64_t keys = mask->range[low_find_dim(op_of(p, mask), m.l)].most, q = p->tree->workload->dims[m.q].extent;
-  int64_t left = 0, most = 1, blocks = 0;
-  for (int64_t row = 0; row < q; row += CU_GROUP_ROWS) {
-    const int64_t rows = q - row < CU_GROUP_ROWS ? q - row : CU_GROUP_ROWS;
+  const int64_t each = warps->loop.trip * CU_FRAGMENT_SIDE;
+  int64_t left = 0, most = 1, cut = 0, blocks = 0;
+  for (int64_t row = 0; row < q; row += each) {
+    const int64_t rows = q - row < each ? q - row : each;
     int64_t steps = 0;
-    for (int64_t step = 0; step < loop->loop.trip; step++)
-      steps += tf_mask_pairs(&m, row, rows, step * keys, keys) != 0;
+    for (int64_t step = 0; step < loop->loop.trip; step++) {
+      const int64_t pairs = tf_mask_pairs(&m, row, rows, step * keys, keys);
+      steps += pairs != 0;
+      cut += pairs != 0 && pairs != rows * keys;
+    }
     left += steps ? steps : 1;
     most = steps > most ? steps : most;
     blocks++;
   }
   const double trip = (double)loop->loop.trip;
-  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip};
+  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip, (double)cut / (double)left};
 }
