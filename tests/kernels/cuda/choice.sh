@@ -22,7 +22,7 @@ done
 # attention HEADS LENGTH WIDTH [causal]
 attention() {
   mask='S[h,m,l]' started=START_CLUSTERS
-  [ "$3" = 64 ] && started=START_ # rows of three warpgroups may be an odd number of blocks: the last of a head and the first of the next have no keys in common
+  [ "$3" = 64 ] && started="START_[A-Z]*" # rows of three warpgroups may be an odd number of blocks: the last of a head and the first of the next have no keys in common
   [ "${4:-}" ] && mask='select(l <= m, S[h,m,l], -inf)' started=START_ROLES
   plan "attention-$2-d$3${4:+-causal}" "$started(part[0-9]" <<Y
 workload:
