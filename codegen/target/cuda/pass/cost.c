@@ -181,11 +181,11 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
-  if (b->groups && b->warps && s->loop.map == IR_SERIAL) {
+  if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
     tf_mask m;
     b->times *= b->fullest ? left.most : left.mean;
-    b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
+    if (b->groups) b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;

@@ -59,6 +59,17 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
+/* skip.c: whether steps of a loop of the region that a mask leaves nothing of may be left out: then where its steps
+ * begin and end, and how far it is to either from a step, are values. */
+typedef struct {
+  ir_atom first, end, since, left;
+} cu_ends;
+bool cu_may_skip(const cu_region *g, const ir_stmt *loop);
+/* Appends, before the loop and in its step behind its own lets, the lets of these; notes them of the loop as it became.
+ */
+void cu_skip_begin(lowering *w, const ir_stmt *loop, cu_ends *ends);
+void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends *ends);
+void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends);
 /* The buffer that a product reads an operand from. */
 int cu_from(const ir_program *p, const ir_stmt *s, int read);
 /* spmd.c: appends the region. */

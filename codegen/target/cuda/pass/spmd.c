@@ -13,6 +13,8 @@ typedef struct {
   const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
   const ir_body *body;    /* its body: where values are let */
   const ir_body *outside; /* what is around the region */
+  bool skips;             /* not all steps of the loop are done ... */
+  cu_ends ends;           /* ... but those from here to there */
 } spmd;
 
 /* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
@@ -254,8 +256,7 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
     const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, t->slots)};
-    copy_all(p, t, &then, &next,
-             &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
+    copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
     now.slot = low_by(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
@@ -312,10 +313,13 @@ static int steps_ahead(const spmd *p, const ir_stmt *loop) {
 }
 
 static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
-  const ir_atom at = ir_number(step);
+  const ir_atom at = {p->ends.first.var, p->ends.first.off + step};
+  const ir_range some = {.lo = at, .hi = p->ends.end, .most = loop->loop.trip};
   for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
-    if (t->loop == loop && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = at}, &at, NULL);
+    if (t->loop != loop || !t->next) continue;
+    const piece first = {.k = t->s->range[t->roles.k], .slot = low_by(p->w, "into", IR_MOD, at, t->slots)};
+    copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
   }
 }
 
@@ -324,15 +328,23 @@ static void loop(spmd *p, ir_stmt *s) {
   const spmd outside = *p;
   const low_mark mark = {w->into, w->n_lets};
   const int ahead = steps_ahead(p, s);
+  p->skips = !p->loop && cu_may_skip(p->g, s);
   p->loop = s, p->body = &s->body;
+  p->ends = (cu_ends){.first = ir_number(0), .end = ir_number(s->loop.trip)};
+  if (p->skips) cu_skip_begin(w, s, &p->ends);
   for (int step = 0; step < ahead; step++)
     first_tiles(p, s, step);
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};
   low_open(w, &again->body);
-  statements(p, s->body.s, s->body.n);
+  int lets = 0;
+  while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
+    cu_again(w, s->body.s[lets++], NULL);
+  if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
+  statements(p, s->body.s + lets, s->body.n - lets);
   low_close(w, mark);
+  if (p->skips) cu_skip_steps(p->g, w, s, again, &p->ends);
   *p = outside;
   if (ahead && p->loop) barrier(w);
 }
