@@ -53,5 +53,5 @@ workload:
   - "H[m,h] = gelu(U[m,h])"
   - "Y[m,n] += H[m,h] * V[h,n]"
 Y
-plan decode 'for (int64_t part_' <workloads/models/attention-decode.yaml
+plan decode 'for (int64_t slot_' <workloads/models/attention-decode.yaml
 [ $failed = 0 ]

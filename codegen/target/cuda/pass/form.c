@@ -310,7 +310,10 @@ static bool may_share(former *f, int group, size of, int64_t n) {
     if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
   if (blocks >= all || blocks * n > MOST_WAVES * all) return false;
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
-  if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES;
+  /* loads hide behind loads of other multiprocessors: not so few if twice as many find one each */
+  const bool more =
+      steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES && 2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
+  if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES && !more;
   const int sum = sum_of(f, group);
   return sum >= 0 && f->wl->dims[sum].extent % n == 0 && f->wl->dims[sum].extent / n >= LEAST_PIECES * SUM &&
          (n <= home->mesh[0] || n <= home->mesh[1]);

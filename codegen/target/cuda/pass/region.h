@@ -37,12 +37,14 @@ typedef struct {
   ir_range m, n_all;     /* of the block */
   int warps_m, warps_n;  /* among whom rows and columns are shared out: all, or the first warps_m */
   int64_t rows, columns; /* of a warp; columns: dim_n alone */
-  bool *inside;          /* [n_vars] set in the region */
-  bool groups;           /* products are of warpgroups, whose tiles boxes fill */
-  int warps;             /* that go through it: a block's, or those of the warpgroup whose turn it is */
-  const char *why;       /* groups: what stands against it, if it cannot be one */
-  int n_buffers;         /* when it was found: tiles come behind them */
-  bool *own;             /* [n_buffers] fragments */
+  const ir_stmt *keys;   /* few rows: the loop over keys, of whose steps each warp has `each`; NULL: warps share rows */
+  int64_t each;
+  bool *inside;    /* [n_vars] set in the region */
+  bool groups;     /* products are of warpgroups, whose tiles boxes fill */
+  int warps;       /* that go through it: a block's, or those of the warpgroup whose turn it is */
+  const char *why; /* groups: what stands against it, if it cannot be one */
+  int n_buffers;   /* when it was found: tiles come behind them */
+  bool *own;       /* [n_buffers] fragments */
 } cu_region;
 
 /* region.c: whether the n statements can be a region.  Its arrays are in the arena; sets the form of its fragments. */
@@ -70,6 +72,8 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop);
 void cu_skip_begin(lowering *w, const ir_stmt *loop, cu_ends *ends);
 void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends *ends);
 void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends);
+/* region.c: the range of keys in a step of the loop whose warps share them. */
+const ir_range *cu_keys_of(const cu_region *g);
 /* The buffer that a product reads an operand from. */
 int cu_from(const ir_program *p, const ir_stmt *s, int read);
 /* spmd.c: appends the region. */

@@ -15,6 +15,7 @@ typedef struct {
   const ir_body *outside; /* what is around the region */
   bool skips;             /* not all steps of the loop are done ... */
   cu_ends ends;           /* ... but those from here to there */
+  ir_range keys;          /* the warp's in a step, if warps share them */
 } spmd;
 
 /* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
@@ -42,7 +43,7 @@ static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 static low_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const low_mark all = {w->into, w->n_lets};
-  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps ? low_add(w, IR_IF) : NULL;
+  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps && !p->g->keys ? low_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
   *r = p->m;
@@ -170,8 +171,44 @@ static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
     if (op->dims[k] == p->g->dim_m) r[k] = p->m;
     if (op->dims[k] == p->g->dim_n) r[k] = p->n;
+    if (p->g->keys && p->loop == p->g->keys && op->dims[k] == p->loop->loop.dim) r[k] = p->keys;
   }
   return r;
+}
+
+/* The let of the first of the warp's keys in a step. */
+static void set_keys(const spmd *p) {
+  lowering *w = p->w;
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 2);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 2);
+  if (low_failed(w)) return;
+  arg[0] = cu_keys_of(p->g)->lo, arg[1] = p->warp;
+  coef[0] = 1, coef[1] = p->g->each;
+  s->let.var = p->keys.lo.var;
+  s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
+}
+
+/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts them together takes
+ * all of these. */
+static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
+  for (int i = 0; i < b->n; i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= CU_WARPS;
+    share_slots(p, &s->body, save, slot);
+  }
+}
+
+static void share_parts(const spmd *p) {
+  const cu_region *g = p->g;
+  ir_atom slot = ir_number(0);
+  for (int i = 0; i < g->n && !low_failed(p->w); i++) {
+    if (g->s[i]->kind != IR_SAVE) continue;
+    ir_buffer *to = &p->w->p->buffers[g->s[i]->save.to];
+    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, CU_WARPS, to->slot);
+    to->slots *= CU_WARPS, to->slot = slot;
+    share_slots(p, &p->w->p->body, g->s[i], slot.var);
+  }
 }
 
 /* Where the tile of the piece at hand begins. */
@@ -190,7 +227,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
   if (low_failed(w)) return;
-  r[t->roles.k] = at->k;
+  r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim ? p->keys : at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
@@ -342,6 +379,7 @@ static void loop(spmd *p, ir_stmt *s) {
   while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
     cu_again(w, s->body.s[lets++], NULL);
   if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
+  if (p->g->keys == s) set_keys(p);
   statements(p, s->body.s + lets, s->body.n - lets);
   low_close(w, mark);
   if (p->skips) cu_skip_steps(p->g, w, s, again, &p->ends);
@@ -386,6 +424,8 @@ static void set_fragments(const spmd *p) {
     b->base[b->rows] = p->m.lo;
     b->extent[b->rows] = p->g->rows;
     if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
+    if (p->g->keys && b->columns >= 0 && ir_same(b->base[b->columns], cu_keys_of(p->g)->lo))
+      b->base[b->columns] = p->keys.lo, b->extent[b->columns] = p->g->each;
     if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
     b->words = 1;
     for (int r = 0; r < b->rank; r++)
@@ -411,8 +451,15 @@ void cu_region_make(lowering *w, cu_region *g) {
   low_mark mark;
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
-  const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
+  const ir_atom of_m = g->keys           ? ir_number(0)
+                       : g->warps_n == 1 ? p.warp
+                                         : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
+  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->keys ? 1 : g->warps / g->warps_n);
+  if (g->keys) {
+    const ir_atom first = {low_var(w, "keys_"), 0};
+    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};
+    share_parts(&p);
+  }
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

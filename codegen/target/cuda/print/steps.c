@@ -1,4 +1,5 @@
-/* Loops over keys of which steps are left out that a mask leaves nothing of (pass/skip.c), for all rows of the block. */
+/* Loops over keys of which steps are left out that a mask leaves nothing of (pass/skip.c), for all rows of the block.
+ */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/pass/pass.h"
