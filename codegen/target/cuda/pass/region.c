@@ -245,8 +245,8 @@ static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save)
   return ok;
 }
 
-/* Where rows are too few for more than one warp, all share the keys of each step, if each's sums may be a part: what
- * puts together the parts of all blocks puts these together, too. */
+/* Where rows are too few for more than one warp, eight, four or two share the keys of each step, if each's sums may be
+ * a part: what puts together the parts of all blocks puts these together, too. */
 static void share_keys(cu_region *g) {
   const int64_t unit = cu_sums_up(g->p, 1);
   const ir_stmt *loop = NULL;
@@ -262,8 +262,12 @@ static void share_keys(cu_region *g) {
   if (!ok || !loop) return;
   g->keys = loop;
   const ir_range *keys = cu_keys_of(g);
-  ok = keys && keys->exact && keys->most % (CU_WARPS * unit) == 0 && may_share_step(g, keys);
-  g->each = ok ? keys->most / CU_WARPS : 0;
+  ok = keys && keys->exact && may_share_step(g, keys);
+  g->sharers = CU_WARPS;
+  while (ok && g->sharers > 1 && keys->most % (g->sharers * unit))
+    g->sharers /= 2;
+  ok = ok && g->sharers > 1;
+  g->each = ok ? keys->most / g->sharers : 0;
   if (!ok) g->keys = NULL;
 }
 

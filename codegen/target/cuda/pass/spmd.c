@@ -39,15 +39,17 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, until low_close: where there are more warps, they only copy tiles. */
+/* What follows is for the warps that have rows, or keys, until low_close: where there are more warps, they only copy
+ * tiles. */
 static low_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const low_mark all = {w->into, w->n_lets};
-  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps && !p->g->keys ? low_add(w, IR_IF) : NULL;
+  const int warps = p->g->keys ? p->g->sharers : p->g->warps_m * p->g->warps_n;
+  ir_stmt *s = warps < p->g->warps ? low_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
-  *r = p->m;
-  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->warps_m;
+  *r = p->g->keys ? (ir_range){.lo = p->warp, .hi = ir_number(warps), .most = warps} : p->m;
+  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->keys ? warps : p->g->warps_m;
   return low_open(w, &s->body);
 }
 
@@ -194,7 +196,7 @@ static void set_keys(const spmd *p) {
 static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
-    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= CU_WARPS;
+    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= p->g->sharers;
     share_slots(p, &s->body, save, slot);
   }
 }
@@ -205,8 +207,8 @@ static void share_parts(const spmd *p) {
   for (int i = 0; i < g->n && !low_failed(p->w); i++) {
     if (g->s[i]->kind != IR_SAVE) continue;
     ir_buffer *to = &p->w->p->buffers[g->s[i]->save.to];
-    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, CU_WARPS, to->slot);
-    to->slots *= CU_WARPS, to->slot = slot;
+    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, g->sharers, to->slot);
+    to->slots *= g->sharers, to->slot = slot;
     share_slots(p, &p->w->p->body, g->s[i], slot.var);
   }
 }
