@@ -186,9 +186,10 @@ Y
   done
 }
 
-# The layers of ResNet-50 (batch 32) but its first, whose channels are three; those of other networks, dilated, in groups, along one and three dims.
+# The layers of ResNet-50 (batch 32); those of other networks, dilated, in groups, along one and three dims.
 convs() {
   types=$1
+  conv first 32 '112 112' 3 64 7 2
   conv 3x3-64-56 32 '56 56' 64 64 3
   conv 3x3-128-28 32 '28 28' 128 128 3
   conv 3x3-256-14 32 '14 14' 256 256 3

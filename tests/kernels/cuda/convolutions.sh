@@ -77,6 +77,10 @@ convolution mma-steps tf32 'n: 1, p: 12, q: 12, k: 32, c: 32, r: 3, s: 3' '  - O
 TENSORS='I: {pad: [0, 0, 1, 1]}'
 convolution mma-planes f16 'n: 2, p: 14, q: 14, k: 48, c: 40, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,c,r,s]' 'n=2 p=2' 'p=7 q=14 k=48 c=40 r=3 s=3'
 convolution mma-bytes int8 'n: 1, p: 14, q: 14, k: 48, c: 64, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2' 'p=7 q=14 k=48 c=64 r=3 s=3'
+# Of three channels: all of the window in one sum.
+TENSORS='I: {pad: [0, 3, 3, 0], shape: [1, 28, 28, 3]}'
+convolution mma-first bf16 'n: 1, p: 14, q: 14, k: 24, c: 3, r: 7, s: 7' '  - O[n,p,q,k] += I[n,2*p+r-3,2*q+s-3,c] * W[k,r,s,c]' 'p=2' 'p=7 q=14 k=24 c=3 r=7 s=7'
+has mma-first copy_one
 TENSORS=
 convolution mma-images bf16 'n: 6, p: 7, q: 7, k: 64, c: 72' '  - O[n,p,q,k] += I[n,p,q,c] * W[c,k]' 'n=3' 'n=2 p=7 q=7 k=64 c=72'
 for each in behind steps planes bytes images; do

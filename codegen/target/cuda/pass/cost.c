@@ -25,6 +25,9 @@ static const double margin = 1.10;
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
+/* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart, and of a
+ * window's places and channels (counted in what nvcc 13.0 makes of them). */
+static const double copy_apart = 15, copy_place = 42;
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
 static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
@@ -160,13 +163,25 @@ static void merge(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
+/* A tile element by element; of a window's places one piece of a thread's waits for those before. */
+static void put_together(block *b, const ir_buffer *to) {
+  const double elements = b->times * (double)(ir_matrix_rows(to) * ir_matrix_columns(to));
+  const double all = elements * (to->across ? copy_place : copy_apart), each = CU_WARPS * CU_LANES;
+  b->plain += all / b->mp->plain;
+  b->issued += all / each;
+  if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
+  if (to->across || (to->stack && to->columns < to->rank - 1))
+    put_together(b, to);
+  else
+    b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;

@@ -64,21 +64,32 @@ static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
   return alone == 2;
 }
 
+/* The longest dim that is summed and an index by itself in both operands. */
+static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
+  int64_t most = 0;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (is_alone(wl, op, op->dims[k]) && wl->dims[op->dims[k]].extent > most) most = wl->dims[op->dims[k]].extent;
+  return most;
+}
+
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512 }; /* that one product sums over; a window's and its channels */
+
+bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
+  int64_t all = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(all, wl->dims[op->dims[k]].extent, &all)) return false;
+  return channels_of(wl, op) < CHANNELS && all >= LEAST_SUM && all <= MOST_SUM;
+}
+
 int cu_window(const tf_workload *wl, const tf_op *op) {
-  enum { CHANNELS = 8 }; /* at least */
   if (!low_is_product(op) || op->n_reads != 2) return -1;
   const bool first = is_window(wl, op, &op->reads[0]), second = is_window(wl, op, &op->reads[1]);
   const int window = first ? 0 : 1;
   if (first == second) return -1;
-  bool columns = false, channels = false;
-  for (int k = 0; k < op->n_dims; k++) {
-    const int dim = op->dims[k];
-    if (k < op->n_out_dims)
-      columns |= !cu_moves(wl, &op->reads[window], dim) && cu_moves(wl, &op->reads[1 - window], dim);
-    else
-      channels |= wl->dims[dim].extent >= CHANNELS && is_alone(wl, op, dim);
-  }
-  return columns && channels ? window : -1;
+  bool columns = false;
+  for (int k = 0; k < op->n_out_dims; k++)
+    columns |= !cu_moves(wl, &op->reads[window], op->dims[k]) && cu_moves(wl, &op->reads[1 - window], op->dims[k]);
+  return columns && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
 /* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
@@ -102,8 +113,8 @@ bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   t->n = longest(p, s, n - 1, n, 1u << t->b, 2) == n - 1 ? n - 1 : longest(p, s, 0, n, 1u << t->b, 2);
   t->m = longest(p, s, 0, n, 1u << t->a, 1);
   for (int k = n; k < op->n_dims; k++)
-    if (is_alone(p->tree->workload, op, op->dims[k]) && s->range[k].most > 1 &&
-        (t->k < 0 || s->range[k].most > s->range[t->k].most))
+    if ((is_alone(p->tree->workload, op, op->dims[k]) || cu_has_few_channels(p->tree->workload, op)) &&
+        s->range[k].most > 1 && (t->k < 0 || s->range[k].most > s->range[t->k].most))
       t->k = k;
   return t->m >= 0 && t->n >= 0 && t->k >= 0;
 }
@@ -125,6 +136,12 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
 }
 
+bool cu_is_across(const cu_region *g, const cu_work *t) {
+  const tf_workload *wl = g->p->tree->workload;
+  const tf_op *op = &wl->ops[t->s->op];
+  return g->stacked && cu_window(wl, op) >= 0 && cu_has_few_channels(wl, op);
+}
+
 bool cu_is_row(const cu_region *g, int dim) {
   bool is = !g->stacked && dim == g->dim_m;
   for (int i = 0; i < g->n_stack; i++)
@@ -142,7 +159,7 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
 }
 
 cu_tile cu_tile_of(const ir_buffer *b) {
-  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
+  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (ir_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
   if (!b->plain && t.pieces % 8 == 0)
     t.mask = 7;

@@ -76,6 +76,11 @@ int64_t cu_sums_up(const ir_program *p, int64_t n);
 /* Whether a nest is a product of matrices for the program's instruction and which dims are its; its other dims may have
  * more settings than one. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
+/* Whether a convolution has so few channels that a product sums over all of its window and them at once, and enough of
+ * both. */
+bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
+/* count.c: the length of the sum of a product of fragments. */
+int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* Whether an index of the read has the dim. */
 bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where

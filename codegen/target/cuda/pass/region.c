@@ -58,7 +58,8 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
   const tf_op *op = op_of(g, t->s);
   bool ok = cu_is_row(g, op->dims[t->roles.m]);
   for (int k = 0; k < op->n_dims; k++)
-    ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1;
+    ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1 ||
+          (k >= op->n_out_dims && t->s->range[k].exact && cu_is_across(g, t));
   for (int i = 0; i < t->s->nest.n_fresh; i++)
     ok &= t->s->nest.fresh[i].var < 0 || g->inside[t->s->nest.fresh[i].var];
   return ok;

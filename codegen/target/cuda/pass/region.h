@@ -11,7 +11,8 @@ typedef struct {
   bool tile, lasting;
   int rows, columns; /* ranks of the tensor that go along the rows of a tile and along their neighbours: its last one,
                         but for stacked rows whose channels are not innermost */
-  const ir_stack *stack; /* its rows go along several ranks, or in steps; NULL: they do not */
+  const ir_stack *stack;  /* its rows go along several ranks, or in steps; NULL: they do not */
+  const ir_stack *across; /* the same of its columns, the window and channels of a sum */
   int buffer;
   int64_t bytes; /* of one slot */
 } cu_operand;
@@ -72,6 +73,8 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
 /* staged.c: whether an operand (0: a, 1: b) is a matrix in global memory, whose rows are neighbours there; whether its
  * box is the same in all steps of the region's loops. */
 bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side);
+/* matrix.c: whether the product sums over all dims at once (cu_has_few_channels). */
+bool cu_is_across(const cu_region *g, const cu_work *t);
 /* The same of rows that are stacked: along each of its ranks but that of the sum goes one dim of them, or none. */
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);

@@ -256,7 +256,7 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
     const ir_stmt *s = t.leaf[i];
     if (s->kind == IR_COPY) {
       const ir_buffer *to = &p->buffers[s->copy.to];
-      if (to->stack && s->copy.queue == CU_PIECES)
+      if (to->stack && !to->across && s->copy.queue == CU_PIECES)
         stacked = fmax(stacked, to->columns < to->rank - 1 ? APART : STACKED);
       if (to->matrix)
         copied += pieces(to);

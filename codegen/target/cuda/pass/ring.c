@@ -162,6 +162,7 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
 
 static bool plan_one(cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
+  if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");
   const int bytes = ir_bytes(g->p->machine.data);
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
   const bool in_loop = t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */

@@ -116,6 +116,12 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }
 
+/* The box has the stack's rows (or columns), too. */
+static void spread(const ir_buffer *b, const ir_stack *t) {
+  for (int j = 0; t && j < t->n; j++)
+    b->extent[t->at[j]] += (t->length[j] - 1) * t->step[j];
+}
+
 static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {
   lowering *w = p->w;
   const tf_ref *ref = ref_of(p, t, i);
@@ -132,15 +138,15 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->matrix = true, b->rows = side->rows, b->columns = side->columns;
   b->plain = cu_is_wmma(w->p);
   b->words = 1;
-  b->stack = side->stack;
+  b->stack = side->stack, b->across = side->across;
   for (int r = 0; r < b->rank; r++)
     b->extent[r] = 1;
-  for (int j = 0; b->stack && j < b->stack->n; j++)
-    b->words *= b->extent[b->stack->at[j]] = (b->stack->length[j] - 1) * b->stack->step[j] + 1;
+  spread(b, b->stack), spread(b, b->across);
   for (int r = 0; r < b->rank; r++) {
-    const bool is = (!b->stack && r == b->rows) || r == b->columns;
+    const bool is = (!b->stack && r == b->rows) || (!b->across && r == b->columns);
     const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
-    if (is) b->words *= b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
+    if (is) b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
+    b->words *= b->extent[r];
   }
 }
 

@@ -123,6 +123,52 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
+/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient. */
+static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
+  int found = 0;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      if (ref->index[r].terms[i].dim == dim) found++, *rank = r, *by = ref->index[r].terms[i].coef;
+  return found == 1 && *by > 0;
+}
+
+/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has them; NULL: it has not.
+ */
+static ir_stack *stack_over(const cu_region *g, const tf_ref *ref, int n, const int *dim, const ir_range *range) {
+  ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  bool ok = stack != NULL;
+  if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
+  for (int i = 0; i < n && ok; i++) {
+    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]);
+    stack->length[i] = range[i].most;
+  }
+  return ok ? stack : NULL;
+}
+
+/* Tiles of a product that sums over a window and its few channels at once: each row has all elements of its sum, in the
+ * same order in both operands. */
+static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
+  int dim[IR_MOST_STACKED], n = 0;
+  ir_range range[IR_MOST_STACKED];
+  if (!is_outside(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a))) return false;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    if (t->s->range[k].most == 1) continue;
+    if (n == IR_MOST_STACKED) return false;
+    range[n] = t->s->range[k], dim[n++] = op->dims[k];
+  }
+  ir_stack *sum = stack_over(g, ref, n, dim, range);
+  ir_stack *rows = i ? stack_over(g, ref, 1, &op->dims[t->roles.n], &t->s->range[t->roles.n])
+                     : stack_over(g, ref, g->n_stack, g->stack_dim, g->stack);
+  if (!rows || !sum) return false;
+  rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
+  sum->count = cu_sums_up(g->p, ir_stack_rows(sum));
+  side->stack = rows, side->across = sum;
+  side->rows = rows->at[rows->n - 1], side->columns = sum->at[sum->n - 1];
+  return true;
+}
+
 /* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
  * weights with the window innermost. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
@@ -165,7 +211,7 @@ bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
   int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
-                       length_of(g, t, ref->index[side->columns].terms[0].dim)};
+                       side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .matrix = true,
                                       .plain = cu_is_wmma(g->p),
@@ -225,9 +271,10 @@ static bool plan_one(const cu_region *g, cu_work *t) {
   for (int i = 0; i < 2; i++) {
     cu_operand *side = &t->side[i];
     const bool stacked = i == 0 && g->stacked;
-    side->tile = stacked ? !g->own[a] && cu_find_stack(g, t, side)
-                         : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
-    if (stacked && !side->tile && !g->own[a]) return false;
+    side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
+                 : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
+                                    : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);
     moves |= !side->lasting;

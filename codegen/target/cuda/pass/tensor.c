@@ -146,7 +146,8 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const low_mark outside = {w->into, w->n_lets};
   cu_matrices t;
-  const bool product = cu_roles(w->p, s, &t);
+  const bool few = !cu_is_wmma(w->p) && cu_window(w->plan->wl, op) >= 0 && cu_has_few_channels(w->plan->wl, op);
+  const bool product = cu_roles(w->p, s, &t) && !few;
   ir_range *r = cu_ranges(w, s);
   ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   low_mark mark;

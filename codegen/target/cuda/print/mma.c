@@ -44,12 +44,15 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
-  begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
+  if (b->across)
+    fprintf(c->out, "%s)) * %d]", piece, per_piece(t));
+  else
+    begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
 static bool along_k(const product *t, int read, const ir_buffer *b) {
-  return t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
+  return b->across || t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
 }
 
 /* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
@@ -309,7 +312,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  const int64_t steps = (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
+  const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
   c_indent(c);
   if (some < steps)
     fprintf(c->out, "#pragma unroll %" PRId64 "\n", some);

@@ -206,6 +206,67 @@ static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const c
   c_close(c, 1);
 }
 
+/* " + NUMBER / inner % length * step" for what goes along the rank. */
+static void part_of(c_printer *c, const ir_stack *t, int rank, const char *number) {
+  int64_t inner = 1;
+  for (int i = t->n - 1; i >= 0; inner *= t->length[i--])
+    if (t->at[i] == rank)
+      fprintf(c->out, " + %s / %" PRId64 " %% %" PRId64 " * %" PRId64, number, inner, t->length[i], t->step[i]);
+}
+
+/* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..". */
+static void across_element(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
+  const ir_buffer *from = &c->p->buffers[s->copy.from];
+  for (int r = 0; r < to->rank; r++) {
+    c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), c_atom(c->out, c->p, s->range[r].lo);
+    fputs(" - (", c->out), c_atom(c->out, c->p, from->base[r]), fputc(')', c->out);
+    part_of(c, to->stack, r, "row"), part_of(c, to->across, r, "k"), fputs(";\n", c->out);
+  }
+  c_indent(c);
+  fprintf(c->out, "const bool there = row < %" PRId64 " && k < %" PRId64, ir_stack_rows(to->stack),
+          ir_stack_rows(to->across));
+  for (int r = 0; r < to->rank; r++)
+    fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r,
+            from->role == IR_ARGUMENT ? c->wl->tensors[from->tensor].extent[r] : from->extent[r]);
+  fputs(";\n", c->out);
+}
+
+/* Elements of the rows, one by one, where columns are a window and its channels. */
+static void across(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
+  const ir_buffer *from = &c->p->buffers[s->copy.from];
+  const int per = per_piece(to);
+  c_indent(c), fprintf(c->out, "const %s *const from = %s;\n", c_type(from->type), from->id);
+  c_line(c, "#pragma unroll 1\n"), c_indent(c);
+  fprintf(c->out, "for (int i = thread_here(); i < %" PRId64 "; i += THREADS) {\n", t->rows * t->pieces);
+  c->depth++;
+  c_indent(c), fprintf(c->out, "const int row = i %% %" PRId64 ", piece = i / %" PRId64 ";\n", t->rows, t->rows);
+  c_indent(c), fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id);
+  c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d];\n", t->rows * t->pitch, t->pitch,
+          t->shift, t->mask, per);
+  open_turns(c, per);
+  c_indent(c), fprintf(c->out, "const int k = piece * %d + j;\n", per);
+  across_element(c, s, to);
+  c_indent(c), fputs("copy_one(place + j, there ? from", c->out);
+  for (int r = 0; r < to->rank; r++) {
+    fprintf(c->out, " + x%d", r);
+    if (r < to->rank - 1) fputs(" * ", c->out), stride(c, from, r);
+  }
+  fputs(" : from, there);\n", c->out);
+  c_close(c, 2);
+}
+
+static void across_copy(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const cu_tile t = cu_tile_of(to);
+  c_line(c, "{ /* copy ");
+  fprintf(c->out, "%s */\n", to->name);
+  c->depth++;
+  across(c, s, to, &t);
+  c_close(c, 1);
+  if (s->copy.ends) c_line(c, "copy_end();\n");
+}
+
 static void stacked_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   const cu_tile t = cu_tile_of(to);
@@ -230,7 +291,7 @@ static void stacked_copy(c_printer *c, const ir_stmt *s) {
 void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   if (to->stack) {
-    stacked_copy(c, s);
+    to->across ? across_copy(c, s) : stacked_copy(c, s);
     return;
   }
   const cu_tile t = cu_tile_of(to);
