@@ -195,7 +195,7 @@ bool net_cost_known(void *costs, int id, double *cost) {
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
-  if (c->o->isa) return net_by_planner(c, id, evals);
+  if (net_for_kernels(c)) return net_by_planner(c, id, evals);
   return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) && !net_stopped(c);
 }
 

@@ -125,7 +125,8 @@ typedef struct {
 } net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
-/* Whether a group costs what its kernel promises: a plan for kernels, by latency. */
+/* Whether the plan is for kernels; whether a group costs what its kernel promises: a plan for kernels, by latency. */
+bool net_for_kernels(const net_costs *c);
 bool net_has_kernels(const net_costs *c);
 /* A planner's mapping of the group for the cut; its cost is the longer of the model's cycles, in which memories are,
  * and the kernel's. */

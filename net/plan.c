@@ -52,7 +52,7 @@ static bool judge(const net_costs *c, tf_net_group *g) {
   if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
-        g->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
+        g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
   return tf_diags_errors(c->d) == 0;
 }
 
@@ -167,8 +167,9 @@ static bool make_groups(net_planning *s) {
   return true;
 }
 
+/* What memories take besides, of kernels whose cycles are without them. */
 static bool left(net_planning *s) {
-  return !net_has_kernels(&s->costs) || net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) || net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
 }
 
 static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }

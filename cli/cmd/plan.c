@@ -53,7 +53,7 @@ static void show(void *ctx, const tf_progress *p) {
 
 static const char *isa_of(const plan_options *o) {
   if (!o->target) return NULL;
-  return o->isa ? o->isa : tf_emit_isa(o->dtype);
+  return o->isa || !tf_emit_able(o->target, TF_EMIT_HERE) ? o->isa : tf_emit_isa(o->dtype);
 }
 
 /* What measured() needs. */
@@ -78,6 +78,7 @@ static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
   cli_meter m = cli_meter_new(o->in.quiet);
   store_of store = {o, s->arch};
   const tf_net_opts opts = {.objective = o->look.objective,
+                            .target = o->target,
                             .isa = isa_of(o),
                             .dtype = o->dtype,
                             .known = o->tuned ? measured : NULL,

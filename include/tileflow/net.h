@@ -35,8 +35,10 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  const char *isa; /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
-                      is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
+  const char *isa; /* instruction set of the kernels that the plan is for: each group gets the mapping whose kernel
+                      is estimated fastest, as in tf_planner_run; NULL, and no target: the mapping of least cost by the
+                      model */
+  const char *target; /* of these kernels, one that can TF_EMIT_NETWORKS; NULL: cpu */
   const char *dtype; /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
    * that has been measured), and the choices that were made for its kernel; the plan owns it.  NULL: none is known, or,
