@@ -20,7 +20,7 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
   c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name), fputs(");\n", out);
 }
 
-static void bind_all(FILE *out, const net_emission *e, int i) {
+void net_bind_all(FILE *out, const net_emission *e, int i) {
   const net_kernel *k = net_called(e, i);
   const tf_workload *wl = k->group->group->workload;
   fprintf(out, "  %s_args k;\n  %s_dense(&k);\n", k->name, k->name);
@@ -50,13 +50,13 @@ static void call(FILE *out, const net_emission *e, int i) {
       out,
       " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, const char **packed) {\n",
       i + 1, C_NAME);
-  bind_all(out, e, i);
+  net_bind_all(out, e, i);
   fputs("  (void)args;\n  (void)arena;\n  (void)packed;\n", out);
   if (packs(e, i)) fprintf(out, "  k.packed = *packed;\n  if (*packed) *packed += lines(%s_packed());\n", k->name);
   fprintf(out, "  return %s(&k, scratch, bytes);\n}\n", k->name);
   if (!packs(e, i)) return;
   fprintf(out, "\nstatic int pack_%d(const %s_args *args, char *arena, char **packed) {\n", i + 1, C_NAME);
-  bind_all(out, e, i);
+  net_bind_all(out, e, i);
   fprintf(out,
           "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, %s_packed());\n  *packed += "
           "lines(%s_packed());\n  return "
@@ -115,6 +115,13 @@ static void packing(FILE *out, const net_emission *e) {
   fputs("  return status;\n}\n", out);
 }
 
+void net_say_arena(FILE *out, const net_emission *e) {
+  fprintf(out,
+          "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
+          "). */\n#define ARENA INT64_C(%" PRId64 ")\n",
+          e->memory.least, e->memory.bytes);
+}
+
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
   fprintf(out,
@@ -122,10 +129,7 @@ void net_print_calls(FILE *out, const net_emission *e) {
           "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
-  fprintf(out,
-          "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
-          "). */\n#define ARENA INT64_C(%" PRId64 ")\n",
-          e->memory.least, e->memory.bytes);
+  net_say_arena(out, e);
   if (c_packs(&e->package))
     fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
           out);

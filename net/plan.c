@@ -169,7 +169,8 @@ static bool make_groups(net_planning *s) {
 
 /* What memories take besides, of kernels whose cycles are without them. */
 static bool left(net_planning *s) {
-  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) || net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) ||
+         net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
 }
 
 static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }

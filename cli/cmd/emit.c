@@ -257,7 +257,7 @@ static void check(void *options, tf_diags *d) {
 
 /* Emits a network: its plan determines everything except the name and the machine of its kernels. */
 static cli_status run_network(const emit_options *o) {
-  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
+  const char *isa = o->isa || !is_here(o) ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   if (!tf_emit_able(o->target, TF_EMIT_NETWORKS) || o->measure || o->dump_ir || !o->out) {
     fputs(
@@ -272,7 +272,7 @@ static cli_status run_network(const emit_options *o) {
                              .name = o->name,
                              .version = TILEFLOW_VERSION,
                              .command = command.text};
-  const cli_status status = cli_emit_network(&o->in, o->out, &e);
+  const cli_status status = cli_emit_network(&o->in, o->out, o->target, &e);
   cli_text_free(&command);
   return status;
 }

@@ -196,7 +196,8 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
   if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
   if (o->dtype && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target cpu, too");
-  if (o->dtype && strcmp(o->dtype, "f32") != 0 && strcmp(o->dtype, "bf16") != 0)
+  if (o->dtype && strcmp(o->dtype, "f32") != 0 && strcmp(o->dtype, "bf16") != 0 &&
+      tf_emit_able(o->target, TF_EMIT_HERE))
     tf_fail(d, nowhere, TF_E_USAGE, "a network is emitted in f32 or bf16, not in '%.40s'", o->dtype);
 }
 

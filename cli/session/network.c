@@ -58,20 +58,25 @@ static tf_spec *read_all(const cli_input *in, const plan_files *f, tf_text **tex
   return cli_spec_of(in, *texts, d);
 }
 
-static cli_status emit_all(const cli_input *in, const plan_files *f, const char *out, const tf_emit_options *o,
-                           tf_diags *d) {
+/* Where the files go, and what they are. */
+typedef struct {
+  const char *out, *target;
+  const tf_emit_options *o;
+} wanted;
+
+static cli_status emit_all(const cli_input *in, const plan_files *f, const wanted *w, tf_diags *d) {
   tf_text *texts = NULL;
   tf_spec *s = read_all(in, f, &texts, d);
   const tf_text *plan = cli_find_plan(in, texts);
   tf_net_plan *p = NULL;
   const bool all = s && cli_has_sections(s, d);
   if (all && plan) p = tf_net_plan_read(s->arch, s->workload, plan, d);
-  tf_emitted *e = p ? tf_net_emit_cpu(p, s->arch, s->workload, o, d) : NULL;
+  tf_emitted *e = p ? tf_net_emit(p, s->arch, s->workload, w->target, w->o, d) : NULL;
   bool there = true;
-  const bool ok = e && cli_safe_dir(out, e->file, (size_t)e->n, &there);
+  const bool ok = e && cli_safe_dir(w->out, e->file, (size_t)e->n, &there);
   if (ok && !in->quiet)
-    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", out, s->workload->name, o->isa, p->n,
-           p->n_distinct, out);
+    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", w->out, s->workload->name,
+           tf_emit_able(w->target, TF_EMIT_HERE) ? w->o->isa : w->target, p->n, p->n_distinct, w->out);
   tf_emitted_free(e);
   tf_net_plan_free(p);
   tf_spec_free(s);
@@ -79,21 +84,21 @@ static cli_status emit_all(const cli_input *in, const plan_files *f, const char 
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-static cli_status emit(const cli_input *in, const char *out, const tf_emit_options *o, tf_diags *d) {
+static cli_status emit(const cli_input *in, const wanted *w, tf_diags *d) {
   plan_files f = {.in = *in};
   const bool alone = in->n_files == 1;
   cli_status status = CLI_BAD_INPUT;
   if (alone) f.in.files = NULL;
-  if (!alone || add_files(in, &f, d)) status = emit_all(&f.in, &f, out, o, d);
+  if (!alone || add_files(in, &f, d)) status = emit_all(&f.in, &f, w, d);
   if (alone) free(f.in.files);
   tf_net_inputs_free(f.named);
   return status;
 }
 
-cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o) {
+cli_status cli_emit_network(const cli_input *in, const char *out, const char *target, const tf_emit_options *o) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
-  const cli_status status = emit(in, out, o, d);
+  const cli_status status = emit(in, &(wanted){out, target, o}, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);
   tf_diags_free(d);
   return status;

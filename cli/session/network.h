@@ -6,5 +6,5 @@
 
 /* Whether a file of the command holds a plan. */
 bool cli_has_plan(const cli_input *in);
-cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o);
+cli_status cli_emit_network(const cli_input *in, const char *out, const char *target, const tf_emit_options *o);
 #endif

@@ -35,11 +35,11 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  const char *isa; /* instruction set of the kernels that the plan is for: each group gets the mapping whose kernel
-                      is estimated fastest, as in tf_planner_run; NULL, and no target: the mapping of least cost by the
-                      model */
+  const char *isa;    /* instruction set of the kernels that the plan is for: each group gets the mapping whose kernel
+                         is estimated fastest, as in tf_planner_run; NULL, and no target: the mapping of least cost by the
+                         model */
   const char *target; /* of these kernels, one that can TF_EMIT_NETWORKS; NULL: cpu */
-  const char *dtype; /* of these kernels' data (emit.h); NULL: f32 */
+  const char *dtype;  /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
    * that has been measured), and the choices that were made for its kernel; the plan owns it.  NULL: none is known, or,
    * with an error in d, the plan fails.  Asked for each distinct group once the network is cut.  NULL: nothing is known
@@ -138,6 +138,10 @@ TF_API void tf_net_memory_free(tf_net_memory *m);
  * float32 (others: E_NAME).  NULL with errors in d. */
 TF_API tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
                                    const tf_emit_options *o, tf_diags *d);
+/* The same for any target that can TF_EMIT_NETWORKS (NULL: cpu).  cuda: network.cu in the place of network.c, kernels
+ * g1.cu, .., network_device.h with entries for arrays on the device, emulate.hpp; dtype f16 and tf32, too. */
+TF_API tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
+                               const tf_emit_options *o, tf_diags *d);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,183 @@
+/* A plan as a folder of CUDA C++: the kernels of each distinct group, and network.cu that starts them in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/target.h"
+#include "net/emit.h"
+
+enum { FILES_EACH = 3, FILES_MORE = 12, FILE_NAME = 40 };
+
+/* ---- kernels ------------------------------------------------------------------------------------------------ */
+static bool make_kernel(net_emission *e, int i, const char *name) {
+  net_kernel *k = &e->kernel[i];
+  tf_emit_options o = *e->o;
+  k->group = &e->plan->groups[i];
+  k->of = k->group->like;
+  if (!net_has_kernel(e, i)) return true;
+  snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
+  o.name = k->name;
+  o.result = NULL;
+  o.measured = NULL;
+  k->files = tf_emit(k->group->tree, "cuda", &o, e->d);
+  if (!k->files)
+    tf_note(e->d, k->group->group->workload->ops[0].at, "op '%.60s' is in this group, the plan's %d",
+            k->group->group->workload->ops[0].name, i + 1);
+  return k->files;
+}
+
+static const char *text_of(const tf_emitted *e, const char *name) {
+  for (int f = 0; f < e->n; f++)
+    if (!strcmp(e->file[f].name, name)) return e->file[f].text;
+  return NULL;
+}
+
+/* The text of a file that some kernel has, and all that have it alike; NULL: none has. */
+static const char *common(const net_emission *e, const char *name) {
+  const char *text = NULL;
+  for (int i = 0; i < e->plan->n && !text; i++)
+    if (net_has_kernel(e, i)) text = text_of(e->kernel[i].files, name);
+  return text;
+}
+
+static bool has_groups(const net_emission *e) { return common(e, "hopper.hpp"); }
+
+static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
+  static const char *const names[FILES_EACH] = {"kernel.cu", "kernel.h", "kernel_device.h"},
+                           *const ends[] = {".cu", ".h", "_device.h"};
+  char header[FILE_NAME], device[FILE_NAME], name[FILE_NAME];
+  snprintf(header, sizeof header, "\"g%d.h\"", i + 1);
+  snprintf(device, sizeof device, "\"g%d_device.h\"", i + 1);
+  bool ok = true;
+  for (int r = 0; r < FILES_EACH && ok; r++) {
+    const char *from = text_of(k->files, names[r]);
+    snprintf(name, sizeof name, "g%d%s", i + 1, ends[r]);
+    char *text = from ? net_replace(strdup(from), "\"kernel.h\"", header) : NULL;
+    ok = net_add_file(out, name, net_replace(text, "\"kernel_device.h\"", device));
+  }
+  return ok;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+static void print_makefile(FILE *out, const net_emission *e) {
+  const bool groups = has_groups(e);
+  fprintf(out,
+          "# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (%s) and NVCCFLAGS may "
+          "be set.\n"
+          "NVCC ?= nvcc\nARCH ?= %s\nNVCCFLAGS ?= -O3\n"
+          "ALL = -std=c++17 %s $(NVCCFLAGS) -Xcompiler -fPIC\n",
+          groups ? "sm_90a, no other" : "native: of the GPU that is here; sm_80, sm_90, ...", groups ? "sm_90a" : "native",
+          groups ? "-gencode arch=$(subst sm_,compute_,$(ARCH)),code=$(ARCH)" : "-arch=$(ARCH)");
+  fputs("KERNELS =", out);
+  for (int i = 0; i < e->plan->n; i++)
+    if (net_has_kernel(e, i)) fprintf(out, " g%d", i + 1);
+  fputs("\nOBJECTS = network.o $(KERNELS:=.o)\n\n"
+        "all: libnetwork.a libnetwork.so test bench\n"
+        "libnetwork.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
+        "libnetwork.so: $(OBJECTS)\n\t$(NVCC) $(ALL) -shared -o $@ $(OBJECTS)\n"
+        "network.o: network.cu network.h network_device.h $(KERNELS:=.h) $(KERNELS:=_device.h)\n"
+        "\t$(NVCC) $(ALL) -c -o $@ network.cu\n"
+        "g%.o: g%.cu g%.h g%_device.h\n\t$(NVCC) $(ALL) -c -o $@ $<\n"
+        "test: test.c test_device.c $(OBJECTS)\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
+        "\t$(CC) -O2 -std=c17 -c -o test_device.o test_device.c\n"
+        "\t$(NVCC) $(ALL) -o $@ test.o $(OBJECTS) -lm\n"
+        "\t$(NVCC) $(ALL) -o test_device test_device.o $(OBJECTS) -lm\n\t./test\n\t./test_device\n"
+        "bench: bench.c $(OBJECTS)\n\t$(CC) -O2 -std=c17 -c -o bench.o bench.c\n"
+        "\t$(NVCC) $(ALL) -o $@ bench.o $(OBJECTS)\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= -O2\n"
+        "EMULATED = emulate-network.o $(KERNELS:%=emulate-%.o)\n"
+        "emulate-%.o: %.cu emulate.hpp $(wildcard *.hpp *.h)\n\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o $@ $<\n"
+        "emulate: test.c test_device.c $(EMULATED)\n\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
+        "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test_device.o test_device.c\n"
+        "\t$(CXX) -o $@ emulate-test.o $(EMULATED) -lm\n"
+        "\t$(CXX) -o emulate_device emulate-test_device.o $(EMULATED) -lm\n\t./emulate\n\t./emulate_device\n"
+        "clean:\n\trm -f *.o libnetwork.a libnetwork.so test test_device bench emulate emulate_device\n"
+        ".PHONY: all clean\n",
+        out);
+}
+
+static void print_readme(FILE *out, const net_emission *e) {
+  fputs("# ", out), c_plain_text(out, e->wl->name);
+  fprintf(out,
+          "\n\nA network of %d ops as %d fused groups, whose kernels are started in order (%d different ones; data: "
+          "%s).\n\n"
+          "    make test     compiles with nvcc, runs, compares with a plain evaluation in double (within %s of the "
+          "norm of each output)\n"
+          "    make bench    compiles; ./bench times it, kernel after kernel and as a CUDA graph\n"
+          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
+          "`network.h`: arrays of the host.  `network_device.h`: arrays that are on the device, and a stream; or a "
+          "network with memory of\nits own there, to which float32 are brought, weights once for all calls.  "
+          "`libnetwork.so` has all of it.\n",
+          e->wl->n_ops, e->plan->n, net_kernels_of(e), c_type_name(e->data), e->package.within);
+  fprintf(out, "\nBetween kernels: %lld bytes on the device.\n", (long long)e->memory.bytes);
+  if (has_groups(e))
+    fputs("\nSome kernels are of warpgroups (sm_90a): arrays must stand on 16 bytes, and strides be multiples of them, "
+          "else a call says `bad_argument`.\n",
+          out);
+  if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
+}
+
+static void print_header(FILE *out, const net_emission *e) {
+  c_kernel_h_begin(out, &e->package);
+  net_declare_weights(out);
+  c_kernel_h_end(out);
+}
+static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
+
+static const net_own_file rows[] = {
+    {"network.h", print_header},   {"network_device.h", net_cuda_header},     {"network.cu", net_cuda_calls},
+    {"test.c", print_test},        {"test_device.c", net_cuda_test_handle},   {"bench.c", net_cuda_bench},
+    {"Makefile", print_makefile},  {"README.md", print_readme},
+};
+
+static tf_emitted *write_files(const net_emission *e, const char *name) {
+  static const char *const shared[] = {"emulate.hpp", "hopper.hpp"};
+  tf_emitted *out = net_files_new(net_kernels_of(e) * FILES_EACH + FILES_MORE);
+  bool ok = out != NULL;
+  for (int i = 0; ok && i < e->plan->n; i++)
+    if (net_has_kernel(e, i)) ok = add_kernel(out, &e->kernel[i], i);
+  for (size_t r = 0; ok && r < sizeof rows / sizeof *rows; r++)
+    ok = net_add_own(out, e, &rows[r], name);
+  for (size_t s = 0; ok && s < sizeof shared / sizeof *shared; s++)
+    if (common(e, shared[s])) ok = net_add_file(out, shared[s], strdup(common(e, shared[s])));
+  if (ok) return out;
+  tf_emitted_free(out);
+  tf_out_of_memory(e->d);
+  return NULL;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------- */
+static const char *within(const net_emission *e) {
+  return e->data == IR_BF16 ? "3e-2" : e->data == IR_F16 || e->whole.machine.real ? "1e-2" : "1e-4";
+}
+
+static bool begin(net_emission *e) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  if (!tf_target_cuda.machine(e->o, &e->whole.machine, e->d)) return false;
+  e->data = e->whole.machine.data;
+  if (e->data != IR_F32 && e->data != IR_BF16 && e->data != IR_F16)
+    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for cuda in f32, tf32, bf16 or f16, not in '%.40s'",
+                   e->o->dtype);
+  if (!tf_micro_isas(&(tf_emit_options){.isa = "portable"}, isas, e->d)) return false;
+  e->isa = isas[0];
+  e->tree.workload = e->wl;
+  e->whole.tree = &e->tree;
+  e->whole.platform = tf_target_cuda.lower.platform;
+  e->package = (c_package){.p = &e->whole,
+                           .o = e->o,
+                           .isa = e->isa,
+                           .source = tf_micro_source_find(NULL),
+                           .name = C_NAME,
+                           .entry = C_NAME,
+                           .within = within(e),
+                           .eights = true};
+  return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
+}
+
+tf_emitted *net_emit_cuda(net_emission *e, const char *name) {
+  if (!begin(e)) return NULL;
+  e->kernel = calloc((size_t)e->plan->n + 1, sizeof *e->kernel);
+  if (!e->kernel) return tf_out_of_memory(e->d), NULL;
+  for (int i = 0; i < e->plan->n; i++)
+    if (!make_kernel(e, i, name)) return NULL;
+  return write_files(e, name);
+}
