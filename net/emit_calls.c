@@ -3,19 +3,49 @@
 
 #include "net/emit.h"
 
+/* The step of rank r of the network's tensor: as the caller says, or without gaps in the arena. */
+static void put_step(FILE *out, const tf_tensor *z, int r, bool argument) {
+  int64_t step = 1;
+  for (int i = r + 1; i < z->rank; i++)
+    step *= z->extent[i];
+  if (argument && r + 1 < z->rank)
+    fputs("args->", out), c_stride_field(out, z->name), fprintf(out, "[%d]", r);
+  else
+    fprintf(out, "%" PRId64, argument ? INT64_C(1) : step);
+}
+
+/* Sets k.X to a place in the tensor, and its strides. */
+static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outside, const tf_group_place *p,
+                       bool argument) {
+  for (int r = 0; r < outside->rank; r++)
+    if (p->begin[r]) {
+      fputs("  k.", out), c_field(out, inside->name), fprintf(out, " += %" PRId64 " * ", p->begin[r]);
+      put_step(out, outside, r, argument), fputs(";\n", out);
+    }
+  for (int q = 0; q + 1 < inside->rank; q++) {
+    fputs("  k.", out), c_stride_field(out, inside->name), fprintf(out, "[%d] = %" PRId64 " * ", q, p->step[q]);
+    put_step(out, outside, p->along[q], argument), fputs(";\n", out);
+  }
+}
+
 /* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &net_called(e, i)->group->group->workload->tensors[t];
-  const int z = e->plan->groups[i].group->tensor[t];
+  const tf_group *group = e->plan->groups[i].group;
+  const int z = group->tensor[t];
   const tf_tensor *outside = &e->wl->tensors[z];
+  const bool argument = e->memory.offset[z] < 0;
   if (!c_is_argument(inside)) return;
   fputs("  k.", out), c_field(out, inside->name);
-  if (e->memory.offset[z] >= 0) {
+  if (argument)
+    fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
+  else
     fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(e->data), e->memory.offset[z]);
+  if (group->place[t].along) {
+    bind_place(out, inside, outside, &group->place[t], argument);
     return;
   }
-  fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
-  if (inside->rank < 2) return;
+  if (!argument || inside->rank < 2) return;
   fputs("  memcpy(k.", out), c_stride_field(out, inside->name), fputs(", args->", out);
   c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name), fputs(");\n", out);
 }

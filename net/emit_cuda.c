@@ -42,8 +42,9 @@ static const char *common(const net_emission *e, const char *name) {
 static bool has_groups(const net_emission *e) { return common(e, "hopper.hpp"); }
 
 static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
-  static const char *const names[FILES_EACH] = {"kernel.cu", "kernel.h", "kernel_device.h"},
-                           *const ends[] = {".cu", ".h", "_device.h"};
+  static const char *const names[FILES_EACH] = {"kernel.cu", "kernel.h", "kernel_device.h"}, *const ends[] = {
+                                                                                                 ".cu", ".h",
+                                                                                                 "_device.h"};
   char header[FILE_NAME], device[FILE_NAME], name[FILE_NAME];
   snprintf(header, sizeof header, "\"g%d.h\"", i + 1);
   snprintf(device, sizeof device, "\"g%d_device.h\"", i + 1);
@@ -65,7 +66,8 @@ static void print_makefile(FILE *out, const net_emission *e) {
           "be set.\n"
           "NVCC ?= nvcc\nARCH ?= %s\nNVCCFLAGS ?= -O3\n"
           "ALL = -std=c++17 %s $(NVCCFLAGS) -Xcompiler -fPIC\n",
-          groups ? "sm_90a, no other" : "native: of the GPU that is here; sm_80, sm_90, ...", groups ? "sm_90a" : "native",
+          groups ? "sm_90a, no other" : "native: of the GPU that is here; sm_80, sm_90, ...",
+          groups ? "sm_90a" : "native",
           groups ? "-gencode arch=$(subst sm_,compute_,$(ARCH)),code=$(ARCH)" : "-arch=$(ARCH)");
   fputs("KERNELS =", out);
   for (int i = 0; i < e->plan->n; i++)
@@ -124,9 +126,14 @@ static void print_header(FILE *out, const net_emission *e) {
 static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
 
 static const net_own_file rows[] = {
-    {"network.h", print_header},   {"network_device.h", net_cuda_header},     {"network.cu", net_cuda_calls},
-    {"test.c", print_test},        {"test_device.c", net_cuda_test_handle},   {"bench.c", net_cuda_bench},
-    {"Makefile", print_makefile},  {"README.md", print_readme},
+    {"network.h", print_header},
+    {"network_device.h", net_cuda_header},
+    {"network.cu", net_cuda_calls},
+    {"test.c", print_test},
+    {"test_device.c", net_cuda_test_handle},
+    {"bench.c", net_cuda_bench},
+    {"Makefile", print_makefile},
+    {"README.md", print_readme},
 };
 
 static tf_emitted *write_files(const net_emission *e, const char *name) {
@@ -155,8 +162,8 @@ static bool begin(net_emission *e) {
   if (!tf_target_cuda.machine(e->o, &e->whole.machine, e->d)) return false;
   e->data = e->whole.machine.data;
   if (e->data != IR_F32 && e->data != IR_BF16 && e->data != IR_F16)
-    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for cuda in f32, tf32, bf16 or f16, not in '%.40s'",
-                   e->o->dtype);
+    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME,
+                   "a network is emitted for cuda in f32, tf32, bf16 or f16, not in '%.40s'", e->o->dtype);
   if (!tf_micro_isas(&(tf_emit_options){.isa = "portable"}, isas, e->d)) return false;
   e->isa = isas[0];
   e->tree.workload = e->wl;

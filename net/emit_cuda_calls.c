@@ -32,9 +32,8 @@ static void sizes(FILE *out, const net_emission *e) {
 
 /* Of arrays that are on the device. */
 static void entry(FILE *out, const net_emission *e) {
-  fprintf(out,
-          "\nint " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream) {\n"
-          "  if (!args || !workspace) return BAD_ARGUMENT;\n");
+  fprintf(out, "\nint " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream) {\n"
+               "  if (!args || !workspace) return BAD_ARGUMENT;\n");
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_argument(&e->wl->tensors[z]))
       fputs("  if (!args->", out), c_field(out, e->wl->tensors[z].name), fputs(") return BAD_ARGUMENT;\n", out);
@@ -70,18 +69,19 @@ void net_cuda_calls(FILE *out, const net_emission *e) {
 }
 
 void net_cuda_header(FILE *out, const net_emission *e) {
-  fputs("/* The network for arrays that are on the device already.  network.h says what the arguments are; there " C_NAME
-        "\n * takes the host's arrays and copies them there and back in each call. */\n"
-        "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME "_DEVICE_H\n#include \"kernel.h\"\n\n"
-        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-        "/* Bytes of device memory that a call needs: what passes between kernels, and what the largest has besides. */\n"
-        "size_t " C_NAME "_device_workspace(void);\n"
-        "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at once; pointers of "
-        "args and\n"
-        " * workspace are the device's.  " C_NAME "_no_isa: one could not be started.  May be captured in a CUDA graph. "
-        "*/\n"
-        "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n",
-        out);
+  fputs(
+      "/* The network for arrays that are on the device already.  network.h says what the arguments are; there " C_NAME
+      "\n * takes the host's arrays and copies them there and back in each call. */\n"
+      "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME "_DEVICE_H\n#include \"kernel.h\"\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+      "/* Bytes of device memory that a call needs: what passes between kernels, and what the largest has besides. */\n"
+      "size_t " C_NAME "_device_workspace(void);\n"
+      "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at once; pointers of "
+      "args and\n"
+      " * workspace are the device's.  " C_NAME "_no_isa: one could not be started.  May be captured in a CUDA graph. "
+      "*/\n"
+      "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n",
+      out);
   net_cuda_declare_handle(out, e);
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
 }

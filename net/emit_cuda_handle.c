@@ -16,25 +16,26 @@ void net_cuda_declare_handle(FILE *out, const net_emission *e) {
   fputs("/* Arrays of the host without gaps, in float32 whatever the network's type is. */\ntypedef struct {\n", out);
   floats(out, e, true);
   floats(out, e, false);
-  fputs("} " C_NAME "_floats;\n\n"
-        "/* The network with memory of its own on the device, for one stream at a time.  Each of these returns as " C_NAME
-        " does.\n"
-        " * make: takes the memory, of all arguments and the workspace.  put: brings inputs there, rounded to the "
-        "network's type; those\n"
-        " * that are NULL stay what they are, so that weights are brought once.  start: computes the outputs, in the "
-        "stream (a\n"
-        " * cudaStream_t), and returns at once; as_graph: the kernels are captured at the first such call, and started "
-        "as one from\n"
-        " * then on.  get: waits for the device and fetches outputs, but those that are NULL. */\n"
-        "typedef struct " C_NAME "_there " C_NAME "_there;\n"
-        "int " C_NAME "_make(" C_NAME "_there **made);\n"
-        "int " C_NAME "_put(" C_NAME "_there *n, const " C_NAME "_floats *from);\n"
-        "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int as_graph);\n"
-        "int " C_NAME "_get(" C_NAME "_there *n, const " C_NAME "_floats *to);\n"
-        "/* Its arrays there, for who fills or reads them himself. */\n"
-        "const " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n);\n"
-        "void " C_NAME "_free(" C_NAME "_there *n);\n\n",
-        out);
+  fputs(
+      "} " C_NAME "_floats;\n\n"
+      "/* The network with memory of its own on the device, for one stream at a time.  Each of these returns as " C_NAME
+      " does.\n"
+      " * make: takes the memory, of all arguments and the workspace.  put: brings inputs there, rounded to the "
+      "network's type; those\n"
+      " * that are NULL stay what they are, so that weights are brought once.  start: computes the outputs, in the "
+      "stream (a\n"
+      " * cudaStream_t), and returns at once; as_graph: the kernels are captured at the first such call, and started "
+      "as one from\n"
+      " * then on.  get: waits for the device and fetches outputs, but those that are NULL. */\n"
+      "typedef struct " C_NAME "_there " C_NAME "_there;\n"
+      "int " C_NAME "_make(" C_NAME "_there **made);\n"
+      "int " C_NAME "_put(" C_NAME "_there *n, const " C_NAME "_floats *from);\n"
+      "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int as_graph);\n"
+      "int " C_NAME "_get(" C_NAME "_there *n, const " C_NAME "_floats *to);\n"
+      "/* Its arrays there, for who fills or reads them himself. */\n"
+      "const " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n);\n"
+      "void " C_NAME "_free(" C_NAME "_there *n);\n\n",
+      out);
 }
 
 /* ---- types -------------------------------------------------------------------------------------------------- */
@@ -56,12 +57,11 @@ static const char f16[] =
     "  memcpy(&u, &a, sizeof u);\n  u += 0xfff + (u >> 13 & 1);\n"
     "  return (element)(sign | ((u >> 13) - (112 << 10)));\n}\n"
     "static float wide_element(element x) {\n  const int e = x >> 10 & 31, m = x & 1023;\n"
-    "  const float a = e == 31 ? (m ? NAN : INFINITY) : e ? ldexpf((float)(1024 + m), e - 25) : ldexpf((float)m, -24);\n"
+    "  const float a = e == 31 ? (m ? NAN : INFINITY) : e ? ldexpf((float)(1024 + m), e - 25) : ldexpf((float)m, "
+    "-24);\n"
     "  return x >> 15 ? -a : a;\n}\n";
 
-static const char *types_of(const net_emission *e) {
-  return e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32;
-}
+static const char *types_of(const net_emission *e) { return e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32; }
 
 /* ---- network.cu --------------------------------------------------------------------------------------------- */
 static const char moving[] =
@@ -103,7 +103,8 @@ static const char starting[] =
     "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int as_graph) {\n  if (!n) return BAD_ARGUMENT;\n"
     "  if (!as_graph) return start_all(n, stream);\n"
     "  const int status = n->graph ? " C_NAME "_done : capture(n);\n  if (status) return status;\n"
-    "  return cudaGraphLaunch(n->graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n"
+    "  return cudaGraphLaunch(n->graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME "_done : " C_NAME
+    "_no_isa;\n}\n"
     "static void forget(" C_NAME "_there *n) {\n  if (n->graph) cudaGraphExecDestroy(n->graph);\n}\n#endif\n";
 
 static void make(FILE *out, const net_emission *e) {
@@ -201,9 +202,10 @@ static const char programs_head[] =
 /* The outputs of the handle: of a second call, to which inputs are not brought again, those of a graph, and those of
  * arrays of the host are the same bits. */
 void net_cuda_test_handle(FILE *out, const net_emission *e) {
-  fputs("/* Holds a network that has its memory on the device against calls with arrays of the host: the same bits, also "
-        "of a second call\n * with the same inputs, and as a graph. */\n#define _POSIX_C_SOURCE 200809L\n",
-        out);
+  fputs(
+      "/* Holds a network that has its memory on the device against calls with arrays of the host: the same bits, also "
+      "of a second call\n * with the same inputs, and as a graph. */\n#define _POSIX_C_SOURCE 200809L\n",
+      out);
   fputs(programs_head, out);
   fputs(series, out);
   fprintf(out, "typedef %s element;\n", c_type(e->data));
@@ -231,7 +233,8 @@ void net_cuda_test_handle(FILE *out, const net_emission *e) {
         "  " C_NAME "_there *n = NULL;\n  if (status || " C_NAME "_make(&n) || " C_NAME "_put(n, &f)) return 2;\n"
         "  const " C_NAME "_floats none = {0};\n"
         "  for (int turn = 0; turn < 3 && !bad; turn++) { /* kernel after kernel; inputs stay; as a graph */\n"
-        "    if (" C_NAME "_put(n, &none) || " C_NAME "_start(n, NULL, turn == 2) || " C_NAME "_get(n, &f)) return 2;\n",
+        "    if (" C_NAME "_put(n, &none) || " C_NAME "_start(n, NULL, turn == 2) || " C_NAME
+        "_get(n, &f)) return 2;\n",
         out);
   for (int z = 0; z < e->wl->n_tensors; z++) {
     const tf_tensor *t = &e->wl->tensors[z];
@@ -255,9 +258,10 @@ static double flops(const tf_workload *wl) {
 
 void net_cuda_bench(FILE *out, const net_emission *e) {
   fputs("/* Times ", out), c_plain_text(out, e->wl->name);
-  fputs(" on the device, many calls one behind the other: the least of the rounds, of a call.  Once as kernels that are "
-        "started one by one, once as a\n * graph. */\n#define _POSIX_C_SOURCE 200809L\n",
-        out);
+  fputs(
+      " on the device, many calls one behind the other: the least of the rounds, of a call.  Once as kernels that are "
+      "started one by one, once as a\n * graph. */\n#define _POSIX_C_SOURCE 200809L\n",
+      out);
   fputs(programs_head, out);
   fputs(series, out);
   fputs("enum { ROUNDS = 11, CALLS = 20 };\n\n"

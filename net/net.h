@@ -11,6 +11,22 @@ enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 64 }; /* ops of a group; groups in
  * first use; first[i] is the first slot of op i.  Ops are in topological order.  False: no memory. */
 bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, const int *first, int *dim, int *n_dims);
 
+/* cut.c: tf_group_cut, and how: splits: what it reads may become tensors under other coordinates (split.c). */
+typedef struct {
+  const char *name;
+  tf_loc at;
+  bool splits;
+} net_cutting;
+tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how, tf_diags *d);
+/* Whether the groups of a plan for that target are cut so: kernels that find operands by strides, whatever these are.
+ */
+bool net_splits(const char *target);
+
+/* split.c: makes tensors of their own of inputs that are read at `64 * head + row`, or from some place on.  fixed[t]:
+ * its strides are the caller's.  Arrays of wl's tensors, tensor and place have room for one for each read; place[t]
+ * is filled for those made.  False: no memory. */
+bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_group_place *place);
+
 /* flatten.c: makes one dim of two that stand side by side wherever the workload has one of them, as all of two adjacent
  * ranks, so that these are one rank; as often as there are such.  fixed[t]: tensor t keeps its ranks.  The workload's
  * arrays are changed; those of its tensors (lo, extent, pad) are replaced.  False: no memory. */

@@ -64,7 +64,9 @@ static bool make_group(net_planning *s, int i) {
   char name[300];
   snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
   s->plan->n = i + 1;
-  g->group = tf_group_cut(c->wl, ops, n, name, c->wl->ops[ops[0]].at, c->d);
+  g->group = net_group_cut(
+      c->wl, ops, n, &(net_cutting){.name = name, .at = c->wl->ops[ops[0]].at, .splits = net_splits(c->o->target)},
+      c->d);
   if (!g->group) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
@@ -153,6 +155,11 @@ static bool make_groups(net_planning *s) {
   const net_costs *c = &s->costs;
   tf_net_plan *p = s->plan;
   p->objective = c->o->objective;
+  if (net_splits(c->o->target)) {
+    snprintf(p->target, sizeof p->target, "%s", c->o->target);
+    snprintf(p->isa, sizeof p->isa, "%s", c->o->isa ? c->o->isa : "");
+    snprintf(p->dtype, sizeof p->dtype, "%s", c->o->dtype ? c->o->dtype : "");
+  }
   p->window = s->cuts.window;
   p->exact = s->cuts.exact;
   p->evals = c->evals;

@@ -13,10 +13,18 @@ extern "C" {
  * of these; tensors that only other ops read are its outputs; extents, pads and widths are kept.  Ops are in
  * topological order.  Two ops share a dim if one reads the other's output, or both read a tensor, at exactly that dim;
  * otherwise each has its own, whatever the names in the network. */
+/* Where the elements of an input stand in the network's tensor: rank q goes along[q]'s rank of that in steps of step[q]
+ * elements, from begin[r] of each rank r of that on.  along NULL: as they stand there. */
+typedef struct {
+  const int *along;
+  const int64_t *step, *begin;
+} tf_group_place;
+
 typedef struct {
   const tf_workload *workload;
-  const int *op, *tensor; /* [n_ops], [n_tensors] numbers in the network */
-  const char *key;        /* [key_size] bytes; equal for groups that differ only in names */
+  const int *op, *tensor;      /* [n_ops], [n_tensors] numbers in the network */
+  const tf_group_place *place; /* [n_tensors] */
+  const char *key;             /* [key_size] bytes; equal for groups that differ only in names */
   size_t key_size;
 } tf_group;
 
@@ -69,6 +77,8 @@ typedef struct {
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost memory. */
 typedef struct {
   tf_objective objective;
+  /* Of the kernels that it is for, where these are not for this computer's processors; "": of none, or not said. */
+  char target[16], isa[16], dtype[8];
   int n, n_distinct;
   int n_known;          /* distinct groups whose mapping was known */
   tf_net_group *groups; /* [n] */
