@@ -29,6 +29,7 @@ typedef struct {
   tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
+  char within[24]; /* of the package, where it depends on the plan */
 } net_emission;
 
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
