@@ -198,8 +198,6 @@ static bool check(net_emission *e) {
   if (n > 1)
     return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for one instruction set, not for 'multi'");
   if (!tf_micro_data(e->o->dtype, &e->data, e->d)) return false;
-  if (e->data != IR_F32 && e->data != IR_BF16)
-    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted in f32 or bf16, not in '%.40s'", e->o->dtype);
   return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
 }
 
@@ -227,24 +225,38 @@ static void emission_free(net_emission *e) {
   tf_net_memory_free(&e->memory);
 }
 
-/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS). */
+/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can have. */
 static const struct {
   const char *name;
   tf_emitted *(*emit)(net_emission *e, const char *name);
-} targets[] = {{"cpu", emit}, {"cuda", net_emit_cuda}};
+  const char *types[5], *say;
+} targets[] = {
+    {"cpu", emit, {"f32", "bf16"}, "a network is emitted in f32 or bf16"},
+    {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"}};
+
+bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    if (target && strcmp(target, targets[i].name) != 0) continue;
+    for (int k = 0; targets[i].types[k]; k++)
+      if (!dtype || !strcmp(dtype, targets[i].types[k])) return true;
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s, not in '%.40s'", targets[i].say, dtype);
+  }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no networks", target);
+}
 
 tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
                         const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
+  if (!tf_net_has_dtype(target, o->dtype, d)) return NULL;
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
     if (target && strcmp(target, targets[i].name) != 0) continue;
     tf_emitted *out = targets[i].emit(&e, o->name ? o->name : "network");
     emission_free(&e);
     return out;
   }
-  tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no networks", target);
-  return NULL;
+  return NULL; /* impossible: it has types of data */
 }
 
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,

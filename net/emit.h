@@ -55,17 +55,15 @@ void net_print_calls(FILE *out, const net_emission *e);
 void net_bind_all(FILE *out, const net_emission *e, int i);
 void net_say_arena(FILE *out, const net_emission *e);
 
-/* emit_cuda.c: the folder for CUDA.  emit_cuda_calls.c: network.cu and network_device.h; emit_cuda_handle.c: of those,
- * the network that has its memory on the device. */
+/* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the network that has its
+ * memory on the device; programs that use it. */
 tf_emitted *net_emit_cuda(net_emission *e, const char *name);
-void net_cuda_calls(FILE *out, const net_emission *e);
-void net_cuda_header(FILE *out, const net_emission *e);
 void net_cuda_declare_handle(FILE *out, const net_emission *e);
 void net_cuda_handle(FILE *out, const net_emission *e);
 void net_cuda_test_handle(FILE *out, const net_emission *e);
 void net_cuda_bench(FILE *out, const net_emission *e);
 
-/* emit_threads.c: the number of threads in network.c and network.h. */
+/* emit_calls.c, too: the number of threads in network.c and network.h. */
 void net_print_threads(FILE *out);
 void net_declare_threads(FILE *out);
 

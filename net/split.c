@@ -21,10 +21,10 @@ typedef struct {
 typedef struct {
   tf_arena *a;
   tf_workload *wl;
-  const bool *fixed; /* [tensors] its strides are the caller's */
-  int *tensor;             /* of the group, with room for one for each read */
-  tf_group_place *place;   /* likewise */
-  part parts[MOST_RANKS];  /* of the read at hand */
+  const bool *fixed;      /* [tensors] its strides are the caller's */
+  int *tensor;            /* of the group, with room for one for each read */
+  tf_group_place *place;  /* likewise */
+  part parts[MOST_RANKS]; /* of the read at hand */
 } splitter;
 
 static int64_t extent_of(const splitter *s, int dim) { return s->wl->dims[dim].extent; }
@@ -152,7 +152,8 @@ static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
     const int outer = x->n_terms == 2 && x->terms[0].coef == 1;
     if (p->way == KEPT) index[q++] = *x;
     if (p->way == SLICED && !plain(s, &index[q++], x->terms[0].dim)) return false;
-    if (p->way == IN_TWO && (!plain(s, &index[q], x->terms[outer].dim) || !plain(s, &index[q + 1], x->terms[!outer].dim)))
+    if (p->way == IN_TWO &&
+        (!plain(s, &index[q], x->terms[outer].dim) || !plain(s, &index[q + 1], x->terms[!outer].dim)))
       return false;
     q += p->way == IN_TWO ? 2 : 0;
   }

@@ -176,7 +176,7 @@ def contestants(graph, ours, want, o):
     eager = lambda: run(given)
     ways = [("tileflow", lambda: ours), ("tileflow-graph", lambda: as_graph(ours)), ("eager", lambda: eager), ("eager-graph", lambda: as_graph(eager))]
     if o.compile:
-        compiled = torch.compile(run, mode="max-autotune-no-cudagraphs")
+        compiled = torch.compile(run)
         ways.append(("compile-graph", lambda: as_graph(lambda: compiled(given))))
     for name, make in ways:
         try:

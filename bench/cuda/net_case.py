@@ -17,7 +17,7 @@ import models
 class Drawn(models.Net):
     """A network without weights, which notes what these would be."""
 
-    noted = {}
+    noted, large = {}, {}
 
     def draw(self, name, shape, scale=1.0, around=0.0):
         name = super().draw(name, shape, scale, around)
@@ -33,9 +33,10 @@ class Drawn(models.Net):
         array, name = np.asarray(array), super().const(array, name)
         if array.size <= models.FEW:
             return name
-        if array.dtype != bool or not np.array_equal(array, np.tril(np.ones(array.shape, bool))):
-            raise ValueError(f"{name}: a constant of {array.size} numbers that is not known")
-        Drawn.noted[name] = {"shape": list(array.shape), "lower": True}
+        if array.dtype == bool and np.array_equal(array, np.tril(np.ones(array.shape, bool))):
+            Drawn.noted[name] = {"shape": list(array.shape), "lower": True}
+        else:
+            Drawn.large[name] = array
         return name
 
 
@@ -59,7 +60,7 @@ def main():
     }
     for i in graph.initializer:
         if i.name not in Drawn.noted:
-            array = numpy_helper.to_array(i)
+            array = Drawn.large[i.name] if i.name in Drawn.large else numpy_helper.to_array(i)
             case["const"][i.name] = {"type": str(array.dtype), "shape": list(array.shape), "values": array.flatten().tolist()}
     pathlib.Path(path).write_text(json.dumps(case))
 
