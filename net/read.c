@@ -207,6 +207,27 @@ static bool read_objective(const reader *r, const tf_ynode *node) {
          tf_fail(r->d, node->at, TF_E_NAME, "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
 }
 
+/* One that networks of the target can have. */
+static bool read_dtype(const reader *r, const tf_ynode *node) {
+  static const char *const keys[] = {
+#define X(key, in, out) key,
+      TF_DTYPES(X)
+#undef X
+  };
+  tf_near near = tf_near_start(node->text, node->len);
+  char hint[80];
+  bool known = false;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    tf_diags *d = tf_diags_new();
+    const bool has = d && tf_net_has_dtype(r->plan->target, keys[i], d);
+    tf_diags_free(d);
+    if (has) tf_near_offer(&near, keys[i]);
+    known |= has && tf_ynode_is(node, keys[i]);
+  }
+  return known || tf_fail(r->d, node->at, TF_E_NAME, "networks for %s have no data of '%.40s'%s", r->plan->target,
+                          node->text, tf_near_text(&near, hint, sizeof hint));
+}
+
 /* The target that the plan is for, which must be one of networks; its isa and type of data. */
 static bool read_target(const reader *r, const tf_ynode *const *v) {
   tf_near near = tf_near_start(v[P_TARGET] ? v[P_TARGET]->text : "", v[P_TARGET] ? v[P_TARGET]->len : 0);
@@ -228,8 +249,7 @@ static bool read_target(const reader *r, const tf_ynode *const *v) {
   if (v[P_ISA]) snprintf(p->isa, sizeof p->isa, "%s", v[P_ISA]->text);
   if (!v[P_DTYPE]) return true;
   snprintf(p->dtype, sizeof p->dtype, "%s", v[P_DTYPE]->text);
-  return tf_emit_has_dtype(p->target, p->dtype, r->d) ||
-         tf_fail(r->d, v[P_DTYPE]->at, TF_E_NAME, "no kernels of '%.40s'", v[P_DTYPE]->text);
+  return read_dtype(r, v[P_DTYPE]);
 }
 
 static bool read_plan(reader *r, const tf_ynode *node) {

@@ -305,7 +305,8 @@ static cli_status run_network(const emit_options *o) {
 /* Whether kernels of a network are wanted: of a plan, or of a model, for a target that fuses all ops of none. */
 static bool is_network(emit_options *o, char *target, size_t size) {
   if (!cli_has_plan(&o->in)) return tf_emit_able(o->target, TF_EMIT_NETWORKS) && !is_here(o) && cli_has_model(&o->in);
-  if (o->own_target && cli_plan_target(&o->in, target, size)) o->target = target;
+  if (o->own_target && cli_plan_target(&o->in, target, size) && tf_emit_able(target, TF_EMIT_NETWORKS))
+    o->target = target; /* what is no target of networks is reported with the plan */
   return true;
 }
 
