@@ -15,6 +15,8 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
 /* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
  * least this part of its dearest op's kernel. */
 #define KEPT 0.6
+/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
+#define APART 0.4
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
@@ -36,7 +38,7 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
                        .kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
                        .objective = c->o->objective,
                        .budget = net_part_of(c, evals),
-                       .rival = x->expected && !x->known ? x->least : 0};
+                       .rival = x->expected && !x->known ? x->rival : 0};
   if (isinf(c->deadline)) o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
   tf_diags *d = tf_diags_new();                 /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
@@ -161,7 +163,9 @@ bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
     most = fmax(most, one);
   }
   net_cost *x = &c->at[id];
-  x->least = fmax(x->least, tf_emit_cycles_whole(c->o->target) ? KEPT * most : all + GAIN * (all - most));
+  const bool whole = tf_emit_cycles_whole(c->o->target);
+  x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
+  x->rival = whole ? APART * all : x->least;
   x->expected = true;
   return true;
 }

@@ -79,6 +79,7 @@ typedef struct {
   tf_bounds bounds;
   double least;  /* lower bound on the objective; with kernels, of groups of several ops, an expectation above it */
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
+  double rival;  /* then: cycles of which a multiple is too many for it to be worth more than a first search */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
   bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */

@@ -53,7 +53,10 @@ static bool judge(const net_costs *c, tf_net_group *g) {
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
-  return tf_diags_errors(c->d) == 0;
+  if (tf_diags_errors(c->d) == 0) return true;
+  const tf_op *op = &g->group->workload->ops[0];
+  tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);
+  return false;
 }
 
 static bool make_group(net_planning *s, int i) {
