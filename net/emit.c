@@ -223,6 +223,7 @@ static void emission_free(net_emission *e) {
   free(e->whole.notes);
   free(e->packs);
   tf_net_memory_free(&e->memory);
+  tf_arena_free(e->a);
 }
 
 /* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can have. */

@@ -29,7 +29,9 @@ typedef struct {
   tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
-  char within[24]; /* of the package, where it depends on the plan */
+  char within[24];       /* of the package, where it depends on the plan */
+  net_branches branches; /* of a device's graph, in the arena */
+  tf_arena *a;
 } net_emission;
 
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }

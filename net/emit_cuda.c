@@ -90,20 +90,124 @@ static void sizes(FILE *out, const net_emission *e) {
 
 /* Of arrays that are on the device. */
 static void entry(FILE *out, const net_emission *e) {
-  fprintf(out, "\nint " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream) {\n"
-               "  if (!args || !workspace) return BAD_ARGUMENT;\n");
+  fputs("\n/* Where what passes between kernels stands, and what each has besides. */\n"
+        "typedef struct {\n  unsigned char *arena;\n  void *scratch;\n  size_t rest;\n} places;\n\n"
+        "static int places_of(const " C_NAME "_args *args, void *workspace, size_t bytes, places *p) {\n"
+        "  if (!args || !workspace) return BAD_ARGUMENT;\n",
+        out);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_argument(&e->wl->tensors[z]))
       fputs("  if (!args->", out), c_field(out, e->wl->tensors[z].name), fputs(") return BAD_ARGUMENT;\n", out);
   fprintf(out,
           "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n"
-          "  unsigned char *const arena = (unsigned char *)(((uintptr_t)workspace + %d) / %d * %d);\n"
-          "  void *const scratch = arena + (ARENA + %d) / %d * %d;\n"
-          "  const size_t rest = most_scratch();\n  int status = " C_NAME "_done;\n",
+          "  p->arena = (unsigned char *)(((uintptr_t)workspace + %d) / %d * %d);\n"
+          "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n  p->rest = most_scratch();\n  return " C_NAME
+          "_done;\n}\n\n"
+          "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream) {\n"
+          "  places p;\n  int status = places_of(args, workspace, bytes, &p);\n",
           ALIGN - 1, ALIGN, ALIGN, ALIGN - 1, ALIGN, ALIGN);
   for (int i = 0; i < e->plan->n; i++)
-    fprintf(out, "  if (!status) status = run_%d(args, arena, scratch, rest, stream);\n", i + 1);
+    fprintf(out, "  if (!status) status = run_%d(args, p.arena, p.scratch, p.rest, stream);\n", i + 1);
   fputs("  return status;\n}\n", out);
+}
+
+/* ---- the same as a graph, in branches ----------------------------------------------------------------------- */
+static bool waits(const net_branches *b, int i, int j) { return b->waits[(size_t)i * (size_t)b->groups + (size_t)j]; }
+
+static bool is_waited_for(const net_branches *b, int j) {
+  bool any = false;
+  for (int i = j + 1; i < b->groups; i++)
+    any |= waits(b, i, j);
+  return any;
+}
+
+/* A group that may run next, of the branch furthest from the first; -1: none is left. */
+static int next_of(const net_branches *b, const bool *ran) {
+  int best = -1;
+  for (int i = 0; i < b->groups; i++) {
+    bool may = !ran[i] && (best < 0 || b->of[i] > b->of[best]);
+    for (int j = 0; j < i && may; j++)
+      may = ran[j] || (!waits(b, i, j) && b->of[i] != b->of[j]);
+    if (may) best = i;
+  }
+  return best;
+}
+
+/* The emulation, which has no streams, runs groups in another order that the branches allow. */
+static bool emulated_graph(FILE *out, const net_emission *e) {
+  bool *ran = calloc((size_t)e->plan->n + 1, sizeof *ran);
+  fputs(
+      "\n#if defined(TILEFLOW_EMULATE)\n/* A graph is its arguments; its groups run in another order that its branches "
+      "allow. */\n"
+      "typedef struct {\n  " C_NAME "_args args;\n  places at;\n} graph_there;\n\n"
+      "int " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph) {\n"
+      "  graph_there *const g = (graph_there *)malloc(sizeof *g);\n  if (!g || !graph) exit(2);\n"
+      "  const int status = places_of(args, workspace, bytes, &g->at);\n"
+      "  if (!status) g->args = *args;\n  if (status) free(g);\n  *graph = status ? NULL : g;\n  return status;\n}\n\n"
+      "int " C_NAME "_graph_start(void *graph, void *stream) {\n  const graph_there *const g = (graph_there "
+      "*)graph;\n  int status = g ? " C_NAME "_done : BAD_ARGUMENT;\n",
+      out);
+  for (int i; ran && (i = next_of(&e->branches, ran)) >= 0; ran[i] = true)
+    fprintf(out, "  if (!status) status = run_%d(&g->args, g->at.arena, g->at.scratch, g->at.rest, stream);\n", i + 1);
+  fputs("  return status;\n}\n\nvoid " C_NAME "_graph_free(void *graph) { free(graph); }\n#else\n", out);
+  const bool ok = ran != NULL;
+  free(ran);
+  return ok;
+}
+
+static void branched(FILE *out, const net_emission *e) {
+  const net_branches *b = &e->branches;
+  fprintf(
+      out,
+      "enum { GROUPS = %d, BRANCHES = %d };\n\n"
+      "static int wait_for(cudaStream_t on, cudaEvent_t event) {\n"
+      "  return cudaStreamWaitEvent(on, event, 0) == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n\n"
+      "static int mark(cudaEvent_t event, cudaStream_t on) {\n"
+      "  return cudaEventRecord(event, on) == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n\n"
+      "/* Groups in streams, of which each is a branch; events: that behind each group, then those of branches. */\n"
+      "static int run_branches(const " C_NAME "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) "
+      "{\n"
+      "  int status = mark(behind[GROUPS], on[0]);\n"
+      "  for (int b = 1; b < BRANCHES && !status; b++) status = wait_for(on[b], behind[GROUPS]);\n",
+      b->groups, b->n);
+  for (int i = 0; i < b->groups; i++) {
+    for (int j = 0; j < i; j++)
+      if (waits(b, i, j)) fprintf(out, "  if (!status) status = wait_for(on[%d], behind[%d]);\n", b->of[i], j);
+    fprintf(out, "  if (!status) status = run_%d(args, p->arena, p->scratch, p->rest, on[%d]);\n", i + 1, b->of[i]);
+    if (is_waited_for(b, i)) fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->of[i]);
+  }
+  fputs("  for (int b = 1; b < BRANCHES && !status; b++) {\n    status = mark(behind[GROUPS + b], on[b]);\n"
+        "    if (!status) status = wait_for(on[0], behind[GROUPS + b]);\n  }\n  return status;\n}\n",
+        out);
+}
+
+static const char capturing[] =
+    "\nint " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph) {\n"
+    "  places p;\n  cudaStream_t on[BRANCHES] = {NULL};\n  cudaEvent_t behind[GROUPS + BRANCHES] = {NULL};\n"
+    "  cudaGraph_t all = NULL;\n  cudaGraphExec_t made = NULL;\n"
+    "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n  bool ok = !status;\n"
+    "  for (int b = 0; b < BRANCHES && ok; b++)\n"
+    "    ok = cudaStreamCreateWithFlags(&on[b], cudaStreamNonBlocking) == cudaSuccess;\n"
+    "  for (int i = 0; i < GROUPS + BRANCHES && ok; i++)\n"
+    "    ok = cudaEventCreateWithFlags(&behind[i], cudaEventDisableTiming) == cudaSuccess;\n"
+    "  if (ok && cudaStreamBeginCapture(on[0], cudaStreamCaptureModeThreadLocal) == cudaSuccess) {\n"
+    "    status = run_branches(args, &p, on, behind);\n"
+    "    ok = cudaStreamEndCapture(on[0], &all) == cudaSuccess && !status &&\n"
+    "         cudaGraphInstantiateWithFlags(&made, all, 0) == cudaSuccess;\n  } else {\n    ok = false;\n  }\n"
+    "  if (all) cudaGraphDestroy(all);\n"
+    "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n    if (behind[i]) cudaEventDestroy(behind[i]);\n"
+    "  for (int b = 0; b < BRANCHES; b++)\n    if (on[b]) cudaStreamDestroy(on[b]);\n"
+    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : " C_NAME "_no_isa;\n}\n\n"
+    "int " C_NAME "_graph_start(void *graph, void *stream) {\n  if (!graph) return BAD_ARGUMENT;\n"
+    "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME "_done : " C_NAME
+    "_no_isa;\n}\n\n"
+    "void " C_NAME
+    "_graph_free(void *graph) {\n  if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n#endif\n";
+
+static void as_graph(FILE *out, const net_emission *e) {
+  if (!emulated_graph(out, e)) tf_out_of_memory(e->d);
+  branched(out, e);
+  fputs(capturing, out);
 }
 
 static void print_calls(FILE *out, const net_emission *e) {
@@ -121,6 +225,7 @@ static void print_calls(FILE *out, const net_emission *e) {
     call(out, e, i);
   sizes(out, e);
   entry(out, e);
+  as_graph(out, e);
   cu_host_entry(out, &e->package, cu_arrays);
   net_print_weights(out, e);
   net_cuda_handle(out, e);
@@ -138,7 +243,13 @@ static void print_device_header(FILE *out, const net_emission *e) {
       "args and\n"
       " * workspace are the device's.  " C_NAME "_no_isa: one could not be started.  May be captured in a CUDA graph. "
       "*/\n"
-      "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n",
+      "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
+      "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch nothing of each "
+      "other "
+      "run beside\n"
+      " * each other: made once, started in a stream as often as wanted, one start at a time. */\n"
+      "int " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph);\n"
+      "int " C_NAME "_graph_start(void *graph, void *stream);\nvoid " C_NAME "_graph_free(void *graph);\n\n",
       out);
   net_cuda_declare_handle(out, e);
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
@@ -267,11 +378,28 @@ static bool begin(net_emission *e) {
   return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
 }
 
+/* Bytes that the kernel has in its workspace, in the text of its entry. */
+static bool has_scratch(const net_kernel *k) {
+  static const char key[] = "_device_workspace(void) { return (size_t)(INT64_C(";
+  const char *at = strstr(text_of(k->files, "kernel.cu"), key);
+  return !at || strtoll(at + sizeof key - 1, NULL, 10) > 0;
+}
+
+static bool find_branches(net_emission *e) {
+  e->a = tf_arena_new();
+  bool *scratch = e->a ? TF_ARRAY(e->a, bool, (size_t)e->plan->n) : NULL;
+  if (!scratch) return tf_out_of_memory(e->d);
+  for (int i = 0; i < e->plan->n; i++)
+    scratch[i] = has_scratch(net_called(e, i));
+  const net_sharing s = {&e->memory, ir_bytes(e->data), scratch};
+  return net_branches_of(e->a, e->plan, e->wl, &s, &e->branches) || tf_out_of_memory(e->d);
+}
+
 tf_emitted *net_emit_cuda(net_emission *e, const char *name) {
   if (!begin(e)) return NULL;
   e->kernel = calloc((size_t)e->plan->n + 1, sizeof *e->kernel);
   if (!e->kernel) return tf_out_of_memory(e->d), NULL;
   for (int i = 0; i < e->plan->n; i++)
     if (!make_kernel(e, i, name)) return NULL;
-  return write_files(e, name);
+  return find_branches(e) ? write_files(e, name) : NULL;
 }

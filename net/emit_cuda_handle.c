@@ -24,7 +24,7 @@ void net_cuda_declare_handle(FILE *out, const net_emission *e) {
       "network's type; those\n"
       " * that are NULL stay what they are, so that weights are brought once.  start: computes the outputs, in the "
       "stream (a\n"
-      " * cudaStream_t), and returns at once; as_graph: the kernels are captured at the first such call, and started "
+      " * cudaStream_t), and returns at once; as_graph: made at the first such call, and started "
       "as one from\n"
       " * then on.  get: waits for the device and fetches outputs, but those that are NULL. */\n"
       "typedef struct " C_NAME "_there " C_NAME "_there;\n"
@@ -87,25 +87,12 @@ static const char starting[] =
     "\nconst " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n) { return &n->args; }\n\n"
     "static int start_all(" C_NAME "_there *n, void *stream) {\n"
     "  return " C_NAME "_device(&n->args, n->workspace, " C_NAME "_device_workspace(), stream);\n}\n\n"
-    "#if defined(TILEFLOW_EMULATE)\n"
-    "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int) { return n ? start_all(n, stream) : BAD_ARGUMENT; }\n"
-    "static void forget(" C_NAME "_there *) {}\n"
-    "#else\n"
-    "/* The kernels as a graph, from a stream of its own. */\n"
-    "static int capture(" C_NAME "_there *n) {\n  cudaStream_t own = NULL;\n  cudaGraph_t graph = NULL;\n"
-    "  if (cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess) return " C_NAME "_no_isa;\n"
-    "  bool ok = cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal) == cudaSuccess;\n"
-    "  const int status = ok ? start_all(n, own) : " C_NAME "_no_isa;\n"
-    "  ok = ok && cudaStreamEndCapture(own, &graph) == cudaSuccess && !status &&\n"
-    "       cudaGraphInstantiateWithFlags(&n->graph, graph, 0) == cudaSuccess;\n"
-    "  if (graph) cudaGraphDestroy(graph);\n  cudaStreamDestroy(own);\n  if (!ok) n->graph = NULL;\n"
-    "  return ok ? " C_NAME "_done : status ? status : " C_NAME "_no_isa;\n}\n\n"
     "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int as_graph) {\n  if (!n) return BAD_ARGUMENT;\n"
     "  if (!as_graph) return start_all(n, stream);\n"
-    "  const int status = n->graph ? " C_NAME "_done : capture(n);\n  if (status) return status;\n"
-    "  return cudaGraphLaunch(n->graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME "_done : " C_NAME
-    "_no_isa;\n}\n"
-    "static void forget(" C_NAME "_there *n) {\n  if (n->graph) cudaGraphExecDestroy(n->graph);\n}\n#endif\n";
+    "  const int status =\n"
+    "      n->graph ? " C_NAME "_done : " C_NAME "_graph(&n->args, n->workspace, " C_NAME
+    "_device_workspace(), &n->graph);\n"
+    "  return status ? status : " C_NAME "_graph_start(n->graph, stream);\n}\n";
 
 static void make(FILE *out, const net_emission *e) {
   fputs("\nint " C_NAME "_make(" C_NAME "_there **made) {\n  if (!made) return BAD_ARGUMENT;\n  *made = NULL;\n"
@@ -146,7 +133,7 @@ static void move(FILE *out, const net_emission *e, bool inputs) {
 }
 
 static void release(FILE *out, const net_emission *e) {
-  fputs("\nvoid " C_NAME "_free(" C_NAME "_there *n) {\n  if (!n) return;\n  forget(n);\n", out);
+  fputs("\nvoid " C_NAME "_free(" C_NAME "_there *n) {\n  if (!n) return;\n  " C_NAME "_graph_free(n->graph);\n", out);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_argument(&e->wl->tensors[z]))
       fputs("  leave(n->args.", out), c_field(out, e->wl->tensors[z].name), fputs(");\n", out);
@@ -155,8 +142,7 @@ static void release(FILE *out, const net_emission *e) {
 
 void net_cuda_handle(FILE *out, const net_emission *e) {
   fputs("\n/* ---- a network with its memory ---- */\n\nstruct " C_NAME "_there {\n  " C_NAME "_args args;\n"
-        "  void *workspace;\n#if !defined(TILEFLOW_EMULATE)\n  cudaGraphExec_t graph; /* NULL: none was captured */\n"
-        "#endif\n};\n\n",
+        "  void *workspace, *graph; /* graph NULL: none was made */\n};\n\n",
         out);
   fputs(types_of(e), out);
   fputs(moving, out);

@@ -176,6 +176,23 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
 /* The most that is live in one step: a lower bound on the peak. */
 int64_t net_most_alive(const net_block *b, int n);
 
+/* memory.c: branches of groups that touch nothing of each other, for devices that run kernels beside each other. */
+enum { NET_MOST_BRANCHES = 4 };
+typedef struct {
+  const tf_net_memory *memory;
+  int bytes_each;
+  const bool *scratch; /* [groups] its kernel has something in the scratch that all share */
+} net_sharing;
+typedef struct {
+  int groups, n; /* branches */
+  int *of;       /* [groups] the branch of each */
+  bool *waits;   /* [groups x groups] groups of other branches that it waits for */
+  bool *done;    /* [groups x groups] all that have run when it begins */
+} net_branches;
+/* In the arena.  In a branch groups run in order; every two of which one writes what the other touches do.  False: no
+ * memory. */
+bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, net_branches *b);
+
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
 /* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);

@@ -136,6 +136,15 @@ class Ours:
         if status:
             raise RuntimeError(f"the network does not start: {status} (network.h says why)")
 
+    def as_graph(self):
+        """The network's own graph, in branches."""
+        graph = ctypes.c_void_p()
+        status = self.lib.network_graph(ctypes.byref(self.args), ctypes.c_void_p(self.room.data_ptr()), ctypes.c_size_t(self.bytes), ctypes.byref(graph))
+        if status:
+            raise RuntimeError(f"no graph: {status} (network.h says why)")
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        return lambda: self.lib.network_graph_start(graph, stream)
+
     def outputs(self):
         return [self.kept[n] for n in self.out]
 
@@ -174,7 +183,7 @@ def contestants(graph, ours, want, o):
     """Name, what is called, error or what kept it from running; in the order in which they are made."""
     run, given = graph.runner(ours.kind)
     eager = lambda: run(given)
-    ways = [("tileflow", lambda: ours), ("tileflow-graph", lambda: as_graph(ours)), ("eager", lambda: eager), ("eager-graph", lambda: as_graph(eager))]
+    ways = [("tileflow", lambda: ours), ("tileflow-row", lambda: as_graph(ours)), ("tileflow-graph", ours.as_graph), ("eager", lambda: eager), ("eager-graph", lambda: as_graph(eager))]
     if o.compile:
         compiled = torch.compile(run)
         ways.append(("compile-graph", lambda: as_graph(lambda: compiled(given))))
