@@ -186,9 +186,10 @@ Y
   done
 }
 
-# The layers of ResNet-50 (batch 32) but its first, whose channels are three; those of other networks, dilated, in groups, along one and three dims.
+# The layers of ResNet-50 (batch 32); those of other networks, dilated, in groups, along one and three dims.
 convs() {
   types=$1
+  conv first 32 '112 112' 3 64 7 2
   conv 3x3-64-56 32 '56 56' 64 64 3
   conv 3x3-128-28 32 '28 28' 128 128 3
   conv 3x3-256-14 32 '14 14' 256 256 3
@@ -250,7 +251,7 @@ smoke() {
   gpu >"$work/gpu.yaml"
   sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
   for of in product-1 attention-1 chain-14 product-2 f8-3 attention-2 product-4 attention-4 chain-8 product-5 f8-5 attention-5 \
-    product-7 attention-6 chain-10 product-10 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
+    product-7 attention-6 chain-10 product-31 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
     kind=${of%-*} bytes='' type=sm90a
     [ "$kind" = f8 ] && kind=product bytes=1 type=f8
     draw_smoke "$of-$type" "$kind" "${of##*-}" pairs -v groups=1 -v bytes=$bytes

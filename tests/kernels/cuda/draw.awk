@@ -86,7 +86,7 @@ function sides(dims, images) {
 function conv() {
   dims = draw(2) ? 2 : 1 + draw(3); last = groups || draw(2); g = draw(4) ? 1 : 2 + draw(2); split("p q o", point, " ")
   k = size(2, 40); c = draw(4) ? size(2, 40) : 65 + draw(70); tk = 1 + draw(2); images = 1 + draw(2); tn = 1 + draw(2)
-  if (groups) { k = tk * eights(6); c = eights(draw(4) ? 6 : 17) }
+  if (groups) { k = tk * eights(6); c = eights(draw(4) ? 6 : 17) } else if (!draw(4)) c = 1 + draw(7)
   tail = draw(3) == 0; parts = tail || draw(4) ? 1 : 2 + draw(2)
   if (groups && parts > 1) c = 64 * (1 + draw(2)); c *= parts
   sides(dims, images)

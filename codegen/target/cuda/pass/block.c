@@ -101,11 +101,18 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
 
 /* ---- what one brings --------------------------------------------------------------------------------------- */
 
+static bool is_along(const ir_stack *t, int rank) {
+  bool is = false;
+  for (int i = 0; t && i < t->n; i++)
+    is |= t->at[i] == rank;
+  return is;
+}
+
 int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to];
-  int64_t words = to->stack ? ir_stack_rows(to->stack) : 1;
+  int64_t words = (to->stack ? ir_stack_rows(to->stack) : 1) * (to->across ? ir_stack_rows(to->across) : 1);
   for (int r = 0; r < to->rank; r++)
-    if (!to->stack || r == to->columns) words *= s->range[r].most;
+    if (!is_along(to->stack, r) && !is_along(to->across, r)) words *= s->range[r].most;
   return words;
 }
 
