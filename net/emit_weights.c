@@ -42,7 +42,7 @@ static const char reader[] =
     "    memcpy((char *)args + in->stride + sizeof step * (size_t)(r - 1), &step, sizeof step);\n  }\n"
     "  return " C_NAME "_done;\n}\n\n"
     "int " C_NAME "_weights(" C_NAME "_args *args, const void *file, size_t bytes, char *why, size_t size) {\n"
-    "  const unsigned char *p = file;\n"
+    "  const unsigned char *p = (const unsigned char *)file;\n"
     "  if (!args || !file) return " C_NAME "_bad_argument;\n"
     "  if (bytes < 40 || memcmp(p, \"TFWEIGHT\", 8) != 0) return refuse(why, size, \"no file of weights\", \"\", 0);\n"
     "  if (word(p + 8, 4) != 1) return refuse(why, size, \"a file of another version\", \"\", 0);\n"

@@ -251,7 +251,7 @@ smoke() {
   gpu >"$work/gpu.yaml"
   sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
   for of in product-1 attention-1 chain-14 product-2 f8-3 attention-2 product-4 attention-4 chain-8 product-5 f8-5 attention-5 \
-    product-7 attention-6 chain-10 product-10 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
+    product-7 attention-6 chain-10 product-31 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
     kind=${of%-*} bytes='' type=sm90a
     [ "$kind" = f8 ] && kind=product bytes=1 type=f8
     draw_smoke "$of-$type" "$kind" "${of##*-}" pairs -v groups=1 -v bytes=$bytes

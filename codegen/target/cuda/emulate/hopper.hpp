@@ -27,7 +27,7 @@ struct tensor_map {
 };
 
 namespace emulation {
-enum { GROUP = 128, MOST_WARPS = 24, MOST_GROUPS = 8, MOST_MEMBERS = 2, MOST_NAMED = 16, PIECE = 16, ALL_REGISTERS = 65536 };
+enum { GROUP = 128, MOST_WARPS = 32, MOST_GROUPS = 8, MOST_MEMBERS = 2, MOST_NAMED = 16, PIECE = 16, ALL_REGISTERS = 65536 };
 enum { MOST_BYTES = (1 << 20) - 1 };
 
 struct clocks {

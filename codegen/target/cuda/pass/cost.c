@@ -15,6 +15,10 @@ static const double port_share = 0.9;
 /* And to this part in blocks in turn; what is done behind the products of other blocks takes this part of its cycles,
  * since clocks rise while no product asks for power (8192 x 4096 x 4096 with GELU on an H200: 613 and 713 TFLOP/s). */
 static const double turn_share = 0.72, behind_share = 0.5;
+/* Of three warpgroups that take turns in a loop of two products, of the shorter of products and exponentials what is
+ * not beside the longer; of two it is all (FlashAttention-3's published rates at width 64, in blocks of 192 rows: 497
+ * TFLOP/s). */
+static const double three_share = 0.85;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.10;
 /* Cycles from one instruction of a warp to its next, where those of few others are between them; and instructions by
@@ -41,6 +45,8 @@ typedef struct {
   bool *same;           /* [n_buffers] tiles of which each block of a cluster brings half */
   bool each;            /* a lane has points of its own; else a warp's lanes share each sum */
   const ir_stmt *warps; /* the loop over them around, of a region; NULL */
+  const ir_stmt *mask;  /* that compares in some of a loop's steps alone; NULL */
+  double cut;           /* what share of them that is */
   bool fullest;         /* of blocks that a mask leaves more or less of, that with most; else the mean */
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
@@ -135,7 +141,9 @@ static void in_memory(const block *b, const ir_stmt *s, double *all, double *spe
 
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
-  const double times = s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last : b->times;
+  const double times = s == b->mask                                      ? b->cut * b->times
+                       : s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last
+                                                                         : b->times;
   const double each = points_of(b, s) * times, all = each * b->lanes / (region ? CU_LANES : 1);
   double plain, special;
   (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
@@ -186,9 +194,11 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
-  if (b->groups && b->warps && s->loop.map == IR_SERIAL) {
+  if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
+    tf_mask m;
     b->times *= b->fullest ? left.most : left.mean;
+    if (b->groups) b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
@@ -288,10 +298,11 @@ static bool has_turns(const ir_body *b) {
   return any || products == 2;
 }
 
-/* What such a loop takes where one warpgroup multiplies while the other works on rows: products and exponentials one
+/* What such a loop takes where one warpgroup multiplies while the others work on rows: products and exponentials one
  * behind the other, as attention on an H100 was seen to (shared/design/targets.md). */
-static double in_turns(const block *b, double one) {
-  const double rows = b->plain + b->special, both = b->tensor + b->special, most = rows > both ? rows : both;
+static double in_turns(const block *b, const ir_stmt *s, double one) {
+  const double beside = cu_groups_of(s) > 2 ? (1 - three_share) * fmin(b->tensor, b->special) : 0;
+  const double rows = b->plain + b->special, both = b->tensor + b->special - beside, most = rows > both ? rows : both;
   return one > most ? one : most;
 }
 
@@ -306,7 +317,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
                    .brings = copies / steps,
-                   .takes = ((rows ? in_turns(b, one) : one) + b->waits / 2) / steps,
+                   .takes = ((rows ? in_turns(b, s, one) : one) + b->waits / 2) / steps,
                    .latency = b->mp->latency,
                    .behind = (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) + b->mp->barrier,
                    .blocks = blocks,
@@ -317,7 +328,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = 1;
   b->each = true;
-  b->warps = NULL;
+  b->warps = b->mask = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);

@@ -12,18 +12,21 @@
  * time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
-/* Rows and columns of a block, keys of a step; box: rows are points of several dims together. */
+/* Rows and columns of a block, keys of a step; box: rows are points of several dims together.  Where walking a mapping
+ * takes long, no more than the first few are tried.  More rows than warpgroups have two by two are for steps of keys
+ * alone: those of three are beside each other's exponentials. */
 typedef struct {
   int64_t rows, columns, keys;
   bool box;
 } size;
 static const size sizes[] = {
-    {.rows = 128, .columns = 128, .keys = 64}, {.rows = 128, .columns = 128, .keys = 128},
-    {.rows = 128, .columns = 256, .keys = 64}, {.rows = 64, .columns = 128, .keys = 64},
-    {.rows = 64, .columns = 64, .keys = 64},   {.rows = 128, .columns = 64, .keys = 64},
-    {.rows = 32, .columns = 64, .keys = 32},   {.rows = 32, .columns = 128, .keys = 32},
-    {.rows = 16, .columns = 64, .keys = 64},   {.rows = 16, .columns = 32, .keys = 32},
-    {.rows = 64, .columns = 256, .keys = 64},  {.rows = 64, .columns = 32, .keys = 32},
+    {.rows = 128, .columns = 128, .keys = 128}, {.rows = 192, .columns = 128, .keys = 128},
+    {.rows = 128, .columns = 128, .keys = 64},  {.rows = 192, .columns = 128, .keys = 64},
+    {.rows = 128, .columns = 256, .keys = 64},  {.rows = 64, .columns = 128, .keys = 64},
+    {.rows = 64, .columns = 64, .keys = 64},    {.rows = 128, .columns = 64, .keys = 64},
+    {.rows = 32, .columns = 64, .keys = 32},    {.rows = 32, .columns = 128, .keys = 32},
+    {.rows = 16, .columns = 64, .keys = 64},    {.rows = 16, .columns = 32, .keys = 32},
+    {.rows = 64, .columns = 256, .keys = 64},   {.rows = 64, .columns = 32, .keys = 32},
     {.rows = 128, .columns = 32, .keys = 32},
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_FORMS = 2 * N_SIZES };
@@ -317,7 +320,8 @@ static bool find_blocks(former *f, int group) {
       if (most < rows) rows = most;
       if (f->windows) rows = fill_rows(f, op, rows);
     }
-  if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, rows);
+  if (f->row >= 0 && f->block[f->row])
+    f->block[f->row] = rows > CU_GROUP_ROWS ? rows : even(f->wl->dims[f->row].extent, rows);
   if (f->column >= 0 && f->column != f->row && f->block[f->column])
     f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
@@ -381,7 +385,10 @@ static bool may_share(former *f, int group, size of, int64_t n) {
     if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
   if (blocks >= all || blocks * n > MOST_WAVES * all) return false;
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
-  if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES;
+  /* loads hide behind loads of other multiprocessors: not so few if twice as many find one each */
+  const bool more =
+      steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES && 2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
+  if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES && !more;
   const int sum = sum_of(f, group);
   if (sum < 0 || f->wl->dims[sum].extent % n != 0) return false;
   const int64_t piece = f->wl->dims[sum].extent / n;
@@ -396,12 +403,19 @@ static int axis_of_shares(const former *f) {
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
 
+/* Blocks of a dim that may go side by side.  Of three warpgroups' rows the last are fewer: they are steps of one loop,
+ * as of two a step might have none. */
+static int64_t count_beside(const former *f, int d, const int64_t *count) {
+  return d == f->row && f->size.rows > CU_GROUP_ROWS && f->wl->dims[d].extent % f->block[d] ? 1 : count[d];
+}
+
 /* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are alike the one that the
  * other axis has not: what runs at a time then shares rows and columns alike.  -1: there is none. */
 static int longest_to_spread(const former *f, const int64_t *count, int64_t room, const int64_t *other) {
   int best = -1;
   for (int d = 0; d < f->wl->n_dims; d++) {
-    const int64_t n = divisor(count[d], room), most = best < 0 ? 0 : divisor(count[best], room);
+    const int64_t n = divisor(count_beside(f, d, count), room),
+                  most = best < 0 ? 0 : divisor(count_beside(f, best, count), room);
     if (n > most || (n == most && other[d] <= 1 && other[best] > 1)) best = d;
   }
   return best;
@@ -419,7 +433,7 @@ static int tiles_above(former *f, int group, int parent) {
     for (int d = 0; d < f->wl->n_dims; d++)
       spread[axis][d] = 1;
     const int best = longest_to_spread(f, count, room, axis ? spread[0] : spread[1]);
-    if (best >= 0) spread[axis][best] = divisor(count[best], room), count[best] /= spread[axis][best];
+    if (best >= 0) spread[axis][best] = divisor(count_beside(f, best, count), room), count[best] /= spread[axis][best];
     if (axis == axis_of) spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
@@ -509,6 +523,8 @@ static void put_op(const former *f, int o, int parent) {
   for (int k = 0; k < op->n_dims; k++)
     left[op->dims[k]] = length_of(f, op->dims[k]);
   parent = tf_build_tile(f->out, parent, f->home - 1);
+  if (sum >= 0 && f->row >= 0 && left[f->row] > CU_GROUP_ROWS) /* its operands' rows need not be there at once */
+    put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = parts(left[f->row], 3);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];
     if (sum >= 0 && d != sum) put_loop(f, d, TF_TEMPORAL, left[d]), left[d] = 1;
@@ -592,6 +608,20 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
 
 /* ---- which ----------------------------------------------------------------------------------------------- */
 
+/* Whether blocks of the group may be of the size at hand.  Those of three warpgroups are for steps of keys whose
+ * exponentials take as long as their products: up to 64 columns of these. */
+static bool may_have(former *f, int group) {
+  if (f->size.rows <= CU_GROUP_ROWS) return true;
+  bool narrow = has_streams(f) && along_of(f, group, f->keys).most;
+  for (int i = 0; i < f->n && narrow; i++) {
+    const tf_op *op = op_at(f, i);
+    if (f->group[i] != group || !low_is_product(op) || has_output(op, f->keys)) continue;
+    const int n = longest_of(f, op, 1);
+    narrow = n >= 0 && f->wl->dims[n].extent <= CU_TURN_ROWS;
+  }
+  return narrow;
+}
+
 /* The sizes that differ for a group, whose dims may be shorter; their number. */
 static int sizes_of(former *f, int group, int which[N_FORMS]) {
   int64_t seen[N_FORMS][MOST_DIMS] = {{0}};
@@ -601,7 +631,7 @@ static int sizes_of(former *f, int group, int which[N_FORMS]) {
   for (int i = 0; i < (boxed ? N_FORMS : N_SIZES); i++) {
     f->size = size_at(i);
     if (!find_blocks(f, group)) return 0;
-    bool new = true;
+    bool new = may_have(f, group);
     for (int d = 0; d < f->wl->n_dims; d++)
       seen[n][d] = length_of(f, d);
     for (int k = 0; k < n; k++)

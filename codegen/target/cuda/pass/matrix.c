@@ -251,14 +251,22 @@ static bool has_boxes(const ir_body *b) {
   return any;
 }
 
+int cu_group_warps(int64_t rows) {
+  return rows > CU_GROUP_ROWS ? 3 * CU_GROUP_WARPS : rows > CU_TURN_ROWS ? 2 * CU_GROUP_WARPS : CU_GROUP_WARPS;
+}
+
 bool cu_is_groups(const ir_stmt *part) {
   return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
 }
 
-bool cu_is_in_turns(const ir_stmt *part) {
-  bool is = false;
+/* Warps that have a block of a part of warpgroups by themselves. */
+static int64_t warps_of(const ir_stmt *part) {
+  int64_t warps = 0;
   for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
-    is |= part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP &&
-          part->body.s[i]->loop.trip == CU_GROUP_WARPS;
-  return is;
+    if (part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP) warps = part->body.s[i]->loop.trip;
+  return warps;
 }
+
+bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WARPS; }
+
+int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }

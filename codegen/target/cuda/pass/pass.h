@@ -15,15 +15,16 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
 /* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
  * cores. */
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
-/* sm_90a: rows that two warpgroups multiply together in a block, 16 a warp, and that one has by itself where they
- * multiply blocks in turn; warps of each; columns at most; bytes of a row of a tile
+/* sm_90a: rows that two warpgroups multiply together in a block, 16 a warp, that three do, and that one has by itself
+ * where two multiply blocks in turn; warps of each; columns at most; bytes of a row of a tile
  * that boxes fill, and of those that an instruction multiplies at a time; the multiple of bytes that steps of tensors
  * must be of; ranks that a box may have, its length along each, and elements from one that it takes to the next; bytes
- * of shared memory, of which tiles that leave and barriers (two for each of 8 tiles of 8 products, and for those that
- * last) take some. */
+ * of shared memory, of which tiles that leave (of each warpgroup) and barriers (two for each of 8 tiles of 8 products,
+ * and for those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
   CU_TURN_ROWS = CU_GROUP_ROWS / 2,
+  CU_THREE_ROWS = CU_GROUP_ROWS + CU_TURN_ROWS,
   CU_GROUP_WARPS = 4,
   CU_GROUP_COLUMNS = 256,
   CU_PANEL = 128,
@@ -33,7 +34,7 @@ enum {
   CU_BOX_SIDE = 256,
   CU_BOX_STEP = 8
 };
-enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 32 * 1024, CU_BARRIER_BYTES = 1152 };
+enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 16 * 1024, CU_BARRIER_BYTES = 1152 };
 extern const ir_platform low_cuda_platform;
 
 /* multiply.c: an instruction of tensor cores.  kernel: its types, what it multiplies at a time (m_round, n_round,
@@ -163,11 +164,15 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
 
 /* Whether the loop is that over the warps of a region, in which they have fragments. */
 bool cu_is_region(const ir_program *p, const ir_stmt *loop);
+/* Warps of warpgroups that have a block of so many rows, 16 each. */
+int cu_group_warps(int64_t rows);
 /* Whether a part of the program is of warpgroups: boxes fill its tiles; whether they multiply its blocks in turn, each
  * one by itself, so that what one does with its sums is beside the other's products; columns that a block of them has
  * at most. */
 bool cu_is_groups(const ir_stmt *part);
 bool cu_is_in_turns(const ir_stmt *part);
+/* Warpgroups of a part that multiply. */
+int cu_groups_of(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
 /* ring.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.  False: they
  * are none. */
@@ -200,10 +205,10 @@ void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *wo
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves
  * none (warps: the loop around over warps, of a part of warpgroups); else NULL.  What share of the steps is left: of
- * all blocks in the mean, and of the one with most. */
+ * all blocks in the mean, and of the one with most; and of those left what share the mask leaves some of. */
 const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop, tf_mask *m);
 typedef struct {
-  double mean, most;
+  double mean, most, cut;
 } cu_left;
 cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop);
 

@@ -232,9 +232,9 @@ static int64_t split(int64_t length, int warps) { return cu_sides_up((length + w
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
-    g->warps = g->m.most > CU_TURN_ROWS ? CU_WARPS : CU_GROUP_WARPS;
+    g->warps = cu_group_warps(g->m.most);
     g->warps_m = g->warps, g->warps_n = 1;
-    g->rows = CU_GROUP_ROWS / CU_WARPS, g->columns = cu_sides_up(g->n_all.most);
+    g->rows = CU_FRAGMENT_SIDE, g->columns = cu_sides_up(g->n_all.most);
     return;
   }
   g->rows = split(g->m.most, CU_WARPS);
@@ -268,6 +268,68 @@ static bool find_columns(cu_region *g) {
     ok = !g->own[b] || g->p->buffers[b].columns >= 0;
   if (!ok) g->dim_n = -1;
   return ok;
+}
+
+/* ---- keys among warps -------------------------------------------------------------------------------------- */
+
+const ir_range *cu_keys_of(const cu_region *g) {
+  for (int i = 0; i < g->keys->body.n; i++) {
+    const int k = ir_facts_of(g->keys->body.s[i])->points ? position(g, g->keys->body.s[i], g->keys->loop.dim) : -1;
+    if (k >= 0) return &g->keys->body.s[i]->range[k];
+  }
+  return NULL;
+}
+
+/* Whether a step of the loop can be shared out: its sums over keys are parts of sums, which others put together. */
+static bool may_share_step(const cu_region *g, const ir_range *keys) {
+  bool ok = true;
+  for (int i = 0; i < g->keys->body.n && ok; i++) {
+    const ir_stmt *s = g->keys->body.s[i];
+    if (s->kind == IR_LET) continue;
+    const int k = ir_facts_of(s)->points ? position(g, s, g->keys->loop.dim) : -1;
+    ok = ir_facts_of(s)->points && s->kind != IR_DIVIDE && (k < 0 || same_ends(&s->range[k], keys)) &&
+         (s->kind != IR_NEST || k < op_of(g, s)->n_out_dims || s->nest.part);
+  }
+  return ok;
+}
+
+/* Whether nobody touches the buffer but the save, and what puts its slots together. */
+static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save) {
+  bool ok = true;
+  for (int i = 0; i < b->n && ok; i++) {
+    ir_stmt *const s = b->s[i];
+    if (ir_facts_of(s)->body)
+      ok = is_merged(&s->body, g, save);
+    else if (s != save && s->kind != IR_MERGE)
+      ok = cu_touches(g->p, &s, 1, save->save.to) == 0;
+  }
+  return ok;
+}
+
+/* Where rows are too few for more than one warp, eight, four or two share the keys of each step, if each's sums may be
+ * a part: what puts together the parts of all blocks puts these together, too. */
+static void share_keys(cu_region *g) {
+  const int64_t unit = cu_sums_up(g->p, 1);
+  const ir_stmt *loop = NULL;
+  bool ok = !g->groups && !cu_is_wmma(g->p) && g->warps_m * g->warps_n == 1;
+  for (int i = 0; i < g->n && ok; i++) {
+    const ir_stmt *s = g->s[i];
+    const ir_buffer *to = s->kind == IR_SAVE ? &g->p->buffers[s->save.to] : NULL;
+    if (s->kind == IR_FOR) ok = !loop, loop = s;
+    if (s->kind != IR_FOR && s->kind != IR_LET)
+      ok = to && to->role == IR_LASTING && to->slots > 1 && to->slot.var >= 0 && g->own[s->save.from] &&
+           is_merged(&g->p->body, g, s);
+  }
+  if (!ok || !loop) return;
+  g->keys = loop;
+  const ir_range *keys = cu_keys_of(g);
+  ok = keys && keys->exact && may_share_step(g, keys);
+  g->sharers = CU_WARPS;
+  while (ok && g->sharers > 1 && keys->most % (g->sharers * unit))
+    g->sharers /= 2;
+  ok = ok && g->sharers > 1;
+  g->each = ok ? keys->most / g->sharers : 0;
+  if (!ok) g->keys = NULL;
 }
 
 /* Whether the fragments fit in registers. */
@@ -313,7 +375,7 @@ static bool find(cu_region *g) {
     ok = fits(g, g->point[i]);
   for (int i = 0; i < g->n_points && ok; i++)
     ok = columns_agree(g, g->point[i]);
-  if (ok) find_columns(g), share_out(g);
+  if (ok) find_columns(g), share_out(g), share_keys(g);
   if (ok && cu_is_wmma(g->p)) ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments a warp */
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
   ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) && (!cu_is_wmma(g->p) || fits_wmma(g));

@@ -46,8 +46,12 @@ typedef struct {
   ir_range stack[IR_MOST_STACKED];         /* of the block */
   int warps_m, warps_n;                    /* among whom rows and columns are shared out: all, or the first warps_m */
   int64_t rows, columns;                   /* of a warp; columns: dim_n alone */
-  bool *inside;                            /* [n_vars] set in the region */
-  bool groups;                             /* products are of warpgroups, whose tiles boxes fill */
+  const ir_stmt
+      *keys; /* few rows: the loop over keys, of whose steps each of `sharers` has `each`; NULL: warps share rows */
+  int64_t each;
+  int sharers;
+  bool *inside;    /* [n_vars] set in the region */
+  bool groups;     /* products are of warpgroups, whose tiles boxes fill */
   int warps;       /* that go through it: a block's, or those of the warpgroup whose turn it is */
   const char *why; /* groups: what stands against it, if it cannot be one */
   int n_buffers;   /* when it was found: tiles come behind them */
@@ -76,6 +80,19 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);
+/* skip.c: whether steps of a loop of the region that a mask leaves nothing of may be left out: then where its steps
+ * begin and end, and how far it is to either from a step, are values. */
+typedef struct {
+  ir_atom first, end, since, left;
+} cu_ends;
+bool cu_may_skip(const cu_region *g, const ir_stmt *loop);
+/* Appends, before the loop and in its step behind its own lets, the lets of these; notes them of the loop as it became.
+ */
+void cu_skip_begin(lowering *w, const ir_stmt *loop, cu_ends *ends);
+void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends *ends);
+void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends);
+/* region.c: the range of keys in a step of the loop whose warps share them. */
+const ir_range *cu_keys_of(const cu_region *g);
 /* The buffer that a product reads an operand from. */
 int cu_from(const ir_program *p, const ir_stmt *s, int read);
 /* spmd.c: appends the region. */

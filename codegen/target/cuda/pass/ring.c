@@ -204,14 +204,34 @@ static bool may_take_turns(cu_region *g) {
   return ok || refuse(g, "steps of several products in blocks that have not 65 to 128 rows");
 }
 
+/* Numbers that a lane has of products' sums, and of rows from registers. */
+static int64_t numbers_of(const cu_region *g) {
+  int64_t n = 0;
+  for (int i = 0; i < g->n_work; i++) {
+    const cu_work *t = &g->work[i];
+    n += cu_sides_up(t->s->range[t->roles.n].most) / 2;
+    if (g->own[cu_from(g->p, t->s, t->roles.a)]) n += cu_sums_up(g->p, t->s->range[t->roles.k].most) / 4;
+  }
+  return n;
+}
+
+/* Whether three warpgroups can have the block, whose threads have fewer registers than those of two. */
+static bool may_be_three(cu_region *g) {
+  enum { NUMBERS = 128 };
+  if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
+  return numbers_of(g) <= NUMBERS || refuse(g, "more sums in blocks of more than 128 rows than registers hold");
+}
+
 bool cu_plan_rings(cu_region *g) {
-  if (g->m.most > CU_GROUP_ROWS || g->m.most <= CU_TURN_ROWS / 2)
-    return refuse(g, "blocks that have not 33 to 128 rows");
+  if (g->m.most > CU_THREE_ROWS || g->m.most <= CU_TURN_ROWS / 2)
+    return refuse(g, "blocks that have not 33 to 192 rows");
+  if (g->m.most > CU_GROUP_ROWS && !may_be_three(g)) return false;
   if (g->warps < CU_WARPS && !may_take_turns(g)) return false;
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
   if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");
-  const int64_t room = CU_GROUP_SHARED - CU_LEAVING_BYTES - CU_BARRIER_BYTES;
+  const int64_t groups = g->m.most > CU_GROUP_ROWS ? 3 : 2, leaving = groups * CU_LEAVING_BYTES;
+  const int64_t room = CU_GROUP_SHARED - leaving - CU_BARRIER_BYTES;
   int stages = MOST_STAGES;
   while (stages > 1 && bytes_of(g, stages) > room)
     stages--;

@@ -51,7 +51,7 @@ bool low_cuda_close_by(const lowering *w, int o) {
   if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
   /* what warpgroups multiply at a time, of a larger output no more */
   if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
-    return points / last <= CU_GROUP_ROWS;
+    return points / last <= (last <= CU_PIECE_MATRIX ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
 }
 

@@ -13,6 +13,9 @@ typedef struct {
   const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
   const ir_body *body;    /* its body: where values are let */
   const ir_body *outside; /* what is around the region */
+  bool skips;             /* not all steps of the loop are done ... */
+  cu_ends ends;           /* ... but those from here to there */
+  ir_range keys;          /* the warp's in a step, if warps share them */
 } spmd;
 
 /* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
@@ -36,15 +39,17 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, until low_close: where there are more warps, they only copy tiles. */
+/* What follows is for the warps that have rows, or keys, until low_close: where there are more warps, they only copy
+ * tiles. */
 static low_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const low_mark all = {w->into, w->n_lets};
-  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps ? low_add(w, IR_IF) : NULL;
+  const int warps = p->g->keys ? p->g->sharers : p->g->warps_m * p->g->warps_n;
+  ir_stmt *s = warps < p->g->warps ? low_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
-  *r = p->m;
-  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->warps_m;
+  *r = p->g->keys ? (ir_range){.lo = p->warp, .hi = ir_number(warps), .most = warps} : p->m;
+  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->keys ? warps : p->g->warps_m;
   return low_open(w, &s->body);
 }
 
@@ -202,8 +207,44 @@ static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
     if (op->dims[k] == p->g->dim_m && !p->g->stacked) r[k] = p->m;
     if (op->dims[k] == p->g->dim_n) r[k] = p->n;
+    if (p->g->keys && p->loop == p->g->keys && op->dims[k] == p->loop->loop.dim) r[k] = p->keys;
   }
   return r;
+}
+
+/* The let of the first of the warp's keys in a step. */
+static void set_keys(const spmd *p) {
+  lowering *w = p->w;
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 2);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 2);
+  if (low_failed(w)) return;
+  arg[0] = cu_keys_of(p->g)->lo, arg[1] = p->warp;
+  coef[0] = 1, coef[1] = p->g->each;
+  s->let.var = p->keys.lo.var;
+  s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
+}
+
+/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts them together takes
+ * all of these. */
+static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
+  for (int i = 0; i < b->n; i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= p->g->sharers;
+    share_slots(p, &s->body, save, slot);
+  }
+}
+
+static void share_parts(const spmd *p) {
+  const cu_region *g = p->g;
+  ir_atom slot = ir_number(0);
+  for (int i = 0; i < g->n && !low_failed(p->w); i++) {
+    if (g->s[i]->kind != IR_SAVE) continue;
+    ir_buffer *to = &p->w->p->buffers[g->s[i]->save.to];
+    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, g->sharers, to->slot);
+    to->slots *= g->sharers, to->slot = slot;
+    share_slots(p, &p->w->p->body, g->s[i], slot.var);
+  }
 }
 
 /* Where the tile of the piece at hand begins. */
@@ -222,7 +263,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
   if (low_failed(w)) return;
-  r[t->roles.k] = at->k;
+  r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim ? p->keys : at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
@@ -341,8 +382,7 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
     const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, t->slots)};
-    copy_all(p, t, &then, &next,
-             &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
+    copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
     now.slot = low_by(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
@@ -399,10 +439,13 @@ static int steps_ahead(const spmd *p, const ir_stmt *loop) {
 }
 
 static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
-  const ir_atom at = ir_number(step);
+  const ir_atom at = {p->ends.first.var, p->ends.first.off + step};
+  const ir_range some = {.lo = at, .hi = p->ends.end, .most = loop->loop.trip};
   for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
-    if (t->loop == loop && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = at}, &at, NULL);
+    if (t->loop != loop || !t->next) continue;
+    const piece first = {.k = t->s->range[t->roles.k], .slot = low_by(p->w, "into", IR_MOD, at, t->slots)};
+    copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
   }
 }
 
@@ -411,15 +454,24 @@ static void loop(spmd *p, ir_stmt *s) {
   const spmd outside = *p;
   const low_mark mark = {w->into, w->n_lets};
   const int ahead = steps_ahead(p, s);
+  p->skips = !p->loop && cu_may_skip(p->g, s);
   p->loop = s, p->body = &s->body;
+  p->ends = (cu_ends){.first = ir_number(0), .end = ir_number(s->loop.trip)};
+  if (p->skips) cu_skip_begin(w, s, &p->ends);
   for (int step = 0; step < ahead; step++)
     first_tiles(p, s, step);
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};
   low_open(w, &again->body);
-  statements(p, s->body.s, s->body.n);
+  int lets = 0;
+  while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
+    cu_again(w, s->body.s[lets++], NULL);
+  if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
+  if (p->g->keys == s) set_keys(p);
+  statements(p, s->body.s + lets, s->body.n - lets);
   low_close(w, mark);
+  if (p->skips) cu_skip_steps(p->g, w, s, again, &p->ends);
   *p = outside;
   if (ahead && p->loop) barrier(w);
 }
@@ -474,6 +526,8 @@ static void set_fragments(const spmd *p) {
     else
       b->base[b->rows] = p->m.lo, b->extent[b->rows] = p->g->rows;
     if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
+    if (p->g->keys && b->columns >= 0 && ir_same(b->base[b->columns], cu_keys_of(p->g)->lo))
+      b->base[b->columns] = p->keys.lo, b->extent[b->columns] = p->g->each;
     if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
     b->words = 1;
     for (int r = 0; r < b->rank; r++)
@@ -499,8 +553,16 @@ void cu_region_make(lowering *w, cu_region *g) {
   low_mark mark;
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
-  const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
+  const ir_atom of_m = g->keys           ? ir_number(0)
+                       : g->warps_n == 1 ? p.warp
+                                         : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
+  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows,
+                  g->keys ? 1 : g->warps / g->warps_n);
+  if (g->keys) {
+    const ir_atom first = {low_var(w, "keys_"), 0};
+    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};
+    share_parts(&p);
+  }
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

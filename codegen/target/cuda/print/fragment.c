@@ -230,18 +230,49 @@ void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
   fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r), sign ? c_combine(r) : a, b);
 }
 
+/* A warp of a warpgroup has nobody beside it while it looks for the maximum of its rows, on which all else waits: each
+ * is that of so many parts, whose instructions need not wait for each other. */
+enum { PARTS = 4 };
+static bool is_in_parts(const c_printer *c, const shape *t) {
+  const bool order = t->op->reduce == TF_REDUCE_MAX || t->op->reduce == TF_REDUCE_MIN;
+  return c->of_groups && order && t->c >= 0 && steps(&t->s->range[t->c], 8) >= PARTS;
+}
+
+/* What a lane has of a row: "sum", or "part[0]" to "part[3]". */
+static void start_row(c_printer *c, const shape *t, bool parts) {
+  c_indent(c);
+  if (parts)
+    fprintf(c->out, "float part[%d] = {", PARTS);
+  else
+    fputs("float sum = ", c->out);
+  for (int i = 0; i < (parts ? PARTS : 1); i++)
+    fprintf(c->out, "%s%s", i ? ", " : "", c_start(t->s, t->op->reduce));
+  fputs(parts ? "};\n" : ";\n", c->out);
+}
+
+static void join_parts(c_printer *c, tf_reduce r) {
+  for (int by = PARTS / 2; by; by /= 2)
+    for (int i = 0; i < by; i++) {
+      char a[16], b[16];
+      snprintf(a, sizeof a, "part[%d]", i), snprintf(b, sizeof b, "part[%d]", i + by);
+      c_indent(c), fprintf(c->out, "%s = ", a), cu_combine(c, r, a, b), fputs(";\n", c->out);
+    }
+  c_line(c, "float sum = part[0];\n");
+}
+
 /* Along each row: in the lane, then across the four lanes that share it. */
 static void reduce(c_printer *c, const shape *t) {
   const tf_reduce r = t->op->reduce;
   const char *out = c_buffer(c, t->op, -1)->id;
+  const bool parts = is_in_parts(c, t);
   int opened = open_rows(c, t);
-  c_indent(c);
-  fprintf(c->out, "float sum = %s;\n", c_start(t->s, r));
+  start_row(c, t, parts);
   if (t->memory && has_ragged_rows(t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
   skip_behind(c, t, t->c, 8);
-  c_accumulate(c, t->op, "sum", t->s->nest.divides);
+  c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
   c_close(c, columns + (t->memory && has_ragged_rows(t)));
+  if (parts) join_parts(c, r);
   for (int lane = 1; lane <= 2; lane++) {
     char other[48];
     snprintf(other, sizeof other, "of_lane(sum, LANE ^ %d)", lane);

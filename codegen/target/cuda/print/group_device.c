@@ -154,12 +154,14 @@ static const char host_ends[] =
 
 /* What means the same everywhere. */
 static const char both[] =
-    "/* A tile for products, with the swizzle of 128 bytes: bytes from a panel to the next, and from eight rows to the "
-    "next\n * (PTX ISA, 9.7.15.5.1). */\n"
-    "DEVICE uint64_t matrix_at(const void *at, int leading, int step) {\n"
-    "  return (uint64_t)((shared_at(at) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(step >> 4) << "
-    "32 | "
-    "(uint64_t)1 << 62;\n}\n";
+    "/* A tile for products, with the swizzle of 128 bytes: bytes from its begin; from a panel to the next, and from "
+    "eight\n * rows to the next (PTX ISA, 9.7.15.5.1).  Where it begins is the lower half's alone: from step to step "
+    "of "
+    "a sum\n * machine code adds a number to that. */\n"
+    "DEVICE uint64_t matrix_at(const void *at, int along, int leading, int step) {\n"
+    "  const uint32_t low = ((shared_at(at) & 0x3ffff) >> 4 | (uint32_t)(leading >> 4) << 16) + (uint32_t)(along >> "
+    "4);\n"
+    "  return (uint64_t)low | (uint64_t)(step >> 4) << 32 | (uint64_t)1 << 62;\n}\n";
 
 /* Of halves alone: outputs of other types do not leave by boxes. */
 static const char both_halves[] =

@@ -106,7 +106,7 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
   fprintf(out,
           "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n",
-          n, name, CU_LANES, CU_GROUP_THREADS / CU_LANES, n);
+          n, name, CU_LANES, cu_groups_threads(g) / CU_LANES, n);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_stmt *s = g->ring[i].copy[k];

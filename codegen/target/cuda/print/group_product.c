@@ -36,7 +36,7 @@ static int ring_of(const product *t, int read) {
   return 0;
 }
 
-/* "matrix_at(shared + .., leading, step)" for step tk; of a's rows the warpgroup's. */
+/* "matrix_at(shared + .., along, leading, step)" for step tk; of a's rows the warpgroup's. */
 static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const ir_buffer *b = from(c, t, read);
   const int64_t panel = ir_matrix_rows(b) * CU_PANEL;
@@ -47,9 +47,9 @@ static void matrix(c_printer *c, const product *t, int read, bool rows) {
           cu_bytes(b) / b->slots);
   if (rows && !t->g->in_turns) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
   if (k)
-    fprintf(c->out, " + tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_STEP_BYTES);
+    fprintf(c->out, ", tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_STEP_BYTES);
   else
-    fprintf(c->out, " + tk * %d", SUM * CU_PANEL);
+    fprintf(c->out, ", tk * %d", SUM * CU_PANEL);
   fprintf(c->out, ", %" PRId64 ", %d)", k ? (int64_t)16 : panel, EIGHT);
 }
 

@@ -87,6 +87,8 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
   if (!g->same) return false;
   if (!cu_cluster(p, part, g->same)) g->same = NULL;
   g->in_turns = cu_is_in_turns(part);
+  g->groups = cu_groups_of(part);
+  g->rows = (int)g->warps->loop.trip * CU_FRAGMENT_SIDE;
   find_rings(p, &g->warps->body, g);
   find_lasting(&g->warps->body, g);
   for (int i = 0; i < g->n; i++)
@@ -97,7 +99,7 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
     }
   g->leaving = find_save(p, &g->warps->body);
   g->leaving.at = g->shared;
-  if (g->leaving.save) g->shared += CU_LEAVING_BYTES;
+  if (g->leaving.save) g->shared += g->groups * CU_LEAVING_BYTES;
   g->barriers = g->shared;
   g->shared += (cu_ring_before(g, g->n) * BARRIER + 127) / 128 * 128;
   return true;
