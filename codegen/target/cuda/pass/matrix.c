@@ -1,13 +1,6 @@
 /* Which products tensor cores compute, and the layout of their matrices in shared memory. */
+#include "codegen/target/cuda/box/box.h"
 #include "codegen/target/cuda/pass/region.h"
-
-bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim) {
-  bool any = false;
-  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
-    for (int i = 0; i < ref->index[r].n_terms; i++)
-      any |= ref->index[r].terms[i].dim == dim;
-  return any;
-}
 
 /* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read) and has so many
  * settings at least; -1: none. */
@@ -17,7 +10,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   for (int k = from; k < to; k++) {
     unsigned moved = 0;
     for (int i = 0; i < 2; i++)
-      moved |= (unsigned)cu_moves(p->tree->workload, &op->reads[i], op->dims[k]) << i;
+      moved |= (unsigned)cu_box_moves(p->tree->workload, &op->reads[i], op->dims[k]) << i;
     if (moved == which && s->range[k].most >= least && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
   }
   return best;
@@ -28,7 +21,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
 static int single_row(const ir_program *p, const ir_stmt *s, int a) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   for (int k = 0; k < op->n_out_dims; k++)
-    if (s->range[k].most == 1 && cu_moves(p->tree->workload, &op->reads[a], op->dims[k])) return k;
+    if (s->range[k].most == 1 && cu_box_moves(p->tree->workload, &op->reads[a], op->dims[k])) return k;
   return -1;
 }
 
@@ -88,7 +81,8 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   if (first == second) return -1;
   bool columns = false;
   for (int k = 0; k < op->n_out_dims; k++)
-    columns |= !cu_moves(wl, &op->reads[window], op->dims[k]) && cu_moves(wl, &op->reads[1 - window], op->dims[k]);
+    columns |=
+        !cu_box_moves(wl, &op->reads[window], op->dims[k]) && cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
   return columns && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 

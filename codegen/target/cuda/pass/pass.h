@@ -81,8 +81,6 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
 bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
 /* count.c: the length of the sum of a product of fragments. */
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
-/* Whether an index of the read has the dim. */
-bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where
  * the other read has columns of its own (not depthwise) and both have eight channels, or few; -1: the op is none. */
 int cu_window(const tf_workload *wl, const tf_op *op);

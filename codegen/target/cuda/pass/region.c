@@ -1,6 +1,7 @@
 /* Which statements can form a region: all have the rows in common, and elements that they compute are only touched by
  * lanes of one warp. */
 #include "codegen/target/cuda/pass/region.h"
+#include "codegen/target/cuda/box/box.h"
 
 #include <string.h>
 
@@ -80,7 +81,7 @@ static bool find_rows(cu_region *g) {
 static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
   const tf_op *op = op_of(g, t->s);
   return k >= 0 && k < op->n_out_dims && k != t->roles.n && t->s->range[k].most > 1 &&
-         !cu_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
+         !cu_box_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
 }
 
 /* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that is an index by itself

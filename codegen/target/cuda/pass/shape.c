@@ -1,4 +1,5 @@
 /* How an output is cut, and what passes need to say so. */
+#include "codegen/target/cuda/box/box.h"
 #include "codegen/target/cuda/pass/pass.h"
 
 #include <string.h>
@@ -32,8 +33,8 @@ static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window,
   int64_t rows = 1, columns = 1;
   bool one = true;
   for (int k = 0; k < op->n_out_dims; k++) {
-    const bool moves = cu_moves(wl, &op->reads[window], op->dims[k]);
-    one &= most[k] == 1 || !moves || !cu_moves(wl, &op->reads[1 - window], op->dims[k]);
+    const bool moves = cu_box_moves(wl, &op->reads[window], op->dims[k]);
+    one &= most[k] == 1 || !moves || !cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
     one &= !__builtin_mul_overflow(moves ? rows : columns, most[k], moves ? &rows : &columns);
   }
   return one && rows <= CU_GROUP_ROWS && columns <= CU_GROUP_COLUMNS;
