@@ -94,31 +94,35 @@ static const ir_stmt *first_copy(const ir_body *b) {
 
 /* Of a block of 8 x 16 pixels: a tile has as many rows; between its first place of the window and its last lies all
  * that they read. */
-static void check_copies(void) {
-  for (int stride = 1; stride <= 2; stride++) {
-    test_case e = convolution(1, 16, 16, 3, stride,
-                              "mapping: |\n  HBM for p=2\n    SMEM for p=8 q=16 k=64 r=3 s=3 c=64\n      op O\n");
-    ir_machine machine;
-    case_prepare(&e);
-    const tf_emit_options o = {.dtype = "bf16", .isa = "sm_90a"};
-    ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
-                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                        : NULL;
-    const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
-    double words = 0;
-    CHECK(copy && copy->copy.queue == CU_BOXES);
-    for (int i = 0; copy && i < p->body.n; i++)
-      if (p->body.s[i]->kind == IR_FOR) cu_spanned(p, p->body.s[i], 1, &words);
-    if (copy) CHECK_I64(cu_copied(p, copy), (int64_t)8 * 16 * 64);
-    CHECK_NEAR(words, (7.0 * stride + 3) * (15.0 * stride + 3) * 64, 1e-12);
-    ir_free(p);
-    case_drop(&e);
-  }
+static void check_copies(int window, int stride) {
+  char mapping[200];
+  snprintf(mapping, sizeof mapping,
+           "mapping: |\n  HBM for p=2\n    SMEM for p=8 q=16 k=64 r=%d s=%d c=64\n      op O\n", window, window);
+  test_case e = convolution(1, 16, 16, window, stride, mapping);
+  ir_machine machine;
+  case_prepare(&e);
+  const tf_emit_options o = {.dtype = "bf16", .isa = "sm_90a"};
+  ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
+  double words = 0, share[64] = {0};
+  CHECK(p && p->n_buffers <= 64);
+  CHECK(copy && copy->copy.queue == CU_BOXES);
+  for (int i = 0; copy && i < p->body.n; i++)
+    if (p->body.s[i]->kind == IR_FOR) cu_spanned(p, p->body.s[i], 1, &words, share);
+  if (copy) CHECK_I64(cu_copied(p, copy), (int64_t)8 * 16 * 64);
+  if (copy) CHECK_NEAR(share[copy->copy.from], window < stride ? 0.25 : 1, 1e-12); /* every other one along both */
+  CHECK_NEAR(words, (7.0 * stride + window) * (15.0 * stride + window) * 64, 1e-12);
+  ir_free(p);
+  case_drop(&e);
 }
 
 int main(void) {
   check_fewest();
   check_known();
-  check_copies();
+  check_copies(3, 1);
+  check_copies(3, 2);
+  check_copies(1, 2);
   return check_report();
 }

@@ -122,14 +122,29 @@ typedef struct {
   cu_values first, last;
   int n, room;
   double *words; /* [room] */
+  double *share; /* [n_buffers] */
 } spans;
+
+/* How far a copy's last tile is from its first along a rank. */
+static int64_t moved(const spans *t, const ir_range *r) {
+  return cu_value(&t->last, r->lo) - cu_value(&t->first, r->lo);
+}
 
 /* What lies between a copy's first tile and its last. */
 static double spanned(const spans *t, const ir_stmt *s) {
   double words = 1;
   for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
-    words *= (double)(s->range[r].most + cu_value(&t->last, s->range[r].lo) - cu_value(&t->first, s->range[r].lo));
+    words *= (double)(s->range[r].most + moved(t, &s->range[r]));
   return words;
+}
+
+/* Of a tensor whose pixels are read in steps longer than the window is, what lies between is never read. */
+static double read_of(const spans *t, const ir_stmt *s) {
+  const ir_stack *stack = t->p->buffers[s->copy.to].stack;
+  double share = 1;
+  for (int i = 0; i < stack->n; i++)
+    share *= fmin(1, (double)(moved(t, &s->range[stack->at[i]]) + 1) / (double)stack->step[i]);
+  return share;
 }
 
 static void find_spans(spans *t, const ir_body *b) {
@@ -137,13 +152,16 @@ static void find_spans(spans *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) cu_let(&t->first, s), cu_let(&t->last, s);
     if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) cu_set(&t->last, s->loop.var, s->loop.trip - 1);
-    if (s->kind == IR_COPY && t->n < t->room)
-      t->words[t->n++] = t->p->buffers[s->copy.to].stack ? spanned(t, s) : INFINITY;
+    const bool stacked = s->kind == IR_COPY && t->p->buffers[s->copy.to].stack;
+    if (s->kind == IR_COPY && t->n < t->room) t->words[t->n++] = stacked ? spanned(t, s) : INFINITY;
+    if (stacked) t->share[s->copy.from] = read_of(t, s);
     find_spans(t, &s->body);
   }
 }
 
-void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words) {
-  spans t = {.p = p, .room = copies, .words = words};
+void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share) {
+  spans t = {.p = p, .room = copies, .words = words, .share = share};
+  for (int k = 0; k < p->n_buffers; k++)
+    share[k] = 1;
   find_spans(&t, &part->body);
 }

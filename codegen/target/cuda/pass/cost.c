@@ -384,14 +384,14 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
 }
 
 /* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together, and
- * those of a window's steps that the block has brought before. */
-static double of_copies(const block *b, const ir_stmt *s, double wave) {
+ * those of a window's steps that the block has brought before.  share: as cu_spanned's. */
+static double of_copies(const block *b, const ir_stmt *s, double wave, double *share) {
   double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
   const double blocks = many ? (double)s->loop.trip : 1;
   if (apart) cu_shared_tiles(b->p, s, (int64_t)(wave < blocks ? wave : blocks), b->n_copies, of);
   const int n = b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES;
-  cu_spanned(b->p, s, n, words);
+  cu_spanned(b->p, s, n, words, share);
   for (int c = 0; c < n; c++)
     bytes += fmin(b->copy_bytes[c], words[c] * ir_bytes(b->p->machine.data)) * (apart ? of[c] : blocks);
   return bytes;
@@ -403,17 +403,17 @@ static double of_memory(const block *b, const ir_stmt *s, double wave) {
   const tf_arch *a = b->p->tree->arch;
   const int home = cu_home(a), n = b->p->n_buffers;
   bool *copied = TF_ARRAY(b->p->arena, bool, 2 * (size_t)n + 2), *touched = copied + n;
-  double in_place = 0, once = 0;
-  if (!copied) return 0;
+  double in_place = 0, once = 0, *share = TF_ARRAY(b->p->arena, double, (size_t)n + 1);
+  if (!copied || !share) return 0;
+  const double waves = of_copies(b, s, wave, share);
   find_touched(b, (ir_stmt *const[]){(ir_stmt *)s}, 1, copied, touched);
   for (int k = 0; k < n; k++) {
     const double bytes = (double)(b->p->buffers[k].words * ir_bytes(b->p->buffers[k].type));
     if (copied[k])
-      once += bytes;
+      once += bytes * share[k];
     else if (touched[k])
       in_place += bytes;
   }
-  const double waves = of_copies(b, s, wave);
   const tf_memory *l2 = home < 2 ? NULL : &a->memories[home - 1];
   const bool stays = l2 && (l2->capacity_words < 0 || once <= (double)l2->capacity_words * l2->word_bits / CHAR_BIT);
   return in_place + (stays && once < waves ? once : waves);

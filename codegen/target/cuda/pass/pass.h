@@ -197,9 +197,10 @@ bool cu_let(cu_values *v, const ir_stmt *let);
  * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
 void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
 /* Elements that a copy brings; and (words), of each copy of a part into stacked rows, those that a block's steps have
- * in all, each once: steps of a window bring most of them again.  Of others INFINITY. */
+ * in all, each once: steps of a window bring most of them again; of others INFINITY.  share: of each buffer, how much
+ * of it such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
-void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words);
+void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves
  * none (warps: the loop around over warps, of a part of warpgroups); else NULL.  What share of the steps is left: of
