@@ -87,3 +87,13 @@ for each in behind steps planes bytes images; do
   has "mma-$each" 'load_matrices(fa'
   has "mma-$each" 'row / [0-9]* % [0-9]*'
 done
+
+# What the emulator finds in a text that is wrong.
+step=1
+fault stride 'a box that takes each pixel' 's/each\[\] = {1, 2, 2, 1}/each[] = {1, 1, 1, 1}/'
+fault stride 'a box as long as its rows alone' 's/box\[\] = {64, 28, 14, 1}/box[] = {64, 14, 7, 1}/'
+fault stride 'rows behind the box are stored' 's/if (row >= 98) continue;//'
+fault stride 'no padding' 's/(int)(\(lo_[0-9]*\) - 1 - (0))/(int)(\1 - (0))/'
+fault mma-behind 'rows of another width' 's/ + row % 14/ + row % 13/'
+fault mma-behind 'pixels outside of the tensor' 's/ && x1 >= 0//'
+finish

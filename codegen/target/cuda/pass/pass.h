@@ -84,7 +84,7 @@ int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* Whether an index of the read has the dim. */
 bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where
- * the other read has columns of its own (not depthwise) and both have eight channels or more; -1: the op is none. */
+ * the other read has columns of its own (not depthwise) and both have eight channels, or few; -1: the op is none. */
 int cu_window(const tf_workload *wl, const tf_op *op);
 /* The same of a convolution (cu_window) whose pixels are rows, along several dims, whatever the order of the output's,
  * and whose sum goes along channels; m is one of the dims. */

@@ -264,7 +264,8 @@ static bool plan_one(const cu_region *g, cu_work *t) {
   const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
   t->steps = g->own[a] ? NULL : steps_of(g, t);
-  const bool whole = g->own[a] || k <= step_bytes(g) / bytes || (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
+  const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
+                     (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
   t->step = whole ? k : step_bytes(g) / bytes;
   t->trip = (k + t->step - 1) / t->step;
   bool moves = false;
