@@ -185,7 +185,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
     tf_mask m;
     b->times *= b->fullest ? left.most : left.mean;
-    if (b->groups) b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
+    b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
