@@ -1,6 +1,6 @@
 /* Loops of two products with work on rows in between (attention): the first product of a step is under way together
  * with the second of the step before, whose rows have stayed in registers, and what is done with rows while the second
- * is still at work; the warpgroups begin their products in turn, so that one multiplies while the others do the rest.
+ * is still at work; three warpgroups begin their products in turn, so that one multiplies while the others do the rest.
  * Steps that a mask leaves nothing of are left out. */
 #include <inttypes.h>
 
@@ -259,11 +259,11 @@ static void later_steps(const cu_role *r, const cu_stream *t, const char *from, 
   cu_groups_lets(r, &t->loop->body);
   cu_groups_full(r, t->ring[0]);
   cu_groups_full(r, t->ring[1]);
-  cu_groups_take_turn(r);
+  if (cu_groups_streams_in_turn(r->g)) cu_groups_take_turn(r);
   cu_groups_begin(c, r->g, first, NULL);
   snprintf(fresh, sizeof fresh, "(%.60s == %.20s + 1)", var, from);
   cu_groups_begin(c, r->g, second, fresh);
-  cu_groups_pass_turn(r);
+  if (cu_groups_streams_in_turn(r->g)) cu_groups_pass_turn(r);
   cu_groups_wait(c, first, 1);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_LATER;
