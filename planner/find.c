@@ -18,6 +18,8 @@ enum { PROBE = 8 };
 enum { SHARE = 2 };
 /* Effort behind which no more of the target's own forms are evaluated even if none fitted. */
 enum { FORMS_EFFORT = 8 * TF_PLANNER_EFFORT };
+/* Of them so many are evaluated whatever the effort: a form of many masked steps alone may take more than all of it. */
+enum { LEAST_FORMS = 4 };
 /* Likewise of the default budget, for a search whose result is polished: that finds more than the other half would. */
 enum { POLISHED = 2 };
 /* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
@@ -235,7 +237,8 @@ static bool search_forms(planner *p, bool *any) {
   int64_t effort = 0;
   const double until = p->until;
   if (isfinite(until)) p->until -= plan_seconds_left(p) / SHARE; /* the rest is for their kernels */
-  for (int k = 0; ok && !plan_over(p) && effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT); k++) {
+  for (int k = 0;
+       ok && !plan_over(p) && (k < LEAST_FORMS || effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT)); k++) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;

@@ -38,7 +38,7 @@ product tt f16 'A[k,m]' 'B[n,k]' 'm: 200, n: 136, k: 136' 'm=2' 'm=104 n=136 k=1
 product aside bf16 'A[k,m]' 'B[k,n]' 'm: 200, n: 136, k: 136' 'm=2' 'm=100 n=136 k=136' 'boxes that do not begin on 16 bytes'
 product wide bf16 'A[m,k]' 'B[k,n]' 'm: 300, n: 512, k: 72' 'm=3 n=2' 'm=128 n=256 k=72'
 product odd bf16 'A[m,k]' 'B[k,n]' 'm: 100, n: 129, k: 72' 'm=1' 'm=100 n=129 k=72' 'an operand whose rows do not begin on 16 bytes, or of more than five ranks'
-product few bf16 'A[m,k]' 'B[k,n]' 'm: 32, n: 128, k: 72' 'm=1' 'm=32 n=128 k=72' 'blocks that have not 33 to 128 rows'
+product few bf16 'A[m,k]' 'B[k,n]' 'm: 32, n: 128, k: 72' 'm=1' 'm=32 n=128 k=72' 'blocks that have not 33 to 192 rows'
 # Blocks in turn: five and six for two multiprocessors, in all four orders of operands; few rows; a step of several products is no turn.
 product turns-nn bf16 'A[m,k]' 'B[k,n]' 'm: 296, n: 192, k: 328' 'm=5' 'm=64 n=192 k=328'
 product turns-nt f16 'A[m,k]' 'B[n,k]' 'm: 192, n: 512, k: 72' 'm=3 n=2' 'm=64 n=256 k=72'
@@ -132,7 +132,15 @@ mapping: |
       SMEM for m=128 n=96 l=64
         op E
 Y
+# Three warpgroups have 129 to 192 rows: in clusters, the last block with fewer; with a mask; sums that leave by boxes.
+attention "h: 2, m: 328, l: 192, a: 64, n: 64" "for h=2 m=2 l=3" "stream X Z O" 192 64 64 64 | in_pairs pair-three '1 2'
 machine=gpu
+attention "h: 1, m: 400, l: 320, a: 64, n: 64" "for h=1 m=3 l=5" "T@SMEM stream X Z O" 136 64 64 64 | causal 136 64 | check three-causal bf16 ''
+product three bf16 'A[m,k]' 'B[k,n]' 'm: 560, n: 112, k: 200' 'm=3' 'm=192 n=112 k=200'
+attention "h: 1, m: 384, l: 256, a: 64, n: 128" "for h=1 m=2 l=2" "stream X Z O" 192 128 64 128 | check three-wide bf16 'more sums in blocks of more than 128 rows than registers hold'
+for three in pair-three three-causal three; do
+  grep -q '__launch_bounds__(512, 1)' "$work/$three/kernel.cu" || { echo "FAIL: $three: not three warpgroups"; exit 1; }
+done
 
 # Two blocks for each sum, which goes in four steps of a ring; what puts the parts together is no product, and needs no reason.
 check split bf16 '' <<'Y'

@@ -33,6 +33,8 @@ layer gated-mlp tf32 "U V Y" "" 1 tokens=24 width=96 inner=200
 layer norm-product f16 Y "" 0 tokens=40 width=96 out=88
 layer causal-grouped bf16 "S O" "" 0 kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
 layer attention-decode bf16 "S O" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
+# Warps have keys of every step each, and its sums are a part.
+sed -n '/warp i_m_[0-9]* < 8/,$p' "$work/attention-decode-bf16.ir" | grep -q 'keys_[0-9]* = sum(l_[0-9]*, 16 \* i_m_' || { echo "FAIL: attention-decode: warps do not share keys"; failed=1; }
 
 # Decoding without a dim of queries: a row for each head; and with the heads of a group as rows.
 sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g' workloads/models/attention-decode.yaml >"$work/decode-heads.yaml"

@@ -14,6 +14,9 @@ typedef struct {
   const cu_matrices *fragments; /* NEST: a product of fragments; NULL: no */
   bool boxed;  /* SAVE: by boxes of the tensor (sm_90a), which stop at its end alone: all of the block's rows ... */
   ir_atom row; /* ... from this one on */
+  bool skips;  /* FOR: steps that a mask leaves nothing of, of as many rows from that one on, need not be run ... */
+  int64_t rows;
+  int first, end; /* ... variables that say which are: whoever runs fewer sets them to others than 0 and all */
 } cu_note;
 extern const cu_note cu_no_note; /* nothing; and whose notes are CUDA's */
 

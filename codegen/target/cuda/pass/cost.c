@@ -15,12 +15,19 @@ static const double port_share = 0.9;
 /* And to this part in blocks in turn; what is done behind the products of other blocks takes this part of its cycles,
  * since clocks rise while no product asks for power (8192 x 4096 x 4096 with GELU on an H200: 613 and 713 TFLOP/s). */
 static const double turn_share = 0.72, behind_share = 0.5;
+/* Of three warpgroups that take turns in a loop of two products, of the shorter of products and exponentials what is
+ * not beside the longer; of two it is all (FlashAttention-3's published rates at width 64, in blocks of 192 rows: 497
+ * TFLOP/s). */
+static const double three_share = 0.85;
 /* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
 static const double margin = 1.10;
 /* Cycles from one instruction of a warp to its next, where those of few others are between them; and instructions by
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
+/* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart, and of a
+ * window's places and channels (counted in what nvcc 13.0 makes of them). */
+static const double copy_apart = 15, copy_place = 42;
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
 static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
@@ -38,6 +45,8 @@ typedef struct {
   bool *same;           /* [n_buffers] tiles of which each block of a cluster brings half */
   bool each;            /* a lane has points of its own; else a warp's lanes share each sum */
   const ir_stmt *warps; /* the loop over them around, of a region; NULL */
+  const ir_stmt *mask;  /* that compares in some of a loop's steps alone; NULL */
+  double cut;           /* what share of them that is */
   bool fullest;         /* of blocks that a mask leaves more or less of, that with most; else the mean */
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
@@ -55,9 +64,9 @@ static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static double points_of(const block *b, const ir_stmt *s) {
-  double n = 1;
+  double n = s->stack ? (double)s->stack->count : 1;
   for (int k = 0; k < ir_n_ranges(b->p, s); k++)
-    n *= (double)s->range[k].most;
+    if (!ir_is_stacked(s, k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -67,7 +76,7 @@ static void product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_of(b->p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
-  const double m = (double)out->extent[out->rows], n = (double)out->extent[out->columns],
+  const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
@@ -132,7 +141,9 @@ static void in_memory(const block *b, const ir_stmt *s, double *all, double *spe
 
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
-  const double times = s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last : b->times;
+  const double times = s == b->mask                                      ? b->cut * b->times
+                       : s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last
+                                                                         : b->times;
   const double each = points_of(b, s) * times, all = each * b->lanes / (region ? CU_LANES : 1);
   double plain, special;
   (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
@@ -152,15 +163,25 @@ static void merge(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
+/* A tile element by element; of a window's places one piece of a thread's waits for those before. */
+static void put_together(block *b, const ir_buffer *to) {
+  const double elements = b->times * (double)(ir_matrix_rows(to) * ir_matrix_columns(to));
+  const double all = elements * (to->across ? copy_place : copy_apart), each = CU_WARPS * CU_LANES;
+  b->plain += all / b->mp->plain;
+  b->issued += all / each;
+  if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  double bytes = (double)ir_bytes(to->type);
-  for (int r = 0; r < to->rank; r++)
-    bytes *= (double)s->range[r].most;
+  const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
+  if (to->across || (to->stack && to->columns < to->rank - 1))
+    put_together(b, to);
+  else
+    b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
@@ -173,9 +194,11 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
-  if (b->groups && b->warps && s->loop.map == IR_SERIAL) {
+  if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
+    tf_mask m;
     b->times *= b->fullest ? left.most : left.mean;
+    if (b->groups) b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
@@ -275,10 +298,11 @@ static bool has_turns(const ir_body *b) {
   return any || products == 2;
 }
 
-/* What such a loop takes where one warpgroup multiplies while the other works on rows: products and exponentials one
+/* What such a loop takes where one warpgroup multiplies while the others work on rows: products and exponentials one
  * behind the other, as attention on an H100 was seen to (shared/design/targets.md). */
-static double in_turns(const block *b, double one) {
-  const double rows = b->plain + b->special, both = b->tensor + b->special, most = rows > both ? rows : both;
+static double in_turns(const block *b, const ir_stmt *s, double one) {
+  const double beside = cu_groups_of(s) > 2 ? (1 - three_share) * fmin(b->tensor, b->special) : 0;
+  const double rows = b->plain + b->special, both = b->tensor + b->special - beside, most = rows > both ? rows : both;
   return one > most ? one : most;
 }
 
@@ -293,7 +317,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
                    .brings = copies / steps,
-                   .takes = ((rows ? in_turns(b, one) : one) + b->waits / 2) / steps,
+                   .takes = ((rows ? in_turns(b, s, one) : one) + b->waits / 2) / steps,
                    .latency = b->mp->latency,
                    .behind = (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) + b->mp->barrier,
                    .blocks = blocks,
@@ -304,7 +328,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = 1;
   b->each = true;
-  b->warps = NULL;
+  b->warps = b->mask = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
@@ -359,14 +383,17 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
   }
 }
 
-/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together. */
+/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together, and
+ * those of a window's steps that the block has brought before. */
 static double of_copies(const block *b, const ir_stmt *s, double wave) {
-  double of[MOST_COPIES], bytes = 0;
+  double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
   const double blocks = many ? (double)s->loop.trip : 1;
   if (apart) cu_shared_tiles(b->p, s, (int64_t)(wave < blocks ? wave : blocks), b->n_copies, of);
-  for (int c = 0; c < b->n_copies && c < MOST_COPIES; c++)
-    bytes += b->copy_bytes[c] * (apart ? of[c] : blocks);
+  const int n = b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES;
+  cu_spanned(b->p, s, n, words);
+  for (int c = 0; c < n; c++)
+    bytes += fmin(b->copy_bytes[c], words[c] * ir_bytes(b->p->machine.data)) * (apart ? of[c] : blocks);
   return bytes;
 }
 

@@ -9,10 +9,13 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;          /* the warp's */
+  ir_range m, n;          /* the warp's; of stacked rows m are their numbers */
   const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
   const ir_body *body;    /* its body: where values are let */
   const ir_body *outside; /* what is around the region */
+  bool skips;             /* not all steps of the loop are done ... */
+  cu_ends ends;           /* ... but those from here to there */
+  ir_range keys;          /* the warp's in a step, if warps share them */
 } spmd;
 
 /* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
@@ -36,19 +39,33 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, until low_close: where there are more warps, they only copy tiles. */
+/* What follows is for the warps that have rows, or keys, until low_close: where there are more warps, they only copy
+ * tiles. */
 static low_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const low_mark all = {w->into, w->n_lets};
-  ir_stmt *s = p->g->warps_m * p->g->warps_n < p->g->warps ? low_add(w, IR_IF) : NULL;
+  const int warps = p->g->keys ? p->g->sharers : p->g->warps_m * p->g->warps_n;
+  ir_stmt *s = warps < p->g->warps ? low_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
-  *r = p->m;
-  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->warps_m;
+  *r = p->g->keys ? (ir_range){.lo = p->warp, .hi = ir_number(warps), .most = warps} : p->m;
+  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->keys ? warps : p->g->warps_m;
   return low_open(w, &s->body);
 }
 
 /* ---- values of the loop's other steps -------------------------------------------------------------------- */
+
+/* The number that an expression of numbers is, which are multiplied, added or divided; false: it is none. */
+static bool is_number(const ir_expr *e, int64_t *of) {
+  bool is = e->fn == IR_SUM || e->fn == IR_DIV || e->fn == IR_MOD;
+  *of = 0;
+  for (int i = 0; i < e->n && is; i++) {
+    is = e->arg[i].var < 0;
+    *of += e->fn == IR_SUM ? e->coef[i] * e->arg[i].off : 0;
+  }
+  if (is && e->fn != IR_SUM) *of = e->fn == IR_DIV ? e->arg[0].off / e->arg[1].off : e->arg[0].off % e->arg[1].off;
+  return is;
+}
 
 /* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
 static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
@@ -62,6 +79,8 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
     for (int k = 0; k < e.n && !low_failed(p->w); k++)
       arg[k] = moved(p, e.arg[k], to);
     e.arg = arg;
+    int64_t number = 0;
+    if (p->g->stacked && !low_failed(p->w) && is_number(&e, &number)) return ir_number(number + a.off);
     ir_stmt *new = low_add(p->w, IR_LET);
     const int var = low_var(p->w, "next_");
     if (low_failed(p->w)) return a;
@@ -97,6 +116,12 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }
 
+/* The box has the stack's rows (or columns), too. */
+static void spread(const ir_buffer *b, const ir_stack *t) {
+  for (int j = 0; t && j < t->n; j++)
+    b->extent[t->at[j]] += (t->length[j] - 1) * t->step[j];
+}
+
 static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {
   lowering *w = p->w;
   const tf_ref *ref = ref_of(p, t, i);
@@ -110,13 +135,18 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->type = w->p->machine.data;
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
-  b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->matrix = true, b->rows = side->rows, b->columns = side->columns;
   b->plain = cu_is_wmma(w->p);
   b->words = 1;
+  b->stack = side->stack, b->across = side->across;
+  for (int r = 0; r < b->rank; r++)
+    b->extent[r] = 1;
+  spread(b, b->stack), spread(b, b->across);
   for (int r = 0; r < b->rank; r++) {
-    const bool is = r == b->rows || r == b->columns;
+    const bool is = (!b->stack && r == b->rows) || (!b->across && r == b->columns);
     const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
-    b->words *= b->extent[r] = is ? (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel : 1;
+    if (is) b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
+    b->words *= b->extent[r];
   }
 }
 
@@ -162,14 +192,59 @@ static bool has_moving(const cu_work *t) {
 
 /* ---- products -------------------------------------------------------------------------------------------- */
 
+/* Of stacked rows a warp has some in the middle of ranges that are the block's. */
+static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
+  int at[IR_MOST_STACKED] = {0};
+  if (!p->g->stacked) return NULL;
+  for (int i = 0; i < p->g->n_stack; i++)
+    at[i] = low_find_dim(op_of(p, s), p->g->stack_dim[i]);
+  return cu_stack_of(p->g, at, p->g->rows, p->m.lo);
+}
+
 static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   const tf_op *op = op_of(p, s);
   ir_range *r = cu_ranges(p->w, s);
   for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
-    if (op->dims[k] == p->g->dim_m) r[k] = p->m;
+    if (op->dims[k] == p->g->dim_m && !p->g->stacked) r[k] = p->m;
     if (op->dims[k] == p->g->dim_n) r[k] = p->n;
+    if (p->g->keys && p->loop == p->g->keys && op->dims[k] == p->loop->loop.dim) r[k] = p->keys;
   }
   return r;
+}
+
+/* The let of the first of the warp's keys in a step. */
+static void set_keys(const spmd *p) {
+  lowering *w = p->w;
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 2);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 2);
+  if (low_failed(w)) return;
+  arg[0] = cu_keys_of(p->g)->lo, arg[1] = p->warp;
+  coef[0] = 1, coef[1] = p->g->each;
+  s->let.var = p->keys.lo.var;
+  s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
+}
+
+/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts them together takes
+ * all of these. */
+static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
+  for (int i = 0; i < b->n; i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= p->g->sharers;
+    share_slots(p, &s->body, save, slot);
+  }
+}
+
+static void share_parts(const spmd *p) {
+  const cu_region *g = p->g;
+  ir_atom slot = ir_number(0);
+  for (int i = 0; i < g->n && !low_failed(p->w); i++) {
+    if (g->s[i]->kind != IR_SAVE) continue;
+    ir_buffer *to = &p->w->p->buffers[g->s[i]->save.to];
+    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, g->sharers, to->slot);
+    to->slots *= g->sharers, to->slot = slot;
+    share_slots(p, &p->w->p->body, g->s[i], slot.var);
+  }
 }
 
 /* Where the tile of the piece at hand begins. */
@@ -188,7 +263,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
   if (low_failed(w)) return;
-  r[t->roles.k] = at->k;
+  r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim ? p->keys : at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
@@ -202,6 +277,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   cu_note *note = s ? cu_edit(w->p, s) : NULL;
   if (note) {
     s->nest.from = from;
+    s->stack = warp_stack(p, s);
     note->fragments = roles;
     cu_set_fresh(w, t->s, s, at->step);
   }
@@ -246,6 +322,58 @@ static void in_pieces(const spmd *p, const cu_work *t) {
   if (moving && p->loop) barrier(w);
 }
 
+/* Sets what loops in each other are in the step of one loop over all of them and the pieces of the sum. */
+static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t trip) {
+  lowering *w = p->w;
+  for (const ir_stmt *in = t->steps; in && !low_failed(w); in = cu_only_loop(&in->body)) {
+    trip /= in->loop.trip;
+    ir_atom digit = trip > 1 ? low_by(w, "step", IR_DIV, step, trip) : step;
+    if (in != t->steps) digit = low_by(w, "step", IR_MOD, digit, in->loop.trip);
+    cu_set_var(w, in->loop.var, digit);
+    for (int i = 0; i < in->body.n; i++)
+      if (in->body.s[i]->kind == IR_LET) cu_again(w, in->body.s[i], NULL);
+  }
+  piece now = {.k = t->s->range[t->roles.k], .step = step, .slot = low_by(w, "now", IR_MOD, step, t->slots)};
+  if (t->trip == 1) return now;
+  const bool full = now.k.exact;
+  now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k, low_by(w, "step", IR_MOD, step, t->trip),
+                    t->step, t->trip);
+  now.k.some = full;
+  return now;
+}
+
+/* Steps of a sum and their pieces in one loop, `slots` - 1 of which are on their way all the time. */
+static void in_steps(spmd *p, const cu_work *t) {
+  lowering *w = p->w;
+  const spmd outside = *p;
+  ir_body values = {0, NULL};
+  ir_stmt around = {.kind = IR_FOR, .loop = {.trip = t->trip, .dim = t->steps->loop.dim, .map = IR_SERIAL}};
+  for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
+    around.loop.trip *= in->loop.trip;
+  around.loop.var = low_var(w, "step_");
+  if (low_failed(w)) return;
+  low_span_loop(w, around.loop.var, around.loop.trip);
+  const ir_atom step = {around.loop.var, 0}, ahead = {step.var, t->slots - 1}, end = ir_number(around.loop.trip);
+  low_mark mark = low_open(w, &values);
+  const piece now = set_steps(p, t, step, around.loop.trip);
+  low_close(w, mark);
+  p->loop = &around, p->body = &values;
+  for (int i = 0; i < t->slots - 1 && !low_failed(w); i++) {
+    const ir_atom at = ir_number(i);
+    copy_all(p, t, &(piece){.k = now.k, .slot = at}, &at, NULL);
+  }
+  around.body = values;
+  ir_stmt *again = cu_again(w, &around, NULL);
+  if (low_failed(w)) return;
+  mark = low_open(w, &again->body);
+  wait(w, t->slots - 2);
+  copy_all(p, t, &(piece){.k = now.k, .slot = low_by(w, "into", IR_MOD, ahead, t->slots)}, &ahead,
+           &(ir_range){.lo = ahead, .hi = end, .most = end.off});
+  multiply(p, t, &now);
+  low_close(w, mark);
+  *p = outside;
+}
+
 /* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other products. */
 static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
@@ -254,8 +382,7 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
     const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, t->slots)};
-    copy_all(p, t, &then, &next,
-             &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
+    copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
     now.slot = low_by(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
@@ -312,10 +439,13 @@ static int steps_ahead(const spmd *p, const ir_stmt *loop) {
 }
 
 static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
-  const ir_atom at = ir_number(step);
+  const ir_atom at = {p->ends.first.var, p->ends.first.off + step};
+  const ir_range some = {.lo = at, .hi = p->ends.end, .most = loop->loop.trip};
   for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
-    if (t->loop == loop && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = at}, &at, NULL);
+    if (t->loop != loop || !t->next) continue;
+    const piece first = {.k = t->s->range[t->roles.k], .slot = low_by(p->w, "into", IR_MOD, at, t->slots)};
+    copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
   }
 }
 
@@ -324,15 +454,24 @@ static void loop(spmd *p, ir_stmt *s) {
   const spmd outside = *p;
   const low_mark mark = {w->into, w->n_lets};
   const int ahead = steps_ahead(p, s);
+  p->skips = !p->loop && cu_may_skip(p->g, s);
   p->loop = s, p->body = &s->body;
+  p->ends = (cu_ends){.first = ir_number(0), .end = ir_number(s->loop.trip)};
+  if (p->skips) cu_skip_begin(w, s, &p->ends);
   for (int step = 0; step < ahead; step++)
     first_tiles(p, s, step);
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};
   low_open(w, &again->body);
-  statements(p, s->body.s, s->body.n);
+  int lets = 0;
+  while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
+    cu_again(w, s->body.s[lets++], NULL);
+  if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
+  if (p->g->keys == s) set_keys(p);
+  statements(p, s->body.s + lets, s->body.n - lets);
   low_close(w, mark);
+  if (p->skips) cu_skip_steps(p->g, w, s, again, &p->ends);
   *p = outside;
   if (ahead && p->loop) barrier(w);
 }
@@ -340,6 +479,7 @@ static void loop(spmd *p, ir_stmt *s) {
 static void points(const spmd *p, const ir_stmt *s) {
   const low_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
+  if (again) again->stack = warp_stack(p, again);
   if (again && s->kind == IR_SAVE && p->g->groups) {
     cu_note *note = cu_edit(p->w->p, again);
     if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
@@ -347,10 +487,20 @@ static void points(const spmd *p, const ir_stmt *s) {
   low_close(p->w, all);
 }
 
+/* The product whose steps the loops from this one on are; NULL. */
+static const cu_work *stepped_by(const spmd *p, const ir_stmt *loop) {
+  const cu_work *t = NULL;
+  for (int i = 0; i < p->g->n_work; i++)
+    if (p->g->work[i].steps == loop && has_moving(&p->g->work[i])) t = &p->g->work[i];
+  return t;
+}
+
 static void statements(spmd *p, ir_stmt *const *s, int n) {
   for (int i = 0; i < n && !low_failed(p->w); i++) {
-    const cu_work *t = work_of(p, s[i]);
-    if (s[i]->kind == IR_FOR)
+    const cu_work *t = work_of(p, s[i]), *steps = s[i]->kind == IR_FOR ? stepped_by(p, s[i]) : NULL;
+    if (steps)
+      in_steps(p, steps);
+    else if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
     else if (t && p->g->groups)
       in_ring(p, t);
@@ -371,9 +521,13 @@ static void set_fragments(const spmd *p) {
     ir_buffer *b = &p->w->p->buffers[i];
     if (!p->g->own[i]) continue;
     b->space = CU_FRAGMENT;
-    b->base[b->rows] = p->m.lo;
-    b->extent[b->rows] = p->g->rows;
+    if (b->stack)
+      b->stack = cu_stack_of(p->g, b->stack->at, p->g->rows, ir_number(0));
+    else
+      b->base[b->rows] = p->m.lo, b->extent[b->rows] = p->g->rows;
     if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
+    if (p->g->keys && b->columns >= 0 && ir_same(b->base[b->columns], cu_keys_of(p->g)->lo))
+      b->base[b->columns] = p->keys.lo, b->extent[b->columns] = p->g->each;
     if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
     b->words = 1;
     for (int r = 0; r < b->rank; r++)
@@ -399,8 +553,16 @@ void cu_region_make(lowering *w, cu_region *g) {
   low_mark mark;
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
-  const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps / g->warps_n);
+  const ir_atom of_m = g->keys           ? ir_number(0)
+                       : g->warps_n == 1 ? p.warp
+                                         : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
+  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows,
+                  g->keys ? 1 : g->warps / g->warps_n);
+  if (g->keys) {
+    const ir_atom first = {low_var(w, "keys_"), 0};
+    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};
+    share_parts(&p);
+  }
   if (g->dim_n >= 0) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);

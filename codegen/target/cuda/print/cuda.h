@@ -60,6 +60,10 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s);
 bool cu_fragment_element(c_printer *c, const ir_buffer *b);
 /* "a + b", "greater(a, b)". */
 void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b);
+/* steps.c: the let of the list, if it bounds the steps of a loop: until which of them a mask leaves something.  Whether
+ * there is such a loop at or below the list. */
+bool cu_steps_open(c_printer *c, const ir_body *b, const ir_stmt *let);
+bool cu_steps_are_left_out(const ir_body *b);
 /* mma.c: a product of fragments. */
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */

@@ -1,5 +1,5 @@
 /* Kernels of warpgroups (sm_90a): one warpgroup asks for boxes of tensors, which fill rings of tiles in shared memory;
- * two others multiply them.  The loops of the program are printed twice, once as either sees them. */
+ * two or three others multiply them.  The loops of the program are printed twice, once as either sees them. */
 #ifndef CODEGEN_TARGET_CUDA_PRINT_GROUP_H
 #define CODEGEN_TARGET_CUDA_PRINT_GROUP_H
 #include "codegen/target/cuda/pass/pass.h"
@@ -8,11 +8,8 @@
 enum {
   CU_MOST_RINGS = 10,
   CU_MOST_TILES = 16,
-  CU_GROUP_THREADS = 3 * 128,
-  CU_CLUSTER = 2,
-  CU_MAKER_REGISTERS = 40,
-  CU_USER_REGISTERS = 232,
-  CU_TURN = 3 /* named barriers of turns: this one and the next; those before belong to what leaves */
+  CU_MOST_STEPS = 6, /* loops in each other over the steps of one sum */
+  CU_CLUSTER = 2
 };
 
 /* Tiles that come together, and are given back together: the copies before a wait. */
@@ -42,7 +39,16 @@ typedef struct {
   int64_t shared;     /* bytes in all */
   bool *same;         /* [n_buffers] tiles that the two blocks of a cluster bring for both; NULL: no clusters */
   bool in_turns;      /* warpgroups have blocks in turn, each by itself */
+  int groups;         /* that multiply: two or three; one more asks for tiles */
+  int rows;           /* of a block */
 } cu_groups;
+
+/* Threads of a block; registers of each that asks for tiles, and of each that multiplies: all of a multiprocessor's. */
+static inline int cu_groups_threads(const cu_groups *g) { return (g->groups + 1) * CU_GROUP_WARPS * CU_LANES; }
+static inline int cu_groups_few(const cu_groups *g) { return g->groups == 2 ? 40 : 32; }
+static inline int cu_groups_many(const cu_groups *g) { return g->groups == 2 ? 232 : 160; }
+/* Named barriers of turns, one of each warpgroup: from this one on; those before belong to what leaves. */
+static inline int cu_groups_turn(const cu_groups *g) { return 1 + g->groups; }
 
 /* One of the two who go through the loops. */
 typedef struct {
@@ -82,6 +88,12 @@ void cu_groups_give(const cu_role *r, int ring, const char *when, const char *st
 void cu_groups_give_back(const cu_role *r, int ring);
 void cu_groups_give_last(const cu_role *r, int ring);
 void cu_groups_next(const cu_role *r, int ring);
+/* One warpgroup after the other begins its products: until it is its turn; the next one's turn; who begins, and whose
+ * the last turn is, that nobody takes. */
+void cu_groups_take_turn(const cu_role *r);
+void cu_groups_pass_turn(const cu_role *r);
+void cu_groups_first_turn(const cu_role *r);
+void cu_groups_last_turn(const cu_role *r);
 /* group_product.c: a product of tiles, or of fragments by tiles: begun, done with (its sums may be used), or both. */
 void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s);
 void cu_groups_begin(c_printer *c, const cu_groups *g, const ir_stmt *s, const char *fresh);

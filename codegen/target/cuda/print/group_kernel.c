@@ -20,7 +20,7 @@ static void barriers(c_printer *c, const cu_groups *g) {
   c_line(c, "if (THREAD == 0) {\n");
   c->depth++;
   for (int i = 0; i < g->n; i++) {
-    const int users = g->in_turns ? CU_GROUP_WARPS : CU_WARPS;
+    const int users = (g->in_turns ? 1 : g->groups) * CU_GROUP_WARPS;
     c_indent(c);
     fprintf(c->out,
             "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
@@ -44,7 +44,7 @@ static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
   const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[to->columns] / elements,
-                rows = to->extent[to->rows];
+                rows = ir_matrix_rows(to);
   const bool common = r->g->same && r->g->same[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
@@ -129,18 +129,11 @@ static void skip_block(const role *r) {
   c_close(c, 1);
 }
 
-/* A warpgroup waits for tiles when the other has had all of its own: those of later turns have the same parity. */
-static void take_turn(const role *r) {
-  c_indent(r->c), fprintf(r->c->out, "turn_wait(%d + threadIdx.y / 4);\n", CU_TURN);
-}
-
-static void pass_turn(const role *r) {
-  c_indent(r->c), fprintf(r->c->out, "turn_pass(%d - threadIdx.y / 4);\n", CU_TURN + 1);
-}
-
-/* The only product of a loop that does nothing else but wait for its tiles, in every step; NULL. */
-static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
-  const ir_stmt *found = NULL;
+/* The only product of a loop, or of loops in each other, that do nothing else but wait for its tiles, in every step;
+ * NULL. */
+static const ir_stmt *only_product(const role *r, const ir_stmt *s, int around) {
+  const ir_stmt *found = NULL, *inner = s->loop.map == IR_SERIAL ? cu_only_loop(&s->body) : NULL;
+  if (inner) return around + 1 < CU_MOST_STEPS ? only_product(r, inner, around + 1) : NULL;
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
@@ -152,26 +145,32 @@ static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
 }
 
-/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later. */
+/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later: loops
+ * in each other are one behind the other. */
 static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
   c_printer *c = r->c;
-  const char *var = c->p->var_name[s->loop.var];
-  char when[90];
-  int ring = 0;
-  for (int i = 0; i < s->body.n; i++)
-    if (s->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, s->body.s[i]);
-  c_line(c, "#pragma unroll 1\n"), c_indent(c);
-  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
-  c->depth++;
-  cu_groups_lets(r, &s->body);
+  char when[90 * CU_MOST_STEPS] = "";
+  size_t n = 0;
+  int ring = 0, opened = 0;
+  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS; in = cu_only_loop(&in->body), opened++) {
+    const char *var = c->p->var_name[in->loop.var];
+    c_line(c, "#pragma unroll 1\n"), c_indent(c);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, in->loop.trip, var);
+    c->depth++;
+    cu_groups_lets(r, &in->body);
+    n += (size_t)snprintf(when + n, sizeof when - n, "%s%.80s", n ? " || " : "", var);
+    for (int i = 0; i < in->body.n; i++)
+      if (in->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, in->body.s[i]);
+  }
   cu_groups_full(r, ring);
   cu_groups_begin(c, r->g, product, NULL);
   cu_groups_wait(c, product, 1);
-  snprintf(when, sizeof when, "%.80s && ", var);
-  c_indent(c), give_last(r, ring, when);
+  char first[sizeof when + 8];
+  snprintf(first, sizeof first, opened > 1 ? "(%s) && " : "%s && ", when);
+  c_indent(c), give_last(r, ring, first);
   cu_groups_next(r, ring);
-  c_close(c, 1);
-  if (s == r->last) pass_turn(r);
+  c_close(c, opened);
+  if (s == r->last) cu_groups_pass_turn(r);
   cu_groups_wait(c, product, 0);
   cu_groups_give_last(r, ring);
 }
@@ -232,7 +231,7 @@ static bool has_mask(const role *r, const ir_body *b) {
 
 static void loop(role *r, const ir_stmt *s) {
   c_printer *c = r->c;
-  const ir_stmt *product = r->makes ? NULL : only_product(r, s);
+  const ir_stmt *product = r->makes ? NULL : only_product(r, s, 0);
   cu_stream t;
   if (product) {
     pieces(r, s, product);
@@ -254,13 +253,14 @@ static void loop(role *r, const ir_stmt *s) {
   for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->makes; i++)
     if (r->g->ring[i].lasting && !cu_groups_is_early(r, i)) cu_groups_give_back(r, i);
   c_close(c, 1);
-  if (s == r->last) pass_turn(r);
+  if (s == r->last) cu_groups_pass_turn(r);
 }
 
 static void body(role *r, const ir_body *b) {
   bool waited = false;
   const bool turns = !r->makes && r->g->in_turns && b == &r->g->warps->body;
-  if (turns) r->last = last_product(b), take_turn(r);
+  /* a warpgroup waits for tiles when the other has had all of its own: those of later turns have the same parity */
+  if (turns) r->last = last_product(b), cu_groups_take_turn(r);
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) {
@@ -279,7 +279,7 @@ static void body(role *r, const ir_body *b) {
       waited = false;
     } else if (ir_facts_of(s)->points && !r->makes && s != r->g->leaving.map) {
       cu_groups_points(r, s);
-      if (s == r->last) pass_turn(r);
+      if (s == r->last) cu_groups_pass_turn(r);
     }
   }
 }
@@ -328,16 +328,16 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
           "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",
-          CU_GROUP_THREADS, g->number, c->name, g->number);
+          cu_groups_threads(g), g->number, c->name, g->number);
   c->depth = 1;
   open(c);
   values(c);
   if (g->same) c_line(c, "const int member = cluster_member();\n");
   barriers(c, g);
-  c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n", CU_WARPS);
+  c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n", g->groups * CU_GROUP_WARPS);
   c->depth++;
-  c_indent(c), fprintf(c->out, "registers_fewer<%d>();\n", CU_MAKER_REGISTERS);
-  c_indent(c), fprintf(c->out, "if (THREAD == %d) {\n", CU_WARPS * CU_LANES);
+  c_indent(c), fprintf(c->out, "registers_fewer<%d>();\n", cu_groups_few(g));
+  c_indent(c), fprintf(c->out, "if (THREAD == %d) {\n", g->groups * CU_GROUP_WARPS * CU_LANES);
   c->depth++;
   open_rings(&makes);
   loop(&makes, g->part);
@@ -345,19 +345,16 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   c->depth--;
   c_line(c, "} else { /* multiply them */\n");
   c->depth++;
-  c_indent(c), fprintf(c->out, "registers_more<%d>();\n", CU_USER_REGISTERS);
+  c_indent(c), fprintf(c->out, "registers_more<%d>();\n", cu_groups_many(g));
   open_rings(&uses);
   if (g->leaving.save) c_line(c, "int turn_of_panel = 0;\n");
   if (g->in_turns) c_line(c, "int blocks_begun = 0; /* by both */\n");
   const bool turns = g->in_turns || cu_groups_has_stream(&uses, &g->part->body);
-  if (turns) c_line(c, "if (threadIdx.y / 4 == 1) turn_pass(3); /* the first warpgroup begins */\n");
+  if (turns) cu_groups_first_turn(&uses);
   c->own = cu_fragment_element;
   loop(&uses, g->part);
   c->own = NULL;
-  if (g->in_turns)
-    c_line(c, "if (blocks_begun % 2 == (int)threadIdx.y / 4) turn_wait(3 + threadIdx.y / 4); /* the last turn */\n");
-  else if (turns)
-    c_line(c, "if (threadIdx.y / 4 == 0) turn_wait(3);\n");
+  if (turns) cu_groups_last_turn(&uses);
   if (g->leaving.save) c_line(c, "if (THREAD % 128 == 0) store_wait<0>();\n");
   c_close(c, 1);
   if (g->same) c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");

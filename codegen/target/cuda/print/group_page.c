@@ -23,7 +23,7 @@ static void tiles(reader *r, const cu_ring *ring) {
   for (int i = 0; i < ring->n_copies; i++) {
     const ir_buffer *to = &r->p->buffers[ring->copy[i]->copy.to];
     line(r);
-    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name, to->extent[to->rows],
+    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name, ir_matrix_rows(to),
             to->extent[to->columns]);
     if (!ring->lasting) fprintf(r->out, ", into a ring of %" PRId64, ring->stages);
     fputs(r->g->same && r->g->same[ring->copy[i]->copy.to] ? ", half of it for both of a cluster\n" : "\n", r->out);
@@ -89,7 +89,8 @@ static void tree(FILE *out, const ir_program *p, const cu_groups *g, const cu_pi
           g->number, g->part->loop.trip, q->blocks, cu_pipe_each(q), bound_of(q), q->latency + q->brings,
           q->takes + q->behind, q->brings);
   r.depth = 5, body(&r, &g->warps->body);
-  fprintf(out, "        take: two warpgroups%s, %.6g cycles a step\n", g->in_turns ? ", a block each" : "", q->takes);
+  fprintf(out, "        take: %s warpgroups%s, %.6g cycles a step\n", g->groups == 2 ? "two" : "three",
+          g->in_turns ? ", a block each" : "", q->takes);
   r.makes = false, body(&r, &g->warps->body);
   if (r.listing) fputc('\n', out);
 }
@@ -101,7 +102,7 @@ static void row(FILE *out, const cu_groups *g, const cu_pipe *q) {
 }
 
 static const char about[] =
-    "\n## Pipe\n\nOne warpgroup brings tiles, two others multiply them, and rings of tiles are between: a Pipe, as the "
+    "\n## Pipe\n\nOne warpgroup brings tiles, others multiply them, and rings of tiles are between: a Pipe, as the "
     "kernel runs it (the mapping's\ntree has none, since no op is a copy).  Cycles of a multiprocessor, of a step (a "
     "tile "
     "of the ring); fill: until the first step can\nbegin, drain: behind the last.\n";

@@ -5,6 +5,13 @@
 
 enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
 
+/* Bytes that the boxes of a tile bring: of stacked rows no more than there are, and what is behind them in the tile
+ * stays as it was.  Products read it, and make sums of rows that nobody wants. */
+static int64_t brought(const ir_buffer *to) {
+  const int64_t tile = cu_bytes(to) / to->slots;
+  return to->stack ? tile / to->stack->count * ir_stack_rows(to->stack) : tile;
+}
+
 static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   cu_ring at = {0};
   for (int i = 0; i < b->n; i++) {
@@ -13,7 +20,7 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
       const ir_buffer *to = &p->buffers[s->copy.to];
       at.copy[at.n_copies++] = s;
       at.stages = to->slots;
-      at.bytes += cu_bytes(to) / to->slots;
+      at.bytes += brought(to);
     } else if (s->kind == IR_WAIT && at.n_copies && g->n < CU_MOST_RINGS) {
       at.wait = s;
       g->ring[g->n++] = at;
@@ -80,6 +87,8 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
   if (!g->same) return false;
   if (!cu_cluster(p, part, g->same)) g->same = NULL;
   g->in_turns = cu_is_in_turns(part);
+  g->groups = cu_groups_of(part);
+  g->rows = (int)g->warps->loop.trip * CU_FRAGMENT_SIDE;
   find_rings(p, &g->warps->body, g);
   find_lasting(&g->warps->body, g);
   for (int i = 0; i < g->n; i++)
@@ -90,7 +99,7 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
     }
   g->leaving = find_save(p, &g->warps->body);
   g->leaving.at = g->shared;
-  if (g->leaving.save) g->shared += CU_LEAVING_BYTES;
+  if (g->leaving.save) g->shared += g->groups * CU_LEAVING_BYTES;
   g->barriers = g->shared;
   g->shared += (cu_ring_before(g, g->n) * BARRIER + 127) / 128 * 128;
   return true;

@@ -1,7 +1,7 @@
 /* Loops of two products with work on rows in between (attention): the first product of a step is under way together
  * with the second of the step before, whose rows have stayed in registers, and what is done with rows while the second
- * is still at work; the two warpgroups begin their products in turn, so that one multiplies while the other does the
- * rest. Steps that a mask leaves nothing of are left out. */
+ * is still at work; the warpgroups begin their products in turn, so that one multiplies while the others do the rest.
+ * Steps that a mask leaves nothing of are left out. */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/print/group.h"
@@ -118,9 +118,10 @@ static void distance(const cu_role *r, const cu_stream *t, ir_atom key) {
   if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
   c_atom(c->out, c->p, key), fputs(" - (", c->out);
   c_atom(c->out, c->p, range_of(r, t, m.q)->lo);
-  fprintf(c->out, " - %d * %s)", CU_GROUP_ROWS / CU_WARPS, c->p->var_name[r->g->warps->loop.var]);
+  fprintf(c->out, " - %d * %s)", CU_FRAGMENT_SIDE, c->p->var_name[r->g->warps->loop.var]);
 }
 
+enum { FAR = 1024 }; /* keys and rows of a step are nearer */
 static bool is_far(int64_t bound) { return bound >= TF_MASK_FAR || bound <= -TF_MASK_FAR; }
 
 void cu_groups_ends(const cu_role *r, const cu_stream *t) {
@@ -139,7 +140,7 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
     c_line(c, "if (");
     distance(r, t, last ? keys->lo : keys->hi);
     if (last)
-      fprintf(c->out, " < %" PRId64 ") break;\n", t->hi + CU_GROUP_ROWS);
+      fprintf(c->out, " < %" PRId64 ") break;\n", t->hi + r->g->rows);
     else
       fprintf(c->out, " > %" PRId64 ") break;\n", t->lo);
     c_close(c, 1);
@@ -148,29 +149,55 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
 
 /* ---- how it is printed ----------------------------------------------------------------------------------- */
 
-/* What a mask is in steps of which it leaves nothing out: what it chooses there. */
+/* "lo + row - key" of a lane's first row and key: how many further a key may be, or (less) how many nearer it must be.
+ */
+static void reach(const cu_role *r, const cu_stream *t, const char *name, int64_t bound) {
+  c_printer *c = r->c;
+  tf_mask m;
+  if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
+  c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
+  c_atom(c->out, c->p, range_of(r, t, m.q)->lo), fputs(" - (", c->out);
+  c_atom(c->out, c->p, range_of(r, t, m.l)->lo);
+  fprintf(c->out, ") + %" PRId64 " + LANE / 4 - LANE %% 4 * 2, -%d), %d);\n", bound, FAR, FAR);
+}
+
+/* What the band leaves out of a step is -inf.  Its ends are numbers of machine code but for the lane's own place. */
+static void leave_out(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
+  c_printer *c = r->c;
+  const ir_buffer *b = c_buffer(c, op_of(r, s), -1);
+  const bool hi = !is_far(t->hi), lo = !is_far(t->lo);
+  if (hi) reach(r, t, "last", t->hi);
+  if (lo) reach(r, t, "first", t->lo);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int i = 0; i < %" PRId64 "; i++) {\n", b->extent[b->columns] / 2);
+  c->depth++;
+  c_line(c, "const int ahead = 8 * (i / 4) + i % 2 - 8 * (i / 2 % 2);\n");
+  c_indent(c);
+  fprintf(c->out, "if (%s%s%s) %s[0][i / 4][i %% 4] = -INFINITY;\n", hi ? "ahead > last" : "", hi && lo ? " || " : "",
+          lo ? "ahead < first" : "", b->id);
+  c_close(c, 1);
+}
+
+/* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is -inf. */
 static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_range *keys = range_of(r, t, t->loop->loop.dim);
   const char *join = "";
-  c_line(c, "if (");
-  if (!is_far(t->hi)) {
-    distance(r, t, keys->hi), fprintf(c->out, " <= %" PRId64, t->hi + 1);
-    join = " && ";
-  }
-  if (!is_far(t->lo)) {
-    fputs(join, c->out), distance(r, t, keys->lo);
-    fprintf(c->out, " >= %" PRId64, t->lo + CU_GROUP_ROWS - 1);
-  }
-  fputs(") {\n", c->out);
-  c->depth++;
   c->chosen = op_of(r, s);
   cu_groups_points(r, s);
   c->chosen = NULL;
-  c->depth--;
-  c_line(c, "} else {\n");
+  c_line(c, "if (");
+  if (!is_far(t->hi)) {
+    distance(r, t, keys->hi), fprintf(c->out, " > %" PRId64, t->hi + 1);
+    join = " || ";
+  }
+  if (!is_far(t->lo)) {
+    fputs(join, c->out), distance(r, t, keys->lo);
+    fprintf(c->out, " < %" PRId64, t->lo + r->g->rows - 1);
+  }
+  fputs(") {\n", c->out);
   c->depth++;
-  cu_groups_points(r, s);
+  leave_out(r, t, s);
   c_close(c, 1);
 }
 
@@ -262,11 +289,11 @@ static void later_steps(const cu_role *r, const cu_stream *t, const char *from, 
   cu_groups_lets(r, &t->loop->body);
   cu_groups_full(r, t->ring[0]);
   cu_groups_full(r, t->ring[1]);
-  c_indent(c), fprintf(c->out, "turn_wait(%d + threadIdx.y / 4);\n", CU_TURN);
+  cu_groups_take_turn(r);
   cu_groups_begin(c, r->g, first, NULL);
   snprintf(fresh, sizeof fresh, "(%.60s == %.20s + 1)", var, from);
   cu_groups_begin(c, r->g, second, fresh);
-  c_indent(c), fprintf(c->out, "turn_pass(%d - threadIdx.y / 4);\n", CU_TURN + 1);
+  cu_groups_pass_turn(r);
   cu_groups_wait(c, first, 1);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_LATER;

@@ -1,4 +1,4 @@
-/* Turns at rings of tiles: a tile waited for, given back; and values between. */
+/* Turns at rings of tiles: a tile waited for, given back; turns of warpgroups at products; and values between. */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/print/group.h"
@@ -28,6 +28,35 @@ void cu_groups_give_back(const role *r, int ring) {
   snprintf(stage, sizeof stage, "at_%d", ring);
   c_indent(r->c), cu_groups_give(r, ring, "", stage);
   cu_groups_next(r, ring);
+}
+
+void cu_groups_take_turn(const role *r) {
+  c_indent(r->c), fprintf(r->c->out, "turn_wait(%d + threadIdx.y / 4);\n", cu_groups_turn(r->g));
+}
+
+void cu_groups_pass_turn(const role *r) {
+  const int first = cu_groups_turn(r->g), groups = r->g->groups;
+  c_indent(r->c);
+  if (groups == 2)
+    fprintf(r->c->out, "turn_pass(%d - threadIdx.y / 4);\n", first + 1);
+  else
+    fprintf(r->c->out, "turn_pass(%d + (threadIdx.y / 4 + 1) %% %d);\n", first, groups);
+}
+
+void cu_groups_first_turn(const role *r) {
+  c_indent(r->c);
+  fprintf(r->c->out, "if (threadIdx.y / 4 == %d) turn_pass(%d); /* the first warpgroup begins */\n", r->g->groups - 1,
+          cu_groups_turn(r->g));
+}
+
+void cu_groups_last_turn(const role *r) {
+  c_indent(r->c);
+  if (r->g->in_turns)
+    fprintf(r->c->out,
+            "if (blocks_begun %% 2 == (int)threadIdx.y / 4) turn_wait(%d + threadIdx.y / 4); /* the last turn */\n",
+            cu_groups_turn(r->g));
+  else
+    fprintf(r->c->out, "if (threadIdx.y / 4 == 0) turn_wait(%d);\n", cu_groups_turn(r->g));
 }
 
 void cu_groups_lets(const role *r, const ir_body *b) {

@@ -146,6 +146,13 @@ static bool shares_points(const ir_stmt *s) {
   return any && s->loop.map == IR_WARP;
 }
 
+/* Those that a mask leaves more of come first, as the last rows do. */
+static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
+  const bool turned = cu_steps_are_left_out(&s->body);
+  c->say->blocks(c, turned ? "rank" : var, s->loop.trip);
+  if (turned) c_indent(c), fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
+}
+
 static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
@@ -165,7 +172,10 @@ static void loop(c_printer *c, const ir_stmt *s) {
     cu_fragments(c, s);
     c->depth--;
   } else if (s->loop.map == IR_BLOCK) {
-    c->say->blocks(c, var, s->loop.trip);
+    blocks_of(c, s, var);
+  } else if (cu_of(s)->skips) {
+    const char *first = c->p->var_name[cu_of(s)->first], *end = c->p->var_name[cu_of(s)->end];
+    fprintf(c->out, "for (int64_t %s = %s; %s < %s; %s++) {\n", var, first, var, end, var);
   } else {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
@@ -239,6 +249,7 @@ static void body(c_printer *c, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
     case IR_LET:
+      if (c->own && cu_steps_open(c, b, s)) break;
       c_let(c, s);
       if (c->own) c_indent(c), fprintf(c->out, "(void)%s;\n", c->p->var_name[s->let.var]);
       break;

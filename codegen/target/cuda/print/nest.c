@@ -178,6 +178,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
   const char *part = c->p->var_name[s->merge.part];
   c_indent(c);
   fprintf(c->out, "%s sum = %s;\n", c_type(type), type == IR_I32 ? "0" : c_start(&(ir_stmt){0}, op->reduce));
+  if (s->merge.parts > 8) c_line(c, "#pragma unroll 8\n"); /* loads that do not wait for each other */
   c_indent(c);
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", part, part, s->merge.parts, part);
   c->depth++;
