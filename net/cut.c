@@ -242,10 +242,10 @@ static bool reshape(cutter *c, tf_group *g) {
   if (c->splits && !net_split(c->a, c->wl, fixed, c->tensor, place)) return no_memory(c);
   for (int t = 0; t < c->wl->n_tensors; t++) {
     const tf_tensor *z = &c->from->tensors[c->tensor[t]];
-    fixed[t] = z->producer < 0 || !z->n_consumers || place[t].along;
+    fixed[t] = (z->producer < 0 && !place[t].along) || !z->n_consumers;
   }
   g->place = place;
-  return net_flatten(c->a, c->wl, fixed) || no_memory(c);
+  return net_flatten(c->a, c->wl, fixed, place) || no_memory(c);
 }
 
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {

@@ -23,7 +23,8 @@ static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outs
       put_step(out, outside, r, argument), fputs(";\n", out);
     }
   for (int q = 0; q + 1 < inside->rank; q++) {
-    fputs("  k.", out), c_stride_field(out, inside->name), fprintf(out, "[%d] = %" PRId64 " * ", q, p->step[q]);
+    fputs("  k.", out), c_stride_field(out, inside->name), fprintf(out, "[%d] = ", q);
+    if (p->step[q] > 1) fprintf(out, "%" PRId64 " * ", p->step[q]);
     put_step(out, outside, p->along[q], argument), fputs(";\n", out);
   }
 }

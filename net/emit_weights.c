@@ -85,7 +85,11 @@ void net_print_weights(FILE *out, const net_emission *e) {
   fprintf(out,
           "};\n\n/* Elements of weights, and the number of their type in such a file. */\ntypedef %s element;\n"
           "#define ELEMENTS %d\n#define ELEMENTS_NAME \"%s\"\n\n%s",
-          c_type(e->data), e->data == IR_BF16 ? 2 : 1, c_type_name(e->data), reader);
+          c_type(e->data),
+          e->data == IR_BF16  ? 2
+          : e->data == IR_F16 ? 3
+                              : 1,
+          c_type_name(e->data), reader);
 }
 
 void net_declare_weights(FILE *out) {

@@ -29,8 +29,8 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_
 
 /* flatten.c: makes one dim of two that stand side by side wherever the workload has one of them, as all of two adjacent
  * ranks, so that these are one rank; as often as there are such.  fixed[t]: tensor t keeps its ranks.  The workload's
- * arrays are changed; those of its tensors (lo, extent, pad) are replaced.  False: no memory. */
-bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed);
+ * arrays are changed; those of its tensors (lo, extent, pad), and of their places, are replaced.  False: no memory. */
+bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed, tf_group_place *place);
 
 /* key.c: *size bytes that are equal for workloads which differ only in names.  NULL: no memory. */
 const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);

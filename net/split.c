@@ -7,15 +7,16 @@
 #include "net/net.h"
 
 /* Elements on whose multiples rows have to begin, so that 16 bytes can be moved at once. */
-enum { ALIGNED = 8, MOST_RANKS = 16 };
+enum { ALIGNED = 8, MOST_RANKS = 16, MOST_DIMS = 4 };
 
 /* How a read moves along one rank of a tensor. */
-typedef enum { KEPT, IN_TWO, SLICED, AT_ONE } way;
+typedef enum { KEPT, SPREAD, SLICED, AT_ONE } way;
 typedef struct {
   way way;
   int64_t begin; /* where element 0 is */
-  int64_t each;  /* IN_TWO: elements that the inner dim goes through */
-  int64_t n;     /* the extent of the (outer) dim */
+  /* SPREAD, SLICED: the dims, the outermost first, and what one step of each is. */
+  int n, dim[MOST_DIMS];
+  int64_t step[MOST_DIMS], extent[MOST_DIMS];
 } part;
 
 typedef struct {
@@ -27,42 +28,46 @@ typedef struct {
   part parts[MOST_RANKS]; /* of the read at hand */
 } splitter;
 
-static int64_t extent_of(const splitter *s, int dim) { return s->wl->dims[dim].extent; }
-
-/* Of an index `each * d + e + begin`, e going through all of `each`. */
-static bool in_two(const splitter *s, const tf_index *x, part *p) {
-  const int outer = x->n_terms == 2 && x->terms[0].coef == 1;
-  if (x->n_terms != 2 || x->terms[!outer].coef != 1 || x->terms[outer].coef < 2) return false;
-  *p = (part){IN_TWO, x->c, x->terms[outer].coef, extent_of(s, x->terms[outer].dim)};
-  return extent_of(s, x->terms[!outer].dim) == p->each;
+/* Takes the terms in, the largest first. */
+static void sort_terms(const splitter *s, const tf_index *x, part *p) {
+  for (int k = 0; k < x->n_terms; k++) {
+    int at = p->n++;
+    for (; at > 0 && p->step[at - 1] < x->terms[k].coef; at--)
+      p->dim[at] = p->dim[at - 1], p->step[at] = p->step[at - 1], p->extent[at] = p->extent[at - 1];
+    p->dim[at] = x->terms[k].dim;
+    p->step[at] = x->terms[k].coef;
+    p->extent[at] = s->wl->dims[x->terms[k].dim].extent;
+  }
 }
 
 static part part_of(const splitter *s, const tf_tensor *z, int r, const tf_index *x) {
-  part p = {KEPT, 0, 1, z->extent[r]};
-  if (z->lo[r] || z->pad[r] || x->c < 0) return p;
-  if (x->n_terms == 0) return (part){AT_ONE, x->c, 1, 1};
-  if (x->n_terms == 1 && x->terms[0].coef == 1 && x->c > 0)
-    return (part){SLICED, x->c, 1, extent_of(s, x->terms[0].dim)};
-  part two;
-  if (in_two(s, x, &two) && two.begin + two.n * two.each <= z->extent[r]) return two;
-  return p;
+  part p = {.way = KEPT};
+  if (z->lo[r] || z->pad[r] || x->c < 0 || x->n_terms > MOST_DIMS) return p;
+  if (x->n_terms == 0) return (part){.way = AT_ONE, .begin = x->c};
+  part q = {.way = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
+  sort_terms(s, x, &q);
+  bool whole = q.step[q.n - 1] == 1;
+  for (int k = 0; k + 1 < q.n && whole; k++) /* an inner dim goes through all of a step of the one around it */
+    whole = q.step[k] == q.step[k + 1] * q.extent[k + 1];
+  if (!whole || q.begin + q.step[0] * q.extent[0] > z->extent[r]) return p;
+  return q.way == SLICED && q.begin == 0 ? p : q;
 }
 
 /* Fills parts; whether some rank is not read as it stands, and rows begin on 16 bytes then, too. */
 static bool differs(splitter *s, int t, const tf_ref *ref) {
   const tf_tensor *z = &s->wl->tensors[t];
   bool any = false;
-  int left = 0;
-  if (z->rank == 0 || z->rank > MOST_RANKS / 2) return false;
+  int ranks = 0;
   for (int r = 0; r < z->rank; r++) {
     s->parts[r] = part_of(s, z, r, &ref->index[r]);
     any |= s->parts[r].way != KEPT;
-    left += s->parts[r].way != AT_ONE;
+    ranks += s->parts[r].way == KEPT ? 1 : s->parts[r].n;
   }
+  if (!any || ranks == 0 || ranks > MOST_RANKS) return false;
   const part *last = &s->parts[z->rank - 1];
-  if (last->way == AT_ONE && (s->fixed[t] || z->extent[z->rank - 1] > 1)) return false;
-  if (last->way != AT_ONE && (z->extent[z->rank - 1] % ALIGNED || last->begin % ALIGNED)) return false;
-  return any && left > 0 && (last->way != IN_TWO || last->each % ALIGNED == 0);
+  if (last->way == AT_ONE) return !s->fixed[t] && z->extent[z->rank - 1] == 1;
+  const int64_t inner = last->way == SPREAD ? last->extent[last->n - 1] : ALIGNED;
+  return z->extent[z->rank - 1] % ALIGNED == 0 && last->begin % ALIGNED == 0 && inner % ALIGNED == 0;
 }
 
 /* ---- tensors ------------------------------------------------------------------------------------------------ */
@@ -72,10 +77,12 @@ static bool same_place(const splitter *s, int t, int made) {
   int q = 0;
   for (int r = 0; r < z->rank; r++) {
     const part *x = &s->parts[r];
+    const bool kept = x->way == KEPT;
     if (p->begin[r] != x->begin) return false;
-    if (x->way == AT_ONE) continue;
-    if (q >= n->rank || p->along[q] != r || n->extent[q] != x->n || p->step[q] != x->each) return false;
-    q += x->way == IN_TWO ? 2 : 1;
+    for (int k = 0; k < (kept ? 1 : x->n); k++, q++)
+      if (q >= n->rank || p->along[q] != r || n->extent[q] != (kept ? z->extent[r] : x->extent[k]) ||
+          p->step[q] != (kept ? 1 : x->step[k]))
+        return false;
   }
   return q == n->rank;
 }
@@ -114,11 +121,14 @@ static int make(splitter *s, int t) {
   n->rank = 0;
   for (int r = 0; r < z->rank; r++) {
     const part *x = &s->parts[r];
+    const bool kept = x->way == KEPT;
     begin[r] = x->begin;
-    if (x->way == AT_ONE) continue;
-    if (x->way == KEPT) n->lo[n->rank] = z->lo[r], n->pad[n->rank] = z->pad[r];
-    along[n->rank] = r, step[n->rank] = x->each, n->extent[n->rank++] = x->n;
-    if (x->way == IN_TWO) along[n->rank] = r, step[n->rank] = 1, n->extent[n->rank++] = x->each;
+    if (kept) n->lo[n->rank] = z->lo[r], n->pad[n->rank] = z->pad[r];
+    for (int k = 0; k < (kept ? 1 : x->n); k++) {
+      along[n->rank] = r;
+      step[n->rank] = kept ? 1 : x->step[k];
+      n->extent[n->rank++] = kept ? z->extent[r] : x->extent[k];
+    }
   }
   *p = (tf_group_place){along, step, begin};
   s->tensor[made] = s->tensor[t];
@@ -147,15 +157,10 @@ static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
   if (!index) return false;
   int q = 0;
   for (int r = 0; r < rank; r++) {
-    const tf_index *x = &ref->index[r];
     const part *p = &s->parts[r];
-    const int outer = x->n_terms == 2 && x->terms[0].coef == 1;
-    if (p->way == KEPT) index[q++] = *x;
-    if (p->way == SLICED && !plain(s, &index[q++], x->terms[0].dim)) return false;
-    if (p->way == IN_TWO &&
-        (!plain(s, &index[q], x->terms[outer].dim) || !plain(s, &index[q + 1], x->terms[!outer].dim)))
-      return false;
-    q += p->way == IN_TWO ? 2 : 0;
+    if (p->way == KEPT) index[q++] = ref->index[r];
+    for (int k = 0; k < p->n; k++)
+      if (!plain(s, &index[q++], p->dim[k])) return false;
   }
   ref->index = index;
   ref->tensor = made;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults planted in the text of eight kernels of warpgroups (sm_90a): in bfloat16 four products, of which two have their blocks in turn, one in clusters, and streamed attention, one causal, one in clusters; a product in float8: the emulator, or the
+# Faults planted in the text of nine kernels of warpgroups (sm_90a): in bfloat16 four products, of which two have their blocks in turn, one in clusters, and streamed attention, one causal, one in clusters, one of three warpgroups; a product in float8: the emulator, or the
 # comparison behind it, finds each within 50 seeds.
 # usage: groups_faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 step=${2:-1}
@@ -16,6 +16,8 @@ machine=pairs prepare pair --dtype bf16 --isa sm_90a
 attention "h: 3, m: 256, l: 320, a: 64, n: 64" "for h=3 m=2 l=5" "stream X Z O" 128 64 64 64 >"$work/together.yaml"
 machine=pairs prepare together --dtype bf16 --isa sm_90a
 prepare causal --dtype bf16 --isa sm_90a
+attention "h: 3, m: 192, l: 192, a: 64, n: 64" "for h=3 l=3" "stream X Z O" 192 64 64 64 >"$work/three.yaml"
+prepare three --dtype bf16 --isa sm_90a
 gemm "m: 296, n: 192, k: 328" "for m=5" "for m=64 n=192 k=328" >"$work/turns.yaml"
 prepare turns --dtype bf16 --isa sm_90a
 cat >"$work/mapped.yaml" <<'Y'
@@ -84,7 +86,7 @@ fault product 'half a step along the sum' "$uses s/tk % 4 \* 32/tk % 4 * 16/"
 fault product 'b is not turned' "$uses s/multiply_tiles<192, 0, 1>/multiply_tiles<192, 0, 0>/"
 fault product 'a is turned' "$uses s/multiply_tiles<192, 0, 1>/multiply_tiles<192, 1, 1>/"
 fault product 'a descriptor without swizzle' 's/ | (uint64_t)1 << 62//'
-fault product 'both warpgroups have the same rows' "$uses s/threadIdx.y \/ 4 \* 8192 + tk/0 * 8192 + tk/"
+fault product 'both warpgroups have the same rows' "$uses s/threadIdx.y \/ 4 \* 8192, tk/0 * 8192, tk/"
 fault product 'sums that do not start' "$uses s/!fresh || tk > 0/true/"
 fault product 'sums that start in each piece' "$uses s/!fresh || tk > 0/tk > 0/"
 fault product 'a step of the sum left out' "$uses s/tk < 4/tk < 3/"
@@ -107,7 +109,7 @@ fault product 'boxes of half the rows' 's/const int box\[\] = {64, 128}/const in
 fault product 'a tensor that is longer than it is' 's/const int64_t extent\[\] = {328, 296}/const int64_t extent[] = {328, 350}/'
 fault attention 'queries are not waited for' "$uses s/barrier_wait(full_0 + at_0, turn_0);//"
 fault attention 'queries are not given back' "$uses s/if (LANE == 0) barrier_arrive(empty_0 + at_0);//"
-fault attention 'keys of the step before' "$uses s/at_1 \* 8192 + tk/(at_1 + 1) % 2 * 8192 + tk/"
+fault attention 'keys of the step before' "$uses s/at_1 \* 8192, tk/(at_1 + 1) % 2 * 8192, tk/"
 fault attention 'values are not waited for' "$uses s/barrier_wait(full_2 + at_2, turn_2);//"
 fault attention 'the other half of a row is multiplied' "$uses s/\[2 \* tk + 1\]/[2 * tk + 0]/"
 fault attention 'rows eight apart changed about' "$uses s/\(fa\[tk\]\[0\] = pack(P[a-z_]*\[0\]\[2 \* tk + 0\]\)\[0\]/\1[2]/"
@@ -115,11 +117,12 @@ fault attention 'rows of products that are too wide' "$uses s/multiply_rows<64/m
 fault attention 'scores that are still being made' "$uses s/multiply_wait<1>/multiply_wait<2>/"
 fault attention 'sums that are still being made' "$uses s/multiply_wait<0>/multiply_wait<1>/"
 fault attention 'rows rounded while a product reads them' "$uses {/O_sums\[0\]\[0\]\[0\], fa/,/fa\[tk\]\[0\]/s/multiply_wait<0>();//;}"
-fault attention 'the other warpgroup is not let on' "$uses s/turn_pass(4 - threadIdx.y \/ 4);//"
-fault attention 'no warpgroup begins' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);//"
-fault attention 'both warpgroups begin' "$uses s/if (threadIdx.y \/ 4 == 1) turn_pass(3);/turn_pass(3);/"
-fault attention 'the last turn is not taken' "$uses s/if (threadIdx.y \/ 4 == 0) turn_wait(3);//"
-fault attention 'both wait for the same turn' "$uses s/turn_wait(3 + threadIdx.y \/ 4)/turn_wait(3)/"
+fault three 'the next warpgroup is not let on' "$uses s/turn_pass(4 + (threadIdx.y \/ 4 + 1) % 3);//"
+fault three 'no warpgroup begins' "$uses s/if (threadIdx.y \/ 4 == 2) turn_pass(4);//"
+fault three 'all warpgroups begin' "$uses s/if (threadIdx.y \/ 4 == 2) turn_pass(4);/turn_pass(4);/"
+fault three 'the last turn is not taken' "$uses s/if (threadIdx.y \/ 4 == 0) turn_wait(4);//"
+fault three 'all wait for the same turn' "$uses s/turn_wait(4 + threadIdx.y \/ 4)/turn_wait(4)/"
+fault three 'rows of two warpgroups are the same' "$uses s/threadIdx.y \/ 4 \* 8192/threadIdx.y \/ 4 % 2 * 8192/"
 fault attention 'sums are not corrected' "$uses s/if (any_lane(/if (false \&\& any_lane(/"
 fault attention 'sums start over in the third step' "$uses s/== 0 + 1) || tk/== 0 + 2) || tk/"
 fault attention 'sums that start where they go on' "$uses s/(3 - 0 == 1)/true/"

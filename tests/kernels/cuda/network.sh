@@ -72,6 +72,20 @@ workload:
   - "z[t,d] = o[t,d] + r[t,d]"
 Y
 
+# Products that have nothing of each other are in two branches of the graph, which the emulation runs in another order.
+network gated "U V" 3 --dtype bf16 --max-ops 1 <<'Y'
+workload:
+  name: gated
+  dims: {m: 24, k: 32, h: 40, n: 16}
+  ops:
+  - "U[m,h] += X[m,k] * A[k,h]"
+  - "V[m,h] += X[m,k] * B[k,h]"
+  - "G[m,h] = silu(U[m,h]) * V[m,h]"
+  - "Y[m,n] += G[m,h] * C[h,n]"
+Y
+grep -q 'BRANCHES = 2 }' "$work/gated/network.cu" || fail "gated: $(grep 'BRANCHES =' "$work/gated/network.cu")"
+grep 'run_.*g->at' "$work/gated/network.cu" | head -n 1 | grep -q run_2 || fail "gated: the emulation runs the first group first"
+
 network convolutions "F,y" 3 --dtype f16 <<'Y'
 workload:
   name: convolutions

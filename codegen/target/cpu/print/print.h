@@ -51,6 +51,7 @@ struct c_printer {
   bool near;                                     /* a quotient by a number may be a product with its inverse */
   bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
   bool of_groups;                                /* a part of warpgroups is printed */
+  bool skips;                                    /* a loop of which steps are left out (cuda) */
   const struct cu_language *say;                 /* how a GPU's language spells what differs (cuda, opencl) */
   int flag;                                      /* of the flags around (cuda), the innermost; 0: there is none */
   bool failed;                                   /* out of memory */

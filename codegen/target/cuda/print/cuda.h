@@ -64,6 +64,11 @@ void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b);
  * there is such a loop at or below the list. */
 bool cu_steps_open(c_printer *c, const ir_body *b, const ir_stmt *let);
 bool cu_steps_are_left_out(const ir_body *b);
+/* The statement that masks a step of such a loop: printed so that nothing is compared where it leaves all; false: it is
+ * none.  What the mask leaves out of fragments is -inf: where that ends is a number of machine code but for the lane's
+ * own place. */
+bool cu_steps_masked(c_printer *c, const ir_stmt *s);
+void cu_leave_out(c_printer *c, const ir_stmt *s);
 /* mma.c: a product of fragments. */
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */

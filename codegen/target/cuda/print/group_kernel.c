@@ -349,7 +349,7 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   open_rings(&uses);
   if (g->leaving.save) c_line(c, "int turn_of_panel = 0;\n");
   if (g->in_turns) c_line(c, "int blocks_begun = 0; /* by both */\n");
-  const bool turns = g->in_turns || cu_groups_has_stream(&uses, &g->part->body);
+  const bool turns = g->in_turns || (cu_groups_streams_in_turn(g) && cu_groups_has_stream(&uses, &g->part->body));
   if (turns) cu_groups_first_turn(&uses);
   c->own = cu_fragment_element;
   loop(&uses, g->part);

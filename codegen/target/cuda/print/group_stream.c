@@ -1,6 +1,6 @@
 /* Loops of two products with work on rows in between (attention): the first product of a step is under way together
  * with the second of the step before, whose rows have stayed in registers, and what is done with rows while the second
- * is still at work; the warpgroups begin their products in turn, so that one multiplies while the others do the rest.
+ * is still at work; three warpgroups begin their products in turn, so that one multiplies while the others do the rest.
  * Steps that a mask leaves nothing of are left out. */
 #include <inttypes.h>
 
@@ -121,7 +121,6 @@ static void distance(const cu_role *r, const cu_stream *t, ir_atom key) {
   fprintf(c->out, " - %d * %s)", CU_FRAGMENT_SIDE, c->p->var_name[r->g->warps->loop.var]);
 }
 
-enum { FAR = 1024 }; /* keys and rows of a step are nearer */
 static bool is_far(int64_t bound) { return bound >= TF_MASK_FAR || bound <= -TF_MASK_FAR; }
 
 void cu_groups_ends(const cu_role *r, const cu_stream *t) {
@@ -149,35 +148,6 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
 
 /* ---- how it is printed ----------------------------------------------------------------------------------- */
 
-/* "lo + row - key" of a lane's first row and key: how many further a key may be, or (less) how many nearer it must be.
- */
-static void reach(const cu_role *r, const cu_stream *t, const char *name, int64_t bound) {
-  c_printer *c = r->c;
-  tf_mask m;
-  if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
-  c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
-  c_atom(c->out, c->p, range_of(r, t, m.q)->lo), fputs(" - (", c->out);
-  c_atom(c->out, c->p, range_of(r, t, m.l)->lo);
-  fprintf(c->out, ") + %" PRId64 " + LANE / 4 - LANE %% 4 * 2, -%d), %d);\n", bound, FAR, FAR);
-}
-
-/* What the band leaves out of a step is -inf.  Its ends are numbers of machine code but for the lane's own place. */
-static void leave_out(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
-  c_printer *c = r->c;
-  const ir_buffer *b = c_buffer(c, op_of(r, s), -1);
-  const bool hi = !is_far(t->hi), lo = !is_far(t->lo);
-  if (hi) reach(r, t, "last", t->hi);
-  if (lo) reach(r, t, "first", t->lo);
-  c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int i = 0; i < %" PRId64 "; i++) {\n", b->extent[b->columns] / 2);
-  c->depth++;
-  c_line(c, "const int ahead = 8 * (i / 4) + i % 2 - 8 * (i / 2 % 2);\n");
-  c_indent(c);
-  fprintf(c->out, "if (%s%s%s) %s[0][i / 4][i %% 4] = -INFINITY;\n", hi ? "ahead > last" : "", hi && lo ? " || " : "",
-          lo ? "ahead < first" : "", b->id);
-  c_close(c, 1);
-}
-
 /* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is -inf. */
 static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   c_printer *c = r->c;
@@ -197,7 +167,7 @@ static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   }
   fputs(") {\n", c->out);
   c->depth++;
-  leave_out(r, t, s);
+  cu_leave_out(c, s);
   c_close(c, 1);
 }
 
@@ -289,11 +259,11 @@ static void later_steps(const cu_role *r, const cu_stream *t, const char *from, 
   cu_groups_lets(r, &t->loop->body);
   cu_groups_full(r, t->ring[0]);
   cu_groups_full(r, t->ring[1]);
-  cu_groups_take_turn(r);
+  if (cu_groups_streams_in_turn(r->g)) cu_groups_take_turn(r);
   cu_groups_begin(c, r->g, first, NULL);
   snprintf(fresh, sizeof fresh, "(%.60s == %.20s + 1)", var, from);
   cu_groups_begin(c, r->g, second, fresh);
-  cu_groups_pass_turn(r);
+  if (cu_groups_streams_in_turn(r->g)) cu_groups_pass_turn(r);
   cu_groups_wait(c, first, 1);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_LATER;

@@ -179,10 +179,12 @@ static void loop(c_printer *c, const ir_stmt *s) {
   } else {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
-  const bool region = cu_is_region(c->p, s);
+  const bool region = cu_is_region(c->p, s), outside = c->skips;
+  c->skips = outside || cu_of(s)->skips;
   if (region) c->own = cu_fragment_element;
   c->lanes = !region && shares_points(s);
   opened_body(c, s);
+  c->skips = outside;
   if (region) c->own = NULL;
   c->lanes = false;
   if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
@@ -236,10 +238,8 @@ static void points(c_printer *c, const ir_stmt *s) {
   int before[256];
   for (int i = 0; s->kind == IR_NEST && s->nest.from && i < op->n_reads; i++)
     before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
-  if (c->own)
-    cu_fragment_points(c, s);
-  else
-    cu_points(c, s);
+  if (c->own && !cu_steps_masked(c, s)) cu_fragment_points(c, s);
+  if (!c->own) cu_points(c, s);
   for (int i = op->n_reads - 1; s->kind == IR_NEST && s->nest.from && i >= 0; i--)
     at[op->reads[i].tensor] = before[i];
 }

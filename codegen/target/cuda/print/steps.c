@@ -5,6 +5,10 @@
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
+enum { FAR = 1024 }; /* keys and rows of a step are nearer */
+
+static bool is_far(int64_t bound) { return bound >= TF_MASK_FAR || bound <= -TF_MASK_FAR; }
+
 /* The loop in the list whose steps the variable bounds; NULL. */
 static const ir_stmt *loop_of(const ir_body *b, int var) {
   const ir_stmt *found = NULL;
@@ -29,7 +33,7 @@ static void pass_by(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool la
   const char *first = c->p->var_name[note->first], *end = c->p->var_name[note->end];
   const ir_range *keys = keys_of(c, loop, m);
   const int64_t bound = last ? m->hi : m->lo;
-  if (!keys || bound >= TF_MASK_FAR || bound <= -TF_MASK_FAR) return;
+  if (!keys || is_far(bound)) return;
   c_indent(c), fprintf(c->out, "for (; %s - %s > 1; %s%s) {\n", end, first, last ? end : first, last ? "--" : "++");
   c->depth++;
   c_indent(c), fprintf(c->out, "const int64_t %s = %s%s;\n", c->p->var_name[loop->loop.var], last ? end : first,
@@ -65,4 +69,63 @@ bool cu_steps_are_left_out(const ir_body *b) {
   for (int i = 0; i < b->n && !any; i++)
     any = cu_of(b->s[i])->skips || cu_steps_are_left_out(&b->s[i]->body);
   return any;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------ */
+
+static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
+  return &s->range[low_find_dim(&c->wl->ops[s->op], dim)];
+}
+
+/* How much further than a lane's first row its first key may be, by the bound. */
+static void reach(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name, int64_t bound) {
+  c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
+  c_atom(c->out, c->p, range_of(c, s, m->q)->lo), fputs(" - (", c->out);
+  c_atom(c->out, c->p, range_of(c, s, m->l)->lo);
+  fprintf(c->out, ") + %" PRId64 " + LANE / 4 - LANE %% 4 * 2, -%d), %d);\n", bound, FAR, FAR);
+}
+
+void cu_leave_out(c_printer *c, const ir_stmt *s) {
+  tf_mask m;
+  if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
+  const ir_buffer *b = c_buffer(c, &c->wl->ops[s->op], -1);
+  const int64_t sides = b->extent[b->rows] / CU_FRAGMENT_SIDE, eights = b->extent[b->columns] / 8;
+  const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
+  if (hi) reach(c, s, &m, "last", m.hi);
+  if (lo) reach(c, s, &m, "first", m.lo);
+  for (int64_t side = 0; side < sides; side++) {
+    c_line(c, "#pragma unroll\n");
+    c_indent(c), fprintf(c->out, "for (int i = 0; i < %" PRId64 "; i++) {\n", 4 * eights);
+    c->depth++;
+    c_line(c, "const int ahead = 8 * (i / 4) + i % 2 - 8 * (i / 2 % 2)");
+    if (side) fprintf(c->out, " - %" PRId64, side * CU_FRAGMENT_SIDE);
+    fputs(";\n", c->out), c_indent(c);
+    fprintf(c->out, "if (%s%s%s) %s[%" PRId64 "][i / 4][i %% 4] = -INFINITY;\n", hi ? "ahead > last" : "",
+            hi && lo ? " || " : "", lo ? "ahead < first" : "", b->id, side);
+    c_close(c, 1);
+  }
+}
+
+bool cu_steps_masked(c_printer *c, const ir_stmt *s) {
+  tf_mask m;
+  if (!c->skips || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) || m.op != s->op) return false;
+  const ir_range *keys = range_of(c, s, m.l), *rows = range_of(c, s, m.q);
+  const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
+  c->chosen = &c->wl->ops[s->op];
+  cu_fragment_points(c, s);
+  c->chosen = NULL;
+  c_line(c, "if (");
+  if (hi) {
+    c_atom(c->out, c->p, keys->hi), fputs(" - (", c->out), c_atom(c->out, c->p, rows->lo);
+    fprintf(c->out, ") > %" PRId64 "%s", m.hi + 1, lo ? " || " : "");
+  }
+  if (lo) {
+    c_atom(c->out, c->p, keys->lo), fputs(" - (", c->out), c_atom(c->out, c->p, rows->lo);
+    fprintf(c->out, ") < %" PRId64, m.lo + rows->most - 1);
+  }
+  fputs(") {\n", c->out);
+  c->depth++;
+  cu_leave_out(c, s);
+  c_close(c, 1);
+  return true;
 }
