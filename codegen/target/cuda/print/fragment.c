@@ -100,9 +100,9 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c->depth++;
 }
 
-/* Whether warps have rows behind those of the stack: two warpgroups, or one, have 64 each. */
+/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each. */
 static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
-  return ir_stack_rows(t) % (c->of_groups ? (int64_t)CU_TURN_ROWS : t->count) != 0;
+  return !c->of_groups || ir_stack_rows(t) % CU_TURN_ROWS != 0;
 }
 
 /* Whether a dim of the stack may end before the box; may be without any. */
