@@ -312,7 +312,7 @@ static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save)
 static void share_keys(cu_region *g) {
   const int64_t unit = cu_sums_up(g->p, 1);
   const ir_stmt *loop = NULL;
-  bool ok = !g->groups && !cu_is_wmma(g->p) && g->warps_m * g->warps_n == 1;
+  bool ok = !g->groups && !g->stacked && !cu_is_wmma(g->p) && g->warps_m * g->warps_n == 1;
   for (int i = 0; i < g->n && ok; i++) {
     const ir_stmt *s = g->s[i];
     const ir_buffer *to = s->kind == IR_SAVE ? &g->p->buffers[s->save.to] : NULL;

@@ -13,6 +13,7 @@ typedef struct {
   const tf_op *op;
   int m, c;
   bool memory, puts; /* it touches what is in memory; it writes there */
+  bool nearest;      /* stacked rows that are nobody's are computed as the last one, which takes no branch */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -64,13 +65,15 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
 
 static int64_t steps(const ir_range *r, int64_t by) { return (r->most + by - 1) / by; }
 
-/* "const int64_t d_DIM = lo + ...;" */
-static void set_dim(c_printer *c, const shape *t, int k, const char *more) {
+/* "const int64_t d_DIM = lo + ...;", not behind the range's last, if any. */
+static void set_dim(c_printer *c, const shape *t, int k, const char *more, const ir_range *within) {
   const char *dim = c_dim_name(c, t->op, k);
   c_indent(c);
-  fprintf(c->out, "const int64_t d_%s = ", dim);
+  fprintf(c->out, "const int64_t d_%s = %s", dim, within ? "least(" : "");
   c_atom(c->out, c->p, t->s->range[k].lo);
-  fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
+  fputs(more, c->out);
+  if (within) fputs(", ", c->out), c_atom(c->out, c->p, within->hi), fputs(" - 1)", c->out);
+  fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
 }
 
 /* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.  Returns how many were
@@ -85,7 +88,7 @@ static int open_single(c_printer *c, const shape *t) {
       c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
       c->depth++, opened++;
     }
-    set_dim(c, t, k, "");
+    set_dim(c, t, k, "", NULL);
   }
   return opened;
 }
@@ -97,19 +100,37 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c->depth++;
 }
 
+/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each. */
+static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
+  return !c->of_groups || ir_stack_rows(t) % CU_TURN_ROWS != 0;
+}
+
+/* Whether a dim of the stack may end before the box; may be without any. */
+static bool has_ragged_dims(const shape *t, bool empty) {
+  bool any = false;
+  for (int i = 0; i < t->s->stack->n; i++) {
+    const ir_range *r = &t->s->range[t->s->stack->at[i]];
+    any |= empty ? !r->some : !r->exact;
+  }
+  return any;
+}
+
 /* Of stacked rows the row's number, and from it where it is along each dim. */
 static void set_stacked(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   int64_t inner = ir_stack_rows(stack);
-  c_line(c, "const int row = (int)(");
-  c_atom(c->out, c->p, stack->first), fputs(") + 16 * tm + 8 * th + lane / 4;\n", c->out);
+  c_line(c, t->nearest && has_rows_behind(c, stack) ? "const int row = (int)least((" : "const int row = (int)(");
+  c_atom(c->out, c->p, stack->first), fputs(") + 16 * tm + 8 * th + lane / 4", c->out);
+  if (t->nearest && has_rows_behind(c, stack)) fprintf(c->out, ", %" PRId64 ")", inner - 1);
+  fputs(";\n", c->out);
   for (int i = 0; i < stack->n; i++) {
     char more[80];
     inner /= stack->length[i];
     int n = snprintf(more, sizeof more, " + row");
     if (inner > 1) n += snprintf(more + n, sizeof more - (size_t)n, " / %" PRId64, inner);
     if (i) snprintf(more + n, sizeof more - (size_t)n, " %% %" PRId64, stack->length[i]);
-    set_dim(c, t, stack->at[i], more);
+    const ir_range *r = &t->s->range[stack->at[i]];
+    set_dim(c, t, stack->at[i], more, t->nearest && !r->exact ? r : NULL);
   }
 }
 
@@ -123,7 +144,7 @@ static int open_rows(c_printer *c, const shape *t) {
   }
   unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
   unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
-  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4");
+  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4", NULL);
   return 2;
 }
 
@@ -131,7 +152,7 @@ static int open_columns(c_printer *c, const shape *t) {
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
   if (c->panel) c_indent(c), fprintf(c->out, "if (tn / %d != tp) continue;\n", c->panel);
   unrolled(c, "te", 2, 1);
-  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te");
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te", NULL);
   return 2;
 }
 
@@ -143,7 +164,10 @@ static void behind(c_printer *c, const shape *t, int k) {
   c_atom(c->out, c->p, t->s->range[k].hi);
 }
 
-static bool has_ragged_rows(const shape *t) { return t->s->stack || is_ragged(&t->s->range[t->m], 16); }
+static bool has_ragged_rows(const c_printer *c, const shape *t) {
+  if (!t->s->stack) return is_ragged(&t->s->range[t->m], 16);
+  return !t->nearest && (has_rows_behind(c, t->s->stack) || has_ragged_dims(t, false));
+}
 
 /* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of a dim. */
 static void behind_rows(c_printer *c, const shape *t) {
@@ -152,13 +176,14 @@ static void behind_rows(c_printer *c, const shape *t) {
     behind(c, t, t->m);
     return;
   }
-  fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack));
+  const char *join = "";
+  if (has_rows_behind(c, stack)) fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
   for (int i = 0; i < stack->n; i++)
-    if (!t->s->range[stack->at[i]].exact) fputs(" || ", c->out), behind(c, t, stack->at[i]);
+    if (!t->s->range[stack->at[i]].exact) fputs(join, c->out), behind(c, t, stack->at[i]), join = " || ";
 }
 
 static void skip_rows(c_printer *c, const shape *t) {
-  if (!has_ragged_rows(t)) return;
+  if (!has_ragged_rows(c, t)) return;
   c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
 }
 
@@ -194,7 +219,8 @@ static void element(c_printer *c, const shape *t) {
   fputs(";\n", c->out);
 }
 
-static void map(c_printer *c, const shape *t) {
+static void map(c_printer *c, shape *t) {
+  t->nearest = t->s->stack && c->of_groups && !t->puts && !has_ragged_dims(t, true);
   int opened = open_rows(c, t);
   if (t->memory) skip_rows(c, t);
   if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
@@ -216,7 +242,7 @@ static void save_pairs(c_printer *c, const shape *t) {
   int opened = open_rows(c, t);
   skip_rows(c, t);
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
-  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4)");
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4)", NULL);
   c_line(c, "put_pair(&");
   c_element_of(c, t->s->save.to);
   fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
@@ -267,11 +293,11 @@ static void reduce(c_printer *c, const shape *t) {
   const bool parts = is_in_parts(c, t);
   int opened = open_rows(c, t);
   start_row(c, t, parts);
-  if (t->memory && has_ragged_rows(t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
+  if (t->memory && has_ragged_rows(c, t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
   skip_behind(c, t, t->c, 8);
   c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
-  c_close(c, columns + (t->memory && has_ragged_rows(t)));
+  c_close(c, columns + (t->memory && has_ragged_rows(c, t)));
   if (parts) join_parts(c, r);
   for (int lane = 1; lane <= 2; lane++) {
     char other[48];
@@ -302,7 +328,7 @@ static void wmma_unload(c_printer *c, const ir_buffer *b) {
 }
 
 void cu_fragment_points(c_printer *c, const ir_stmt *s) {
-  const shape t = shape_of(c, s);
+  shape t = shape_of(c, s);
   c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
