@@ -4,11 +4,11 @@
 #   bench/cuda.sh --emit DIR TILEFLOW [CASE]   writes the kernels below DIR: needs neither a compiler nor a GPU
 #   bench/cuda.sh --compile DIR [CASE]         compiles those that are not compiled yet: needs nvcc
 #   bench/cuda.sh --run DIR [CASE]             compiles what is left, checks and times on the GPU: needs DIR and bench/cuda, no tileflow
-#   bench/cuda.sh --report DIR                 the figures of issues 15 and 19 from DIR/results.csv, each beside its goal
+#   bench/cuda.sh --report DIR                 the figures of issues 15, 19 and 38 from DIR/results.csv, each beside its goal
 #   bench/cuda.sh --emulate DIR TILEFLOW CASE  the same as all of it by the emulator and PyTorch on the CPU: what a dry run of small cases takes
 # --run adds to DIR/results.csv and leaves out what stands there, so that it goes on where it was stopped, on another machine, too, if that file was
-# carried along; rows of an hour that went wrong are deleted by hand.  Each case has its own time and its own process behind it: what hangs or
-# crashes is told, and what is left goes on.
+# carried along; rows of an hour that went wrong are deleted by hand.  CASE may be several patterns, 'conv*|gemm-8192*': cases are run in
+# their order.  Each case has its own time and its own process behind it: what hangs or crashes is told, and what is left goes on.
 #   ARCH_SPEC=FILE the architecture that mappings are planned for (that of this machine's GPU where there is one, else arch-specs/h100.yaml)
 #   ARCH=sm_90     what nvcc compiles all for that is not of warpgroups
 #   FOR=SECONDS    --run ends in time before so many are over (none: when all is done)

@@ -60,7 +60,7 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
   net_costs *c = costs;
   tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
   if (!d) return no_memory(c);
-  tf_group *g = tf_group_cut(c->wl, ops, n, "group", (tf_loc){0}, d);
+  tf_group *g = net_group_cut(c->wl, ops, n, &(net_cutting){.name = "group", .splits = net_splits(c->o->target)}, d);
   tf_diags_free(d);
   *least = INFINITY;
   if (!g) return true;
@@ -195,7 +195,7 @@ bool net_cost_known(void *costs, int id, double *cost) {
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
-  if (c->o->isa) return net_by_planner(c, id, evals);
+  if (net_for_kernels(c)) return net_by_planner(c, id, evals);
   return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) && !net_stopped(c);
 }
 

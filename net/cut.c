@@ -18,7 +18,9 @@ typedef struct {
   const tf_workload *from;
   tf_workload *wl;
   int *op, *tensor;   /* as in tf_group */
+  bool splits;        /* inputs may be tensors under other coordinates */
   int *first, *dim;   /* slots of op i start at first[i]; dim: of each slot */
+  int most;           /* tensors, if each read had one of its own */
   int *tensor_inside; /* [tensors of the network] its number in the group; -1: not in the group */
   tf_loc at;
   tf_diags *d;
@@ -47,11 +49,11 @@ static void take_tensor(cutter *c, int z) {
 }
 
 static bool take_tensors(cutter *c) {
-  size_t most = 0;
+  c->most = 0;
   c->tensor_inside = TF_ARRAY(c->a, int, (size_t)c->from->n_tensors);
   for (int i = 0; i < c->wl->n_ops; i++)
-    most += 1 + (size_t)c->from->ops[c->op[i]].n_reads;
-  c->tensor = TF_ARRAY(c->a, int, most);
+    c->most += 1 + 2 * c->from->ops[c->op[i]].n_reads;
+  c->tensor = TF_ARRAY(c->a, int, (size_t)c->most);
   if (!c->tensor_inside || !c->tensor) return no_memory(c);
   for (int z = 0; z < c->from->n_tensors; z++)
     c->tensor_inside[z] = -1;
@@ -200,7 +202,7 @@ static bool copy_tensor(cutter *c, int t) {
 static bool copy_all(cutter *c) {
   tf_workload *wl = c->wl;
   wl->ops = TF_ARRAY(c->a, tf_op, (size_t)wl->n_ops);
-  wl->tensors = TF_ARRAY(c->a, tf_tensor, (size_t)wl->n_tensors);
+  wl->tensors = TF_ARRAY(c->a, tf_tensor, (size_t)c->most);
   wl->topo = TF_ARRAY(c->a, int, (size_t)wl->n_ops);
   if (!wl->ops || !wl->tensors || !wl->topo) return no_memory(c);
   for (int i = 0; i < wl->n_ops; i++) {
@@ -229,15 +231,21 @@ static bool check_views(const cutter *c, const int *ops, int n) {
   return true;
 }
 
-/* Joins dims; what comes from outside the network, or leaves it, keeps its ranks, as its strides are the caller's. */
-static bool flatten(cutter *c) {
-  bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->wl->n_tensors);
-  if (!fixed) return no_memory(c);
+/* Splits ranks of inputs, and joins dims; what comes from outside the network, or leaves it, keeps its ranks besides,
+ * as its strides are the caller's. */
+static bool reshape(cutter *c, tf_group *g) {
+  bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->most);
+  tf_group_place *place = TF_ARRAY(c->a, tf_group_place, (size_t)c->most);
+  if (!fixed || !place) return no_memory(c);
+  for (int t = 0; t < c->wl->n_tensors; t++)
+    fixed[t] = c->from->tensors[c->tensor[t]].producer < 0;
+  if (c->splits && !net_split(c->a, c->wl, fixed, c->tensor, place)) return no_memory(c);
   for (int t = 0; t < c->wl->n_tensors; t++) {
     const tf_tensor *z = &c->from->tensors[c->tensor[t]];
-    fixed[t] = z->producer < 0 || !z->n_consumers;
+    fixed[t] = (z->producer < 0 && !place[t].along) || !z->n_consumers;
   }
-  return net_flatten(c->a, c->wl, fixed) || no_memory(c);
+  g->place = place;
+  return net_flatten(c->a, c->wl, fixed, place) || no_memory(c);
 }
 
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {
@@ -247,7 +255,7 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   c->wl->name = tf_arena_strndup(c->a, name, strlen(name));
   c->wl->at = c->at;
   if (!c->wl->name) return no_memory(c);
-  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !flatten(c)) return false;
+  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !reshape(c, g)) return false;
   g->workload = c->wl;
   g->op = c->op;
   g->tensor = c->tensor;
@@ -255,20 +263,26 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   return g->key || no_memory(c);
 }
 
-tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d) {
-  TF_IN_C_LOCALE;
+tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
-  cutter c = {.a = a, .from = wl, .at = at, .d = d};
+  cutter c = {.a = a, .from = wl, .at = how->at, .d = d, .splits = how->splits};
   if (g) {
     g->arena = a;
-    if (cut(&c, ops, n, name, &g->group)) return &g->group;
+    if (cut(&c, ops, n, how->name, &g->group)) return &g->group;
   } else {
     no_memory(&c);
   }
   tf_arena_free(a);
   return NULL;
 }
+
+tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return net_group_cut(wl, ops, n, &(net_cutting){.name = name, .at = at}, d);
+}
+
+bool net_splits(const char *target) { return target && !tf_emit_able(target, TF_EMIT_HERE); }
 
 void tf_group_free(tf_group *g) {
   if (g) tf_arena_free(((owned_group *)g)->arena);

@@ -1,4 +1,4 @@
-/* A plan as a folder of C17: a kernel for each distinct group, and network.c that calls them. */
+/* A plan as a folder of source code; of C17: a kernel for each distinct group, and network.c that calls them. */
 #include "net/emit.h"
 
 #include <stdlib.h>
@@ -73,13 +73,6 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   return true;
 }
 
-static int kernels_of(const net_emission *e) {
-  int n = 0;
-  for (int i = 0; i < e->plan->n; i++)
-    n += net_has_kernel(e, i);
-  return n;
-}
-
 /* ---- the network as the printers of a kernel's files read it ------------------------------------------------ */
 /* Collects the panels of the network's inputs, with the network's numbers. */
 static bool gather_packs(net_emission *e) {
@@ -123,29 +116,6 @@ static void begin_package(net_emission *e) {
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
-/* text with every `from` replaced, malloc'd; frees text. */
-static char *replace(char *text, const char *from, const char *to) {
-  char *out = NULL;
-  size_t size = 0;
-  FILE *f = text ? open_memstream(&out, &size) : NULL;
-  const char *at = text, *next;
-  for (; f && (next = strstr(at, from)) != NULL; at = next + strlen(from))
-    fprintf(f, "%.*s%s", (int)(next - at), at, to);
-  if (f) fputs(at, f);
-  free(text);
-  if (f && fclose(f) == 0) return out;
-  free(out);
-  return NULL;
-}
-
-static bool add_file(tf_emitted *out, const char *name, char *text) {
-  char *kept = (char *)out->file[out->n].name; /* storage for it */
-  if (!text) return false;
-  snprintf(kept, FILE_NAME, "%s", name);
-  out->file[out->n++].text = text;
-  return true;
-}
-
 static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
   static const char *const names[FILES_EACH] = {"kernel.c", "kernel.h", "parts.h"}, *const ends[] = {".c", ".h",
                                                                                                      "_parts.h"};
@@ -157,8 +127,9 @@ static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
     for (int r = 0; r < FILES_EACH; r++) {
       if (strcmp(k->files->file[f].name, names[r]) != 0) continue;
       snprintf(name, sizeof name, "g%d%s", i + 1, ends[r]);
-      char *text = replace(replace(strdup(k->files->file[f].text), "\"kernel.h\"", header), "\"parts.h\"", parts);
-      ok = add_file(out, name, text) && ok;
+      char *text =
+          net_replace(net_replace(strdup(k->files->file[f].text), "\"kernel.h\"", header), "\"parts.h\"", parts);
+      ok = net_add_file(out, name, text) && ok;
     }
   return ok;
 }
@@ -186,7 +157,7 @@ static void print_readme(FILE *out, const net_emission *e) {
           "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  `network.h` says how to "
           "call it, `make test` holds it "
           "against a plain evaluation in double (within %s of the norm of each output), `make bench` times it.\n",
-          e->wl->n_ops, e->plan->n, kernels_of(e), e->package.within);
+          e->wl->n_ops, e->plan->n, net_kernels_of(e), e->package.within);
   fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name, (long long)e->memory.bytes);
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
@@ -201,45 +172,17 @@ static void print_header(FILE *out, const net_emission *e) {
 static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
 static void print_bench(FILE *out, const net_emission *e) { c_bench_c(out, &e->package); }
 
-static const struct {
-  const char *name;
-  void (*print)(FILE *out, const net_emission *e);
-} rows[] = {{"network.h", print_header}, {"network.c", net_print_calls}, {"test.c", print_test},
-            {"bench.c", print_bench},    {"Makefile", print_makefile},   {"README.md", print_readme}};
-
-static bool add_row(tf_emitted *out, const net_emission *e, int r, const char *name) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return false;
-  rows[r].print(f, e);
-  if (fclose(f) != 0) {
-    free(text);
-    return false;
-  }
-  char *named = c_with_name(text, name);
-  free(text);
-  named = replace(named, "\"kernel.h\"", "\"network.h\"");
-  return add_file(out, rows[r].name, named);
-}
-
-static tf_emitted *emitted_new(int most) {
-  tf_emitted *out = calloc(1, sizeof *out);
-  if (out) out->file = calloc((size_t)most, sizeof *out->file + FILE_NAME);
-  for (int i = 0; out && out->file && i < most; i++)
-    out->file[i].name = (char *)(out->file + most) + (size_t)i * FILE_NAME;
-  if (out && out->file) return out;
-  free(out);
-  return NULL;
-}
+static const net_own_file rows[] = {{"network.h", print_header},  {"network.c", net_print_calls},
+                                    {"test.c", print_test},       {"bench.c", print_bench},
+                                    {"Makefile", print_makefile}, {"README.md", print_readme}};
 
 static tf_emitted *write_files(const net_emission *e, const char *name) {
-  tf_emitted *out = emitted_new(kernels_of(e) * FILES_EACH + FILES_MORE);
+  tf_emitted *out = net_files_new(net_kernels_of(e) * FILES_EACH + FILES_MORE);
   bool ok = out != NULL;
   for (int i = 0; ok && i < e->plan->n; i++)
     if (net_has_kernel(e, i)) ok = add_kernel(out, &e->kernel[i], i);
   for (size_t r = 0; ok && r < sizeof rows / sizeof *rows; r++)
-    ok = add_row(out, e, (int)r, name);
+    ok = net_add_own(out, e, &rows[r], name);
   if (ok) return out;
   tf_emitted_free(out);
   tf_out_of_memory(e->d);
@@ -255,8 +198,6 @@ static bool check(net_emission *e) {
   if (n > 1)
     return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for one instruction set, not for 'multi'");
   if (!tf_micro_data(e->o->dtype, &e->data, e->d)) return false;
-  if (e->data != IR_F32 && e->data != IR_BF16)
-    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted in f32 or bf16, not in '%.40s'", e->o->dtype);
   return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
 }
 
@@ -271,20 +212,56 @@ static tf_emitted *emit(net_emission *e, const char *name) {
   return write_files(e, name);
 }
 
+static void emission_free(net_emission *e) {
+  for (int i = 0; e->kernel && i < e->plan->n; i++) {
+    tf_emitted_free(e->kernel[i].files);
+    ir_free(e->kernel[i].program);
+    free(e->kernel[i].may);
+    free(e->kernel[i].changes);
+  }
+  free(e->kernel);
+  free(e->whole.notes);
+  free(e->packs);
+  tf_net_memory_free(&e->memory);
+  tf_arena_free(e->a);
+}
+
+/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can have. */
+static const struct {
+  const char *name;
+  tf_emitted *(*emit)(net_emission *e, const char *name);
+  const char *types[5], *say;
+} targets[] = {
+    {"cpu", emit, {"f32", "bf16"}, "a network is emitted in f32 or bf16"},
+    {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"}};
+
+bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    if (target && strcmp(target, targets[i].name) != 0) continue;
+    for (int k = 0; targets[i].types[k]; k++)
+      if (!dtype || !strcmp(dtype, targets[i].types[k])) return true;
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s, not in '%.40s'", targets[i].say, dtype);
+  }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no networks", target);
+}
+
+tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
+                        const tf_emit_options *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
+  if (!tf_net_has_dtype(target, o->dtype, d)) return NULL;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    if (target && strcmp(target, targets[i].name) != 0) continue;
+    tf_emitted *out = targets[i].emit(&e, o->name ? o->name : "network");
+    emission_free(&e);
+    return out;
+  }
+  return NULL; /* impossible: it has types of data */
+}
+
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
                             tf_diags *d) {
   TF_IN_C_LOCALE;
-  net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
-  tf_emitted *out = emit(&e, o->name ? o->name : "network");
-  for (int i = 0; e.kernel && i < p->n; i++) {
-    tf_emitted_free(e.kernel[i].files);
-    ir_free(e.kernel[i].program);
-    free(e.kernel[i].may);
-    free(e.kernel[i].changes);
-  }
-  free(e.kernel);
-  free(e.whole.notes);
-  free(e.packs);
-  tf_net_memory_free(&e.memory);
-  return out;
+  return tf_net_emit(p, arch, wl, "cpu", o, d);
 }

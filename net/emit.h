@@ -1,4 +1,4 @@
-/* The files of a network for a CPU, while they are generated. */
+/* The files of a network while they are generated. */
 #ifndef NET_EMIT_H
 #define NET_EMIT_H
 #include "codegen/target/cpu/print/files.h"
@@ -21,7 +21,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_emit_options *o;
   tf_diags *d;
-  ir_type data; /* of all that passes between groups, of inputs and outputs: float32 or bfloat16 */
+  ir_type data; /* of all that passes between groups, of inputs and outputs */
   tf_net_memory memory;
   net_kernel *kernel; /* [plan->n] */
   ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */
@@ -29,15 +29,43 @@ typedef struct {
   tf_tree tree;       /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
+  char within[24];       /* of the package, where it depends on the plan */
+  net_branches branches; /* of a device's graph, in the arena */
+  tf_arena *a;
 } net_emission;
 
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
 static inline const net_kernel *net_called(const net_emission *e, int i) { return &e->kernel[e->kernel[i].of]; }
 
-/* emit_calls.c: network.c, its calls in the order of the plan. */
-void net_print_calls(FILE *out, const net_emission *e);
+/* A file that the folder has besides those of its kernels. */
+typedef struct {
+  const char *name;
+  void (*print)(FILE *out, const net_emission *e);
+} net_own_file;
 
-/* emit_threads.c: the number of threads in network.c and network.h. */
+/* emit_files.c: a folder of at most so many files (NULL: no memory); adds one, whose text it takes over (NULL: no
+ * memory); prints one and adds it, with the network's name. */
+tf_emitted *net_files_new(int most);
+bool net_add_file(tf_emitted *out, const char *name, char *text);
+bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row, const char *name);
+/* text with every `from` replaced, malloc'd; frees text. */
+char *net_replace(char *text, const char *from, const char *to);
+int net_kernels_of(const net_emission *e);
+
+/* emit_calls.c: network.c, its calls in the order of the plan; what group i's kernel is called with: k, declared. */
+void net_print_calls(FILE *out, const net_emission *e);
+void net_bind_all(FILE *out, const net_emission *e, int i);
+void net_say_arena(FILE *out, const net_emission *e);
+
+/* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the network that has its
+ * memory on the device; programs that use it. */
+tf_emitted *net_emit_cuda(net_emission *e, const char *name);
+void net_cuda_declare_handle(FILE *out, const net_emission *e);
+void net_cuda_handle(FILE *out, const net_emission *e);
+void net_cuda_test_handle(FILE *out, const net_emission *e);
+void net_cuda_bench(FILE *out, const net_emission *e);
+
+/* emit_calls.c, too: the number of threads in network.c and network.h. */
 void net_print_threads(FILE *out);
 void net_declare_threads(FILE *out);
 

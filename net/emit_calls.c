@@ -1,26 +1,57 @@
-/* network.c: the kernels in the order of the plan, on arguments and on the arena. */
+/* network.c: the kernels in the order of the plan, on arguments and on the arena; how many threads a call has. */
 #include <inttypes.h>
 
 #include "net/emit.h"
 
+/* The step of rank r of the network's tensor: as the caller says, or without gaps in the arena. */
+static void put_step(FILE *out, const tf_tensor *z, int r, bool argument) {
+  int64_t step = 1;
+  for (int i = r + 1; i < z->rank; i++)
+    step *= z->extent[i];
+  if (argument && r + 1 < z->rank)
+    fputs("args->", out), c_stride_field(out, z->name), fprintf(out, "[%d]", r);
+  else
+    fprintf(out, "%" PRId64, argument ? INT64_C(1) : step);
+}
+
+/* Sets k.X to a place in the tensor, and its strides. */
+static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outside, const tf_group_place *p,
+                       bool argument) {
+  for (int r = 0; r < outside->rank; r++)
+    if (p->begin[r]) {
+      fputs("  k.", out), c_field(out, inside->name), fprintf(out, " += %" PRId64 " * ", p->begin[r]);
+      put_step(out, outside, r, argument), fputs(";\n", out);
+    }
+  for (int q = 0; q + 1 < inside->rank; q++) {
+    fputs("  k.", out), c_stride_field(out, inside->name), fprintf(out, "[%d] = ", q);
+    if (p->step[q] > 1) fprintf(out, "%" PRId64 " * ", p->step[q]);
+    put_step(out, outside, p->along[q], argument), fputs(";\n", out);
+  }
+}
+
 /* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &net_called(e, i)->group->group->workload->tensors[t];
-  const int z = e->plan->groups[i].group->tensor[t];
+  const tf_group *group = e->plan->groups[i].group;
+  const int z = group->tensor[t];
   const tf_tensor *outside = &e->wl->tensors[z];
+  const bool argument = e->memory.offset[z] < 0;
   if (!c_is_argument(inside)) return;
   fputs("  k.", out), c_field(out, inside->name);
-  if (e->memory.offset[z] >= 0) {
+  if (argument)
+    fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
+  else
     fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(e->data), e->memory.offset[z]);
+  if (group->place[t].along) {
+    bind_place(out, inside, outside, &group->place[t], argument);
     return;
   }
-  fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
-  if (inside->rank < 2) return;
+  if (!argument || inside->rank < 2) return;
   fputs("  memcpy(k.", out), c_stride_field(out, inside->name), fputs(", args->", out);
   c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name), fputs(");\n", out);
 }
 
-static void bind_all(FILE *out, const net_emission *e, int i) {
+void net_bind_all(FILE *out, const net_emission *e, int i) {
   const net_kernel *k = net_called(e, i);
   const tf_workload *wl = k->group->group->workload;
   fprintf(out, "  %s_args k;\n  %s_dense(&k);\n", k->name, k->name);
@@ -50,13 +81,13 @@ static void call(FILE *out, const net_emission *e, int i) {
       out,
       " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, const char **packed) {\n",
       i + 1, C_NAME);
-  bind_all(out, e, i);
+  net_bind_all(out, e, i);
   fputs("  (void)args;\n  (void)arena;\n  (void)packed;\n", out);
   if (packs(e, i)) fprintf(out, "  k.packed = *packed;\n  if (*packed) *packed += lines(%s_packed());\n", k->name);
   fprintf(out, "  return %s(&k, scratch, bytes);\n}\n", k->name);
   if (!packs(e, i)) return;
   fprintf(out, "\nstatic int pack_%d(const %s_args *args, char *arena, char **packed) {\n", i + 1, C_NAME);
-  bind_all(out, e, i);
+  net_bind_all(out, e, i);
   fprintf(out,
           "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, %s_packed());\n  *packed += "
           "lines(%s_packed());\n  return "
@@ -115,6 +146,13 @@ static void packing(FILE *out, const net_emission *e) {
   fputs("  return status;\n}\n", out);
 }
 
+void net_say_arena(FILE *out, const net_emission *e) {
+  fprintf(out,
+          "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
+          "). */\n#define ARENA INT64_C(%" PRId64 ")\n",
+          e->memory.least, e->memory.bytes);
+}
+
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
   fprintf(out,
@@ -122,10 +160,7 @@ void net_print_calls(FILE *out, const net_emission *e) {
           "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
-  fprintf(out,
-          "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
-          "). */\n#define ARENA INT64_C(%" PRId64 ")\n",
-          e->memory.least, e->memory.bytes);
+  net_say_arena(out, e);
   if (c_packs(&e->package))
     fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
           out);
@@ -136,4 +171,33 @@ void net_print_calls(FILE *out, const net_emission *e) {
   packing(out, e);
   net_print_threads(out);
   net_print_weights(out, e);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------------- */
+void net_declare_threads(FILE *out) {
+  fprintf(
+      out,
+      "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as OpenMP would take.  One "
+      "without OpenMP.\n"
+      " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of workspace that such a call "
+      "needs. */\n"
+      "size_t %s_workspace_on(int threads);\n"
+      "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
+      C_NAME, C_NAME, C_NAME, C_NAME);
+}
+
+void net_print_threads(FILE *out) {
+  fputs("\n/* The threads that OpenMP takes for this caller from now on; how many they were. */\n"
+        "static int take_threads(int threads) {\n"
+        "#if defined(_OPENMP)\n  const int before = omp_get_max_threads();\n"
+        "  if (threads > 0) omp_set_num_threads(threads);\n  return before;\n"
+        "#else\n  return threads;\n#endif\n}\n",
+        out);
+  fprintf(out,
+          "\nsize_t %s_workspace_on(int threads) {\n  const int before = take_threads(threads);\n"
+          "  const size_t bytes = %s_workspace();\n  take_threads(before);\n  return bytes;\n}\n"
+          "\nint %s_on(const %s_args *args, void *workspace, size_t bytes, int threads) {\n"
+          "  const int before = take_threads(threads), status = %s(args, workspace, bytes);\n"
+          "  take_threads(before);\n  return status;\n}\n",
+          C_NAME, C_NAME, C_NAME, C_NAME, C_NAME);
 }

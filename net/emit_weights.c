@@ -42,7 +42,7 @@ static const char reader[] =
     "    memcpy((char *)args + in->stride + sizeof step * (size_t)(r - 1), &step, sizeof step);\n  }\n"
     "  return " C_NAME "_done;\n}\n\n"
     "int " C_NAME "_weights(" C_NAME "_args *args, const void *file, size_t bytes, char *why, size_t size) {\n"
-    "  const unsigned char *p = file;\n"
+    "  const unsigned char *p = (const unsigned char *)file;\n"
     "  if (!args || !file) return " C_NAME "_bad_argument;\n"
     "  if (bytes < 40 || memcmp(p, \"TFWEIGHT\", 8) != 0) return refuse(why, size, \"no file of weights\", \"\", 0);\n"
     "  if (word(p + 8, 4) != 1) return refuse(why, size, \"a file of another version\", \"\", 0);\n"
@@ -85,7 +85,11 @@ void net_print_weights(FILE *out, const net_emission *e) {
   fprintf(out,
           "};\n\n/* Elements of weights, and the number of their type in such a file. */\ntypedef %s element;\n"
           "#define ELEMENTS %d\n#define ELEMENTS_NAME \"%s\"\n\n%s",
-          c_type(e->data), e->data == IR_BF16 ? 2 : 1, c_type_name(e->data), reader);
+          c_type(e->data),
+          e->data == IR_BF16  ? 2
+          : e->data == IR_F16 ? 3
+                              : 1,
+          c_type_name(e->data), reader);
 }
 
 void net_declare_weights(FILE *out) {

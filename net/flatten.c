@@ -11,8 +11,9 @@ typedef struct {
   tf_arena *a;
   tf_workload *wl;
   const bool *fixed; /* [n_tensors] its ranks are those of an argument of the network */
-  int d, e;          /* dims to become one, e the inner one */
-  int *rank_of;      /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
+  tf_group_place *place;
+  int d, e;     /* dims to become one, e the inner one */
+  int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
 } pair;
 
 static int place_of(const tf_op *op, int dim) {
@@ -35,6 +36,10 @@ static bool has(const tf_index *x, int dim) {
  * read beyond its borders. */
 static bool is_row(const pair *p, int tensor, int r) {
   const tf_tensor *z = &p->wl->tensors[tensor];
+  const tf_group_place *at = &p->place[tensor];
+  if (at->along && r + 1 < z->rank &&
+      (at->along[r] != at->along[r + 1] || at->step[r] != at->step[r + 1] * z->extent[r + 1]))
+    return false;
   return !p->fixed[tensor] && r + 1 < z->rank && z->extent[r] == p->wl->dims[p->d].extent &&
          z->extent[r + 1] == p->wl->dims[p->e].extent && !z->lo[r] && !z->lo[r + 1];
 }
@@ -116,6 +121,18 @@ static bool join_tensor(const pair *p, int tensor, int r) {
   drop(z->lo, sizeof *all, r + 1, z->rank);
   drop(z->extent, sizeof *all, r + 1, z->rank);
   drop(z->pad, sizeof *all, r + 1, z->rank);
+  tf_group_place *at = &p->place[tensor];
+  if (at->along) {
+    int *along = TF_ARRAY(p->a, int, n);
+    int64_t *step = TF_ARRAY(p->a, int64_t, n);
+    if (!along || !step) return false;
+    memcpy(along, at->along, n * sizeof *along);
+    memcpy(step, at->step, n * sizeof *step);
+    drop(along, sizeof *along, r, z->rank);
+    drop(step, sizeof *step, r, z->rank);
+    at->along = along;
+    at->step = step;
+  }
   z->rank--;
   return true;
 }
@@ -206,8 +223,8 @@ static bool find_pair(pair *p) {
   return false;
 }
 
-bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed) {
-  pair p = {.a = a, .wl = wl, .fixed = fixed};
+bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed, tf_group_place *place) {
+  pair p = {.a = a, .wl = wl, .fixed = fixed, .place = place};
   p.rank_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   if (!p.rank_of) return false;
   while (find_pair(&p))

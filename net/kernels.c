@@ -1,4 +1,4 @@
-/* What groups cost as kernels of a CPU: the planner's mapping of each, and what its kernel promises. */
+/* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel promises. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,8 +12,14 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
  * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
  * and the map after it nearly always. */
 #define GAIN 0.03
+/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
+ * least this part of its dearest op's kernel. */
+#define KEPT 0.6
+/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
+#define APART 0.4
 
-bool net_has_kernels(const net_costs *c) { return c->o->isa && c->o->objective == TF_LATENCY; }
+bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
+bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
 
 /* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's cycles. */
 static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel, tf_diags *d) {
@@ -21,16 +27,18 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   const double value = tf_objective_value(c->o->objective, &f);
   *kernel = 0;
   if (!net_has_kernels(c)) return value;
-  *kernel = tf_emit_cycles(p->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
-  return *kernel < 0 ? INFINITY : fmax(value, *kernel);
+  *kernel = tf_emit_cycles(p->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
+  if (*kernel < 0) return INFINITY;
+  return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value, *kernel);
 }
 
 /* A planner's mapping of the group; touches nothing of the costs but the group's own entry. */
 static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *stopped_by) {
-  tf_planner_opts o = {.kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
+  tf_planner_opts o = {.target = c->o->target,
+                       .kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
                        .objective = c->o->objective,
                        .budget = net_part_of(c, evals),
-                       .rival = x->expected && !x->known ? x->least : 0};
+                       .rival = x->expected && !x->known ? x->rival : 0};
   if (isinf(c->deadline)) o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
   tf_diags *d = tf_diags_new();                 /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
@@ -72,7 +80,7 @@ static void plan_one(void *ctx, int i, int worker) {
 }
 
 int net_at_once(const net_costs *c) {
-  if (!c->o->isa || !isinf(c->deadline)) return 1;
+  if (!net_for_kernels(c) || !isinf(c->deadline)) return 1;
   return c->o->budget.threads > 0 ? c->o->budget.threads : tf_threads_there();
 }
 
@@ -155,7 +163,9 @@ bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
     most = fmax(most, one);
   }
   net_cost *x = &c->at[id];
-  x->least = fmax(x->least, all + GAIN * (all - most));
+  const bool whole = tf_emit_cycles_whole(c->o->target);
+  x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
+  x->rival = whole ? APART * all : x->least;
   x->expected = true;
   return true;
 }

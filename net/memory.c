@@ -1,5 +1,6 @@
-/* Placement of the tensors that pass between groups. */
+/* Placement of the tensors that pass between groups; which groups touch nothing of each other. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/locale.h"
@@ -89,4 +90,90 @@ bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_eac
 void tf_net_memory_free(tf_net_memory *m) {
   free(m->offset);
   *m = (tf_net_memory){0};
+}
+
+/* ---- who may be beside whom --------------------------------------------------------------------------------- */
+/* Bytes of the arena or, of the network's arguments, the whole tensor. */
+typedef struct {
+  int64_t from, to;
+  int argument; /* number of the tensor; -1: of the arena */
+  bool written;
+} touched;
+
+/* What all groups touch: group i from first[i] on. */
+typedef struct {
+  touched *all;
+  int *first;
+  const bool *scratch;
+} touching;
+
+static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, int i) {
+  const tf_group *g = p->groups[i].group;
+  int n = w->first[i];
+  for (int t = 0; t < g->workload->n_tensors; t++) {
+    const tf_tensor *inside = &g->workload->tensors[t];
+    const int z = g->tensor[t], whole = wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z;
+    const bool made = inside->producer >= 0;
+    const int64_t at = s->memory->offset[z];
+    if (made && inside->n_consumers > 0) continue; /* it stays in the group */
+    w->all[n++] = at < 0 ? (touched){0, 1, whole, made}
+                         : (touched){at, at + tf_tensor_words(&wl->tensors[whole]) * s->bytes_each, -1, made};
+  }
+  w->first[i + 1] = n;
+}
+
+static bool collide(const touching *w, int i, int j) {
+  if (w->scratch[i] && w->scratch[j]) return true;
+  for (const touched *x = &w->all[w->first[i]]; x < &w->all[w->first[i + 1]]; x++)
+    for (const touched *y = &w->all[w->first[j]]; y < &w->all[w->first[j + 1]]; y++)
+      if ((x->written || y->written) && x->argument == y->argument && x->from < y->to && y->from < x->to) return true;
+  return false;
+}
+
+/* The branch that goes on with group i: that of the last group which it has to be behind, or one that ends with a
+ * group that is done by then; a new one; the first. */
+static int branch_for(const net_branches *b, int i, const bool *behind, const int *last) {
+  int own = -1, idle = -1;
+  for (int l = 0; l < b->n; l++) {
+    if (behind[last[l]] && (own < 0 || last[l] > last[own])) own = l;
+    for (int j = i - 1; j >= 0 && idle < 0; j--)
+      if (behind[j] && b->done[(size_t)j * (size_t)b->groups + (size_t)last[l]]) idle = l;
+  }
+  if (own >= 0) return own;
+  if (idle >= 0) return idle;
+  return b->n < NET_MOST_BRANCHES ? b->n : 0;
+}
+
+bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, net_branches *b) {
+  const size_t n = (size_t)p->n;
+  int last[NET_MOST_BRANCHES];
+  *b = (net_branches){.groups = p->n, .of = TF_ARRAY(a, int, n)};
+  b->done = TF_ARRAY(a, bool, n *n);
+  b->waits = TF_ARRAY(a, bool, n *n);
+  bool *behind = TF_ARRAY(a, bool, n);
+  size_t most = 0;
+  for (int i = 0; i < p->n; i++)
+    most += (size_t)p->groups[i].group->workload->n_tensors;
+  touching w = {.all = TF_ARRAY(a, touched, most), .first = TF_ARRAY(a, int, n + 1), .scratch = s->scratch};
+  if (!b->of || !b->done || !b->waits || !behind || !w.all || !w.first) return false;
+  for (int i = 0; i < p->n; i++) {
+    touch(&w, p, wl, s, i);
+    bool *done = b->done + (size_t)i * n, *waits = b->waits + (size_t)i * n;
+    for (int j = 0; j < i; j++)
+      behind[j] = collide(&w, i, j);
+    const int l = b->of[i] = branch_for(b, i, behind, last);
+    if (l < b->n) {
+      memcpy(done, b->done + (size_t)last[l] * n, n * sizeof *done);
+      done[last[l]] = true;
+    }
+    for (int j = i - 1; j >= 0; j--) {
+      if (!behind[j] || done[j]) continue;
+      waits[j] = done[j] = true;
+      for (size_t k = 0; k < n; k++)
+        done[k] |= b->done[(size_t)j * n + k];
+    }
+    if (l == b->n) b->n++;
+    last[l] = i;
+  }
+  return true;
 }

@@ -11,10 +11,26 @@ enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 64 }; /* ops of a group; groups in
  * first use; first[i] is the first slot of op i.  Ops are in topological order.  False: no memory. */
 bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, const int *first, int *dim, int *n_dims);
 
+/* cut.c: tf_group_cut, and how: splits: what it reads may become tensors under other coordinates (split.c). */
+typedef struct {
+  const char *name;
+  tf_loc at;
+  bool splits;
+} net_cutting;
+tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how, tf_diags *d);
+/* Whether the groups of a plan for that target are cut so: kernels that find operands by strides, whatever these are.
+ */
+bool net_splits(const char *target);
+
+/* split.c: makes tensors of their own of inputs that are read at `64 * head + row`, or from some place on.  fixed[t]:
+ * its strides are the caller's.  Arrays of wl's tensors, tensor and place have room for one for each read; place[t]
+ * is filled for those made.  False: no memory. */
+bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_group_place *place);
+
 /* flatten.c: makes one dim of two that stand side by side wherever the workload has one of them, as all of two adjacent
  * ranks, so that these are one rank; as often as there are such.  fixed[t]: tensor t keeps its ranks.  The workload's
- * arrays are changed; those of its tensors (lo, extent, pad) are replaced.  False: no memory. */
-bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed);
+ * arrays are changed; those of its tensors (lo, extent, pad), and of their places, are replaced.  False: no memory. */
+bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed, tf_group_place *place);
 
 /* key.c: *size bytes that are equal for workloads which differ only in names.  NULL: no memory. */
 const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
@@ -63,6 +79,7 @@ typedef struct {
   tf_bounds bounds;
   double least;  /* lower bound on the objective; with kernels, of groups of several ops, an expectation above it */
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
+  double rival;  /* then: cycles of which a multiple is too many for it to be worth more than a first search */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
   bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
@@ -125,7 +142,8 @@ typedef struct {
 } net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
-/* Whether a group costs what its kernel promises: a plan for kernels, by latency. */
+/* Whether the plan is for kernels; whether a group costs what its kernel promises: a plan for kernels, by latency. */
+bool net_for_kernels(const net_costs *c);
 bool net_has_kernels(const net_costs *c);
 /* A planner's mapping of the group for the cut; its cost is the longer of the model's cycles, in which memories are,
  * and the kernel's. */
@@ -157,6 +175,23 @@ typedef struct {
 bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t *peak);
 /* The most that is live in one step: a lower bound on the peak. */
 int64_t net_most_alive(const net_block *b, int n);
+
+/* memory.c: branches of groups that touch nothing of each other, for devices that run kernels beside each other. */
+enum { NET_MOST_BRANCHES = 4 };
+typedef struct {
+  const tf_net_memory *memory;
+  int bytes_each;
+  const bool *scratch; /* [groups] its kernel has something in the scratch that all share */
+} net_sharing;
+typedef struct {
+  int groups, n; /* branches */
+  int *of;       /* [groups] the branch of each */
+  bool *waits;   /* [groups x groups] groups of other branches that it waits for */
+  bool *done;    /* [groups x groups] all that have run when it begins */
+} net_branches;
+/* In the arena.  In a branch groups run in order; every two of which one writes what the other touches do.  False: no
+ * memory. */
+bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, net_branches *b);
 
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
 /* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */

@@ -52,8 +52,11 @@ static bool judge(const net_costs *c, tf_net_group *g) {
   if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
-        g->tree, "cpu", &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
-  return tf_diags_errors(c->d) == 0;
+        g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
+  if (tf_diags_errors(c->d) == 0) return true;
+  const tf_op *op = &g->group->workload->ops[0];
+  tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);
+  return false;
 }
 
 static bool make_group(net_planning *s, int i) {
@@ -64,7 +67,9 @@ static bool make_group(net_planning *s, int i) {
   char name[300];
   snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
   s->plan->n = i + 1;
-  g->group = tf_group_cut(c->wl, ops, n, name, c->wl->ops[ops[0]].at, c->d);
+  g->group = net_group_cut(
+      c->wl, ops, n, &(net_cutting){.name = name, .at = c->wl->ops[ops[0]].at, .splits = net_splits(c->o->target)},
+      c->d);
   if (!g->group) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
@@ -153,6 +158,11 @@ static bool make_groups(net_planning *s) {
   const net_costs *c = &s->costs;
   tf_net_plan *p = s->plan;
   p->objective = c->o->objective;
+  if (net_splits(c->o->target)) {
+    snprintf(p->target, sizeof p->target, "%s", c->o->target);
+    snprintf(p->isa, sizeof p->isa, "%s", c->o->isa ? c->o->isa : "");
+    snprintf(p->dtype, sizeof p->dtype, "%s", c->o->dtype ? c->o->dtype : "");
+  }
   p->window = s->cuts.window;
   p->exact = s->cuts.exact;
   p->evals = c->evals;
@@ -167,8 +177,10 @@ static bool make_groups(net_planning *s) {
   return true;
 }
 
+/* What memories take besides, of kernels whose cycles are without them. */
 static bool left(net_planning *s) {
-  return !net_has_kernels(&s->costs) || net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) ||
+         net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
 }
 
 static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }

@@ -10,10 +10,13 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_GROUPS, P_FILES, P_SET, N_P };
+enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_TARGET, P_ISA, P_DTYPE, P_GROUPS, P_FILES, P_SET, N_P };
 static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, false},
                                        [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
                                        [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
+                                       [P_TARGET] = {"target", TF_Y_SCALAR, false},
+                                       [P_ISA] = {"isa", TF_Y_SCALAR, false},
+                                       [P_DTYPE] = {"dtype", TF_Y_SCALAR, false},
                                        [P_GROUPS] = {"groups", TF_Y_LIST, true},
                                        [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
                                        [P_SET] = {"set", TF_Y_LIST, false}};
@@ -183,7 +186,10 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   if (!v[G_OPS] || !read_ops(r, v[G_OPS], i, ops) || !whole) return false;
   tf_net_group *g = &r->plan->groups[i];
   snprintf(name, sizeof name, "%.250s.%d", r->wl->name, i + 1);
-  g->group = tf_group_cut(r->wl, ops, (int)v[G_OPS]->n, name, v[G_OPS]->at, r->d);
+  g->group = net_group_cut(
+      r->wl, ops, (int)v[G_OPS]->n,
+      &(net_cutting){.name = name, .at = v[G_OPS]->at, .splits = net_splits(*r->plan->target ? r->plan->target : NULL)},
+      r->d);
   const bool chosen = take_choices(r, g, v[G_CHOOSE]);
   if (!g->group || !take_mapping(r, g, v[G_MAPPING]) || !chosen) return false;
   g->like = i;
@@ -201,10 +207,56 @@ static bool read_objective(const reader *r, const tf_ynode *node) {
          tf_fail(r->d, node->at, TF_E_NAME, "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
 }
 
+/* One that networks of the target can have. */
+static bool read_dtype(const reader *r, const tf_ynode *node) {
+  static const char *const keys[] = {
+#define X(key, in, out) key,
+      TF_DTYPES(X)
+#undef X
+  };
+  tf_near near = tf_near_start(node->text, node->len);
+  char hint[80];
+  bool known = false;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    tf_diags *d = tf_diags_new();
+    const bool has = d && tf_net_has_dtype(r->plan->target, keys[i], d);
+    tf_diags_free(d);
+    if (has) tf_near_offer(&near, keys[i]);
+    known |= has && tf_ynode_is(node, keys[i]);
+  }
+  return known || tf_fail(r->d, node->at, TF_E_NAME, "networks for %s have no data of '%.40s'%s", r->plan->target,
+                          node->text, tf_near_text(&near, hint, sizeof hint));
+}
+
+/* The target that the plan is for, which must be one of networks; its isa and type of data. */
+static bool read_target(const reader *r, const tf_ynode *const *v) {
+  tf_near near = tf_near_start(v[P_TARGET] ? v[P_TARGET]->text : "", v[P_TARGET] ? v[P_TARGET]->len : 0);
+  const char *name;
+  char hint[80];
+  tf_net_plan *p = r->plan;
+  if (!v[P_TARGET]) return true;
+  for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
+    if (tf_emit_able(name, TF_EMIT_NETWORKS)) {
+      tf_near_offer(&near, name);
+      if (tf_ynode_is(v[P_TARGET], name)) snprintf(p->target, sizeof p->target, "%s", name);
+    }
+  if (!*p->target)
+    return tf_fail(r->d, v[P_TARGET]->at, TF_E_NAME, "no target '%.40s' of networks%s", v[P_TARGET]->text,
+                   tf_near_text(&near, hint, sizeof hint));
+  if (v[P_ISA] && !tf_emit_owns_isa(p->target, v[P_ISA]->text))
+    return tf_fail(r->d, v[P_ISA]->at, TF_E_NAME, "target %s has no isa '%.40s'; known: %s", p->target, v[P_ISA]->text,
+                   tf_emit_isas(p->target) ? tf_emit_isas(p->target) : "none");
+  if (v[P_ISA]) snprintf(p->isa, sizeof p->isa, "%s", v[P_ISA]->text);
+  if (!v[P_DTYPE]) return true;
+  snprintf(p->dtype, sizeof p->dtype, "%s", v[P_DTYPE]->text);
+  return read_dtype(r, v[P_DTYPE]);
+}
+
 static bool read_plan(reader *r, const tf_ynode *node) {
   const tf_ynode *v[N_P];
   bool ok = tf_yschema_check(node, plan_rows, N_P, "a plan", v, r->d);
   ok = read_objective(r, v[P_OBJECTIVE]) && ok;
+  ok = read_target(r, v) && ok;
   if (!v[P_GROUPS]) return false;
   const size_t n = v[P_GROUPS]->n;
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);

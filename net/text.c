@@ -36,6 +36,11 @@ static bool put_group(FILE *out, const tf_net_group *g, int i) {
   return text;
 }
 
+/* No line where nothing is said. */
+static void put_word(FILE *out, const char *key, const char *word) {
+  if (*word) fprintf(out, "  %s: %s\n", key, word);
+}
+
 char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl) {
   TF_IN_C_LOCALE;
   char *text = NULL;
@@ -46,7 +51,11 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
   tf_yaml_quote(out, wl->name);
   fprintf(out, "\n  architecture: ");
   tf_yaml_quote(out, arch->name);
-  fprintf(out, "\n  objective: %s\n  groups:\n", tf_objective_key((int)p->objective));
+  fprintf(out, "\n  objective: %s\n", tf_objective_key((int)p->objective));
+  put_word(out, "target", p->target);
+  put_word(out, "isa", p->isa);
+  put_word(out, "dtype", p->dtype);
+  fputs("  groups:\n", out);
   bool ok = true;
   for (int i = 0; i < p->n; i++)
     ok = put_group(out, &p->groups[i], i) && ok;

@@ -22,10 +22,19 @@ isa_of() {
   esac
 }
 
+# Whether the name matches one of the patterns in $word, which stand between bars.
+is_asked() {
+  patterns=$word
+  while :; do
+    # shellcheck disable=SC2254 # a pattern
+    case $1 in ${patterns%%|*}) return 0 ;; esac
+    case $patterns in *'|'*) patterns=${patterns#*|} ;; *) return 1 ;; esac
+  done
+}
+
 # case_of STEP NAME KIND GFLOP WORKLOAD [ARCHITECTURE]
 case_of() {
-  # shellcheck disable=SC2254 # a pattern
-  case $2 in $word) ;; *) return ;; esac
+  is_asked "$2" || return 0
   rm -rf "${work:?}/$2"
   # shellcheck disable=SC2046 # an option and its word, or nothing
   "$tileflow" emit --quiet "${6:-$spec}" "$5" --target cuda --dtype "$(dtype_of "$2")" $(isa_of "$2") -o "$work/$2" >&2 || { echo "$2 is not written" >&2; return 1; }
@@ -132,6 +141,79 @@ Y
   layer "$1" "$(awk "BEGIN { print 4 * $2 * $3 * $4 / 1e9 }")" "$work/$1.yaml"
 }
 
+# A convolution with channels last, window and stride the same along all dims: conv_file FILE BATCH SIZES IN OUT WINDOW [STRIDE [DILATION
+# [GROUPS]]].  SIZES: of the output, one to three, as '16 56 56'; IN, OUT: channels (of a group).
+conv_file() {
+  at='' points='' dims='' windows='' shape='' pads='' pad=$((${8:-1} * ($6 / 2))) names='t u v'
+  for size in $3; do
+    point=${names%% *} names=${names#* }
+    points="$points,$point" dims="$dims, $point: $size" pads="$pads, $pad" shape="$shape, $((size * ${7:-1}))"
+    at="$at,$(by "$point" "${7:-1}")"
+    [ "$6" = 1 ] && continue
+    at="$at+$(by "r$point" "${8:-1}")-$pad" windows="$windows,r$point" dims="$dims, r$point: $6"
+  done
+  group=${9:+,g}
+  cat >"$1" <<Y
+workload:
+  name: conv
+  dims: {n: $2$dims, k: $5, c: $4${9:+, g: $9}}
+  tensors: {I: {pad: [0$pads, 0${9:+, 0}], shape: [$2$shape${9:+, $9}, $4]}}
+  ops:
+  - "O[n$points$group,k] += I[n$at$group,c] * W[${9:+g,}k$windows,c]"
+Y
+}
+by() { if [ "$2" = 1 ]; then echo "$1"; else echo "$1*$2"; fi; }
+# conv NAME BATCH SIZES IN OUT WINDOW [STRIDE [DILATION [GROUPS]]]: as conv_file, for the types in $types
+conv() {
+  gflop=$(echo "$3" | awk -v all="$(($2 * $4 * $5 * ${9:-1}))" -v window="$6" '{ for (i = 1; i <= NF; i++) all *= $i * window; print 2 * all / 1e9 }')
+  name=$1 kind=conv${9:+-grouped}-s${7:-1}-p$((${8:-1} * ($6 / 2)))-d${8:-1}
+  shift
+  conv_file "$work/conv-$name.yaml" "$@"
+  for type in $types; do
+    case_of convs "conv-$name-$type" "$kind" "$gflop" "$work/conv-$name.yaml"
+  done
+}
+# What stands behind a convolution in a residual network: batch norm, a sum and ReLU.
+residual() {
+  conv_file "$work/conv-residual.yaml" 32 '28 28' 128 128 3
+  cat >>"$work/conv-residual.yaml" <<'Y'
+  - "B[n,t,u,k] = O[n,t,u,k] * S[k] + T[k]"
+  - "A[n,t,u,k] = B[n,t,u,k] + R[n,t,u,k]"
+  - "Y[n,t,u,k] = relu(A[n,t,u,k])"
+Y
+  for type in $types; do
+    case_of convs "conv-residual-$type" conv-residual 7.4 "$work/conv-residual.yaml"
+  done
+}
+
+# The layers of ResNet-50 (batch 32); those of other networks, dilated, in groups, along one and three dims.
+convs() {
+  types=$1
+  conv first 32 '112 112' 3 64 7 2
+  conv 3x3-64-56 32 '56 56' 64 64 3
+  conv 3x3-128-28 32 '28 28' 128 128 3
+  conv 3x3-256-14 32 '14 14' 256 256 3
+  conv 3x3-512-7 32 '7 7' 512 512 3
+  conv 3x3s2-128-28 32 '28 28' 128 128 3 2
+  conv 3x3s2-256-14 32 '14 14' 256 256 3 2
+  conv 3x3s2-512-7 32 '7 7' 512 512 3 2
+  conv yolo-3x3s2 8 '80 80' 64 128 3 2
+  conv dilated 8 '28 28' 256 256 3 1 2
+  conv grouped-16 32 '14 14' 16 16 3 1 1 32
+  conv grouped-32 32 '7 7' 32 32 3 1 1 32
+  conv c3d 4 '16 56 56' 64 128 3
+  conv 1d 16 4096 256 256 3
+  residual
+  for layer in '64 64 56' '64 256 56' '256 64 56' '256 128 56' '128 512 28' '512 128 28' '512 256 28' '256 1024 14' '1024 256 14' '1024 512 14' '512 2048 7' '2048 512 7'; do
+    # shellcheck disable=SC2086 # split
+    set -- $layer
+    conv "1x1-$1-$2-$3" 32 "$3 $3" "$1" "$2" 1
+  done
+  conv 1x1s2-256-512-28 32 '28 28' 256 512 1 2
+  conv 1x1s2-512-1024-14 32 '14 14' 512 1024 1 2
+  conv 1x1s2-1024-2048-7 32 '7 7' 1024 2048 1 2
+}
+
 # ranks gemm|attention KIND: 20 mappings, and what is planned where none is given
 ranks() {
   xs='16 32 64 128 256' ys='32 64 128 256' gflop=137.4
@@ -162,13 +244,14 @@ thesis() {
 
 # Small random workloads, as the emulator's tests have them (tests/kernels/cuda/draw.awk).  24 that are all of warpgroups (tests/kernels/cuda/bench.sh):
 # eight products (four in clusters, two in turn), eight of attention, four chains (two in clusters) and four products of float8 (two in clusters).
-# And 12 of others: four of each kind, and of each type two.
+# And 12 of others: four of each kind, and of each type two.  And eight convolutions, four of them of warpgroups: one in turn, one with
+# its sums in parts, one of three dims in clusters, one whose halves leave as boxes.
 smoke() {
   . tests/kernels/cuda/gpu.sh
   gpu >"$work/gpu.yaml"
   sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' "$work/gpu.yaml" >"$work/pairs.yaml"
   for of in product-1 attention-1 chain-14 product-2 f8-3 attention-2 product-4 attention-4 chain-8 product-5 f8-5 attention-5 \
-    product-7 attention-6 chain-10 product-10 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
+    product-7 attention-6 chain-10 product-31 f8-10 attention-7 product-11 attention-8 chain-22 product-13 f8-12 attention-9; do
     kind=${of%-*} bytes='' type=sm90a
     [ "$kind" = f8 ] && kind=product bytes=1 type=f8
     draw_smoke "$of-$type" "$kind" "${of##*-}" pairs -v groups=1 -v bytes=$bytes
@@ -180,6 +263,13 @@ smoke() {
     [ $((seed % 3)) = 2 ] && kind=attention
     draw_smoke "$seed-$1" $kind $seed gpu
     shift
+  done
+  for seed in 4 49 54 59; do
+    draw_smoke "conv-$seed-sm90a" conv $seed pairs -v groups=1
+  done
+  for type in bf16 f16 int8 tf32; do
+    seed=$((seed + 1))
+    draw_smoke "conv-$seed-$type" conv $seed gpu
   done
 }
 
@@ -217,6 +307,8 @@ cases() {
   layer attention-mask 4.29
   layer causal 2.15
   layer causal-grouped 8.59
+  convs sm90a
+  convs bf16
   thesis
   for kind in sm90a bf16; do
     ranks gemm $kind

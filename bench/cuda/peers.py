@@ -3,6 +3,7 @@
 A kind has `want`, its result, of tensors in float64; `ways`: contestants by name, of tensors in the case's type; `draw`: changes drawn
 tensors in place.  Tensors go by the names that the workload gives them.
 """
+import itertools
 import math
 
 import torch
@@ -102,6 +103,55 @@ def two_products_lt(t):
     return gelu_product(torch.zeros_like(t["W1"][0]), t["X"], t["W1"]) @ t["W2"]
 
 
+class Conv:
+    """A convolution with channels last, stride, padding and dilation alike along all its dims; grouped: channels are (group, channel)."""
+
+    def __init__(self, stride=1, pad=0, dilation=1, grouped=False):
+        self.stride, self.pad, self.dilation, self.grouped = stride, pad, dilation, grouped
+
+    def tensors(self, t):
+        """Inputs, and weights with all dims of the window; how many dims channels have."""
+        x, w, around = t["I"], t["W"], 2 if self.grouped else 1
+        return x, w if w.dim() == x.dim() else w.reshape(*w.shape[:-1], *(1,) * (x.dim() - w.dim()), w.shape[-1]), around
+
+    def want(self, t):
+        """From the definition: of each place in the window a product."""
+        x, w, around = self.tensors(t)
+        x = F.pad(x, (0, 0) * around + (self.pad, self.pad) * (x.dim() - 1 - around))
+        window = w.shape[around:-1]
+        if not self.grouped:
+            x, w = x.unsqueeze(-2), w.unsqueeze(0)
+        sizes = [(n - self.dilation * (r - 1) - 1) // self.stride + 1 for n, r in zip(x.shape[1:-2], window)]
+        out = 0
+        for at in itertools.product(*map(range, window)):
+            places = tuple(slice(self.dilation * a, self.dilation * a + self.stride * (n - 1) + 1, self.stride) for a, n in zip(at, sizes))
+            out = out + torch.einsum("...gc,gkc->...gk", x[(slice(None), *places)], w[(slice(None), slice(None), *at)])
+        return out if self.grouped else out.squeeze(-2)
+
+    def torch(self, t):
+        """cuDNN, on views of the same memory (channels_last, which conv1d does not have)."""
+        x, w, groups = *self.tensors(t)[:2], 1
+        if self.grouped:
+            groups, x, w = x.shape[-2], x.flatten(-2), w.flatten(0, 1)
+        dims = x.dim() - 2
+        if dims == 1:
+            x, w = x.unsqueeze(1), w.unsqueeze(1)
+        first = (lambda n, one: [one, n]) if dims == 1 else (lambda n, one: n)
+        conv = F.conv3d if dims == 3 else F.conv2d
+        out = conv(x.movedim(-1, 1), w.movedim(-1, 1), None, first(self.stride, 1), first(self.pad, 0), first(self.dilation, 1), groups)
+        return out.movedim(1, -1)
+
+
+def residual(conv):
+    return lambda t: F.relu(conv(t) * t["S"] + t["T"] + t["R"])
+
+
+def convs():
+    for stride, pad, dilation, grouped in itertools.product((1, 2), range(4), (1, 2), (False, True)):
+        conv = Conv(stride, pad, dilation, grouped)
+        yield f"conv{'-grouped' * grouped}-s{stride}-p{pad}-d{dilation}", Kind(conv.want, {"torch": conv.torch})
+
+
 def naive(t):
     q, k, v = heads(t)
     return torch.softmax(q @ k.mT, -1) @ v
@@ -109,6 +159,9 @@ def naive(t):
 
 def by_width(t):
     return 1 / math.sqrt(t["Q"].shape[-1])
+
+
+same = Conv(pad=1)
 
 
 KINDS = {
@@ -134,4 +187,6 @@ KINDS = {
     "linear-gelu": Kind(linear, {"torch-lt": lambda t: gelu_product(t["B"], t["X"], t["W"]), **eager(linear)}),
     "two-products": Kind(two_products, {"torch-lt": two_products_lt, **eager(two_products)}),
     "narrow-products": Kind(two_products, {"torch-lt": two_products_lt, **eager(two_products)}),
+    "conv-residual": Kind(residual(same.want), eager(residual(same.torch))),
+    **dict(convs()),
 }

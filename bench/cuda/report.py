@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the rows of bench/cuda.sh answer: each figure that issues 15 and 19 ask for, beside its goal.
+"""What the rows of bench/cuda.sh answer: each figure that issues 15, 19 and 38 ask for, beside its goal.
 
 usage: report.py DIR     reads DIR/results.csv (RESULTS); what has no rows yet is said to be missing
 """
@@ -91,6 +91,11 @@ def layers(t):
         answer("", f"{case}: times the best of the others", None, t.best(case))
 
 
+def convs(t):
+    for case in t.matching("conv-*"):
+        rate(t, 38, case, None, (0.9 if case.endswith("-sm90a") else None, ["torch"]))
+
+
 def thesis(t):
     for kind in ("chain", "attention"):
         for n in range(1, 13):
@@ -162,7 +167,7 @@ def main(folder):
     t = Table(list(csv.DictReader(open(path))))
     small = [t.rows[c, "tileflow"]["state"] == "ok" for c in t.matching("smoke-*")]
     answer("15, 19", f"share of {len(small)} small random kernels that are right", 1, sum(small) / len(small) if small else None)
-    for part in (products, attentions, layers, thesis, ranks, model):
+    for part in (products, attentions, layers, convs, thesis, ranks, model):
         part(t)
     print("| Issue | What | Goal | Seen | |\n|---|---|--:|--:|---|")
     for line in answers:

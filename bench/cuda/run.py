@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles, checks and times the kernels that bench/cuda.sh wrote, one case after the other.
 
-usage: run.py [--compile | --emulate] DIR [PATTERN]     --worker DIR: what this starts for itself
+usage: run.py [--compile | --emulate] DIR [PATTERN[|PATTERN..]]     --worker DIR: what this starts for itself
+Cases are run in the order of the patterns that they match, and of the list.
 
 Rows go to DIR/results.csv (RESULTS) as they are known, and cases that stand there are left out.  A worker, a process of its own with
 PyTorch in it, has the kernels as shared libraries; if it hangs or crashes, it is killed, the row says so, PyTorch's part of the case goes on in
@@ -425,12 +426,18 @@ def compile_all(work, cases, tools):
     return make_all(work, small, tools, "test") + make_all(work, [c for c in made if c not in small], tools, "library")
 
 
+def asked(cases, patterns):
+    """Those that match, in the order of the patterns."""
+    place = {c: next((i for i, p in enumerate(patterns) if fnmatch.fnmatch(c.name, p)), None) for c in cases}
+    return sorted((c for c in cases if place[c] is not None), key=place.get)
+
+
 def main(words):
     flags = [w for w in words if w.startswith("--")]
     work, pattern = ([w for w in words if w not in flags] + ["*"])[:2]
     work, end = pathlib.Path(work).resolve(), time.monotonic() + float(os.environ.get("FOR", "inf"))
     cases = [Case(*line.rstrip("\n").split("\t")) for line in open(work / "cases.tsv")]
-    cases = [c for c in cases if fnmatch.fnmatch(c.name, pattern)]
+    cases = asked(cases, pattern.split("|"))
     tools = Emulator() if "--emulate" in flags else Nvcc()
     ready = compile_all(work, cases, tools)
     if "--compile" in flags:

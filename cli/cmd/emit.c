@@ -24,6 +24,7 @@ typedef struct {
   tf_choices choices;           /* made by what was tuned */
   int measure;                  /* kernels to time; 0: none */
   bool dump_ir, no_test;
+  bool own_target; /* none was named */
 } emit_options;
 static const cli_slot slots[] = {
     CLI_LOOKING_AT(emit_options, look),     CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
@@ -232,6 +233,7 @@ static void check_able(const emit_options *o, tf_diags *d) {
 
 static void check(void *options, tf_diags *d) {
   emit_options *o = options;
+  o->own_target = !o->target;
   if (!o->target) o->target = tf_emit_target(0, NULL);
   bool kernels = false;
   if (!is_target(o->target, &kernels))
@@ -255,14 +257,24 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
 
-/* Emits a network: its plan determines everything except the name and the machine of its kernels. */
+static void show_groups(void *ctx, const tf_progress *p) {
+  char groups[48];
+  snprintf(groups, sizeof groups, "%s groups mapped", cli_count(p->shapes).s);
+  cli_meter_show(ctx, p->evals, p->seconds, groups);
+}
+
+/* Emits a network: of a plan, which determines everything except the name and the machine of its kernels, or of one
+ * that is made first. */
 static cli_status run_network(const emit_options *o) {
-  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
+  const char *isa = o->isa || !is_here(o) ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   if (!tf_emit_able(o->target, TF_EMIT_NETWORKS) || o->measure || o->dump_ir || !o->out) {
-    fputs(
-        "tileflow: error[E_USAGE]: a plan is emitted for --target cpu, with -o, and without --measure and --dump-ir\n",
-        stderr);
+    cli_text able = cli_network_targets();
+    fprintf(
+        stderr,
+        "tileflow: error[E_USAGE]: a plan is emitted for --target %s, with -o, and without --measure and --dump-ir\n",
+        able.text ? able.text : "");
+    cli_text_free(&able);
     return CLI_BAD_INPUT;
   }
   reproduce(o, isa, &command);
@@ -272,9 +284,30 @@ static cli_status run_network(const emit_options *o) {
                              .name = o->name,
                              .version = TILEFLOW_VERSION,
                              .command = command.text};
-  const cli_status status = cli_emit_network(&o->in, o->out, &e);
+  cli_meter meter = cli_meter_new(o->in.quiet);
+  const tf_net_opts plan = {.objective = o->look.objective,
+                            .isa = isa,
+                            .target = o->target,
+                            .dtype = o->dtype,
+                            .budget = {.max_evals = o->look.evals,
+                                       .time_limit = o->look.time_limit,
+                                       .threads = o->look.threads,
+                                       .seed = o->look.seed,
+                                       .stop = cli_interrupted,
+                                       .progress = meter.on ? show_groups : NULL,
+                                       .ctx = &meter}};
+  const cli_status status = cli_emit_network(&o->in, o->out, &e, &plan);
+  cli_meter_end(&meter);
   cli_text_free(&command);
   return status;
+}
+
+/* Whether kernels of a network are wanted: of a plan, or of a model, for a target that fuses all ops of none. */
+static bool is_network(emit_options *o, char *target, size_t size) {
+  if (!cli_has_plan(&o->in)) return tf_emit_able(o->target, TF_EMIT_NETWORKS) && !is_here(o) && cli_has_model(&o->in);
+  if (o->own_target && cli_plan_target(&o->in, target, size) && tf_emit_able(target, TF_EMIT_NETWORKS))
+    o->target = target; /* what is no target of networks is reported with the plan */
+  return true;
 }
 
 /* ---- what was tuned ---------------------------------------------------------------------------- */
@@ -332,7 +365,8 @@ static cli_status use_tuned(cli_session *s, emit_options *o) {
 static cli_status run(const void *options) {
   emit_options own = *(const emit_options *)options;
   emit_options *o = &own;
-  if (cli_has_plan(&o->in)) return run_network(o);
+  char target[16];
+  if (is_network(o, target, sizeof target)) return run_network(o);
   cli_session s;
   job r = {.o = o};
   tf_planned *p = NULL;
@@ -364,8 +398,9 @@ const cli_command cmd_emit = {
         "opencl), a test that holds it against a plain evaluation in double, a benchmark, a Makefile, a CMake "
         "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
         "first.  A kernel for the CPU runs its test once before the folder appears, where there are make and a "
-        "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c, "
-        "which calls them in order; none is tested.\n"
+        "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c "
+        "(network.cu), which calls them in order; none is tested.  Of an ONNX model without a plan --target cuda makes "
+        "one first.\n"
         "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or a folder that is "
         "there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"

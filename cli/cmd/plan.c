@@ -11,6 +11,7 @@
 #include "cli/page/page.h"
 #include "cli/report/plan_report.h"
 #include "cli/session/input.h"
+#include "cli/session/network.h"
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
 #include "tileflow/tree.h"
@@ -36,8 +37,9 @@ static const cli_slot slots[] = {
     CLI_PAGE_AT(plan_options, page),
     CLI_AT(plan_options, TARGET, target),
     CLI_AT(plan_options, ISA, isa),
-    CLI_AT_SAYS(plan_options, DTYPE, dtype,
-                "type of the kernels' data: f32 or bf16, as emit is told; f32 if not given"),
+    CLI_AT_SAYS(
+        plan_options, DTYPE, dtype,
+        "type of the kernels' data: f32 or bf16, for cuda also tf32 and f16, as emit is told; f32 if not given"),
     CLI_AT_SAYS(plan_options, TUNED, tuned,
                 "give groups the mapping and choices of the fastest kernel that tune has measured on this "
                 "computer, from its store")};
@@ -53,7 +55,7 @@ static void show(void *ctx, const tf_progress *p) {
 
 static const char *isa_of(const plan_options *o) {
   if (!o->target) return NULL;
-  return o->isa ? o->isa : tf_emit_isa(o->dtype);
+  return o->isa || !tf_emit_able(o->target, TF_EMIT_HERE) ? o->isa : tf_emit_isa(o->dtype);
 }
 
 /* What measured() needs. */
@@ -78,6 +80,7 @@ static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
   cli_meter m = cli_meter_new(o->in.quiet);
   store_of store = {o, s->arch};
   const tf_net_opts opts = {.objective = o->look.objective,
+                            .target = o->target,
                             .isa = isa_of(o),
                             .dtype = o->dtype,
                             .known = o->tuned ? measured : NULL,
@@ -191,12 +194,19 @@ static void check(void *options, tf_diags *d) {
   const plan_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
-  if (o->target && !tf_emit_able(o->target, TF_EMIT_NETWORKS))
-    tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
-  if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
-  if (o->dtype && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target cpu, too");
-  if (o->dtype && strcmp(o->dtype, "f32") != 0 && strcmp(o->dtype, "bf16") != 0)
-    tf_fail(d, nowhere, TF_E_USAGE, "a network is emitted in f32 or bf16, not in '%.40s'", o->dtype);
+  cli_text able = cli_network_targets();
+  const char *targets = able.text ? able.text : "";
+  const bool can = o->target && tf_emit_able(o->target, TF_EMIT_NETWORKS);
+  if (o->target && !can)
+    tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target %s, not of '%.40s'", targets, o->target);
+  if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target %s, too", targets);
+  if (o->dtype && !o->target)
+    tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target %s, too", targets);
+  if (can && o->isa && tf_emit_isas(o->target) && !tf_emit_owns_isa(o->target, o->isa))
+    tf_fail(d, nowhere, TF_E_USAGE, "--target %s has no --isa %.40s: it has %s", o->target, o->isa,
+            tf_emit_isas(o->target));
+  if (can) tf_net_has_dtype(o->target, o->dtype, d);
+  cli_text_free(&able);
 }
 
 static cli_status run(const void *options) {
@@ -216,7 +226,8 @@ const cli_command cmd_plan = {
         "into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
         "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
-        "cpu each group gets the mapping whose kernel promises most, not the one of least cost by the model; with "
+        "cpu or cuda each group gets the mapping whose kernel promises most, not the one of least cost by the model; "
+        "with "
         "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN --store STORE).  Of "
         "a file with a plan (-o wrote it) it prints the same of that plan.\n"
         "Exit status: 0, 2 for bad input, 130 if interrupted.\n",

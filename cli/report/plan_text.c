@@ -93,6 +93,9 @@ static void put_totals(const cli_plan *p, cli_text *out) {
   cli_table_end(&t, out);
   cli_printf(out, "\n%s at %.4g GHz.  Words are those of %s, read and written.\n", cli_si(seconds, "s").s,
              p->spec->arch->clock_hz * 1e-9, p->spec->arch->memories[0].name);
+  if (*q->target && q->kernel_cycles > 0)
+    cli_printf(out, "As kernels of %s: %s, memories and starts included; what stands above is the model's.\n",
+               q->target, cli_si(q->kernel_cycles / p->spec->arch->clock_hz, "s").s);
   cli_printf(out, "Between groups: an arena of %s bytes", cli_count(p->memory->bytes).s);
   if (p->memory->least)
     cli_printf(out, ", %s the largest live set", cli_times((double)p->memory->bytes, (double)p->memory->least).s);

@@ -3,23 +3,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/os/interrupt.h"
 #include "cli/os/safe_dir.h"
 #include "cli/session/input.h"
 #include "cli/session/network.h"
 #include "cli/session/session.h"
 #include "tileflow/net.h"
 
-bool cli_has_plan(const cli_input *in) {
-  bool has = false;
-  for (size_t i = 0; i < in->n_files && !has; i++) {
+/* The text of the first file that `is` holds of; text NULL: there is none.  To be freed. */
+static tf_text first(const cli_input *in, bool (*is)(const tf_text *t)) {
+  for (size_t i = 0; i < in->n_files; i++) {
     if (!strcmp(in->files[i], "-")) continue;
     tf_diags *d = tf_diags_new(); /* what cannot be read is reported by the full reader */
     const tf_text t = d ? tf_text_read(in->files[i], d) : (tf_text){0};
-    has = tf_net_has_plan(&t);
-    free((void *)(uintptr_t)t.text);
     tf_diags_free(d);
+    if (t.text && is(&t)) return t;
+    free((void *)(uintptr_t)t.text);
   }
-  return has;
+  return (tf_text){0};
+}
+
+static bool has(const cli_input *in, bool (*is)(const tf_text *t)) {
+  const tf_text t = first(in, is);
+  free((void *)(uintptr_t)t.text);
+  return t.text;
+}
+
+/* A model begins with the number of its version's field. */
+static bool is_model(const tf_text *t) { return t->len > 0 && t->text[0] == 8; }
+
+bool cli_has_plan(const cli_input *in) { return has(in, tf_net_has_plan); }
+bool cli_has_model(const cli_input *in) { return has(in, is_model); }
+
+bool cli_plan_target(const cli_input *in, char *target, size_t size) {
+  static const char key[] = "\n  target: ";
+  const tf_text t = first(in, tf_net_has_plan);
+  const char *at = t.text ? strstr(t.text, key) : NULL;
+  if (at) snprintf(target, size, "%.*s", (int)strcspn(at + sizeof key - 1, " \r\n"), at + sizeof key - 1);
+  free((void *)(uintptr_t)t.text);
+  return at;
+}
+
+cli_text cli_network_targets(void) {
+  cli_text all = {0};
+  const char *name;
+  for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
+    if (tf_emit_able(name, TF_EMIT_NETWORKS)) cli_printf(&all, "%s%s", all.text ? " or " : "", name);
+  return all;
 }
 
 /* The files that a plan names, followed by the plan; free `files` and `named`. */
@@ -58,43 +88,81 @@ static tf_spec *read_all(const cli_input *in, const plan_files *f, tf_text **tex
   return cli_spec_of(in, *texts, d);
 }
 
-static cli_status emit_all(const cli_input *in, const plan_files *f, const char *out, const tf_emit_options *o,
-                           tf_diags *d) {
-  tf_text *texts = NULL;
-  tf_spec *s = read_all(in, f, &texts, d);
-  const tf_text *plan = cli_find_plan(in, texts);
-  tf_net_plan *p = NULL;
-  const bool all = s && cli_has_sections(s, d);
-  if (all && plan) p = tf_net_plan_read(s->arch, s->workload, plan, d);
-  tf_emitted *e = p ? tf_net_emit_cpu(p, s->arch, s->workload, o, d) : NULL;
+/* Where the files go, and what they are. */
+typedef struct {
+  const char *out;
+  const tf_emit_options *o;
+  const tf_net_opts *plan; /* target: of the kernels; the rest where no plan is given */
+} wanted;
+
+/* The plan that is given, or one that is made.  NULL with an error in d, or on a stop. */
+static tf_net_plan *plan_of(const tf_spec *s, const tf_text *given, const wanted *w, tf_diags *d) {
+  if (given) {
+    tf_net_plan *p = tf_net_plan_read(s->arch, s->workload, given, d);
+    if (!p || !*p->target || !strcmp(p->target, w->plan->target)) return p;
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the plan is for kernels of --target %s, not of '%.40s'", p->target,
+            w->plan->target);
+    tf_net_plan_free(p);
+    return NULL;
+  }
+  if (s->mapping_text) {
+    tf_fail(d, s->mapping_at, TF_E_USAGE, "a network has a mapping for each of its groups, in a plan, not one");
+    return NULL;
+  }
+  cli_hold_interrupt(CLI_GRACE);
+  tf_net_plan *p = tf_net_plan_of(s->arch, s->workload, w->plan, d);
+  cli_release_interrupt();
+  return p;
+}
+
+static cli_status write_all(const tf_spec *s, const tf_net_plan *p, const wanted *w, bool quiet, tf_diags *d) {
+  const char *target = w->plan->target;
+  tf_emit_options o = *w->o;
+  if (!o.isa && *p->isa) o.isa = p->isa;
+  if (!o.dtype && *p->dtype) o.dtype = p->dtype;
+  tf_emitted *e = tf_net_emit(p, s->arch, s->workload, target, &o, d);
   bool there = true;
-  const bool ok = e && cli_safe_dir(out, e->file, (size_t)e->n, &there);
-  if (ok && !in->quiet)
-    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", out, s->workload->name, o->isa, p->n,
-           p->n_distinct, out);
+  const bool ok = e && cli_safe_dir(w->out, e->file, (size_t)e->n, &there);
+  if (ok && !quiet)
+    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", w->out, s->workload->name,
+           tf_emit_able(target, TF_EMIT_HERE) ? o.isa : target, p->n, p->n_distinct, w->out);
   tf_emitted_free(e);
-  tf_net_plan_free(p);
-  tf_spec_free(s);
-  cli_free_texts(texts, in->n_files);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-static cli_status emit(const cli_input *in, const char *out, const tf_emit_options *o, tf_diags *d) {
+static cli_status emit_all(const cli_input *in, const plan_files *f, const wanted *w, tf_diags *d) {
+  tf_text *texts = NULL;
+  tf_spec *s = read_all(in, f, &texts, d);
+  const bool all = s && cli_has_sections(s, d);
+  tf_net_plan *p = all ? plan_of(s, cli_find_plan(in, texts), w, d) : NULL;
+  cli_status status = CLI_BAD_INPUT;
+  if (p)
+    status = write_all(s, p, w, in->quiet, d);
+  else if (all && tf_diags_errors(d) == 0)
+    status = CLI_INTERRUPTED;
+  tf_net_plan_free(p);
+  tf_spec_free(s);
+  cli_free_texts(texts, in->n_files);
+  return status;
+}
+
+static cli_status emit(const cli_input *in, const wanted *w, tf_diags *d) {
   plan_files f = {.in = *in};
-  const bool alone = in->n_files == 1;
+  const bool alone = in->n_files == 1 && cli_has_plan(in);
   cli_status status = CLI_BAD_INPUT;
   if (alone) f.in.files = NULL;
-  if (!alone || add_files(in, &f, d)) status = emit_all(&f.in, &f, out, o, d);
+  if (!alone || add_files(in, &f, d)) status = emit_all(&f.in, &f, w, d);
   if (alone) free(f.in.files);
   tf_net_inputs_free(f.named);
   return status;
 }
 
-cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o) {
+cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o, const tf_net_opts *plan) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
-  const cli_status status = emit(in, out, o, d);
+  const cli_status status = emit(in, &(wanted){out, o, plan}, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);
+  if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   tf_diags_free(d);
   return status;
 }

@@ -157,6 +157,19 @@ static bool is_since(const ir_checker *c, ir_atom a, ir_atom lo) {
   return e && e->fn == IR_SUM && e->n == 2 && e->arg[0].var == lo.var && e->coef[0] == 1 && e->coef[1] == -1;
 }
 
+/* Rows of a statement are of its own ranges, which are no longer than the box that has them. */
+static void stack(ir_checker *c, const ir_stmt *s) {
+  const char *name = ir_facts_of(s)->name;
+  ir_must(c, ir_facts_of(s)->points && s->stack->n > 0 && s->stack->n <= IR_MOST_STACKED, "%s: rows of no box", name);
+  ir_must_be_set(c, name, s->stack->first);
+  for (int i = 0; c->ok && i < s->stack->n; i++) {
+    const int k = s->stack->at[i];
+    if (!ir_must(c, k >= 0 && k < ir_n_ranges(c->p, s), "%s: rows along no range", name)) return;
+    ir_must(c, s->range[k].most <= s->stack->length[i], "%s: %lld rows in %lld", name, (long long)s->range[k].most,
+            (long long)s->stack->length[i]);
+  }
+}
+
 /* A sum must start over: each lower end of a reduced range that varies must be among the nest's `fresh`. */
 static void sum_starts(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -372,6 +385,7 @@ static void stmt(ir_checker *c, const ir_stmt *s) {
   ir_must(c, s->kind != IR_STAGE || holds_tiles(c, s->stage.buffer), "stage: its buffer holds no tiles");
   ir_must(c, s->kind != IR_COPY || is_copied(c, s->copy.to), "copy: into what is not filled by copies");
   if (c->ok) ir_must_be_ranges(c, facts->name, s->range, ir_n_ranges(c->p, s));
+  if (c->ok && s->stack) stack(c, s);
   if (!c->ok) return;
   switch (s->kind) {
   case IR_LET: let(c, s); break;

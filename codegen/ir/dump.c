@@ -55,6 +55,9 @@ static void over(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   for (int k = 0; k < ir_n_ranges(d->p, s); k++)
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
+  if (!s->stack) return;
+  fprintf(d->out, " in %" PRId64 " rows of %" PRId64 " from ", s->stack->count, ir_stack_rows(s->stack));
+  atom(d, s->stack->first);
 }
 
 static void stage(const dump *d, const ir_stmt *s) {

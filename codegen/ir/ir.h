@@ -118,6 +118,17 @@ typedef struct {
 /* The first space of a platform that each step of such a loop has its own of; -1: none. */
 int ir_space_of(const ir_platform *p, ir_map of);
 
+/* Rows of a box: its points along some of a statement's ranges (by position) or of a buffer's ranks, the last one
+ * fastest. */
+enum { IR_MOST_STACKED = 4 };
+typedef struct {
+  int n, at[IR_MOST_STACKED];                             /* positions or ranks, outermost first ... */
+  int64_t length[IR_MOST_STACKED], step[IR_MOST_STACKED]; /* ... rows along each; coordinates from one to the next */
+  int64_t count; /* a buffer: rows that there is room for, those of the box or more; a statement: it does the points of
+                    so many rows alone ... */
+  ir_atom first; /* ... from this one on */
+} ir_stack;
+
 /* What a buffer is for. */
 typedef enum {
   IR_ARGUMENT,
@@ -144,12 +155,14 @@ typedef struct {
     int rank;
   } block;
   bool matrix; /* the target's own matrix form: rows and columns along two of the ranks, all other extents are 1 */
-  int rows, columns; /* matrix: these ranks; columns -1: a column vector */
-  bool plain;        /* matrix: its rows stand one behind the other, not as the target likes them best */
-  int64_t gap;       /* unused elements after each row of the last rank */
-  int level;         /* memory of the architecture that it models */
-  int space;         /* memory space of the platform */
-  int shares;        /* buffer whose memory it reuses after that was read for the last time; -1: its own memory */
+  int rows, columns;      /* matrix: these ranks; columns -1: a column vector */
+  const ir_stack *stack;  /* matrix: its rows go along several ranks, of which `rows` is the last; NULL: they do not */
+  const ir_stack *across; /* matrix: the same of its columns; NULL: they go along `columns` alone */
+  bool plain;             /* matrix: its rows stand one behind the other, not as the target likes them best */
+  int64_t gap;            /* unused elements after each row of the last rank */
+  int level;              /* memory of the architecture that it models */
+  int space;              /* memory space of the platform */
+  int shares;             /* buffer whose memory it reuses after that was read for the last time; -1: its own memory */
   int64_t slots; /* IR_KEPT: instances whose runs alternate, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
                     else 1 */
   ir_atom slot;  /* the current slot */
@@ -205,8 +218,9 @@ struct ir_stmt {
   const ir_note *note; /* what the target's passes decided of it; NULL: nothing.  A nest without one is evaluated point
                           by point */
   ir_kind kind;
-  int op;          /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CARRY, CORRECT, DIVIDE */
-  ir_range *range; /* [ir_n_ranges] */
+  int op;                /* for kinds that range over an output or dims: KEEP, NEST, SAVE, CARRY, CORRECT, DIVIDE */
+  ir_range *range;       /* [ir_n_ranges] */
+  const ir_stack *stack; /* points: it does some rows of its ranges alone; NULL: all */
   ir_body body;
   union {
     struct { /* var = expr */
@@ -312,6 +326,16 @@ struct ir_stmt {
     } merge;
   };
 };
+
+/* Rows of a matrix, and its columns. */
+static inline int64_t ir_matrix_rows(const ir_buffer *b) { return b->stack ? b->stack->count : b->extent[b->rows]; }
+static inline int64_t ir_matrix_columns(const ir_buffer *b) {
+  return b->across ? b->across->count : b->extent[b->columns];
+}
+/* Rows of the box that the stack is of. */
+int64_t ir_stack_rows(const ir_stack *t);
+/* Whether the statement's points along its k-th range are rows of a stack. */
+bool ir_is_stacked(const ir_stmt *s, int k);
 
 /* The facts of a statement's kind. */
 const ir_facts *ir_facts_of(const ir_stmt *s);

@@ -24,6 +24,20 @@ int ir_n_ranges(const ir_program *p, const ir_stmt *s) {
   return 0;
 }
 
+int64_t ir_stack_rows(const ir_stack *t) {
+  int64_t rows = 1;
+  for (int i = 0; i < t->n; i++)
+    rows *= t->length[i];
+  return rows;
+}
+
+bool ir_is_stacked(const ir_stmt *s, int k) {
+  bool is = false;
+  for (int i = 0; s->stack && i < s->stack->n; i++)
+    is |= s->stack->at[i] == k;
+  return is;
+}
+
 const ir_map_facts *ir_map_of(ir_map map) {
 #define X(id, name, aside, meets, depth) [IR_##id] = {name, aside, meets, depth},
   static const ir_map_facts rows[] = {IR_MAPS(X)};

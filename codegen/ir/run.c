@@ -220,10 +220,20 @@ static bool may_be(const ir_range *r, int64_t n) {
 /* Called at each point; fresh: reductions start over. */
 typedef void at_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh);
 
+/* Whether the point is in one of the rows that the statement does. */
+static bool is_in_rows(const machine *m, const ir_stmt *s, const int64_t *point) {
+  const tf_op *op = &m->wl->ops[s->op];
+  int64_t row = 0;
+  for (int i = 0; i < s->stack->n; i++)
+    row = row * s->stack->length[i] + point[op->dims[s->stack->at[i]]] - atom(m, s->range[s->stack->at[i]].lo);
+  row -= atom(m, s->stack->first);
+  return row >= 0 && row < s->stack->count;
+}
+
 static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at, bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
   if (k == n_dims) {
-    at(m, s, point, fresh);
+    if (!s->stack || is_in_rows(m, s, point)) at(m, s, point, fresh);
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
@@ -331,9 +341,11 @@ static void nest(machine *m, const ir_stmt *s) {
 /* ---- asynchronous copies
  * -------------------------------------------------------------------------------------------- */
 
-/* Sends one element from its current place to its place in the tile. */
+/* Sends one element from its current place to its place in the tile; what is in the padding is nowhere, and nobody
+ * reads it. */
 static void send(machine *m, const ir_stmt *s, const int64_t *at) {
   const ir_buffer *from = &m->p->buffers[s->copy.from];
+  if (!inside(&m->wl->tensors[from->tensor], at)) return;
   ir_atom lo[MAX_RANK];
   for (int r = 0; r < from->rank; r++)
     lo[r] = s->range[r].lo;

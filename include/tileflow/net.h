@@ -13,10 +13,18 @@ extern "C" {
  * of these; tensors that only other ops read are its outputs; extents, pads and widths are kept.  Ops are in
  * topological order.  Two ops share a dim if one reads the other's output, or both read a tensor, at exactly that dim;
  * otherwise each has its own, whatever the names in the network. */
+/* Where the elements of an input stand in the network's tensor: rank q goes along[q]'s rank of that in steps of step[q]
+ * elements, from begin[r] of each rank r of that on.  along NULL: as they stand there. */
+typedef struct {
+  const int *along;
+  const int64_t *step, *begin;
+} tf_group_place;
+
 typedef struct {
   const tf_workload *workload;
-  const int *op, *tensor; /* [n_ops], [n_tensors] numbers in the network */
-  const char *key;        /* [key_size] bytes; equal for groups that differ only in names */
+  const int *op, *tensor;      /* [n_ops], [n_tensors] numbers in the network */
+  const tf_group_place *place; /* [n_tensors] */
+  const char *key;             /* [key_size] bytes; equal for groups that differ only in names */
   size_t key_size;
 } tf_group;
 
@@ -35,9 +43,11 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  const char *isa; /* instruction set of the CPU kernels that the plan is for: each group gets the mapping whose kernel
-                      is estimated fastest, as in tf_planner_run; NULL: the mapping of least cost by the model */
-  const char *dtype; /* of these kernels' data (emit.h); NULL: f32 */
+  const char *isa;    /* instruction set of the kernels that the plan is for: each group gets the mapping whose kernel
+                         is estimated fastest, as in tf_planner_run; NULL, and no target: the mapping of least cost by the
+                         model */
+  const char *target; /* of these kernels, one that can TF_EMIT_NETWORKS; NULL: cpu */
+  const char *dtype;  /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its fastest kernel, where
    * that has been measured), and the choices that were made for its kernel; the plan owns it.  NULL: none is known, or,
    * with an error in d, the plan fails.  Asked for each distinct group once the network is cut.  NULL: nothing is known
@@ -67,6 +77,8 @@ typedef struct {
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost memory. */
 typedef struct {
   tf_objective objective;
+  /* Of the kernels that it is for, where these are not for this computer's processors; "": of none, or not said. */
+  char target[16], isa[16], dtype[8];
   int n, n_distinct;
   int n_known;          /* distinct groups whose mapping was known */
   tf_net_group *groups; /* [n] */
@@ -136,6 +148,12 @@ TF_API void tf_net_memory_free(tf_net_memory *m);
  * float32 (others: E_NAME).  NULL with errors in d. */
 TF_API tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
                                    const tf_emit_options *o, tf_diags *d);
+/* The same for any target that can TF_EMIT_NETWORKS (NULL: cpu).  cuda: network.cu in the place of network.c, kernels
+ * g1.cu, .., network_device.h with entries for arrays on the device, emulate.hpp; dtype f16 and tf32, too. */
+/* Whether networks are emitted for the target in that type of data (TF_DTYPES; NULL: f32); if not, an error in d. */
+TF_API bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d);
+TF_API tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
+                               const tf_emit_options *o, tf_diags *d);
 
 #ifdef __cplusplus
 }

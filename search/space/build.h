@@ -20,6 +20,14 @@ static inline int tf_slot_of(const tf_facts *f, int o, int dim) {
 /* The instances of memory or units that the spatial loops of Tile n can fill along an axis. */
 int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis);
 
+/* The unit that runs op o: the first in the file that can and stands at or below every Tile above the op; -1: none. */
+int tf_space_unit(const tf_facts *f, int o);
+/* beside.c: the instances along the axis of decision d that its branch should take where other branches, which run at
+ * once, need some of the same. */
+int32_t tf_space_share(const tf_facts *f, const tf_decision *d);
+/* beside.c: makes counts that no mesh has room for smaller, where branches run at once. */
+void tf_trips_make_room(const tf_trips *t, int32_t *row);
+
 /* Fills the `infer` of decision i with the lengths that are inferred on entering scope s. */
 void tf_space_infer(tf_space_build *b, int s, int i);
 extern const tf_space_kind tf_trips_kind;

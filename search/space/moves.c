@@ -3,17 +3,27 @@
 
 static const tf_trips *trips_of(const tf_space *s) { return (const tf_trips *)s; }
 
+/* The greatest choice that leaves branches beside this one their share of the mesh. */
+static int32_t fill_share(const tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
+  int64_t used = 1;
+  for (int k = 0; k < d->n_before; k++)
+    used *= t->space.chosen[d->before[k]];
+  while (n > 1 && used * domain[n - 1] > d->share)
+    n--;
+  return domain[n - 1];
+}
+
 /* Without further knowledge: mostly fill the mesh, and make tiles as large as fits (the domain begins with the least
  * count whose tiles fit). */
 int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot) {
   const tf_decision *d = &trips_of(s)->at[i];
-  if (d->axis != TF_TEMPORAL && lot & 3) return domain[n - 1];
+  if (d->axis != TF_TEMPORAL && lot & 15) return fill_share(trips_of(s), d, domain, n);
   if (d->axis == TF_TEMPORAL && lot & 1) return domain[0];
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
 /* The most that a move takes out of a count that it does not divide. */
-enum { SMALL = 16 };
+enum { SMALL = 16, FILL_ONE_IN = 3 };
 
 static bool one_tile(const tf_decision *a, const tf_decision *b) {
   const uint64_t axis = UINT64_C(3) << 17;
@@ -35,6 +45,7 @@ void tf_trips_complete(const tf_space *s, int32_t *row) {
       row[j] /= f;
     }
   }
+  tf_trips_make_room(trips_of(s), row);
 }
 
 /* A random loop over the same dim that divides one of the lengths of loop i; -1: none was found in a few tries. */
@@ -87,10 +98,38 @@ static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f, 
       if (b != j && at[a].op == at[b].op) shift(row, a, b, f, rounds);
 }
 
+/* Instances of its branch's share that a spatial loop could take besides. */
+static int32_t idle_of(const tf_trips *t, const int32_t *row, int i) {
+  const tf_decision *d = &t->at[i];
+  int64_t used = row[i];
+  for (int k = 0; k < d->n_before; k++)
+    used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
+  return used > 0 ? (int32_t)(d->share / used) : 1;
+}
+
+/* Spreads more of a temporal loop over instances that are idle; false: none was found in a few tries. */
+static bool fill_idle(const tf_trips *t, tf_rng *rng, int32_t *row) {
+  for (int tries = 0; tries < 24; tries++) {
+    const int i = (int)tf_rng_below(rng, (uint32_t)t->space.n);
+    const tf_decision *d = &t->at[i];
+    const int32_t idle = d->axis == TF_TEMPORAL || d->trip || row[i] < 1 ? 1 : idle_of(t, row, i);
+    const int j = idle > 1 ? partner_of(t, rng, i) : -1;
+    if (j < 0 || t->at[j].axis != TF_TEMPORAL || row[j] < 2) continue;
+    int32_t f = idle < row[j] ? idle : row[j];
+    while (f > 2 && row[j] % f)
+      f--;
+    shift(row, j, i, f, true);
+    if (tf_rng_below(rng, 2)) shift_kin(t, row, j, i, f, true);
+    return true;
+  }
+  return false;
+}
+
 /* Moves a factor from one loop to another of the same dim; the ranges of producers follow. */
 void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
   const tf_trips *t = trips_of(s);
   (void)order;
+  if (!tf_rng_below(rng, FILL_ONE_IN) && fill_idle(t, rng, row)) return;
   for (int tries = 0; tries < 24; tries++) {
     int i = (int)tf_rng_below(rng, (uint32_t)t->space.n), j;
     if (row[i] < 2 || t->at[i].trip || (j = partner_of(t, rng, i)) < 0) continue;

@@ -22,18 +22,24 @@ static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false}
                                  {TF_SHAR, false, false}, {TF_PIPE, false, false}, {TF_SHAR, false, true}};
 enum { MANNERS = sizeof manners / sizeof manners[0] };
 
+static void take_manner(const tf_shapes *s, int o, const manner *how, int32_t *genes) {
+  const tf_column *c = &s->columns[o];
+  for (int l = 0; l <= s->arch->n_memories; l++) {
+    genes[c->kind + l] = (int32_t)how->kind;
+    genes[c->stream + l] = how->stream;
+    genes[c->run + l] = how->run && s->size[c->run + l] > 1;
+  }
+}
+
 /* Genes that fuse everything down to `depth` memories (0: nothing), all in one manner.  keep: outputs stay one memory
  * further in. */
 static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, int32_t *genes) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
     genes[c->level] = (int32_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
-    for (int l = 0; l <= s->arch->n_memories; l++) {
-      genes[c->kind + l] = (int32_t)how->kind;
+    take_manner(s, o, how, genes);
+    for (int l = 0; l <= s->arch->n_memories; l++)
       genes[c->keep + l] = keep && s->size[c->keep + l] > 1;
-      genes[c->stream + l] = how->stream;
-      genes[c->run + l] = how->run && s->size[c->run + l] > 1;
-    }
   }
 }
 
@@ -208,9 +214,18 @@ static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, in
   }
 }
 
+/* Runs what is fused in another manner: a step of one gene would break the scopes that belong together. */
+static void change_manner(const tf_shapes *s, tf_rng *rng, int32_t *genes) {
+  const manner *how = &manners[tf_rng_below(rng, MANNERS)];
+  for (int o = 0; o < s->wl->n_ops; o++)
+    take_manner(s, o, how, genes);
+}
+
 void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
-  uint32_t lot = s->given ? 9 : tf_rng_below(rng, 10);
-  if (lot < 2)
+  uint32_t lot = s->given ? 9 : tf_rng_below(rng, 11);
+  if (lot == 10)
+    change_manner(s, rng, genes);
+  else if (lot < 2)
     swap_two(s, rng, order, genes);
   else if (lot < 4)
     copy_tile(s, rng, order, genes);

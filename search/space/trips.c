@@ -13,33 +13,6 @@ static int32_t clamp32(int64_t v) { return v > NO_LIMIT ? NO_LIMIT : (int32_t)v;
 
 static int32_t mul32(int32_t a, int32_t b) { return clamp32((int64_t)a * b); }
 
-/* ---- meshes --------------------------------------------------------------------------- */
-/* The unit that runs op o: the first in the file that can and stands at or below every Tile above the op. */
-static int unit_of(const tf_facts *f, int o) {
-  int deepest = 0;
-  for (int n = f->tree->op_node[o]; n >= 0; n = f->tree->nodes[n].parent)
-    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest) deepest = f->tree->nodes[n].level;
-  for (int u = 0; u < f->arch->n_units; u++) {
-    const tf_unit *unit = &f->arch->units[u];
-    if (!(f->wl->ops[o].kinds & ~unit->kinds) && unit->below >= deepest) return u;
-  }
-  return -1;
-}
-
-int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis) {
-  int level = f->tree->nodes[n].level, a = axis == TF_SPATIAL_Y;
-  int64_t least = NO_LIMIT;
-  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
-    int u = unit_of(f, f->leaf_op[i]);
-    if (u < 0) continue;
-    const tf_unit *unit = &f->arch->units[u];
-    int64_t m =
-        unit->below <= level || level + 1 >= f->arch->n_memories ? unit->mesh[a] : f->arch->memories[level + 1].mesh[a];
-    if (m < least) least = m;
-  }
-  return clamp32(least);
-}
-
 /* ---- one decision --------------------------------------------------------------------- */
 static void *array(tf_space_build *b, size_t n, size_t size) {
   void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
@@ -106,9 +79,11 @@ static void add_loop(tf_space_build *b, int n, int k) {
   if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
   if (l->n_choices) fill_choices(b, d, l);
   fill_slots(b, d, n);
+  d->node = n;
   d->op = b->f->leaf_op[b->f->leaf_end[n] - 1];
+  d->share = l->axis == TF_TEMPORAL ? 0 : tf_space_share(b->f, d);
   d->key = key_of(b, n, d, d->op);
-  d->kin = key_of(b, n, d, unit_of(b->f, d->op) + 1);
+  d->kin = key_of(b, n, d, tf_space_unit(b->f, d->op) + 1);
   fill_before(b, t->space.n++);
 }
 

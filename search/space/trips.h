@@ -66,6 +66,8 @@ typedef struct {
   const int32_t *fixed_after; /* [n_slots] product of fixed loops still to come */
   const int32_t *room_after;  /* [n_slots] upper bound on the product of the open loops still to come */
   int32_t mesh;               /* spatial: instances along the axis */
+  int32_t share;              /* of these, what is its branch's where others run beside it: see beside.c; else mesh */
+  int node;                   /* its Tile */
   int n_before;               /* decisions above it that share this mesh */
   const int *before;
   int n_infer; /* lengths to be inferred before this decision */

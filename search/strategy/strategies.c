@@ -4,7 +4,7 @@
 #include "search/strategy/strategy.h"
 #include "tileflow/search.h"
 
-enum { PER_SHAPE = 48 };
+enum { PER_SHAPE = 10 };
 
 static const tf_strategy rows[] = {
     {"ga-mcts", "genes by a genetic algorithm, trip counts by Monte Carlo tree search", &tf_way_ga, &tf_way_mcts,

@@ -235,6 +235,51 @@ static void try_long_chain(void) {
   case_drop(&e);
 }
 
+/* ---- branches that run at once --------------------------------------------------------------------- */
+static test_case pipe_of(void) {
+  test_case e = {0};
+  case_read(&e, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+                "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 64, mesh: [32, 8]}\n"
+                "  compute:\n  - {name: u, ops: [mac], below: L}\n"
+                "workload:\n  name: w\n  dims: {m: 64, k: 32, l: 32, n: 96}\n  ops:\n  - S[m,l] += A[m,k] * B[k,l]\n"
+                "  - O[m,n] += S[m,l] * C[l,n]\n"
+                "mapping: |\n  D for m=?\n    B\n      Pipe\n"
+                "        B for m=? k=? spatial l=?@x m=?@y\n          L for l=?\n            op S\n"
+                "        B for m=? l=? spatial n=?@x m=?@y\n          L for n=?\n            op O\n");
+  return e;
+}
+
+/* Asks for the wishes to be completed, and says what became of those for the loops along x. */
+static void complete_x(tf_trips *t, int32_t first, int32_t second, int32_t x[2]) {
+  int32_t row[16], n = 0;
+  for (int i = 0; i < t->space.n; i++)
+    row[i] = t->at[i].axis == TF_SPATIAL_X ? (n++ ? second : first) : t->at[i].axis == TF_SPATIAL_Y ? 8 : 1;
+  t->space.kind->complete(&t->space, row);
+  n = 0;
+  for (int i = 0; i < t->space.n; i++)
+    if (t->at[i].axis == TF_SPATIAL_X) x[n++] = row[i];
+}
+
+/* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; wishes that fit stay. */
+static void try_shares(void) {
+  test_case e = pipe_of();
+  tf_trips *t = e.tree ? tf_trips_new(e.tree, e.d) : NULL;
+  int32_t x[2];
+  if (!CHECK(t && t->space.n < 16)) return;
+  for (int i = 0; i < t->space.n; i++) {
+    const tf_decision *d = &t->at[i];
+    const bool first = e.tree->workload->tensors[e.tree->workload->ops[d->op].out].n_consumers > 0;
+    if (d->axis == TF_SPATIAL_X) CHECK_I64(d->share, first ? 8 : 24);
+    if (d->axis == TF_SPATIAL_Y) CHECK_I64(d->share, 8);
+  }
+  complete_x(t, 32, 32, x);
+  CHECK(x[0] == 8 && x[1] == 24);
+  complete_x(t, 20, 12, x);
+  CHECK(x[0] == 20 && x[1] == 12);
+  tf_trips_free(t);
+  case_drop(&e);
+}
+
 /* test_space [CASES [FIRST SEED]] */
 int main(int argc, char **argv) {
   bool show = argc > 1;
@@ -247,5 +292,6 @@ int main(int argc, char **argv) {
   try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 10, show);
   try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 10, show);
   try_long_chain();
+  try_shares();
   return check_report();
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codegen/target/cuda/box/box.h"
 #include "codegen/target/cuda/pass/pass.h"
 
 static const low_pass passes[] = {
@@ -32,13 +33,22 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return machine_of(o, &machine, d) ? cu_cycles(tree, &tf_target_opencl.lower, &machine, d) : -1;
 }
 
+/* Products of windows are for tensor cores in boxes; those of the plain units are searched. */
+static tf_tree *form(const tf_arch *arch, const tf_workload *wl, int k) {
+  bool windows = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++)
+      windows |= cu_box_is_window(wl, &wl->ops[o].reads[i]);
+  return windows ? NULL : cu_form(arch, wl, k);
+}
+
 const tf_target tf_target_opencl = {
     .name = "opencl",
     .what = "OpenCL C: CUDA's kernels in float32, for any device",
     .lower = {.platform = &low_cuda_platform, .depth = 1, .close_by = low_cuda_close_by, .passes = passes},
     .machine = machine_of,
     .print = cl_print,
-    .form = cu_form,
+    .form = form,
     .cycles = cycles_of,
     .whole = true,
     .run = ir_run,

@@ -29,8 +29,13 @@ has() {
   n=$(cd "$work/smoke" && grep -l "$2" $1/kernel.cu 2>/dev/null | wc -l)
   [ "$n" -ge "$3" ] || fail "of $1 $n have $2, not $3"
 }
-[ "$(wc -l <"$work/smoke.tsv")" = 36 ] || fail "36 small cases"
-has 'smoke-*' setmaxnreg 24
+[ "$(wc -l <"$work/smoke.tsv")" = 44 ] || fail "44 small cases"
+has 'smoke-*' setmaxnreg 28
+has 'smoke-conv-*' setmaxnreg 4
+has 'smoke-conv-*' START_CLUSTERS.part 1
+has 'smoke-conv-*' blocks_begun 1
+has 'smoke-conv-*' 'store_box(&' 2
+has 'smoke-conv-*-sm90a' 'for (int64_t part_' 1
 has 'smoke-attention-*' setmaxnreg 8
 has 'smoke-f8-*' setmaxnreg 4
 has 'smoke-*' START_CLUSTERS.part 8
@@ -38,12 +43,13 @@ has 'smoke-product-*' blocks_begun 2
 
 python3 tests/kernels/cuda/bench_test.py || failed=1
 
-# tiny NAME KIND DTYPE DIMS OP...
+# tiny NAME KIND DTYPE DIMS OP...; pads: what inputs may be read outside of
+pads=''
 tiny() {
   name=$1 kind=$2 dtype=$3 dims=$4
   shift 4
   {
-    printf 'workload:\n  name: tiny\n  dims: {%s}\n  ops:\n' "$dims"
+    printf 'workload:\n  name: tiny\n  dims: {%s}\n  tensors: {%s}\n  ops:\n' "$dims" "$pads"
     for op; do echo "  - \"$op\""; done
   } >"$work/tiny/$name.yaml"
   isa=
@@ -74,7 +80,16 @@ IFS=';'
 unset IFS
 tiny linear-gelu linear-gelu bf16 "$square" "H[m,n] += X[m,k] * W[k,n]" "Y[m,n] = gelu(H[m,n] + B[n])"
 tiny two-products two-products bf16 "m: 64, k: 32, l: 64, n: 32" "H[m,l] += X[m,k] * W1[k,l]" "G[m,l] = gelu(H[m,l])" "Y[m,n] += G[m,l] * W2[l,n]"
+pads='I: {pad: [0, 1, 1, 0], shape: [2, 16, 16, 32]}'
+tiny conv-sm90a conv-s2-p1-d1 bf16 "n: 2, p: 8, q: 8, k: 32, c: 32, r: 3, s: 3" "O[n,p,q,k] += I[n,p*2+r-1,q*2+s-1,c] * W[k,r,s,c]"
+tiny residual conv-residual bf16 "n: 2, p: 16, q: 16, k: 16, c: 32, r: 3, s: 3" "O[n,p,q,k] += I[n,p+r-1,q+s-1,c] * W[k,r,s,c]" \
+  "B[n,p,q,k] = O[n,p,q,k] * S[k] + T[k]" "A[n,p,q,k] = B[n,p,q,k] + R[n,p,q,k]" "Y[n,p,q,k] = relu(A[n,p,q,k])"
+pads='I: {pad: [0, 2, 0, 0], shape: [2, 40, 2, 16]}'
+tiny conv-grouped conv-grouped-s1-p2-d2 bf16 "n: 2, p: 40, g: 2, k: 24, c: 16, r: 3" "O[n,p,g,k] += I[n,p+r*2-2,g,c] * W[g,k,r,c]"
+pads='I: {pad: [0, 0, 0, 0, 0], shape: [2, 5, 6, 7, 16]}'
+tiny conv-3d conv-s2-p0-d1 f16 "n: 2, t: 3, p: 3, q: 4, k: 24, c: 16" "O[n,t,p,q,k] += I[n,t*2,p*2,q*2,c] * W[k,c]"
+pads=''
 python3 bench/cuda/run.py --emulate "$work/tiny" 2>"$work/said" || { cat "$work/said"; fail "small cases beside PyTorch"; }
-[ "$(grep -c ',tileflow,ok,' "$work/tiny/results.csv")" = 11 ] || { cat "$work/said"; fail "eleven small kernels are right"; }
+[ "$(grep -c ',tileflow,ok,' "$work/tiny/results.csv")" = 15 ] || { cat "$work/said"; fail "fifteen small kernels are right"; }
 python3 bench/cuda/report.py "$work/tiny" >/dev/null || fail "the report"
 exit $failed

@@ -62,12 +62,14 @@ def reports():
     rows += [row(f"ranked-gemm-bf16-{i}-1", "tileflow", seconds=str(s), predicted=str(p)) for i, (s, p) in enumerate(((1, 2), (2, 1), (3, 3), (4, 4)))]
     rows += [row(f"chain-g{i}", "ncu", dram=str(2 * i + 1)) for i in (1, 2, 3)] + [row(f"chain-g{i}", "tileflow", dram_expected=str(i)) for i in (1, 2, 3)]
     rows += [row("chain-g1-bf16", "tileflow", seconds="4"), row("chain-g1-bf16", "again", seconds="1"), row("chain-g1-bf16", "triton", seconds="2")]
+    rows += [row("conv-3x3-64-56-sm90a", "tileflow", seconds="2", gflops="300000"), row("conv-3x3-64-56-sm90a", "torch", seconds="1.9")]
     t = report.Table(rows)
-    for part in (report.products, report.attentions, report.layers, report.thesis, report.ranks, report.model):
+    for part in (report.products, report.attentions, report.layers, report.convs, report.thesis, report.ranks, report.model):
         part(t)
     said = {line[1]: line for line in report.answers}
     check(said["gemm-8192-bf16: TFLOP/s"][2:] == (">= 450", "460", "met"), "a rate")
     check(said["gemm-8192-bf16: share of torch"][3] == "0.75", "a share")
+    check(said["conv-3x3-64-56-sm90a: share of torch"][2:] == (">= 0.9", "0.95", "met"), "a convolution beside cuDNN")
     check(said["Spearman of 4 mappings, gemm bf16"][3:] == ("0.8", "met"), "Spearman")
     check(said["first choice of them over the best, gemm bf16"][3:] == ("2", "NOT MET"), "a first choice")
     check(said["R2 of DRAM bytes, 3 kernels"][3:] == ("1", "met"), "R2")
@@ -76,8 +78,14 @@ def reports():
     check(said["share of 1 kernels with registers within 10 %"][4] == "met", "registers")
 
 
+def orders():
+    cases = [run.Case("", name, "", "1") for name in ("gemm-1", "conv-2", "gemm-3", "conv-1", "copy")]
+    check([c.name for c in run.asked(cases, ["conv-*", "gemm-3", "gemm-*"])] == ["conv-2", "conv-1", "gemm-3", "gemm-1"], "cases in the order of patterns")
+
+
 with tempfile.TemporaryDirectory() as folder:
     races(pathlib.Path(folder))
 reports()
+orders()
 check(run.bytes_of('==PROF== x\n"0","dram__bytes.sum","byte","1,024"\n"1","dram__bytes.sum","byte","1"\n"1","lts__t_bytes.sum","byte","7"\n') == {"dram": 1025.0, "l2": 7.0}, "the profiler's table")
 sys.exit(failed)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which kernels the target plans for `--isa sm_90a` where no mapping is given: products, chains and attention of some size are warpgroups'
-# on h100 and h200, and large products and attention without a mask, of width 128, have clusters.  Decoding, whose single query fills no warpgroup, stays with mma.sync, in parts.
+# on h100 and h200, and so are convolutions; large products and attention without a mask, of width 128, have clusters.  Decoding, whose single query fills no warpgroup, stays with mma.sync, in parts.
 # usage: choice.sh TILEFLOW
 tileflow=$1 failed=0
 work=$(mktemp -d)
@@ -53,5 +53,23 @@ workload:
   - "H[m,h] = gelu(U[m,h])"
   - "Y[m,n] += H[m,h] * V[h,n]"
 Y
+# conv SIZE CHANNELS WINDOW STRIDE: a layer of ResNet-50, with what stands behind it
+conv() {
+  plan "conv-$3x$3-$2-$1" setmaxnreg <<Y
+workload:
+  name: conv
+  dims: {n: 32, p: $1, q: $1, k: $2, c: $2, r: $3, s: $3}
+  tensors: {I: {pad: [0, $(($3 / 2)), $(($3 / 2)), 0], shape: [32, $(($1 * $4)), $(($1 * $4)), $2]}}
+  ops:
+  - "O[n,p,q,k] += I[n,p*$4+r-$(($3 / 2)),q*$4+s-$(($3 / 2)),c] * W[k,r,s,c]"
+  - "B[n,p,q,k] = O[n,p,q,k] * S[k] + T[k]"
+  - "Y[n,p,q,k] = relu(B[n,p,q,k])"
+Y
+}
+conv 56 64 3 1
+conv 28 128 3 2
+conv 14 256 3 1
+conv 7 512 3 1
+conv 28 256 1 2
 plan decode 'for (int64_t slot_' <workloads/models/attention-decode.yaml
 [ $failed = 0 ]

@@ -1,7 +1,8 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
-# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain or attention: that one.
+# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, attention or conv: that
+# one.
 # The kind is drawn by itself (lot): a remainder of the seed would always meet the same type where callers go through types in turn.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
@@ -69,6 +70,46 @@ function attention() {
   out(in_ "  SMEM for m=" r " n=" n " l=" w "\n" in_ "    op O")
 }
 
+# Rows of a block along `dims` dims behind the batch, `images` of which a block has: so many for warpgroups, half of the time all of them in
+# halves that are boxes; else few.
+function sides(dims, images) {
+  whole = groups && draw(2); left = int((whole ? 128 : groups ? 34 + draw(95) : 2 + draw(60)) / images)
+  for (i = 1; i <= dims; i++) {
+    side[i] = i == dims ? left : whole ? 2 ^ draw(4) : 1 + draw(dims == 2 ? 10 : 4)
+    if (side[i] > left) side[i] = left
+    if (side[i] < 1) side[i] = 1
+    left = int(left / side[i])
+  }
+}
+
+# Of one to three dims, each with a stride, a dilation, a window and a padding of its own; channels last or first, sometimes in groups.
+function conv() {
+  dims = draw(2) ? 2 : 1 + draw(3); last = groups || draw(2); g = draw(4) ? 1 : 2 + draw(2); split("p q o", point, " ")
+  k = size(2, 40); c = draw(4) ? size(2, 40) : 65 + draw(70); tk = 1 + draw(2); images = 1 + draw(2); tn = 1 + draw(2)
+  if (groups) { k = tk * eights(6); c = eights(draw(4) ? 6 : 17) } else if (!draw(4)) c = 1 + draw(7)
+  tail = draw(3) == 0; parts = tail || draw(4) ? 1 : 2 + draw(2)
+  if (groups && parts > 1) c = 64 * (1 + draw(2)); c *= parts
+  sides(dims, images)
+  at = pts = win = pads = shape = ext = trips = box = ""
+  for (i = 1; i <= dims; i++) {
+    x = point[i]; r = 1 + draw(dims > 2 ? 2 : 3); st = 1 + draw(2); dil = 1 + draw(2); pad = draw(int((r - 1) * dil / 2) + 1)
+    t = 1 + draw(3 - (dims > 2)); e = t * side[i] - (draw(2) ? 0 : draw(side[i])); t = up(e, side[i]); side[i] = up(e, t)
+    at = at ", " x "*" st " + " x "r*" dil " - " pad; pts = pts "," x; win = win "," x "r"; pads = pads ", " pad
+    shape = shape ", " (e - 1) * st + (r - 1) * dil + 1 - 2 * pad + draw(st); ext = ext ", " x ": " e ", " x "r: " r
+    trips = trips " " x "=" t; box = box " " x "=" side[i] " " x "r=" r
+  }
+  n = tn * images - (tn > 1 ? draw(images) : 0); gr = g > 1 ? "g," : ""; gs = g > 1 ? ", " g : ""; gp = g > 1 ? ", 0" : ""
+  out("  dims: {n: " n ext (g > 1 ? ", g: " g : "") ", k: " k ", c: " c "}")
+  out("  tensors: {I: {pad: [0" (last ? pads gp ", 0" : gp ", 0" pads) "], shape: [" n (last ? shape gs ", " c : gs ", " c shape) "]}}\n  ops:")
+  o = last ? "[n" pts "," gr "k]" : "[n," gr "k" pts "]"
+  out("  - \"O" o " += I[n" (last ? at ", " gr "c]" : ", " gr "c" at "]") " * W[" (last ? gr "k" win ",c" : gr "k,c" win) "]\"")
+  if (tail) out("  - \"B" o " = O" o " * S[" gr "k] + V[" gr "k]\"\n  - \"A" o " = " (draw(2) ? "relu" : "gelu") "(B" o ")\"")
+  out("mapping: |\n  HBM for n=" up(n, images) trips (g > 1 ? " g=" g : "") " k=" tk (parts > 1 ? " spatial c=" parts "@x" : "") (tail ? "\n    Seq keep O@SMEM B@SMEM" : ""))
+  kk = up(k, tk); in_ = tail ? "  " : ""; row = box; gsub(/ [a-z]r=[0-9]*/, "", row)
+  out(in_ "    SMEM for n=" images box " k=" kk " c=" c / parts "\n" in_ "      op O")
+  if (tail) out("      SMEM for n=" images row " k=" kk "\n        op B\n      SMEM for n=" images row " k=" kk "\n        op A")
+}
+
 # 0 .. n - 1, squared and squared again, so that neighbouring seeds have nothing in common; below 2^26, so that squares are exact
 function lot(what, n) {
   v = (seed * 7919 + what * 104729 + 12345) % 67108859
@@ -79,8 +120,8 @@ function lot(what, n) {
 BEGIN {
   state = (seed * 7919 + 17) % 2147483648
   for (i = 0; i < 4; i++) draw(2)
-  split("product chain attention", kinds, " ")
-  if (kind == "") kind = kinds[1 + lot(1, 3)]
+  split("product chain attention conv", kinds, " ")
+  if (kind == "") kind = kinds[1 + lot(1, 4)]
   print "workload:\n  name: case" seed
-  if (kind == "product") product(); else if (kind == "chain") chain(); else attention()
+  if (kind == "product") product(); else if (kind == "chain") chain(); else if (kind == "conv") conv(); else attention()
 }

@@ -68,4 +68,22 @@ look causal arch-specs/h100.yaml workloads/models/causal.yaml --set heads=32
 for model in causal-grouped sliding-window attention-long; do
   look "$model" arch-specs/h100.yaml "workloads/models/$model.yaml"
 done
+# A convolution of 3 x 3, of boxes that leave blocks' last rows out.
+cat >"$work/convolution.yaml" <<'Y'
+workload:
+  name: convolution
+  dims: {n: 8, p: 56, q: 56, k: 64, c: 64, r: 3, s: 3}
+  tensors: {I: {pad: [0, 1, 1, 0]}}
+  ops:
+  - "C[n,p,q,k] += I[n,p+r-1,q+s-1,c] * W[k,r,s,c]"
+  - "O[n,p,q,k] = max(C[n,p,q,k] + b[k], 0)"
+mapping: |
+  HBM for n=8 p=8 q=4
+    Seq keep C@SMEM
+      SMEM for p=7 q=14 k=64 c=64 r=3 s=3
+        op C
+      SMEM for p=7 q=14 k=64
+        op O
+Y
+look convolution arch-specs/h100.yaml "$work/convolution.yaml"
 exit $failed

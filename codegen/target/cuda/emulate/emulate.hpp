@@ -31,7 +31,7 @@ enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
-static dim3 blockIdx, gridDim, blockDim, threadIdx;
+inline dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 namespace emulation {
 enum { LANES = 32, MOST_SHARED = 227 << 10, STACK = 64 << 10 };
@@ -68,7 +68,7 @@ struct cell {
   bool coming;                 /* a copy brings it that has not been waited for */
 };
 enum { SEVERAL = -1 };
-static size_t grain = 4; /* bytes of a cell: of the smallest element */
+inline size_t grain = 4; /* bytes of a cell: of the smallest element */
 /* What cudaMalloc gave: an argument of the kernel, once it has a name, or a workspace. */
 struct array {
   unsigned char *base;
@@ -78,21 +78,21 @@ struct array {
   int element; /* bytes */
   counters counted;
 };
-static array *arrays;
-static size_t n_arrays;
-static long long multiplied; /* of tensor cores */
-static counters of_shared; /* to_registers, from_registers */
-static cell *shared_cells;
-static uint32_t moment, block_began, launch_began;
-static fiber *fibers;
-static size_t n_fibers, n_threads; /* that there are; of the block */
-static ucontext_t outside;
-static size_t now;
-static unsigned char *shared;
-static size_t shared_bytes, shared_from; /* of all blocks that run side by side; where that at hand has its own */
-static void (*part)(void *arguments);
-static void *arguments;
-static uint64_t state;
+inline array *arrays;
+inline size_t n_arrays;
+inline long long multiplied; /* of tensor cores */
+inline counters of_shared; /* to_registers, from_registers */
+inline cell *shared_cells;
+inline uint32_t moment, block_began, launch_began;
+inline fiber *fibers;
+inline size_t n_fibers, n_threads; /* that there are; of the block */
+inline ucontext_t outside;
+inline size_t now;
+inline unsigned char *shared;
+inline size_t shared_bytes, shared_from; /* of all blocks that run side by side; where that at hand has its own */
+inline void (*part)(void *arguments);
+inline void *arguments;
+inline uint64_t state;
 /* Who else says how a block's threads take turns, and what touches of shared memory mean (hopper.hpp); NULL: the below. */
 struct roles {
   void (*begin)(size_t threads);
@@ -102,7 +102,7 @@ struct roles {
   size_t members; /* blocks that run side by side, with shared memory one behind the other; 0: one */
   void (*turn)(size_t thread);
 };
-static roles other_turns;
+inline roles other_turns;
 
 static inline unsigned draw(unsigned n) {
   if (!state) {

@@ -23,7 +23,7 @@ struct tensor_map {
   unsigned char *base;
   int rank, element;
   int64_t extent[5], step[5];
-  int box[5];
+  int box[5], each[5]; /* elements that are taken along each rank, and from one to the next */
 };
 
 namespace emulation {
@@ -237,7 +237,7 @@ template <class F> static inline void rows_of(const box &b, F each) {
     int64_t at = b.at[0] * m.element;
     bool there = b.at[0] >= 0;
     for (int r = 1; r < m.rank; r++) {
-      const int64_t x = b.at[r] + (int64_t)(rest % (size_t)m.box[r]);
+      const int64_t x = b.at[r] + (int64_t)(rest % (size_t)m.box[r]) * m.each[r];
       rest /= (size_t)m.box[r];
       there = there && x >= 0 && x < m.extent[r];
       at += x * m.step[r];
@@ -896,16 +896,21 @@ template <int n> static inline void registers_fewer() { emulation::want_register
 template <int n> static inline void registers_more() { emulation::want_registers(n, true); }
 
 /* As the driver does: false where it would refuse. */
+/* Of a box in steps the driver is told all that it spans, and takes one element of each step, the last one, too, where
+ * that is cut short; along the first rank there are no steps. */
 static inline bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,
-                            const int64_t *step, const int *box) {
+                            const int64_t *step, const int *box, const int *each = NULL) {
   emulation::data_type = type;
   const int bytes = emulation::element_bytes();
-  bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * bytes <= 128;
+  bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * bytes <= 128 && box[0] * bytes % 16 == 0;
   *m = tensor_map();
   m->element = bytes;
   m->base = (unsigned char *)(uintptr_t)base, m->rank = rank;
   for (int r = 0; r < rank; r++) {
-    m->extent[r] = extent[r], m->box[r] = box[r], m->step[r] = r ? step[r] * bytes : bytes;
+    m->each[r] = each && r ? each[r] : 1;
+    if (m->each[r] < 1 || m->each[r] > 8) return false;
+    m->extent[r] = extent[r], m->step[r] = r ? step[r] * bytes : bytes;
+    m->box[r] = (box[r] + m->each[r] - 1) / m->each[r];
     ok = ok && extent[r] > 0 && extent[r] <= INT64_C(1) << 32 && box[r] > 0 && box[r] <= 256;
     ok = ok && (!r || (m->step[r] % 16 == 0 && m->step[r] > 0 && m->step[r] < INT64_C(1) << 40));
   }

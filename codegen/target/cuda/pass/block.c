@@ -1,4 +1,5 @@
 /* What variables are in one block, and what blocks that run at a time bring from the outermost memory. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,4 +97,53 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
   }
   free(key);
   free(own);
+}
+
+/* ---- what one brings --------------------------------------------------------------------------------------- */
+
+static bool is_along(const ir_stack *t, int rank) {
+  bool is = false;
+  for (int i = 0; t && i < t->n; i++)
+    is |= t->at[i] == rank;
+  return is;
+}
+
+int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  int64_t words = (to->stack ? ir_stack_rows(to->stack) : 1) * (to->across ? ir_stack_rows(to->across) : 1);
+  for (int r = 0; r < to->rank; r++)
+    if (!is_along(to->stack, r) && !is_along(to->across, r)) words *= s->range[r].most;
+  return words;
+}
+
+/* Values in the first and in the last step of all loops. */
+typedef struct {
+  const ir_program *p;
+  cu_values first, last;
+  int n, room;
+  double *words; /* [room] */
+} spans;
+
+/* What lies between a copy's first tile and its last. */
+static double spanned(const spans *t, const ir_stmt *s) {
+  double words = 1;
+  for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
+    words *= (double)(s->range[r].most + cu_value(&t->last, s->range[r].lo) - cu_value(&t->first, s->range[r].lo));
+  return words;
+}
+
+static void find_spans(spans *t, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_LET) cu_let(&t->first, s), cu_let(&t->last, s);
+    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) cu_set(&t->last, s->loop.var, s->loop.trip - 1);
+    if (s->kind == IR_COPY && t->n < t->room)
+      t->words[t->n++] = t->p->buffers[s->copy.to].stack ? spanned(t, s) : INFINITY;
+    find_spans(t, &s->body);
+  }
+}
+
+void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words) {
+  spans t = {.p = p, .room = copies, .words = words};
+  find_spans(&t, &part->body);
 }

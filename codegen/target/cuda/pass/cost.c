@@ -25,6 +25,9 @@ static const double margin = 1.10;
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
+/* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart, and of a
+ * window's places and channels (counted in what nvcc 13.0 makes of them). */
+static const double copy_apart = 15, copy_place = 42;
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
 static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
@@ -61,9 +64,9 @@ static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static double points_of(const block *b, const ir_stmt *s) {
-  double n = 1;
+  double n = s->stack ? (double)s->stack->count : 1;
   for (int k = 0; k < ir_n_ranges(b->p, s); k++)
-    n *= (double)s->range[k].most;
+    if (!ir_is_stacked(s, k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -73,7 +76,7 @@ static void product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_of(b->p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
-  const double m = (double)out->extent[out->rows], n = (double)out->extent[out->columns],
+  const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
                k = (double)up(s->range[f->k].most, mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
@@ -160,15 +163,25 @@ static void merge(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
+/* A tile element by element; of a window's places one piece of a thread's waits for those before. */
+static void put_together(block *b, const ir_buffer *to) {
+  const double elements = b->times * (double)(ir_matrix_rows(to) * ir_matrix_columns(to));
+  const double all = elements * (to->across ? copy_place : copy_apart), each = CU_WARPS * CU_LANES;
+  b->plain += all / b->mp->plain;
+  b->issued += all / each;
+  if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  double bytes = (double)ir_bytes(to->type);
-  for (int r = 0; r < to->rank; r++)
-    bytes *= (double)s->range[r].most;
+  const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
+  if (to->across || (to->stack && to->columns < to->rank - 1))
+    put_together(b, to);
+  else
+    b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
@@ -370,14 +383,17 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
   }
 }
 
-/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together. */
+/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave bring together, and
+ * those of a window's steps that the block has brought before. */
 static double of_copies(const block *b, const ir_stmt *s, double wave) {
-  double of[MOST_COPIES], bytes = 0;
+  double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK, apart = many && b->n_copies <= MOST_COPIES;
   const double blocks = many ? (double)s->loop.trip : 1;
   if (apart) cu_shared_tiles(b->p, s, (int64_t)(wave < blocks ? wave : blocks), b->n_copies, of);
-  for (int c = 0; c < b->n_copies && c < MOST_COPIES; c++)
-    bytes += b->copy_bytes[c] * (apart ? of[c] : blocks);
+  const int n = b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES;
+  cu_spanned(b->p, s, n, words);
+  for (int c = 0; c < n; c++)
+    bytes += fmin(b->copy_bytes[c], words[c] * ir_bytes(b->p->machine.data)) * (apart ? of[c] : blocks);
   return bytes;
 }
 

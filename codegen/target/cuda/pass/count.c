@@ -10,8 +10,15 @@ bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
   if (!b->matrix || b->role != IR_COPIED) return false;
+  if (b->across) return true;
   if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
   return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
+}
+
+int64_t cu_sum_length(const ir_program *p, const ir_stmt *s) {
+  const cu_matrices *f = cu_of(s)->fragments;
+  const ir_stack *across = s->nest.from ? p->buffers[s->nest.from[f->b]].across : NULL;
+  return across ? ir_stack_rows(across) : s->range[f->k].most;
 }
 
 /* An operand that is neither in fragments nor brought by ldmatrix. */
@@ -23,7 +30,7 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   enum { MANY = 8, SOME = 4 };
   const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
-  const int64_t all = up(s->range[f->k].most, mma->kernel.k_round);
+  const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
   if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
   const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
@@ -34,9 +41,9 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
-  const int64_t rows = out->extent[out->rows] / CU_FRAGMENT_SIDE,
-                columns = out->extent[out->columns] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
-                steps = at_a_time + up(s->range[f->k].most, mma->kernel.k_round) % at_a_time; /* what is left: apart */
+  const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
+                at_a_time = cu_steps_at_a_time(p, s),
+                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
@@ -75,7 +82,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  const bool twice = cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
+  const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * (twice ? 2 : 1);
 }
 

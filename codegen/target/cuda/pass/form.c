@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/target/cuda/box/box.h"
 #include "codegen/target/cuda/pass/pass.h"
 #include "model/tree/build.h"
 
@@ -11,17 +12,29 @@
  * time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
-/* Rows and columns of a block, keys of a step.  Where walking a mapping takes long, no more than the first few are
- * tried.  Rows of three warpgroups (192) are for some groups alone (may_have). */
+/* Rows and columns of a block, keys of a step; box: rows are points of several dims together.  Where walking a mapping
+ * takes long, no more than the first few are tried.  Rows of three warpgroups (192) are for some groups alone
+ * (may_have). */
 typedef struct {
   int64_t rows, columns, keys;
+  bool box;
 } size;
 static const size sizes[] = {
-    {128, 128, 128}, {192, 128, 128}, {128, 128, 64}, {192, 128, 64}, {128, 256, 64},
-    {64, 128, 64},   {64, 64, 64},    {128, 64, 64},  {32, 64, 32},   {32, 128, 32},
-    {16, 64, 64},    {16, 32, 32},    {64, 256, 64},  {64, 32, 32},   {128, 32, 32},
+    {.rows = 128, .columns = 128, .keys = 128}, {.rows = 192, .columns = 128, .keys = 128},
+    {.rows = 128, .columns = 128, .keys = 64},  {.rows = 192, .columns = 128, .keys = 64},
+    {.rows = 128, .columns = 256, .keys = 64},  {.rows = 64, .columns = 128, .keys = 64},
+    {.rows = 64, .columns = 64, .keys = 64},    {.rows = 128, .columns = 64, .keys = 64},
+    {.rows = 32, .columns = 64, .keys = 32},    {.rows = 32, .columns = 128, .keys = 32},
+    {.rows = 16, .columns = 64, .keys = 64},    {.rows = 16, .columns = 32, .keys = 32},
+    {.rows = 64, .columns = 256, .keys = 64},   {.rows = 64, .columns = 32, .keys = 32},
+    {.rows = 128, .columns = 32, .keys = 32},
 };
-enum { N_SIZES = sizeof sizes / sizeof *sizes };
+enum { N_SIZES = sizeof sizes / sizeof *sizes, N_FORMS = 2 * N_SIZES };
+static size size_at(int i) {
+  size s = sizes[i % N_SIZES];
+  s.box = i >= N_SIZES;
+  return s;
+}
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
  * many at most; pieces of SUM, or steps of keys, that each has at least. */
 static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
@@ -36,24 +49,13 @@ typedef struct {
   int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
   int64_t *block;         /* [dims] of the group at hand: how much of it a block has; 0: all of it */
   int row, column, keys;  /* its dims; -1: none */
+  bool windows;           /* some op reads windows */
   tf_build *out;
 } former;
 
 static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
 
 /* ---- what there is --------------------------------------------------------------------------------------- */
-
-/* Whether all indices are dims alone: then blocks need no more than what bears their dims' names. */
-static bool is_plain(const tf_workload *wl) {
-  bool plain = true;
-  for (int o = 0; o < wl->n_ops; o++)
-    for (int i = 0; i < wl->ops[o].n_reads; i++)
-      for (int r = 0; r < wl->tensors[wl->ops[o].reads[i].tensor].rank; r++) {
-        const tf_index *ix = &wl->ops[o].reads[i].index[r];
-        plain &= ix->n_terms == 0 || (cu_alone(ix) >= 0 && ix->terms[0].coef == 1);
-      }
-  return plain;
-}
 
 static bool has_output(const tf_op *op, int dim) {
   bool has = false;
@@ -62,17 +64,20 @@ static bool has_output(const tf_op *op, int dim) {
   return has;
 }
 
-static bool reads_dim(const former *f, const tf_ref *ref, int dim) {
+static bool reads_dim(const former *f, const tf_ref *ref, int dim) { return cu_box_moves(f->wl, ref, dim); }
+
+/* Whether the op reads a window of something; made: of what another op makes. */
+static bool has_window(const former *f, const tf_op *op, bool made) {
   bool any = false;
-  for (int r = 0; r < f->wl->tensors[ref->tensor].rank; r++)
-    any |= ref->index[r].n_terms && ref->index[r].terms[0].dim == dim;
+  for (int i = 0; i < op->n_reads; i++)
+    any |= (!made || f->wl->tensors[op->reads[i].tensor].producer >= 0) && cu_box_is_window(f->wl, &op->reads[i]);
   return any;
 }
 
 /* The longest of the op's outer dims that is the one operand's alone; -1: none. */
 static int longest_of(const former *f, const tf_op *op, int read) {
   int best = -1;
-  for (int k = 0; k < op->n_out_dims; k++) {
+  for (int k = 0; op->n_reads == 2 && k < op->n_out_dims; k++) {
     const int64_t n = f->wl->dims[op->dims[k]].extent;
     const bool is = reads_dim(f, &op->reads[read], op->dims[k]) && !reads_dim(f, &op->reads[1 - read], op->dims[k]);
     if (is && n > 1 && (best < 0 || n > f->wl->dims[op->dims[best]].extent)) best = k;
@@ -80,9 +85,10 @@ static int longest_of(const former *f, const tf_op *op, int read) {
   return best < 0 ? -1 : op->dims[best];
 }
 
-/* A product with rows or columns. */
+/* A product with rows or columns; of windows, with both. */
 static bool is_matrix(const former *f, const tf_op *op) {
-  return low_is_product(op) && (longest_of(f, op, 0) >= 0 || longest_of(f, op, 1) >= 0);
+  const bool row = longest_of(f, op, 0) >= 0, column = longest_of(f, op, 1) >= 0;
+  return low_is_product(op) && (has_window(f, op, false) ? row && column : row || column);
 }
 
 /* The op that makes the tensor stands in the group. */
@@ -111,10 +117,26 @@ static int ops_of(const former *f, int group) {
 
 /* Whether every dim that blocks share out moves the read: no two blocks read the same of it. */
 static bool is_apart(const former *f, const tf_ref *ref) {
-  bool apart = f->wl->tensors[ref->tensor].producer < 0;
+  bool apart = f->wl->tensors[ref->tensor].producer < 0 && !cu_box_is_window(f->wl, ref);
   for (int d = 0; d < f->wl->n_dims; d++)
     apart &= !f->block[d] || f->block[d] >= f->wl->dims[d].extent || reads_dim(f, ref, d);
   return apart;
+}
+
+/* Words that an op makes, or (ref) reads, in one of count[d] steps of each dim. */
+static double words_of(const former *f, const tf_op *op, const tf_ref *ref, const int64_t *count) {
+  int64_t length[MOST_DIMS];
+  double words = 1;
+  for (int d = 0; d < f->wl->n_dims; d++)
+    length[d] = (f->wl->dims[d].extent + count[d] - 1) / count[d];
+  if (ref && cu_box_is_window(f->wl, ref)) {
+    for (int r = 0; r < f->wl->tensors[ref->tensor].rank; r++)
+      words *= (double)cu_box_span(&ref->index[r], f->wl->tensors[ref->tensor].extent[r], length);
+    return words;
+  }
+  for (int d = 0; d < f->wl->n_dims; d++)
+    if (ref ? reads_dim(f, ref, d) : has_output(op, d)) words *= (double)f->wl->dims[d].extent / (double)count[d];
+  return words;
 }
 
 /* Whether a memory outside of blocks holds what all blocks at a time touch, count[d] times as many of dim d in turn. */
@@ -125,11 +147,7 @@ static bool holds(const former *f, int group, const int64_t *count) {
     for (int k = -1; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
       const tf_op *op = op_at(f, i);
       const int z = k < 0 ? op->out : op->reads[k].tensor;
-      double each = done[z] ? 0 : 1;
-      for (int d = 0; d < f->wl->n_dims; d++)
-        if (k < 0 ? has_output(op, d) : reads_dim(f, &op->reads[k], d))
-          each *= (double)f->wl->dims[d].extent / (double)count[d];
-      words += is_inside(f, z, group) ? 0 : each;
+      if (!done[z] && !is_inside(f, z, group)) words += words_of(f, op, k < 0 ? NULL : &op->reads[k], count);
       done[z] = true;
     }
   free(done);
@@ -228,9 +246,52 @@ static int64_t rows_that_fit(const former *f, int group) {
   return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
 }
 
+/* The only product of the group, if its rows can be a box: all ops have their dims, and there is no stream. */
+static const tf_op *boxed_of(const former *f, int group, cu_box *b) {
+  const tf_op *op = NULL;
+  for (int i = 0; i < f->n; i++)
+    if (f->group[i] == group && is_matrix(f, op_at(f, i))) {
+      if (op) return NULL;
+      op = op_at(f, i);
+    }
+  if (!op || !cu_box_find(f->wl, op, b) || keys_of(f, group) >= 0) return NULL;
+  bool all = b->n > 1 || has_window(f, op, false);
+  for (int i = 0; i < f->n && all; i++)
+    for (int k = 0; f->group[i] == group && k < b->n; k++)
+      all &= has_output(op_at(f, i), b->dim[k]);
+  return all ? op : NULL;
+}
+
+static void find_box(former *f, const tf_op *op, cu_box *b) {
+  int longest = 0;
+  cu_box_fit(f->wl, op, f->size.rows, b);
+  for (int i = 0; i < b->n; i++) {
+    f->block[b->dim[i]] = b->side[i];
+    if (b->side[i] > b->side[longest]) longest = i;
+  }
+  f->row = b->dim[longest], f->column = b->column;
+  if (f->block[f->column]) f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
+  f->keys = -1;
+}
+
+/* Takes rows of a group without a product along all of an output's dims but the last, inner ones first: maps of images
+ * have few of the first alone.  How many there are along the longest, which is the row. */
+static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
+  int64_t longest = 1;
+  for (int k = op->n_out_dims - 2; k >= 0; k--) {
+    const int d = op->dims[k];
+    if (!f->block[d]) continue;
+    f->block[d] = even(f->wl->dims[d].extent, rows);
+    rows /= f->block[d];
+    if (f->block[d] > longest) longest = f->block[d], f->row = d;
+  }
+  return longest;
+}
+
 /* Sets how much a block has of each dim; false: its ops have none in common. */
 static bool find_blocks(former *f, int group) {
   bool any = false;
+  cu_box box;
   f->row = f->column = -1;
   for (int d = 0; d < f->wl->n_dims; d++) {
     bool all = true;
@@ -238,6 +299,11 @@ static bool find_blocks(former *f, int group) {
       all &= f->group[i] != group || has_output(op_at(f, i), d);
     f->block[d] = all;
     any |= all;
+  }
+  const tf_op *boxed = boxed_of(f, group, &box);
+  if (boxed && f->size.box) {
+    find_box(f, boxed, &box);
+    return any;
   }
   for (int i = f->n - 1; i >= 0; i--) /* the first product says which are rows */
     if (f->group[i] == group && is_matrix(f, op_at(f, i))) {
@@ -252,6 +318,7 @@ static bool find_blocks(former *f, int group) {
       f->row = op->dims[0], f->column = op->dims[op->n_out_dims - 1];
       const int64_t most = rows_that_fit(f, group);
       if (most < rows) rows = most;
+      if (f->windows) rows = fill_rows(f, op, rows);
     }
   if (f->row >= 0 && f->block[f->row])
     f->block[f->row] = rows > CU_GROUP_ROWS ? rows : even(f->wl->dims[f->row].extent, rows);
@@ -299,6 +366,15 @@ static int sum_of(const former *f, int group) {
   return ops_of(f, group) == 1 ? best : -1;
 }
 
+/* Steps of the group's only product over what it sums besides; at least 1, and no more than need be told apart. */
+static int64_t steps_beside(const former *f, int group, int sum) {
+  int64_t steps = 1;
+  for (int i = 0; i < f->n; i++)
+    for (int k = op_at(f, i)->n_out_dims; f->group[i] == group && k < op_at(f, i)->n_dims; k++)
+      if (op_at(f, i)->dims[k] != sum && steps < LEAST_PIECES) steps *= f->wl->dims[op_at(f, i)->dims[k]].extent;
+  return steps;
+}
+
 /* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by them. */
 static bool may_share(former *f, int group, size of, int64_t n) {
   const tf_memory *home = &f->arch->memories[f->home];
@@ -314,7 +390,9 @@ static bool may_share(former *f, int group, size of, int64_t n) {
       steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES && 2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
   if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES && !more;
   const int sum = sum_of(f, group);
-  return sum >= 0 && f->wl->dims[sum].extent % n == 0 && f->wl->dims[sum].extent / n >= LEAST_PIECES * SUM &&
+  if (sum < 0 || f->wl->dims[sum].extent % n != 0) return false;
+  const int64_t piece = f->wl->dims[sum].extent / n;
+  return piece >= SUM && piece * steps_beside(f, group, sum) >= LEAST_PIECES * SUM &&
          (n <= home->mesh[0] || n <= home->mesh[1]);
 }
 
@@ -496,12 +574,15 @@ static int first_behind(const former *f) {
 }
 
 /* The ops in groups: a product that is not the first op begins one if its bit says so, and so does what reduces behind
- * the last.  The number of these. */
+ * the last; what reads a window of what another op makes always does.  The number of bits. */
 static int cut(former *f, unsigned cuts) {
   const int behind = first_behind(f);
   int n = 0, group = 0;
   for (int i = 0; i < f->n; i++) {
-    if (i && n < MOST_CUTS && (i == behind || is_matrix(f, op_at(f, i)))) group += (cuts >> n++ & 1) != 0;
+    if (i && has_window(f, op_at(f, i), true))
+      group++;
+    else if (i && n < MOST_CUTS && (i == behind || is_matrix(f, op_at(f, i))))
+      group += (cuts >> n++ & 1) != 0;
     f->group[i] = group;
   }
   return n;
@@ -543,16 +624,17 @@ static bool may_have(former *f, int group) {
 }
 
 /* The sizes that differ for a group, whose dims may be shorter; their number. */
-static int sizes_of(former *f, int group, int which[N_SIZES]) {
-  int64_t seen[N_SIZES][3];
+static int sizes_of(former *f, int group, int which[N_FORMS]) {
+  int64_t seen[N_FORMS][MOST_DIMS] = {{0}};
+  cu_box box;
+  const bool boxed = boxed_of(f, group, &box) != NULL;
   int n = 0;
-  for (int i = 0; i < N_SIZES; i++) {
-    f->size = sizes[i];
+  for (int i = 0; i < (boxed ? N_FORMS : N_SIZES); i++) {
+    f->size = size_at(i);
     if (!find_blocks(f, group)) return 0;
-    const int dims[3] = {f->row, f->column, f->keys};
     bool new = may_have(f, group);
-    for (int k = 0; k < 3; k++)
-      seen[n][k] = dims[k] < 0 ? 1 : length_of(f, dims[k]);
+    for (int d = 0; d < f->wl->n_dims; d++)
+      seen[n][d] = length_of(f, d);
     for (int k = 0; k < n; k++)
       new &= memcmp(seen[k], seen[n], sizeof *seen) != 0;
     if (new) which[n++] = i;
@@ -560,15 +642,22 @@ static int sizes_of(former *f, int group, int which[N_SIZES]) {
   return n;
 }
 
+/* The first group with a product; 0. */
+static int first_product(const former *f) {
+  for (int i = 0; i < f->n; i++)
+    if (is_matrix(f, op_at(f, i))) return f->group[i];
+  return 0;
+}
+
 /* The k-th of the cut's, or the next that can be built; NULL: *k is less by as many as there are.  Of two groups all
- * pairs of sizes are tried; first without split sums. */
+ * pairs of sizes are tried, of more those of the first with a product for all; first without split sums. */
 static tf_tree *of_cut(former *f, int *k) {
   const int groups = f->group[f->n - 1] + 1;
-  int first[N_SIZES], other[N_SIZES] = {0};
-  const int n = sizes_of(f, 0, first), m = groups == 2 ? sizes_of(f, 1, other) : 1;
+  int first[N_FORMS], other[N_FORMS] = {0};
+  const int n = sizes_of(f, groups > 2 ? first_product(f) : 0, first), m = groups == 2 ? sizes_of(f, 1, other) : 1;
   for (int i = 0; i < n * m * (1 + N_SHARES); i++) {
     const int at = i % (n * m), share = i / (n * m);
-    const size one = sizes[first[at / m]], two = sizes[groups == 2 ? other[at % m] : first[at / m]];
+    const size one = size_at(first[at / m]), two = groups == 2 ? size_at(other[at % m]) : one;
     if (share && !may_share(f, groups - 1, two, shares[share - 1])) continue;
     if (*k > 0) {
       --*k;
@@ -580,15 +669,25 @@ static tf_tree *of_cut(former *f, int *k) {
   return NULL;
 }
 
+/* Whether tensor cores multiply windows, if there are some: those of the plain units are searched. */
+static bool may_propose(const former *f) {
+  bool may = !f->windows;
+  for (int i = 0; i < f->n; i++)
+    may |= cu_window(f->wl, op_at(f, i)) >= 0;
+  return may;
+}
+
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl, .home = cu_home(arch), .n = wl->n_ops};
   int64_t block[MOST_DIMS] = {0};
   f.block = block;
-  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS || !is_plain(wl))
-    return NULL;
+  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS) return NULL;
   bool any = false;
-  for (int i = 0; i < f.n; i++)
+  for (int i = 0; i < f.n; i++) {
     any |= is_matrix(&f, op_at(&f, i));
+    f.windows |= has_window(&f, op_at(&f, i), false);
+  }
+  any &= may_propose(&f);
   const int n = cut(&f, 0);
   tf_tree *t = NULL;
   for (unsigned cuts = 0; any && !t && cuts < 1u << n; cuts++) {

@@ -14,13 +14,6 @@ static bool can_spread(const lowering *w, const ir_stmt *s) {
   return l >= 0 && low_independent(w, w->plan->loops[l].node, l);
 }
 
-/* The only loop of a body, which may have lets before it; NULL: there is no such loop. */
-static ir_stmt *only_loop(const ir_body *b) {
-  for (int i = 0; i < b->n; i++)
-    if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
-  return NULL;
-}
-
 /* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops inside it. */
 static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
   ir_atom step = inner == 1 ? block : low_by(w, "block", IR_DIV, block, inner);
@@ -137,7 +130,7 @@ static void spread_loops(lowering *w, ir_stmt *s) {
   int64_t all = 1;
   for (ir_stmt *at = s;
        at && t.n < MOST_LOOPS && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
-       at = only_loop(&at->body))
+       at = cu_only_loop(&at->body))
     t.loop[t.n++] = at, t.whole = all;
   low_mark mark;
   if (!order_masked(w, &t)) order_plain(w, &t);
@@ -157,7 +150,7 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   low_mark mark;
   ir_range *r = cu_ranges(w, s);
   for (int k = 0; k < op->n_out_dims; k++) {
-    const int64_t piece = cu_piece(w->p, s, k);
+    const int64_t piece = cu_block(w->p, s, k);
     trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
     inner *= trip[k]; /* at most as many as points of the output */
   }
@@ -167,7 +160,7 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
     if (trip[k] == 1) continue;
     inner /= trip[k];
     r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
-                     cu_piece(w->p, s, k), trip[k]);
+                     cu_block(w->p, s, k), trip[k]);
     outermost = false;
   }
   if (!low_failed(w)) cu_again(w, s, r);

@@ -1,10 +1,9 @@
 /* Which products tensor cores compute, and the layout of their matrices in shared memory. */
-#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/pass/region.h"
 
-/* Whether an index of the read moves with the dim. */
-static bool moves(const ir_program *p, const tf_ref *ref, int dim) {
+bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim) {
   bool any = false;
-  for (int r = 0; r < p->tree->workload->tensors[ref->tensor].rank; r++)
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
     for (int i = 0; i < ref->index[r].n_terms; i++)
       any |= ref->index[r].terms[i].dim == dim;
   return any;
@@ -18,7 +17,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   for (int k = from; k < to; k++) {
     unsigned moved = 0;
     for (int i = 0; i < 2; i++)
-      moved |= (unsigned)moves(p, &op->reads[i], op->dims[k]) << i;
+      moved |= (unsigned)cu_moves(p->tree->workload, &op->reads[i], op->dims[k]) << i;
     if (moved == which && s->range[k].most >= least && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
   }
   return best;
@@ -29,7 +28,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
 static int single_row(const ir_program *p, const ir_stmt *s, int a) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   for (int k = 0; k < op->n_out_dims; k++)
-    if (s->range[k].most == 1 && moves(p, &op->reads[a], op->dims[k])) return k;
+    if (s->range[k].most == 1 && cu_moves(p->tree->workload, &op->reads[a], op->dims[k])) return k;
   return -1;
 }
 
@@ -42,9 +41,55 @@ static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return longest(p, s, 0, last + 1, 2, 2);
 }
 
-int64_t cu_sums_up(const ir_program *p, int64_t n) {
-  const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
-  return (n + by - 1) / by * by;
+/* Whether some index of the read is an output dim and a summed one together, or goes in steps. */
+static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref) {
+  bool any = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
+    bool out = false, more = false;
+    for (int i = 0; i < ref->index[r].n_terms; i++) {
+      const bool is_out = low_find_dim(op, ref->index[r].terms[i].dim) < op->n_out_dims;
+      out |= is_out, more |= !is_out || ref->index[r].terms[i].coef > 1;
+    }
+    any |= out && more;
+  }
+  return any;
+}
+
+/* Whether the dim is an index by itself in both operands. */
+static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
+  int alone = 0;
+  for (int i = 0; i < 2; i++)
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
+      alone += cu_alone(&op->reads[i].index[r]) == dim;
+  return alone == 2;
+}
+
+/* The longest dim that is summed and an index by itself in both operands. */
+static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
+  int64_t most = 0;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (is_alone(wl, op, op->dims[k]) && wl->dims[op->dims[k]].extent > most) most = wl->dims[op->dims[k]].extent;
+  return most;
+}
+
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512 }; /* that one product sums over; a window's and its channels */
+
+bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
+  int64_t all = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(all, wl->dims[op->dims[k]].extent, &all)) return false;
+  return channels_of(wl, op) < CHANNELS && all >= LEAST_SUM && all <= MOST_SUM;
+}
+
+int cu_window(const tf_workload *wl, const tf_op *op) {
+  if (!low_is_product(op) || op->n_reads != 2) return -1;
+  const bool first = is_window(wl, op, &op->reads[0]), second = is_window(wl, op, &op->reads[1]);
+  const int window = first ? 0 : 1;
+  if (first == second) return -1;
+  bool columns = false;
+  for (int k = 0; k < op->n_out_dims; k++)
+    columns |= !cu_moves(wl, &op->reads[window], op->dims[k]) && cu_moves(wl, &op->reads[1 - window], op->dims[k]);
+  return columns && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
 /* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
@@ -52,6 +97,31 @@ int64_t cu_sums_up(const ir_program *p, int64_t n) {
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
   if (mma->kernel.a == IR_F8) return low_is_of_inputs(p->tree->workload, op);
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
+}
+
+/* Whether the statement is a convolution to be multiplied. */
+static int window_at(const ir_program *p, const ir_stmt *s) {
+  return s->kind == IR_NEST && s->nest.divides < 0 ? cu_window(p->tree->workload, &p->tree->workload->ops[s->op]) : -1;
+}
+
+bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
+  const int window = window_at(p, s);
+  if (!cu_mma_of(p) || window < 0 || !is_type(p, &p->tree->workload->ops[s->op], cu_mma_of(p))) return false;
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int n = op->n_out_dims;
+  *t = (cu_matrices){.a = window, .b = 1 - window, .k = -1};
+  t->n = longest(p, s, n - 1, n, 1u << t->b, 2) == n - 1 ? n - 1 : longest(p, s, 0, n, 1u << t->b, 2);
+  t->m = longest(p, s, 0, n, 1u << t->a, 1);
+  for (int k = n; k < op->n_dims; k++)
+    if ((is_alone(p->tree->workload, op, op->dims[k]) || cu_has_few_channels(p->tree->workload, op)) &&
+        s->range[k].most > 1 && (t->k < 0 || s->range[k].most > s->range[t->k].most))
+      t->k = k;
+  return t->m >= 0 && t->n >= 0 && t->k >= 0;
+}
+
+int64_t cu_sums_up(const ir_program *p, int64_t n) {
+  const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
+  return (n + by - 1) / by * by;
 }
 
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
@@ -66,8 +136,30 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
 }
 
+bool cu_is_across(const cu_region *g, const cu_work *t) {
+  const tf_workload *wl = g->p->tree->workload;
+  const tf_op *op = &wl->ops[t->s->op];
+  return g->stacked && cu_window(wl, op) >= 0 && cu_has_few_channels(wl, op);
+}
+
+bool cu_is_row(const cu_region *g, int dim) {
+  bool is = !g->stacked && dim == g->dim_m;
+  for (int i = 0; i < g->n_stack; i++)
+    is |= dim == g->stack_dim[i];
+  return is;
+}
+
+ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first) {
+  ir_stack *t = TF_NEW(g->p->arena, ir_stack);
+  if (!t) return NULL;
+  *t = (ir_stack){.n = g->n_stack, .count = count, .first = first};
+  for (int i = 0; i < g->n_stack; i++)
+    t->at[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
+  return t;
+}
+
 cu_tile cu_tile_of(const ir_buffer *b) {
-  cu_tile t = {.rows = b->extent[b->rows], .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
+  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (ir_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
   if (!b->plain && t.pieces % 8 == 0)
     t.mask = 7;

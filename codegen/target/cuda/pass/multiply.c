@@ -107,3 +107,5 @@ int cu_home(const tf_arch *a) {
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
   return 0;
 }
+
+int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }

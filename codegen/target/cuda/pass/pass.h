@@ -18,8 +18,9 @@ enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 /* sm_90a: rows that two warpgroups multiply together in a block, 16 a warp, that three do, and that one has by itself
  * where two multiply blocks in turn; warps of each; columns at most; bytes of a row of a tile
  * that boxes fill, and of those that an instruction multiplies at a time; the multiple of bytes that steps of tensors
- * must be of; ranks that a box may have, and its length along each; bytes of shared memory, of which tiles that leave
- * (of each warpgroup) and barriers (two for each of 8 tiles of 8 products, and for those that last) take some. */
+ * must be of; ranks that a box may have, its length along each, and elements from one that it takes to the next; bytes
+ * of shared memory, of which tiles that leave (of each warpgroup) and barriers (two for each of 8 tiles of 8 products,
+ * and for those that last) take some. */
 enum {
   CU_GROUP_ROWS = 128,
   CU_TURN_ROWS = CU_GROUP_ROWS / 2,
@@ -30,7 +31,8 @@ enum {
   CU_STEP_BYTES = 32,
   CU_BOX_BYTES = 16,
   CU_BOX_RANKS = 5,
-  CU_BOX_SIDE = 256
+  CU_BOX_SIDE = 256,
+  CU_BOX_STEP = 8
 };
 enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 16 * 1024, CU_BARRIER_BYTES = 1152 };
 extern const ir_platform low_cuda_platform;
@@ -74,6 +76,19 @@ int64_t cu_sums_up(const ir_program *p, int64_t n);
 /* Whether a nest is a product of matrices for the program's instruction and which dims are its; its other dims may have
  * more settings than one. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
+/* Whether a convolution has so few channels that a product sums over all of its window and them at once, and enough of
+ * both. */
+bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
+/* count.c: the length of the sum of a product of fragments. */
+int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
+/* Whether an index of the read has the dim. */
+bool cu_moves(const tf_workload *wl, const tf_ref *ref, int dim);
+/* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where
+ * the other read has columns of its own (not depthwise) and both have eight channels, or few; -1: the op is none. */
+int cu_window(const tf_workload *wl, const tf_op *op);
+/* The same of a convolution (cu_window) whose pixels are rows, along several dims, whatever the order of the output's,
+ * and whose sum goes along channels; m is one of the dims. */
+bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t);
 /* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
  * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
 typedef struct {
@@ -108,6 +123,10 @@ int cu_longest_sum(const ir_program *p, const ir_stmt *s);
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
+/* The same of what a block of an op alone has: of a convolution of few pixels all. */
+int64_t cu_block(const ir_program *p, const ir_stmt *s, int k);
+/* The only loop of a body, which may have lets before it; NULL: there is no such loop. */
+ir_stmt *cu_only_loop(const ir_body *b);
 /* Appends a loop, and opens its body: the step. */
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark);
 /* Appends the statement with other ranges (NULL: its own). */
@@ -155,6 +174,9 @@ bool cu_is_in_turns(const ir_stmt *part);
 /* Warpgroups of a part that multiply. */
 int cu_groups_of(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
+/* ring.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.  False: they
+ * are none. */
+bool cu_half_of_stack(const ir_stack *all, ir_stack *half);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
 bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);
@@ -176,6 +198,10 @@ bool cu_let(cu_values *v, const ir_stmt *let);
 /* Of each copy of a part, in the order of its text: how many blocks' tiles come from outside of L2, if `wave` blocks
  * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
 void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
+/* Elements that a copy brings; and (words), of each copy of a part into stacked rows, those that a block's steps have
+ * in all, each once: steps of a window bring most of them again.  Of others INFINITY. */
+int64_t cu_copied(const ir_program *p, const ir_stmt *s);
+void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves
  * none (warps: the loop around over warps, of a part of warpgroups); else NULL.  What share of the steps is left: of

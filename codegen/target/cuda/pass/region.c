@@ -8,6 +8,11 @@ enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* floats per lane: for one buffer;
 
 static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->tree->workload->ops[s->op]; }
 
+/* Of stacked rows a convolution's pixels are rows. */
+static bool roles_of(const cu_region *g, const ir_stmt *s, cu_matrices *t) {
+  return (g->stacked && cu_roles_of_pixels(g->p, s, t)) || cu_roles(g->p, s, t);
+}
+
 /* Collects the statements that may be part of it, and the variables that they set. */
 static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
   for (int i = 0; i < n; i++) {
@@ -19,7 +24,7 @@ static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop)
       if (!collect(g, s[i]->body.s, s[i]->body.n, s[i])) return false;
     } else if (ir_facts_of(s[i])->points && g->n_points < CU_MOST_WORK) {
       g->point[g->n_points++] = s[i];
-      if (!cu_roles(g->p, s[i], &t)) continue;
+      if (!roles_of(g, s[i], &t)) continue;
       if (g->n_work == CU_MOST_PRODUCTS) return false;
       g->work[g->n_work++] = (cu_work){.s = s[i], .roles = t, .loop = loop};
     } else {
@@ -48,14 +53,58 @@ static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   return ok;
 }
 
-/* Whether all dims of a product other than m, n and k have one setting, and its sums start inside. */
+/* Whether all dims of a product other than rows, columns and the sum have one setting, and its sums start inside. */
 static bool is_plain(const cu_region *g, const cu_work *t) {
-  bool ok = true;
-  for (int k = 0; k < op_of(g, t->s)->n_dims; k++)
-    ok &= k == t->roles.m || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1;
+  const tf_op *op = op_of(g, t->s);
+  bool ok = cu_is_row(g, op->dims[t->roles.m]);
+  for (int k = 0; k < op->n_dims; k++)
+    ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1 ||
+          (k >= op->n_out_dims && t->s->range[k].exact && cu_is_across(g, t));
   for (int i = 0; i < t->s->nest.n_fresh; i++)
     ok &= t->s->nest.fresh[i].var < 0 || g->inside[t->s->nest.fresh[i].var];
   return ok;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+/* Rows along one dim that all have in common. */
+static bool find_rows(cu_region *g) {
+  const cu_work *first = &g->work[0];
+  g->dim_m = op_of(g, first->s)->dims[first->roles.m];
+  g->m = first->s->range[first->roles.m];
+  return is_common(g, g->dim_m, &g->m);
+}
+
+/* Whether the dim at that position goes along rows of the product: it moves its a alone, and has more than one setting.
+ */
+static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
+  const tf_op *op = op_of(g, t->s);
+  return k >= 0 && k < op->n_out_dims && k != t->roles.n && t->s->range[k].most > 1 &&
+         !cu_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
+}
+
+/* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that is an index by itself
+ * is no stack. */
+static bool find_stack(cu_region *g) {
+  const cu_work *first = &g->work[0];
+  const tf_op *op = op_of(g, first->s);
+  const tf_ref *a = &op->reads[first->roles.a];
+  bool ok = true, alone = true;
+  int64_t rows = 1;
+  for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && ok; r++)
+    for (int i = 0; i < a->index[r].n_terms && ok; i++) {
+      const int dim = a->index[r].terms[i].dim, k = low_find_dim(op, dim);
+      if (!goes_along_rows(g, first, k)) continue;
+      ok = g->n_stack < IR_MOST_STACKED && !cu_is_row(g, dim) && is_common(g, dim, &first->s->range[k]);
+      if (!ok) break;
+      alone &= cu_alone(&a->index[r]) == dim;
+      g->dim_m = g->stack_dim[g->n_stack] = dim;
+      g->stack[g->n_stack++] = first->s->range[k];
+      rows *= first->s->range[k].most;
+    }
+  if (!ok || g->n_stack == 0 || (g->n_stack == 1 && alone)) return g->n_stack = 0, false;
+  g->m = (ir_range){.lo = ir_number(0), .hi = ir_number(rows), .most = rows, .some = true, .exact = true};
+  return true;
 }
 
 /* ---- fragments ------------------------------------------------------------------------------------------- */
@@ -77,23 +126,35 @@ static int dim_at(const cu_region *g, const cu_access *a, int r) {
   return cu_alone(&a->ref->index[r]);
 }
 
-/* Whether the access has rows along one rank, at most one other rank of more than one element, and begins at the
- * buffer's start; sets the form of the buffer, or checks that it is the same. */
+/* Whether a rank of the buffer, which the dim goes along, has the block's rows; of a stack sets its place. */
+static bool has_rows(const cu_region *g, const ir_buffer *b, int r, int dim, int *at) {
+  if (!g->stacked) return dim == g->dim_m && *at < 0 && ir_same(b->base[r], g->m.lo) && (*at = r, true);
+  for (int i = 0; i < g->n_stack; i++)
+    if (dim == g->stack_dim[i] && at[i] < 0 && ir_same(b->base[r], g->stack[i].lo) && b->extent[r] == g->stack[i].most)
+      return at[i] = r, true;
+  return false;
+}
+
+/* Whether the access has rows along one rank, or all of the stack's, at most one other rank of more than one element,
+ * and begins at the buffer's start; sets the form of the buffer, or checks that it is the same. */
 static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   ir_buffer *b = &g->p->buffers[a->buffer];
-  int rows = -1, columns = -1;
+  int at[IR_MOST_STACKED] = {-1, -1, -1, -1}, columns = -1;
   for (int r = 0; r < b->rank; r++) {
     const int dim = dim_at(g, a, r);
-    if (dim == g->dim_m && rows < 0 && ir_same(b->base[r], g->m.lo)) {
-      rows = r;
-    } else if (b->extent[r] > 1) {
+    if (has_rows(g, b, r, dim, at)) continue;
+    if (b->extent[r] > 1) {
       const int k = dim < 0 ? -1 : position(g, s, dim);
-      if (columns >= 0 || k < 0 || dim == g->dim_m || !ir_same(s->range[k].lo, b->base[r])) return false;
+      if (columns >= 0 || k < 0 || cu_is_row(g, dim) || !ir_same(s->range[k].lo, b->base[r])) return false;
       columns = r;
     }
   }
-  if (rows < 0 || (b->matrix && (b->rows != rows || b->columns != columns))) return false;
+  const int last = g->stacked ? g->n_stack - 1 : 0, rows = at[last];
+  for (int i = 0; i <= last; i++)
+    if (at[i] < 0) return false;
+  if (b->matrix && (b->rows != rows || b->columns != columns)) return false;
   b->matrix = true, b->rows = rows, b->columns = columns;
+  b->stack = g->stacked ? cu_stack_of(g, at, 0, ir_number(0)) : NULL;
   return true;
 }
 
@@ -101,7 +162,7 @@ static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
 static bool is_row_work(const cu_region *g, const ir_stmt *s) {
   int long_dims = 0;
   for (int k = 0; k < ir_n_ranges(g->p, s); k++)
-    long_dims += op_of(g, s)->dims[k] != g->dim_m && s->range[k].most > 1;
+    long_dims += !cu_is_row(g, op_of(g, s)->dims[k]) && s->range[k].most > 1;
   return long_dims <= 1;
 }
 
@@ -120,7 +181,7 @@ static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
 static bool fits(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
-  const bool product = cu_roles(g->p, s, &t);
+  const bool product = roles_of(g, s, &t);
   const int n = cu_accesses(g->p, s, a);
   if (n < 0 || (!product && !is_row_work(g, s))) return false;
   for (int i = 0; i < n; i++) {
@@ -135,7 +196,7 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
-  if (cu_roles(g->p, s, &t)) {
+  if (roles_of(g, s, &t)) {
     const tf_op *op = op_of(g, s);
     const int n = cu_accesses(g->p, s, a);
     for (int i = 0; i < n; i++) {
@@ -158,7 +219,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     dim = here;
   }
   for (int k = 0; dim >= 0 && k < ir_n_ranges(g->p, s); k++)
-    if (s->range[k].most > 1 && op_of(g, s)->dims[k] != g->dim_m && op_of(g, s)->dims[k] != dim) return false;
+    if (s->range[k].most > 1 && !cu_is_row(g, op_of(g, s)->dims[k]) && op_of(g, s)->dims[k] != dim) return false;
   return true;
 }
 
@@ -202,7 +263,7 @@ static bool find_columns(cu_region *g) {
   }
   for (int i = 0; i < g->n_points && ok; i++)
     ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
-         cu_roles(g->p, g->point[i], &(cu_matrices){0});
+         roles_of(g, g->point[i], &(cu_matrices){0});
   for (int b = 0; b < g->p->n_buffers && ok; b++)
     ok = !g->own[b] || g->p->buffers[b].columns >= 0;
   if (!ok) g->dim_n = -1;
@@ -293,24 +354,21 @@ static bool fits_wmma(const cu_region *g) {
   for (int i = 0; i < g->n_work && ok; i++)
     ok = g->work[i].side[0].tile && g->work[i].side[1].tile;
   for (int i = 0; i < g->n_points && ok; i++)
-    ok = g->point[i]->kind == IR_SAVE || cu_roles(g->p, g->point[i], &(cu_matrices){0});
+    ok = g->point[i]->kind == IR_SAVE || roles_of(g, g->point[i], &(cu_matrices){0});
   return ok;
 }
 
 static void unset_forms(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++)
-    if (g->own[b]) g->p->buffers[b].matrix = false;
+    if (g->own[b]) g->p->buffers[b].matrix = false, g->p->buffers[b].stack = NULL;
 }
 
 static bool find(cu_region *g) {
   g->why = "it does more than a region of warps can";
   if (!collect(g, g->s, g->n, NULL) || !g->n_work) return false;
-  const cu_work *first = &g->work[0];
-  g->dim_m = op_of(g, first->s)->dims[first->roles.m];
-  g->m = first->s->range[first->roles.m];
-  bool ok = is_common(g, g->dim_m, &g->m);
+  bool ok = g->stacked ? find_stack(g) : find_rows(g);
   for (int i = 0; i < g->n_work && ok; i++)
-    ok = is_plain(g, &g->work[i]) && op_of(g, g->work[i].s)->dims[g->work[i].roles.m] == g->dim_m;
+    ok = is_plain(g, &g->work[i]);
   if (!ok) return false;
   find_own(g);
   for (int i = 0; i < g->n_points && ok; i++)
@@ -325,8 +383,9 @@ static bool find(cu_region *g) {
   return ok;
 }
 
-static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, cu_region *g) {
+static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacked, cu_region *g) {
   *g = (cu_region){.p = w->p,
+                   .stacked = stacked,
                    .w = w,
                    .n = n,
                    .s = s,
@@ -339,6 +398,26 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, cu_region *
   return !low_failed(w) && find(g);
 }
 
-bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) { return look(w, s, n, false, g); }
+/* Whether a convolution is among the products of which an operand would be read an element at a time. */
+static bool gathers_pixels(const cu_region *g) {
+  bool any = false;
+  for (int i = 0; i < g->n_work; i++)
+    any |= cu_window(g->p->tree->workload, op_of(g, g->work[i].s)) >= 0 &&
+           !(g->work[i].side[0].tile && g->work[i].side[1].tile);
+  return any;
+}
 
-bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) { return look(w, s, n, true, g); }
+bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
+  const bool plain = look(w, s, n, false, false, g);
+  if (cu_is_wmma(w->p) || (plain && !gathers_pixels(g))) return plain;
+  if (plain) unset_forms(g);
+  return look(w, s, n, false, true, g) || (plain && look(w, s, n, false, false, g));
+}
+
+bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
+  if (look(w, s, n, true, false, g)) return true;
+  const char *why = g->why;
+  if (look(w, s, n, true, true, g)) return true;
+  if (!g->n_stack) g->why = why;
+  return false;
+}

@@ -9,7 +9,10 @@ enum { CU_MOST_WORK = 64, CU_MOST_PRODUCTS = 8 };
 /* An operand of a product: whether it comes to shared memory, once for all steps of the loops around or for each. */
 typedef struct {
   bool tile, lasting;
-  int rows; /* rank of the tensor that goes along the rows of a tile; its last rank goes along their neighbours */
+  int rows, columns; /* ranks of the tensor that go along the rows of a tile and along their neighbours: its last one,
+                        but for stacked rows whose channels are not innermost */
+  const ir_stack *stack;  /* its rows go along several ranks, or in steps; NULL: they do not */
+  const ir_stack *across; /* the same of its columns, the window and channels of a sum */
   int buffer;
   int64_t bytes; /* of one slot */
 } cu_operand;
@@ -17,11 +20,13 @@ typedef struct {
 typedef struct {
   const ir_stmt *s;
   cu_matrices roles;
-  const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
-  bool next;           /* tiles of the loop's next step come while one is multiplied */
-  int64_t step, trip;  /* the sum is in `trip` pieces of `step` */
-  int slots;           /* groups: as many as can be on their way or be read */
-  cu_operand side[2];  /* a, b */
+  const ir_stmt *loop;  /* the loop of the region in whose body it stands; NULL: none */
+  bool next;            /* tiles of the loop's next step come while one is multiplied */
+  int64_t step, trip;   /* the sum is in `trip` pieces of `step` */
+  const ir_stmt *steps; /* of stacked rows without groups: the outermost of loops in each other that only step through
+                           its sum, which become one, over pieces, too; NULL: none */
+  int slots;            /* groups: as many as can be on their way or be read */
+  cu_operand side[2];   /* a, b */
 } cu_work;
 
 typedef struct {
@@ -33,10 +38,14 @@ typedef struct {
   const ir_stmt *point[CU_MOST_WORK]; /* ... and those among and below them that compute */
   int n_work;
   cu_work work[CU_MOST_PRODUCTS];
-  int dim_m, dim_n;      /* dims of the workload that warps share out; dim_n -1: each has all columns */
-  ir_range m, n_all;     /* of the block */
-  int warps_m, warps_n;  /* among whom rows and columns are shared out: all, or the first warps_m */
-  int64_t rows, columns; /* of a warp; columns: dim_n alone */
+  int dim_m, dim_n;  /* dims of the workload that warps share out; dim_n -1: each has all columns */
+  ir_range m, n_all; /* of the block */
+  bool stacked; /* rows are points of a box along several dims, or along one in steps (pixels of a convolution): then
+                   dim_m is the last of these, and m their numbers from 0 on */
+  int n_stack, stack_dim[IR_MOST_STACKED]; /* outermost first */
+  ir_range stack[IR_MOST_STACKED];         /* of the block */
+  int warps_m, warps_n;                    /* among whom rows and columns are shared out: all, or the first warps_m */
+  int64_t rows, columns;                   /* of a warp; columns: dim_n alone */
   /* few rows: the loop over keys, of whose steps each of `sharers` warps has `each`; NULL: warps share rows */
   const ir_stmt *keys;
   int64_t each;
@@ -49,6 +58,10 @@ typedef struct {
   bool *own;       /* [n_buffers] fragments */
 } cu_region;
 
+/* matrix.c: whether rows go along the dim, or along others, too. */
+bool cu_is_row(const cu_region *g, int dim);
+/* Rows of a statement or a buffer (at: its positions or ranks of the stack's dims), of which it has `count`. */
+ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first);
 /* region.c: whether the n statements can be a region.  Its arrays are in the arena; sets the form of its fragments. */
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* The same for warpgroups; else g->why says why not. */
@@ -60,6 +73,10 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
 /* staged.c: whether an operand (0: a, 1: b) is a matrix in global memory, whose rows are neighbours there; whether its
  * box is the same in all steps of the region's loops. */
 bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side);
+/* matrix.c: whether the product sums over all dims at once (cu_has_few_channels). */
+bool cu_is_across(const cu_region *g, const cu_work *t);
+/* The same of rows that are stacked: along each of its ranks but that of the sum goes one dim of them, or none. */
+bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side);
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i);
 /* staged.c: what comes to shared memory, and how; false: there is no room. */
 bool cu_plan_tiles(cu_region *g);

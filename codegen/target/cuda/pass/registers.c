@@ -31,6 +31,8 @@ static const double
     MERGE = 15.4, EACH_PART = 0.43, MOST_PARTS = 8,
     /* Beside all: a piece that is copied to a tile, a value of a loop up to so many. */
     EACH_PIECE = 0.21, EACH_LET = 0.35, MOST_LETS = 60,
+    /* Tiles of stacked rows: where each stands, and where elements are put together, one by one. */
+    STACKED = 30, APART = 66,
     /* What every kernel has. */
     LEAST = 12;
 
@@ -112,7 +114,7 @@ static bool find_live(lane *t) {
       if (l.last > is.last) is.last = l.last;
     }
     for (int i = is.first; i <= is.last; i++)
-      t->live[i] += (double)(at->extent[at->rows] * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
+      t->live[i] += (double)(ir_matrix_rows(at) * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
   }
   return touches;
 }
@@ -132,7 +134,7 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]], *a = from(t, s, f->a);
   const cu_mma *mma = cu_mma_of(t->p);
   const bool made = a->space == CU_FRAGMENT; /* its rows are: nothing is loaded of them */
-  const double rows = (double)out->extent[out->rows] / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
+  const double rows = (double)ir_matrix_rows(out) / CU_FRAGMENT_SIDE, eights = (double)out->extent[out->columns] / 8,
                steps = (double)cu_steps_at_a_time(t->p, s);
   const double loaded = steps * ((made ? 0 : 4 * rows) + 2 * eights);
   const bool bytes = mma->kernel.group == 4, far = !made && !(a->matrix && a->role == IR_COPIED);
@@ -246,7 +248,7 @@ static int lets_of(const ir_body *b) {
 /* The most of all statements, and what is kept beside any of them.  Points of threads' own and copies an element at a
  * time matter only where there is nothing, and where there is something, that sums. */
 double cu_registers(const ir_program *p, const ir_stmt *part) {
-  double most = 0, points = 0, copies = 0, copied = 0;
+  double most = 0, points = 0, copies = 0, copied = 0, stacked = 0;
   bool sums = false;
   lane t;
   if (!open_lane(&t, p, part) || !find_live(&t)) return p->tree->arch->multiprocessor.most;
@@ -254,6 +256,8 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
     const ir_stmt *s = t.leaf[i];
     if (s->kind == IR_COPY) {
       const ir_buffer *to = &p->buffers[s->copy.to];
+      if (to->stack && !to->across && s->copy.queue == CU_PIECES)
+        stacked = fmax(stacked, to->columns < to->rank - 1 ? APART : STACKED);
       if (to->matrix)
         copied += pieces(to);
       else
@@ -269,7 +273,7 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
     }
   }
   if (sums) most = fmax(most, copies);
-  if (most > 0) most += EACH_PIECE * copied;
+  if (most > 0) most += EACH_PIECE * copied + stacked;
   if (!sums) most = fmax(most, points);
   return fmax(LEAST, most + EACH_LET * fmin(lets_of(&part->body), MOST_LETS));
 }

@@ -20,8 +20,6 @@ static bool has_steps(const cu_region *g, int buffer) {
   return z->rank <= CU_BOX_RANKS && b->block.by == 0 && last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
 }
 
-int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }
-
 /* The length of a tile along a dim of the product. */
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
@@ -33,7 +31,8 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
 static int64_t bytes_of_tile(const cu_region *g, const cu_work *t, int i, int *rows) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, bytes = ir_bytes(g->p->machine.data);
-  *rows = (int)length_of(g, t, ref->index[t->side[i].rows].terms[0].dim);
+  const ir_stack *stack = t->side[i].stack;
+  *rows = (int)(stack ? stack->count : length_of(g, t, ref->index[t->side[i].rows].terms[0].dim));
   return *rows * up(length_of(g, t, ref->index[last].terms[0].dim) * bytes, CU_PANEL);
 }
 
@@ -64,6 +63,24 @@ static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
          low_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
 }
 
+bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
+  const int64_t inner = ir_stack_rows(all) / all->length[0];
+  *half = *all;
+  half->length[0] = CU_TURN_ROWS / inner;
+  return ir_stack_rows(all) == CU_GROUP_ROWS && CU_TURN_ROWS % inner == 0;
+}
+
+/* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor does. */
+static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
+  const ir_buffer *to = &g->p->buffers[s->save.to];
+  const ir_stack *t = g->p->buffers[s->save.from].stack;
+  ir_stack half;
+  bool ok = g->warps < CU_WARPS || cu_half_of_stack(t, &half);
+  for (int i = 0; i < t->n && ok; i++)
+    ok = ends_with(lets, &g->stack[i], to->extent[t->at[i]], g->stack[i].most);
+  return ok;
+}
+
 bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const tf_op *op = &g->p->tree->workload->ops[s->op];
   const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
@@ -71,11 +88,12 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to) ||
       !begins_well(g, to, s->range[last].lo))
     return false;
-  bool ok = from->columns == last && op->dims[from->rows] == g->dim_m;
+  bool ok = from->columns == last && cu_is_row(g, op->dims[from->rows]);
   for (int k = 0; k <= last && ok; k++)
-    ok = k == from->rows || k == last || (s->range[k].most == 1 && s->range[k].exact);
-  return ok && ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps) &&
-         ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
+    ok = cu_is_row(g, op->dims[k]) || k == last || (s->range[k].most == 1 && s->range[k].exact);
+  ok = ok &&
+       (g->stacked ? is_box_of_rows(g, lets, s) : ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps));
+  return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
 /* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may be longer than the
@@ -102,6 +120,14 @@ static bool may_turn(const cu_region *g, const cu_work *t, int i) {
   return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of(g, t)->dims[t->roles.k];
 }
 
+/* Whether a box takes the rows of a stack: steps that boxes may make, along as many elements as they may have. */
+static bool fits_box(const ir_stack *t) {
+  bool ok = true;
+  for (int i = 0; t && i < t->n; i++)
+    ok &= t->step[i] <= CU_BOX_STEP && t->length[i] * t->step[i] <= CU_BOX_SIDE;
+  return ok;
+}
+
 /* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels, or the whole. */
 static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a;
@@ -114,7 +140,11 @@ static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
 static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
-  side->tile = cu_find_tile(g, t, i, side);
+  const int last = g->p->tree->workload->tensors[op_of(g, t)->reads[i ? t->roles.b : t->roles.a].tensor].rank - 1;
+  side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) && side->columns == last : cu_find_tile(g, t, i, side);
+  if (!side->tile && i == 0 && g->stacked)
+    return refuse(g,
+                  "rows of several dims whose operand does not have the sum's neighbours side by side (channels last)");
   if (!side->tile)
     return refuse(g, i ? "columns of a product that are no matrix of a tensor"
                        : "rows of a product that are no matrix of a tensor");
@@ -124,6 +154,7 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
   if (!may_turn(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
   if (!ends_well(g, t, i))
     return refuse(g, "a sum in steps that neither fill instructions nor end where the tensor does");
+  if (!fits_box(side->stack)) return refuse(g, "rows in steps of more than 8, or across more than 256 elements");
   side->lasting = cu_is_lasting(g, t, i);
   side->bytes = bytes_of_tile(g, t, i, &rows);
   return rows <= CU_BOX_SIDE || refuse(g, "a box of more than 256 rows");
@@ -131,9 +162,11 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
 
 static bool plan_one(cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
+  if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");
   const int bytes = ir_bytes(g->p->machine.data);
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
-  const int most = t->loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
+  const bool in_loop = t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */
+  const int most = in_loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
   const bool whole = own || k <= most / bytes;
   t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;

@@ -21,17 +21,38 @@ static bool awaits_blocks(const lowering *w, int o) {
   return awaits;
 }
 
+/* The read of a convolution for tensor cores that moves as its window does; -1: it is none. */
+static int window_of(const ir_program *p, const tf_op *op) {
+  return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
+}
+
+/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or fewer, of one group. */
+static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window, const int64_t *most) {
+  const tf_workload *wl = p->tree->workload;
+  int64_t rows = 1, columns = 1;
+  bool one = true;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const bool moves = cu_moves(wl, &op->reads[window], op->dims[k]);
+    one &= most[k] == 1 || !moves || !cu_moves(wl, &op->reads[1 - window], op->dims[k]);
+    one &= !__builtin_mul_overflow(moves ? rows : columns, most[k], moves ? &rows : &columns);
+  }
+  return one && rows <= CU_GROUP_ROWS && columns <= CU_GROUP_COLUMNS;
+}
+
 bool low_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  int64_t points = 1, last = 1;
+  const int window = window_of(w->p, op);
+  int64_t points = 1, last = 1, most[256];
   if (awaits_blocks(w, o)) return false;
   for (int k = 0; k < op->n_out_dims; k++) {
-    last = w->cur[o * w->plan->wl->n_dims + op->dims[k]].most;
+    most[k] = last = w->cur[o * w->plan->wl->n_dims + op->dims[k]].most;
     if (__builtin_mul_overflow(points, last, &points)) return false;
   }
+  if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
   /* what warpgroups multiply at a time, of a larger output no more */
+  const bool three = last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
   if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
-    return points / last <= (last <= CU_PIECE_MATRIX ? CU_THREE_ROWS : CU_GROUP_ROWS);
+    return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
 }
 
@@ -71,6 +92,15 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
          p->buffers[p->buffer_of[op->out]].type != IR_I32;
 }
 
+int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int window = s->kind == IR_NEST ? window_of(p, op) : -1;
+  int64_t most[256];
+  for (int i = 0; i < op->n_out_dims; i++)
+    most[i] = s->range[i].most;
+  return window >= 0 && is_block_of_pixels(p, op, window, most) ? most[k] : cu_piece(p, s, k);
+}
+
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   cu_matrices t;
@@ -80,6 +110,12 @@ int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   if (k != at.lanes && k != at.rows) return 1;
   if (at.rows < 0) return CU_ROWS * CU_LANES;
   return k == at.rows ? CU_PIECE_ROWS : CU_PIECE_LANES;
+}
+
+ir_stmt *cu_only_loop(const ir_body *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
+  return NULL;
 }
 
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {

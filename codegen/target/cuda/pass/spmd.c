@@ -9,7 +9,7 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;          /* the warp's */
+  ir_range m, n;          /* the warp's; of stacked rows m are their numbers */
   const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
   const ir_body *body;    /* its body: where values are let */
   const ir_body *outside; /* what is around the region */
@@ -55,6 +55,18 @@ static low_mark open_rows(const spmd *p) {
 
 /* ---- values of the loop's other steps -------------------------------------------------------------------- */
 
+/* The number that an expression of numbers is, which are multiplied, added or divided; false: it is none. */
+static bool is_number(const ir_expr *e, int64_t *of) {
+  bool is = e->fn == IR_SUM || e->fn == IR_DIV || e->fn == IR_MOD;
+  *of = 0;
+  for (int i = 0; i < e->n && is; i++) {
+    is = e->arg[i].var < 0;
+    *of += e->fn == IR_SUM ? e->coef[i] * e->arg[i].off : 0;
+  }
+  if (is && e->fn != IR_SUM) *of = e->fn == IR_DIV ? e->arg[0].off / e->arg[1].off : e->arg[0].off % e->arg[1].off;
+  return is;
+}
+
 /* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
 static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
   if (a.var < 0) return a;
@@ -67,6 +79,8 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
     for (int k = 0; k < e.n && !low_failed(p->w); k++)
       arg[k] = moved(p, e.arg[k], to);
     e.arg = arg;
+    int64_t number = 0;
+    if (p->g->stacked && !low_failed(p->w) && is_number(&e, &number)) return ir_number(number + a.off);
     ir_stmt *new = low_add(p->w, IR_LET);
     const int var = low_var(p->w, "next_");
     if (low_failed(p->w)) return a;
@@ -102,6 +116,12 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }
 
+/* The box has the stack's rows (or columns), too. */
+static void spread(const ir_buffer *b, const ir_stack *t) {
+  for (int j = 0; t && j < t->n; j++)
+    b->extent[t->at[j]] += (t->length[j] - 1) * t->step[j];
+}
+
 static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {
   lowering *w = p->w;
   const tf_ref *ref = ref_of(p, t, i);
@@ -115,13 +135,18 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->type = w->p->machine.data;
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
-  b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->matrix = true, b->rows = side->rows, b->columns = side->columns;
   b->plain = cu_is_wmma(w->p);
   b->words = 1;
+  b->stack = side->stack, b->across = side->across;
+  for (int r = 0; r < b->rank; r++)
+    b->extent[r] = 1;
+  spread(b, b->stack), spread(b, b->across);
   for (int r = 0; r < b->rank; r++) {
-    const bool is = r == b->rows || r == b->columns;
+    const bool is = (!b->stack && r == b->rows) || (!b->across && r == b->columns);
     const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
-    b->words *= b->extent[r] = is ? (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel : 1;
+    if (is) b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
+    b->words *= b->extent[r];
   }
 }
 
@@ -167,11 +192,20 @@ static bool has_moving(const cu_work *t) {
 
 /* ---- products -------------------------------------------------------------------------------------------- */
 
+/* Of stacked rows a warp has some in the middle of ranges that are the block's. */
+static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
+  int at[IR_MOST_STACKED] = {0};
+  if (!p->g->stacked) return NULL;
+  for (int i = 0; i < p->g->n_stack; i++)
+    at[i] = low_find_dim(op_of(p, s), p->g->stack_dim[i]);
+  return cu_stack_of(p->g, at, p->g->rows, p->m.lo);
+}
+
 static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   const tf_op *op = op_of(p, s);
   ir_range *r = cu_ranges(p->w, s);
   for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
-    if (op->dims[k] == p->g->dim_m) r[k] = p->m;
+    if (op->dims[k] == p->g->dim_m && !p->g->stacked) r[k] = p->m;
     if (op->dims[k] == p->g->dim_n) r[k] = p->n;
     if (p->g->keys && p->loop == p->g->keys && op->dims[k] == p->loop->loop.dim) r[k] = p->keys;
   }
@@ -243,6 +277,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   cu_note *note = s ? cu_edit(w->p, s) : NULL;
   if (note) {
     s->nest.from = from;
+    s->stack = warp_stack(p, s);
     note->fragments = roles;
     cu_set_fresh(w, t->s, s, at->step);
   }
@@ -285,6 +320,58 @@ static void in_pieces(const spmd *p, const cu_work *t) {
   if (moving && t->slots == 1) barrier(w);
   low_close(w, outside);
   if (moving && p->loop) barrier(w);
+}
+
+/* Sets what loops in each other are in the step of one loop over all of them and the pieces of the sum. */
+static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t trip) {
+  lowering *w = p->w;
+  for (const ir_stmt *in = t->steps; in && !low_failed(w); in = cu_only_loop(&in->body)) {
+    trip /= in->loop.trip;
+    ir_atom digit = trip > 1 ? low_by(w, "step", IR_DIV, step, trip) : step;
+    if (in != t->steps) digit = low_by(w, "step", IR_MOD, digit, in->loop.trip);
+    cu_set_var(w, in->loop.var, digit);
+    for (int i = 0; i < in->body.n; i++)
+      if (in->body.s[i]->kind == IR_LET) cu_again(w, in->body.s[i], NULL);
+  }
+  piece now = {.k = t->s->range[t->roles.k], .step = step, .slot = low_by(w, "now", IR_MOD, step, t->slots)};
+  if (t->trip == 1) return now;
+  const bool full = now.k.exact;
+  now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k, low_by(w, "step", IR_MOD, step, t->trip),
+                    t->step, t->trip);
+  now.k.some = full;
+  return now;
+}
+
+/* Steps of a sum and their pieces in one loop, `slots` - 1 of which are on their way all the time. */
+static void in_steps(spmd *p, const cu_work *t) {
+  lowering *w = p->w;
+  const spmd outside = *p;
+  ir_body values = {0, NULL};
+  ir_stmt around = {.kind = IR_FOR, .loop = {.trip = t->trip, .dim = t->steps->loop.dim, .map = IR_SERIAL}};
+  for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
+    around.loop.trip *= in->loop.trip;
+  around.loop.var = low_var(w, "step_");
+  if (low_failed(w)) return;
+  low_span_loop(w, around.loop.var, around.loop.trip);
+  const ir_atom step = {around.loop.var, 0}, ahead = {step.var, t->slots - 1}, end = ir_number(around.loop.trip);
+  low_mark mark = low_open(w, &values);
+  const piece now = set_steps(p, t, step, around.loop.trip);
+  low_close(w, mark);
+  p->loop = &around, p->body = &values;
+  for (int i = 0; i < t->slots - 1 && !low_failed(w); i++) {
+    const ir_atom at = ir_number(i);
+    copy_all(p, t, &(piece){.k = now.k, .slot = at}, &at, NULL);
+  }
+  around.body = values;
+  ir_stmt *again = cu_again(w, &around, NULL);
+  if (low_failed(w)) return;
+  mark = low_open(w, &again->body);
+  wait(w, t->slots - 2);
+  copy_all(p, t, &(piece){.k = now.k, .slot = low_by(w, "into", IR_MOD, ahead, t->slots)}, &ahead,
+           &(ir_range){.lo = ahead, .hi = end, .most = end.off});
+  multiply(p, t, &now);
+  low_close(w, mark);
+  *p = outside;
 }
 
 /* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other products. */
@@ -392,6 +479,7 @@ static void loop(spmd *p, ir_stmt *s) {
 static void points(const spmd *p, const ir_stmt *s) {
   const low_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
+  if (again) again->stack = warp_stack(p, again);
   if (again && s->kind == IR_SAVE && p->g->groups) {
     cu_note *note = cu_edit(p->w->p, again);
     if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
@@ -399,10 +487,20 @@ static void points(const spmd *p, const ir_stmt *s) {
   low_close(p->w, all);
 }
 
+/* The product whose steps the loops from this one on are; NULL. */
+static const cu_work *stepped_by(const spmd *p, const ir_stmt *loop) {
+  const cu_work *t = NULL;
+  for (int i = 0; i < p->g->n_work; i++)
+    if (p->g->work[i].steps == loop && has_moving(&p->g->work[i])) t = &p->g->work[i];
+  return t;
+}
+
 static void statements(spmd *p, ir_stmt *const *s, int n) {
   for (int i = 0; i < n && !low_failed(p->w); i++) {
-    const cu_work *t = work_of(p, s[i]);
-    if (s[i]->kind == IR_FOR)
+    const cu_work *t = work_of(p, s[i]), *steps = s[i]->kind == IR_FOR ? stepped_by(p, s[i]) : NULL;
+    if (steps)
+      in_steps(p, steps);
+    else if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
     else if (t && p->g->groups)
       in_ring(p, t);
@@ -423,8 +521,10 @@ static void set_fragments(const spmd *p) {
     ir_buffer *b = &p->w->p->buffers[i];
     if (!p->g->own[i]) continue;
     b->space = CU_FRAGMENT;
-    b->base[b->rows] = p->m.lo;
-    b->extent[b->rows] = p->g->rows;
+    if (b->stack)
+      b->stack = cu_stack_of(p->g, b->stack->at, p->g->rows, ir_number(0));
+    else
+      b->base[b->rows] = p->m.lo, b->extent[b->rows] = p->g->rows;
     if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
     if (p->g->keys && b->columns >= 0 && ir_same(b->base[b->columns], cu_keys_of(p->g)->lo))
       b->base[b->columns] = p->keys.lo, b->extent[b->columns] = p->g->each;
@@ -456,7 +556,8 @@ void cu_region_make(lowering *w, cu_region *g) {
   const ir_atom of_m = g->keys           ? ir_number(0)
                        : g->warps_n == 1 ? p.warp
                                          : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->keys ? 1 : g->warps / g->warps_n);
+  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows,
+                  g->keys ? 1 : g->warps / g->warps_n);
   if (g->keys) {
     const ir_atom first = {low_var(w, "keys_"), 0};
     p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};

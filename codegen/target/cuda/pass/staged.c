@@ -75,7 +75,125 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
       return false;
     if (is && r < z->rank - 1) side->rows = r;
   }
+  side->columns = z->rank - 1;
   return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
+}
+
+/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.  False: several do,
+ * or backwards, or a dim of the columns or the sum. */
+static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim, int64_t *step) {
+  const tf_op *op = op_of(g, t);
+  bool ok = true;
+  *dim = -1;
+  for (int i = 0; i < ix->n_terms && ok; i++) {
+    const int x = ix->terms[i].dim;
+    ok = x != op->dims[t->roles.n] && x != op->dims[t->roles.k];
+    if (!cu_is_row(g, x)) continue;
+    ok &= *dim < 0 && ix->terms[i].coef > 0;
+    *dim = x, *step = ix->terms[i].coef;
+  }
+  return ok;
+}
+
+bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.a];
+  const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
+  int at[IR_MOST_STACKED], n = 0;
+  int64_t step[IR_MOST_STACKED];
+  side->columns = -1;
+  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a))) return false;
+  for (int r = 0; r < z->rank; r++) {
+    int dim = -1;
+    int64_t by = 1;
+    if (cu_alone(&ref->index[r]) == op->dims[t->roles.k] && side->columns < 0 && !z->pad[r]) {
+      side->columns = r;
+      continue;
+    }
+    if (!stacked_in(g, t, &ref->index[r], &dim, &by)) return false;
+    if (dim < 0) continue;
+    if (n == g->n_stack || dim != g->stack_dim[n]) return false;
+    step[n] = by, at[n++] = r;
+  }
+  if (n < g->n_stack || side->columns < 0) return false;
+  ir_stack *stack = cu_stack_of(g, at, g->rows * g->warps_m, ir_number(0));
+  for (int i = 0; stack && i < n; i++)
+    stack->step[i] = step[i];
+  side->stack = stack, side->rows = at[n - 1];
+  return stack != NULL;
+}
+
+/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient. */
+static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
+  int found = 0;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      if (ref->index[r].terms[i].dim == dim) found++, *rank = r, *by = ref->index[r].terms[i].coef;
+  return found == 1 && *by > 0;
+}
+
+/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has them; NULL: it has not.
+ */
+static ir_stack *stack_over(const cu_region *g, const tf_ref *ref, int n, const int *dim, const ir_range *range) {
+  ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  bool ok = stack != NULL;
+  if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
+  for (int i = 0; i < n && ok; i++) {
+    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]);
+    stack->length[i] = range[i].most;
+  }
+  return ok ? stack : NULL;
+}
+
+/* Tiles of a product that sums over a window and its few channels at once: each row has all elements of its sum, in the
+ * same order in both operands. */
+static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
+  int dim[IR_MOST_STACKED], n = 0;
+  ir_range range[IR_MOST_STACKED];
+  if (!is_outside(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a))) return false;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    if (t->s->range[k].most == 1) continue;
+    if (n == IR_MOST_STACKED) return false;
+    range[n] = t->s->range[k], dim[n++] = op->dims[k];
+  }
+  ir_stack *sum = stack_over(g, ref, n, dim, range);
+  ir_stack *rows = i ? stack_over(g, ref, 1, &op->dims[t->roles.n], &t->s->range[t->roles.n])
+                     : stack_over(g, ref, g->n_stack, g->stack_dim, g->stack);
+  if (!rows || !sum) return false;
+  rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
+  sum->count = cu_sums_up(g->p, ir_stack_rows(sum));
+  side->stack = rows, side->across = sum;
+  side->rows = rows->at[rows->n - 1], side->columns = sum->at[sum->n - 1];
+  return true;
+}
+
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
+ * weights with the window innermost. */
+static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.b];
+  const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  side->rows = side->columns = -1;
+  if (!g->stacked || !is_outside(g, cu_from(g->p, t->s, t->roles.b))) return false;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    const int dim = cu_alone(&ref->index[r]);
+    for (int j = 0; j < ref->index[r].n_terms; j++)
+      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k)) return false;
+    if (dim == n) side->rows = r;
+    if (dim == k) side->columns = r;
+  }
+  ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  if (!stack) return false;
+  *stack = (ir_stack){.n = 1,
+                      .at = {side->rows},
+                      .length = {t->s->range[t->roles.n].most},
+                      .step = {1},
+                      .count = length_of(g, t, n),
+                      .first = ir_number(0)};
+  side->stack = stack;
+  return true;
 }
 
 /* Whether its box is the same in all steps of the region's loops. */
@@ -92,9 +210,8 @@ bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
 
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
-  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
-  int64_t extent[2] = {length_of(g, t, ref->index[side->rows].terms[0].dim),
-                       length_of(g, t, ref->index[last].terms[0].dim)};
+  int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
+                       side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .matrix = true,
                                       .plain = cu_is_wmma(g->p),
@@ -105,6 +222,29 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .slots = 1});
 }
 
+/* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.
+ */
+static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
+  for (int i = 0; i < g->n && g->stacked; i++) {
+    const ir_stmt *inner = g->s[i]->kind == IR_FOR ? g->s[i] : NULL;
+    for (const ir_stmt *next = inner; next; next = cu_only_loop(&next->body))
+      inner = next;
+    int products = 0, others = 0;
+    for (int k = 0; inner && k < inner->body.n; k++)
+      products += inner->body.s[k] == t->s, others += inner->body.s[k] != t->s && inner->body.s[k]->kind != IR_LET;
+    if (products && !others) return g->s[i];
+  }
+  return NULL;
+}
+
+/* Pieces of the product's sum in all of its loops. */
+static int64_t pieces_of(const cu_work *t) {
+  int64_t n = t->trip;
+  for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
+    n *= in->loop.trip;
+  return n;
+}
+
 /* As many pieces as there must be for one to come while those before it are multiplied. */
 static int stages_of(const cu_region *g, const cu_work *t) {
   const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of(g, t)->dims[t->roles.n]);
@@ -113,29 +253,37 @@ static int stages_of(const cu_region *g, const cu_work *t) {
   for (int i = 0; i < 2; i++)
     bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
   const double others = (here(g)->latency + bytes / here(g)->l2) / multiplied;
-  const int64_t most = t->trip < MOST_STAGES ? t->trip : MOST_STAGES;
+  const int64_t pieces = pieces_of(t), most = pieces < MOST_STAGES ? pieces : MOST_STAGES;
   const int64_t n_stages = others < MOST_STAGES ? 1 + (int64_t)ceil(others) : MOST_STAGES;
   return (int)(n_stages < most ? n_stages : most);
 }
 
-static void plan_one(const cu_region *g, cu_work *t) {
+/* False: stacked rows that are no tile. */
+static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
   const int bytes = ir_bytes(g->p->machine.data);
-  const bool whole = g->own[a] || k <= step_bytes(g) / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  t->steps = g->own[a] ? NULL : steps_of(g, t);
+  const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
+                     (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
   t->step = whole ? k : step_bytes(g) / bytes;
   t->trip = (k + t->step - 1) / t->step;
   bool moves = false;
   for (int i = 0; i < 2; i++) {
     cu_operand *side = &t->side[i];
-    side->tile = cu_find_tile(g, t, i, side);
+    const bool stacked = i == 0 && g->stacked;
+    side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
+                 : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
+                                    : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);
     moves |= !side->lasting;
     find_bytes(g, t, i, side);
   }
-  t->next = t->loop && t->trip == 1 && moves;
+  t->next = t->loop && !t->steps && t->trip == 1 && moves;
   t->slots = t->next ? 2 : stages_of(g, t);
+  return true;
 }
 
 static int64_t bytes_of(const cu_region *g) {
@@ -170,7 +318,7 @@ static bool are_apart(const cu_region *g) {
  * tiles in the same places (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
-    plan_one(g, &g->work[i]);
+    if (!plan_one(g, &g->work[i])) return false;
   if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
   for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];

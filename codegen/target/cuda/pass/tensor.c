@@ -146,19 +146,23 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const low_mark outside = {w->into, w->n_lets};
   cu_matrices t;
-  const bool product = cu_roles(w->p, s, &t) && !s->nest.part;
+  const bool few = !cu_is_wmma(w->p) && cu_window(w->plan->wl, op) >= 0 && cu_has_few_channels(w->plan->wl, op);
+  const bool product = cu_roles(w->p, s, &t) && !few;
   ir_range *r = cu_ranges(w, s);
+  ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   low_mark mark;
-  bool any = false;
+  int n = 0;
   for (int k = op->n_out_dims; product && k < op->n_dims && !low_failed(w); k++) {
     const int64_t trip = s->range[k].most;
     if (k == t.k || trip == 1) continue;
-    const ir_atom step = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
-    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step, 1, trip);
-    any = true;
+    steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
+    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], 1, trip);
   }
   ir_stmt *same = low_failed(w) ? NULL : cu_again(w, s, r);
-  if (same && any) cu_set_fresh(w, s, same, ir_number(0));
+  for (int i = 0; i < n && same && !low_failed(w); i++) { /* a part's sum starts with the first steps of all */
+    const ir_stmt before = *same;
+    cu_set_fresh(w, &before, same, steps[i]);
+  }
   low_close(w, outside);
 }
 

@@ -78,6 +78,9 @@ void cu_device(FILE *out, const ir_program *p);
 /* text.c: functions on the device; the entries that a program calls. */
 void cu_functions(FILE *out, const tf_workload *wl, ir_type data);
 void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room);
+/* The entry for arrays of the host, which calls that for arrays on the device; arrays: of a cu_language. */
+void cu_host_entry(FILE *out, const c_package *k, const char *arrays);
+extern const char cu_arrays[]; /* kernel.c: CUDA's */
 /* files.c */
 void cu_bench(FILE *out, const c_package *k); /* bench.c */
 double cu_flops(const tf_workload *wl);

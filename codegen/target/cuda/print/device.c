@@ -96,6 +96,20 @@ static const char both[] =
     "template <int n, class T> DEVICE void zero_fragments(T *x) {\n"
     "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
 
+/* Of stacked rows whose channels are not neighbours. */
+static const char both_apart[] =
+    "/* A piece of 16 bytes, of whose elements `n` are there, `step` from each other. */\n"
+    "template <class T> DEVICE void copy_apart(T *to, const T *from, int64_t step, int n) {\n"
+    "#pragma unroll\n  for (int i = 0; i < 16 / (int)sizeof(T); i++) {\n"
+    "    PASSES(to + i, from + i * step, i < n ? (int)sizeof(T) : 0, (int)sizeof(T));\n"
+    "    to[i] = i < n ? from[i * step] : T(0);\n  }\n}\n";
+
+/* Of columns that are a window and its channels. */
+static const char both_across[] =
+    "/* An element, or zero. */\n"
+    "template <class T> DEVICE void copy_one(T *to, const T *from, bool there) {\n"
+    "  PASSES(to, from, there ? (int)sizeof(T) : 0, (int)sizeof(T));\n  *to = there ? *from : T(0);\n}\n";
+
 static const char both_halves[] =
     "DEVICE float wide(uint16_t h) { return wide_%s(h); }\nDEVICE uint16_t narrow(float x) { return narrow_%s(x); }\n"
     "DEVICE uint32_t pack(float x, float y) { return pack_%s(x, y); }\n"
@@ -204,4 +218,12 @@ void cu_device(FILE *out, const ir_program *p) {
   if (m->kernel.a == IR_I8) fputs(both_bytes, out);
   if (m->kernel.a == IR_F8) fputs(both_f8, out);
   fputs(both, out);
+  bool apart = false, across = false;
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    const bool stacked = b->role == IR_COPIED && b->stack;
+    apart |= stacked && !b->across && b->columns < b->rank - 1, across |= stacked && b->across;
+  }
+  if (apart) fputs(both_apart, out);
+  if (across) fputs(both_across, out);
 }

@@ -31,7 +31,7 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
               b->extent[b->columns] / 16);
       continue;
     }
-    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, b->extent[b->rows] / 16);
+    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, ir_matrix_rows(b) / 16);
     if (b->columns >= 0)
       fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
     else
@@ -58,7 +58,7 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
     if (b->columns >= 0) t.c = low_find_dim(t.op, dim_at(c, &a[i], b->columns));
   }
   for (int k = 0; k < ir_n_ranges(c->p, s) && t.c < 0; k++)
-    if (k != t.m && s->range[k].most > 1) t.c = k;
+    if (k != t.m && !ir_is_stacked(s, k) && s->range[k].most > 1) t.c = k;
   return t;
 }
 
@@ -78,7 +78,7 @@ static void set_dim(c_printer *c, const shape *t, int k, const char *more) {
 static int open_single(c_printer *c, const shape *t) {
   int opened = 0;
   for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
-    if (k == t->m || k == t->c) continue;
+    if (k == t->m || k == t->c || ir_is_stacked(t->s, k)) continue;
     const ir_range *r = &t->s->range[k];
     if (!r->exact) {
       c_line(c, "if (");
@@ -97,8 +97,30 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c->depth++;
 }
 
+/* Of stacked rows the row's number, and from it where it is along each dim. */
+static void set_stacked(c_printer *c, const shape *t) {
+  const ir_stack *stack = t->s->stack;
+  int64_t inner = ir_stack_rows(stack);
+  c_line(c, "const int row = (int)(");
+  c_atom(c->out, c->p, stack->first), fputs(") + 16 * tm + 8 * th + lane / 4;\n", c->out);
+  for (int i = 0; i < stack->n; i++) {
+    char more[80];
+    inner /= stack->length[i];
+    int n = snprintf(more, sizeof more, " + row");
+    if (inner > 1) n += snprintf(more + n, sizeof more - (size_t)n, " / %" PRId64, inner);
+    if (i) snprintf(more + n, sizeof more - (size_t)n, " %% %" PRId64, stack->length[i]);
+    set_dim(c, t, stack->at[i], more);
+  }
+}
+
 /* The lower eight rows of a fragment are nobody's where there are eight at most. */
 static int open_rows(c_printer *c, const shape *t) {
+  if (t->s->stack) {
+    unrolled(c, "tm", t->s->stack->count / 16, 1);
+    unrolled(c, "th", 2, 1);
+    set_stacked(c, t);
+    return 2;
+  }
   unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
   unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
   set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4");
@@ -119,6 +141,25 @@ static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->mo
 static void behind(c_printer *c, const shape *t, int k) {
   fprintf(c->out, "d_%s >= ", c_dim_name(c, t->op, k));
   c_atom(c->out, c->p, t->s->range[k].hi);
+}
+
+static bool has_ragged_rows(const shape *t) { return t->s->stack || is_ragged(&t->s->range[t->m], 16); }
+
+/* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of a dim. */
+static void behind_rows(c_printer *c, const shape *t) {
+  const ir_stack *stack = t->s->stack;
+  if (!stack) {
+    behind(c, t, t->m);
+    return;
+  }
+  fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack));
+  for (int i = 0; i < stack->n; i++)
+    if (!t->s->range[stack->at[i]].exact) fputs(" || ", c->out), behind(c, t, stack->at[i]);
+}
+
+static void skip_rows(c_printer *c, const shape *t) {
+  if (!has_ragged_rows(t)) return;
+  c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
 }
 
 /* Skips points beyond the end of the range: in memory there are none, and a sum must not count them. */
@@ -155,7 +196,7 @@ static void element(c_printer *c, const shape *t) {
 
 static void map(c_printer *c, const shape *t) {
   int opened = open_rows(c, t);
-  if (t->memory) skip_behind(c, t, t->m, 16);
+  if (t->memory) skip_rows(c, t);
   if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
   if (t->c >= 0) opened += open_columns(c, t);
   if (t->memory) skip_behind(c, t, t->c, 8);
@@ -173,7 +214,7 @@ static bool saves_pairs(const c_printer *c, const shape *t) {
 static void save_pairs(c_printer *c, const shape *t) {
   const char *from = c->p->buffers[t->s->save.from].id;
   int opened = open_rows(c, t);
-  skip_behind(c, t, t->m, 16);
+  skip_rows(c, t);
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
   set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4)");
   c_line(c, "put_pair(&");
@@ -226,12 +267,11 @@ static void reduce(c_printer *c, const shape *t) {
   const bool parts = is_in_parts(c, t);
   int opened = open_rows(c, t);
   start_row(c, t, parts);
-  if (t->memory && is_ragged(&t->s->range[t->m], 16))
-    c_line(c, "if (!("), behind(c, t, t->m), fputs(")) {\n", c->out), c->depth++;
+  if (t->memory && has_ragged_rows(t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
   skip_behind(c, t, t->c, 8);
   c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
-  c_close(c, columns + (t->memory && is_ragged(&t->s->range[t->m], 16)));
+  c_close(c, columns + (t->memory && has_ragged_rows(t)));
   if (parts) join_parts(c, r);
   for (int lane = 1; lane <= 2; lane++) {
     char other[48];

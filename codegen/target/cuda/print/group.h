@@ -5,7 +5,12 @@
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
-enum { CU_MOST_RINGS = 10, CU_MOST_TILES = 16, CU_CLUSTER = 2 };
+enum {
+  CU_MOST_RINGS = 10,
+  CU_MOST_TILES = 16,
+  CU_MOST_STEPS = 6, /* loops in each other over the steps of one sum */
+  CU_CLUSTER = 2
+};
 
 /* Tiles that come together, and are given back together: the copies before a wait. */
 typedef struct {

@@ -119,10 +119,14 @@ static const char products[] =
     "more);\n"
     "template <int n, int turned_b> DEVICE void multiply_rows(float *d, const uint32_t *a, uint64_t b, bool more);\n";
 
-static const char host[] =
+/* each: of boxes in steps, elements from one that they take to the next along each rank. */
+static const char host_begins[] =
     "/* False where the driver refuses: addresses and steps must be multiples of 16 bytes. */\n"
     "static bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,\n"
-    "                     const int64_t *step, const int *box) {\n"
+    "                     const int64_t *step, const int *box";
+static const char host_each[] = ", const int *each = NULL";
+static const char host[] =
+    ") {\n"
     "  const int bytes = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2;\n"
     "  typedef CUresult (*encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const "
     "cuuint64_t *,\n"
@@ -140,7 +144,9 @@ static const char host[] =
     "  if (looked != cudaSuccess || found != cudaDriverEntryPointSuccess) return false;\n"
     "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
     "    if (r && (step[r] <= 0 || step[r] * bytes % 16)) return false;\n"
-    "    if (r) steps[r - 1] = (cuuint64_t)step[r] * (cuuint64_t)bytes;\n  }\n"
+    "    if (r) steps[r - 1] = (cuuint64_t)step[r] * (cuuint64_t)bytes;\n  }\n";
+static const char host_steps[] = "  for (int r = 1; r < rank && each; r++) ones[r] = (cuuint32_t)each[r];\n";
+static const char host_ends[] =
     "  return ((encode)entry)(m, type, (cuuint32_t)rank,\n"
     "                         (void *)(uintptr_t)base, extents, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
     "                         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
@@ -253,6 +259,7 @@ static void product(FILE *out, const cu_mma *m, int n, bool rows, bool turned_a,
 
 typedef struct {
   unsigned ranks, common;                        /* of boxes; of those that clusters share */
+  bool steps;                                    /* some boxes take elements in steps */
   bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2][2]; /* columns / 16, rows, turned a, turned b */
 } used;
 
@@ -266,7 +273,12 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     find(p, &s->body, u);
-    if (s->kind == IR_COPY && s->copy.queue == CU_BOXES) u->ranks |= 1u << p->buffers[s->copy.from].rank;
+    if (s->kind == IR_COPY && s->copy.queue == CU_BOXES) {
+      const ir_stack *stack = p->buffers[s->copy.to].stack;
+      u->ranks |= 1u << p->buffers[s->copy.from].rank;
+      for (int k = 0; stack && k < stack->n; k++)
+        u->steps |= stack->step[k] > 1;
+    }
     if (s->kind == IR_SAVE && cu_of(s)->boxed) u->ranks |= 1u << p->buffers[s->save.to].rank;
     if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
@@ -302,7 +314,8 @@ void cu_groups_device(FILE *out, const ir_program *p) {
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
       if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
-  fputs(host, out);
+  fputs(host_begins, out), fputs(u.steps ? host_each : "", out), fputs(host, out);
+  fputs(u.steps ? host_steps : "", out), fputs(host_ends, out);
   fputs("#endif\n", out);
   fputs(both, out);
   if (cu_mma_of(p)->turns) fputs(both_halves, out);

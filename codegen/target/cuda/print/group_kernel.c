@@ -44,7 +44,7 @@ static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
   const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[to->columns] / elements,
-                rows = to->extent[to->rows];
+                rows = ir_matrix_rows(to);
   const bool common = r->g->same && r->g->same[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
@@ -129,9 +129,11 @@ static void skip_block(const role *r) {
   c_close(c, 1);
 }
 
-/* The only product of a loop that does nothing else but wait for its tiles, in every step; NULL. */
-static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
-  const ir_stmt *found = NULL;
+/* The only product of a loop, or of loops in each other, that do nothing else but wait for its tiles, in every step;
+ * NULL. */
+static const ir_stmt *only_product(const role *r, const ir_stmt *s, int around) {
+  const ir_stmt *found = NULL, *inner = s->loop.map == IR_SERIAL ? cu_only_loop(&s->body) : NULL;
+  if (inner) return around + 1 < CU_MOST_STEPS ? only_product(r, inner, around + 1) : NULL;
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
@@ -143,25 +145,31 @@ static const ir_stmt *only_product(const role *r, const ir_stmt *s) {
   return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
 }
 
-/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later. */
+/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later: loops
+ * in each other are one behind the other. */
 static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
   c_printer *c = r->c;
-  const char *var = c->p->var_name[s->loop.var];
-  char when[90];
-  int ring = 0;
-  for (int i = 0; i < s->body.n; i++)
-    if (s->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, s->body.s[i]);
-  c_line(c, "#pragma unroll 1\n"), c_indent(c);
-  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
-  c->depth++;
-  cu_groups_lets(r, &s->body);
+  char when[90 * CU_MOST_STEPS] = "";
+  size_t n = 0;
+  int ring = 0, opened = 0;
+  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS; in = cu_only_loop(&in->body), opened++) {
+    const char *var = c->p->var_name[in->loop.var];
+    c_line(c, "#pragma unroll 1\n"), c_indent(c);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, in->loop.trip, var);
+    c->depth++;
+    cu_groups_lets(r, &in->body);
+    n += (size_t)snprintf(when + n, sizeof when - n, "%s%.80s", n ? " || " : "", var);
+    for (int i = 0; i < in->body.n; i++)
+      if (in->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, in->body.s[i]);
+  }
   cu_groups_full(r, ring);
   cu_groups_begin(c, r->g, product, NULL);
   cu_groups_wait(c, product, 1);
-  snprintf(when, sizeof when, "%.80s && ", var);
-  c_indent(c), give_last(r, ring, when);
+  char first[sizeof when + 8];
+  snprintf(first, sizeof first, opened > 1 ? "(%s) && " : "%s && ", when);
+  c_indent(c), give_last(r, ring, first);
   cu_groups_next(r, ring);
-  c_close(c, 1);
+  c_close(c, opened);
   if (s == r->last) cu_groups_pass_turn(r);
   cu_groups_wait(c, product, 0);
   cu_groups_give_last(r, ring);
@@ -223,7 +231,7 @@ static bool has_mask(const role *r, const ir_body *b) {
 
 static void loop(role *r, const ir_stmt *s) {
   c_printer *c = r->c;
-  const ir_stmt *product = r->makes ? NULL : only_product(r, s);
+  const ir_stmt *product = r->makes ? NULL : only_product(r, s, 0);
   cu_stream t;
   if (product) {
     pieces(r, s, product);

@@ -6,16 +6,20 @@
 
 enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, EIGHTS = COLUMNS / 8 };
 
-/* Coordinates of a panel's first element, the innermost first. */
+/* Coordinates of a panel's first element, the innermost first.  The second warpgroup's rows are behind the first's:
+ * stacked ones along their first dim. */
 static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
+  ir_stack half = {.length = {ROWS}};
+  const int along = from->stack ? from->stack->at[0] : from->rows;
+  if (from->stack) cu_half_of_stack(from->stack, &half);
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
   for (int k = to->rank - 1; k >= 0; k--) {
-    fputs(", (int)(", c->out), c_atom(c->out, c->p, k == from->rows ? cu_of(s)->row : s->range[k].lo);
+    fputs(", (int)(", c->out), c_atom(c->out, c->p, !from->stack && k == from->rows ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
     if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
-    if (k == from->rows && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %d", ROWS);
+    if (k == along && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %" PRId64, half.length[0]);
   }
   fputs("), store_end();\n", c->out);
 }

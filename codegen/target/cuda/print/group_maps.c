@@ -22,8 +22,44 @@ void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g) {
   fputs("};\n", out);
 }
 
-/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first. */
-static void say(const maps *m, const ir_buffer *b, int rows, int64_t n_rows) {
+/* Rows of a box: so many along each rank of the tensor, and elements from one to the next. */
+typedef struct {
+  int64_t length[CU_BOX_RANKS], step[CU_BOX_RANKS];
+  bool in_steps; /* some step is not 1 */
+} box_rows;
+
+static box_rows along(int rank, int64_t n_rows) {
+  box_rows b;
+  b.in_steps = false;
+  for (int r = 0; r < CU_BOX_RANKS; r++)
+    b.length[r] = r == rank ? n_rows : 1, b.step[r] = 1;
+  return b;
+}
+
+static box_rows of_stack(const ir_stack *stack) {
+  box_rows b = along(-1, 1);
+  for (int i = 0; i < stack->n; i++) {
+    b.length[stack->at[i]] = stack->length[i], b.step[stack->at[i]] = stack->step[i];
+    b.in_steps |= stack->step[i] > 1;
+  }
+  return b;
+}
+
+/* Of a tile; divided: in so many parts. */
+static box_rows of_tile(const ir_buffer *to, int64_t divided) {
+  return to->stack ? of_stack(to->stack) : along(to->rows, ir_matrix_rows(to) / divided);
+}
+
+/* Of what leaves: a warpgroup's rows. */
+static box_rows of_rows(const ir_buffer *from, bool in_turns) {
+  ir_stack half;
+  if (!from->stack) return along(from->rows, CU_GROUP_ROWS / 2);
+  return of_stack(in_turns || !cu_half_of_stack(from->stack, &half) ? from->stack : &half);
+}
+
+/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A box in steps is as
+ * long as all of them, and `each` says what a step is. */
+static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
   const tf_tensor *z = &m->p->tree->workload->tensors[b->tensor];
   const bool argument = b->role == IR_ARGUMENT;
   fputs("    const int64_t extent[] = {", m->out);
@@ -40,16 +76,18 @@ static void say(const maps *m, const ir_buffer *b, int rows, int64_t n_rows) {
   fputs("};\n    const int box[] = {", m->out);
   for (int r = b->rank - 1; r >= 0; r--)
     fprintf(m->out, "%" PRId64 "%s",
-            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type)
-            : r == rows      ? n_rows
-                             : (int64_t)1,
-            r ? ", " : "};\n");
+            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type) : rows->length[r] * rows->step[r],
+            r                ? ", "
+            : rows->in_steps ? "}, each[] = {"
+                             : "};\n");
+  for (int r = b->rank - 1; r >= 0 && rows->in_steps; r--)
+    fprintf(m->out, "%" PRId64 "%s", rows->step[r], r ? ", " : "};\n");
 }
 
-static void make(const maps *m, const char *name, int number, int buffer, int rows, int64_t n_rows) {
+static void make(const maps *m, const char *name, int number, int buffer, box_rows rows) {
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
-  say(m, b, rows, n_rows);
+  say(m, b, &rows);
   fprintf(m->out, "    if (!map_make(&maps.%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ", name, number,
           b->type == IR_F16  ? "FLOAT16"
           : b->type == IR_F8 ? "UINT8"
@@ -58,7 +96,8 @@ static void make(const maps *m, const char *name, int number, int buffer, int ro
     fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
   else
     fprintf(m->out, "workspace + %" PRId64, m->offset[buffer]);
-  fprintf(m->out, ", %d, extent, step, box)) return cudaErrorInvalidValue;\n  }\n", b->rank);
+  fprintf(m->out, ", %d, extent, step, box%s)) return cudaErrorInvalidValue;\n  }\n", b->rank,
+          rows.in_steps ? ", each" : "");
 }
 
 void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name) {
@@ -73,11 +112,11 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
       const ir_stmt *s = g->ring[i].copy[k];
       const ir_buffer *to = &p->buffers[s->copy.to];
       const bool common = g->same && g->same[s->copy.to];
-      make(&m, "of", s->copy.to, s->copy.from, to->rows, to->extent[to->rows] / (common ? CU_CLUSTER : 1));
+      make(&m, "of", s->copy.to, s->copy.from, of_tile(to, common ? CU_CLUSTER : 1));
     }
   if (g->leaving.save) {
     const ir_stmt *s = g->leaving.save;
-    make(&m, "out", s->save.to, s->save.to, p->buffers[s->save.from].rows, CU_TURN_ROWS);
+    make(&m, "out", s->save.to, s->save.to, of_rows(&p->buffers[s->save.from], g->in_turns));
   }
   fprintf(out,
           "  if (cudaGetDevice(&device) != cudaSuccess ||\n"

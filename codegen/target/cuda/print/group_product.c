@@ -39,7 +39,7 @@ static int ring_of(const product *t, int read) {
 /* "matrix_at(shared + .., along, leading, step)" for step tk; of a's rows the warpgroup's. */
 static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const ir_buffer *b = from(c, t, read);
-  const int64_t panel = b->extent[b->rows] * CU_PANEL;
+  const int64_t panel = ir_matrix_rows(b) * CU_PANEL;
   const int ring = ring_of(t, read);
   const bool k = along(t, read, b);
   const int64_t group = k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
@@ -76,12 +76,15 @@ static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b)
   c_close(c, 1);
 }
 
+/* Whether the dim at that position goes along rows or columns. */
+static bool is_of_matrix(const product *t, int k) { return k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k); }
+
 /* Dims with one setting; where one has none, or the sum, there is nothing to do. */
 static int open_single(c_printer *c, const product *t) {
   int opened = 0;
   for (int k = 0; k < t->op->n_dims; k++) {
     const ir_range *r = &t->s->range[k];
-    if (k == t->f->m || k == t->f->n || (k == t->f->k ? r->some : r->exact)) continue;
+    if (is_of_matrix(t, k) || (k == t->f->k ? r->some : r->exact)) continue;
     c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
     fputs(") {\n", c->out), c->depth++, opened++;
   }
@@ -91,7 +94,7 @@ static int open_single(c_printer *c, const product *t) {
 static bool has_open(const product *t) {
   bool open = false;
   for (int k = 0; k < t->op->n_dims; k++)
-    open |= k != t->f->m && k != t->f->n && k != t->f->k && !t->s->range[k].exact;
+    open |= !is_of_matrix(t, k) && k != t->f->k && !t->s->range[k].exact;
   return open;
 }
 

@@ -5,6 +5,13 @@
 
 enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
 
+/* Bytes that the boxes of a tile bring: of stacked rows no more than there are, and what is behind them in the tile
+ * stays as it was.  Products read it, and make sums of rows that nobody wants. */
+static int64_t brought(const ir_buffer *to) {
+  const int64_t tile = cu_bytes(to) / to->slots;
+  return to->stack ? tile / to->stack->count * ir_stack_rows(to->stack) : tile;
+}
+
 static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   cu_ring at = {0};
   for (int i = 0; i < b->n; i++) {
@@ -13,7 +20,7 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
       const ir_buffer *to = &p->buffers[s->copy.to];
       at.copy[at.n_copies++] = s;
       at.stages = to->slots;
-      at.bytes += cu_bytes(to) / to->slots;
+      at.bytes += brought(to);
     } else if (s->kind == IR_WAIT && at.n_copies && g->n < CU_MOST_RINGS) {
       at.wait = s;
       g->ring[g->n++] = at;

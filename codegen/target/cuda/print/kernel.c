@@ -439,7 +439,7 @@ static const char starting[] = "  unsigned char *from = (unsigned char *)(((uint
                                "  if (bad == cudaErrorInvalidValue) return BAD_ARGUMENT;\n"
                                "  return bad == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n";
 
-static const char arrays[] =
+const char cu_arrays[] =
     "static bool find_device(void **) {\n  int devices = 0;\n"
     "  return cudaGetDeviceCount(&devices) == cudaSuccess && devices;\n}\n\n"
     "static bool finish(void *) { return cudaDeviceSynchronize() == cudaSuccess; }\n\n"
@@ -464,7 +464,7 @@ static const cu_language cuda = {.row = "threadIdx.y",
                                  .end = launch,
                                  .queue = "stream",
                                  .starting = starting,
-                                 .arrays = arrays,
+                                 .arrays = cu_arrays,
                                  .emulated = true};
 
 bool cu_kernel(FILE *out, cu_package *p) {

@@ -27,8 +27,12 @@ static void difference(c_printer *c, ir_atom a, ir_atom b) {
   fputs("(int)(", c->out), c_atom(c->out, c->p, a), fputs(" - (", c->out), c_atom(c->out, c->p, b), fputs("))", c->out);
 }
 
-/* Where along the tile's rank the operand's dim begins. */
+/* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
 static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
+  if (b->stack && rank == b->rows && k == t->f->m) {
+    fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
+    return;
+  }
   difference(c, t->s->range[k].lo, b->base[rank]);
 }
 
@@ -40,12 +44,15 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
-  begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
+  if (b->across)
+    fprintf(c->out, "%s)) * %d]", piece, per_piece(t));
+  else
+    begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
 static bool along_k(const product *t, int read, const ir_buffer *b) {
-  return t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
+  return b->across || t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
 }
 
 /* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
@@ -82,7 +89,7 @@ static bool is_even_first(const c_printer *c, const product *t) {
  * is nobody's (fragment.c), and zero, too. */
 static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
-  const bool pairs = t->mma->kernel.group == 2, half = t->s->range[t->f->m].most <= 8;
+  const bool pairs = t->mma->kernel.group == 2, half = !t->s->stack && t->s->range[t->f->m].most <= 8;
   for (int i = 0; i < 4; i++) {
     c_indent(c);
     if (half && i % 2) {
@@ -173,10 +180,10 @@ static void settle(c_printer *c, const product *t, const char *to) {
 static void load_a(c_printer *c, const product *t) {
   const ir_buffer *b = from(c, t, t->f->a);
   c_indent(c);
-  fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", t->out->extent[t->out->rows] / 16);
+  fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", ir_matrix_rows(t->out) / 16);
   c_line(c, "#pragma unroll\n");
   c_indent(c);
-  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", t->out->extent[t->out->rows] / 16);
+  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", ir_matrix_rows(t->out) / 16);
   c->depth++;
   char of_k[80];
   place_of_k(t, "i / 2", of_k, sizeof of_k);
@@ -222,7 +229,7 @@ static int open_single(c_printer *c, const product *t) {
   int opened = 0;
   if (is_of_both(c, t)) set(c, t, t->f->m, "");
   for (int k = 0; k < t->op->n_dims; k++) {
-    if (k == t->f->m || k == t->f->n) continue;
+    if (k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k)) continue;
     const ir_range *r = &t->s->range[k];
     if (k == t->f->k ? !r->some : !r->exact) {
       c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
@@ -276,7 +283,7 @@ static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, co
 }
 
 static void wmma_product(c_printer *c, const product *t) {
-  const int64_t mt = t->out->extent[t->out->rows] / 16, nt = t->out->extent[t->out->columns] / 16;
+  const int64_t mt = ir_matrix_rows(t->out) / 16, nt = t->out->extent[t->out->columns] / 16;
   if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
   wmma_each(c, t, mt, nt, "zero", "");
   if (t->s->nest.n_fresh) c_close(c, 1);
@@ -296,7 +303,7 @@ static void wmma_product(c_printer *c, const product *t) {
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
-  const int64_t mt = t.out->extent[t.out->rows] / 16, nt = t.out->extent[t.out->columns] / 8;
+  const int64_t mt = ir_matrix_rows(t.out) / 16, nt = t.out->extent[t.out->columns] / 8;
   c_fresh_flag(c, s);
   if (t.mma->wmma) {
     wmma_product(c, &t);
@@ -305,7 +312,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  const int64_t steps = (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
+  const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
   c_indent(c);
   if (some < steps)
     fprintf(c->out, "#pragma unroll %" PRId64 "\n", some);

@@ -101,14 +101,13 @@ static void device_entry(FILE *out, const c_package *k, const cu_language *say, 
   fputs(say->starting, out);
 }
 
-void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
+void cu_host_entry(FILE *out, const c_package *k, const char *arrays) {
   const tf_workload *wl = k->p->tree->workload;
-  device_entry(out, k, say, room);
   fprintf(out,
           "\nsize_t " C_NAME "_workspace(void) { return 64; }\n\n%s\n"
           "int " C_NAME "(const " C_NAME "_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return BAD_ARGUMENT;\n",
-          say->arrays);
+          arrays);
   each_argument(out, wl, ask_null);
   fputs("  if (workspace && bytes < " C_NAME "_workspace()) return " C_NAME "_small_workspace;\n"
         "  void *queue = NULL;\n  if (!find_device(&queue)) return " C_NAME "_no_isa;\n"
@@ -123,4 +122,9 @@ void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_
   each_argument(out, wl, fetch);
   each_argument(out, wl, release);
   fputs("  leave(room);\n  return ok || status != " C_NAME "_done ? status : " C_NAME "_no_isa;\n}\n", out);
+}
+
+void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
+  device_entry(out, k, say, room);
+  cu_host_entry(out, k, say->arrays);
 }

@@ -1,0 +1,221 @@
+/* Inputs of a group that are read at `64 * head + row` of one rank, or from some place on, become tensors whose indices
+ * are plain dims: the same words under other coordinates, found by strides.  What looks for mappings of products knows
+ * them then for what they are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "net/net.h"
+
+/* Elements on whose multiples rows have to begin, so that 16 bytes can be moved at once. */
+enum { ALIGNED = 8, MOST_RANKS = 16, MOST_DIMS = 4 };
+
+/* How a read moves along one rank of a tensor. */
+typedef enum { KEPT, SPREAD, SLICED, AT_ONE } way;
+typedef struct {
+  way way;
+  int64_t begin; /* where element 0 is */
+  /* SPREAD, SLICED: the dims, the outermost first, and what one step of each is. */
+  int n, dim[MOST_DIMS];
+  int64_t step[MOST_DIMS], extent[MOST_DIMS];
+} part;
+
+typedef struct {
+  tf_arena *a;
+  tf_workload *wl;
+  const bool *fixed;      /* [tensors] its strides are the caller's */
+  int *tensor;            /* of the group, with room for one for each read */
+  tf_group_place *place;  /* likewise */
+  part parts[MOST_RANKS]; /* of the read at hand */
+} splitter;
+
+/* Takes the terms in, the largest first. */
+static void sort_terms(const splitter *s, const tf_index *x, part *p) {
+  for (int k = 0; k < x->n_terms; k++) {
+    int at = p->n++;
+    for (; at > 0 && p->step[at - 1] < x->terms[k].coef; at--)
+      p->dim[at] = p->dim[at - 1], p->step[at] = p->step[at - 1], p->extent[at] = p->extent[at - 1];
+    p->dim[at] = x->terms[k].dim;
+    p->step[at] = x->terms[k].coef;
+    p->extent[at] = s->wl->dims[x->terms[k].dim].extent;
+  }
+}
+
+static part part_of(const splitter *s, const tf_tensor *z, int r, const tf_index *x) {
+  part p = {.way = KEPT};
+  if (z->lo[r] || z->pad[r] || x->c < 0 || x->n_terms > MOST_DIMS) return p;
+  if (x->n_terms == 0) return (part){.way = AT_ONE, .begin = x->c};
+  part q = {.way = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
+  sort_terms(s, x, &q);
+  bool whole = q.step[q.n - 1] == 1;
+  for (int k = 0; k + 1 < q.n && whole; k++) /* an inner dim goes through all of a step of the one around it */
+    whole = q.step[k] == q.step[k + 1] * q.extent[k + 1];
+  if (!whole || q.begin + q.step[0] * q.extent[0] > z->extent[r]) return p;
+  return q.way == SLICED && q.begin == 0 ? p : q;
+}
+
+/* Fills parts; whether some rank is not read as it stands, and rows begin on 16 bytes then, too. */
+static bool differs(splitter *s, int t, const tf_ref *ref) {
+  const tf_tensor *z = &s->wl->tensors[t];
+  bool any = false;
+  int ranks = 0;
+  for (int r = 0; r < z->rank; r++) {
+    s->parts[r] = part_of(s, z, r, &ref->index[r]);
+    any |= s->parts[r].way != KEPT;
+    ranks += s->parts[r].way == KEPT ? 1 : s->parts[r].n;
+  }
+  if (!any || ranks == 0 || ranks > MOST_RANKS) return false;
+  const part *last = &s->parts[z->rank - 1];
+  if (last->way == AT_ONE) return !s->fixed[t] && z->extent[z->rank - 1] == 1;
+  const int64_t inner = last->way == SPREAD ? last->extent[last->n - 1] : ALIGNED;
+  return z->extent[z->rank - 1] % ALIGNED == 0 && last->begin % ALIGNED == 0 && inner % ALIGNED == 0;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------------------ */
+static bool same_place(const splitter *s, int t, int made) {
+  const tf_tensor *z = &s->wl->tensors[t], *n = &s->wl->tensors[made];
+  const tf_group_place *p = &s->place[made];
+  int q = 0;
+  for (int r = 0; r < z->rank; r++) {
+    const part *x = &s->parts[r];
+    const bool kept = x->way == KEPT;
+    if (p->begin[r] != x->begin) return false;
+    for (int k = 0; k < (kept ? 1 : x->n); k++, q++)
+      if (q >= n->rank || p->along[q] != r || n->extent[q] != (kept ? z->extent[r] : x->extent[k]) ||
+          p->step[q] != (kept ? 1 : x->step[k]))
+        return false;
+  }
+  return q == n->rank;
+}
+
+static bool taken(const tf_workload *wl, const char *name) {
+  for (int i = 0; i < wl->n_dims; i++)
+    if (!strcmp(wl->dims[i].name, name)) return true;
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (!strcmp(wl->tensors[t].name, name)) return true;
+  return false;
+}
+
+/* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory. */
+static int make(splitter *s, int t) {
+  tf_workload *wl = s->wl;
+  const tf_tensor *z = &wl->tensors[t];
+  const int made = wl->n_tensors;
+  tf_tensor *n = &wl->tensors[made];
+  tf_group_place *p = &s->place[made];
+  int64_t *all = TF_ARRAY(s->a, int64_t, 5 * MOST_RANKS);
+  int *along = TF_ARRAY(s->a, int, MOST_RANKS);
+  n->consumers = TF_ARRAY(s->a, int, (size_t)z->n_consumers);
+  char name[160];
+  for (int k = 2;; k++) {
+    snprintf(name, sizeof name, "%.120s_%d", z->name, k);
+    if (!taken(wl, name)) break;
+  }
+  if (!all || !along || !n->consumers) return -1;
+  int *const consumers = n->consumers;
+  *n = *z;
+  n->name = tf_arena_strndup(s->a, name, strlen(name));
+  n->consumers = consumers;
+  n->n_consumers = 0;
+  n->lo = all, n->extent = all + MOST_RANKS, n->pad = all + 2 * MOST_RANKS;
+  int64_t *step = all + 3 * MOST_RANKS, *begin = all + 4 * MOST_RANKS;
+  n->rank = 0;
+  for (int r = 0; r < z->rank; r++) {
+    const part *x = &s->parts[r];
+    const bool kept = x->way == KEPT;
+    begin[r] = x->begin;
+    if (kept) n->lo[n->rank] = z->lo[r], n->pad[n->rank] = z->pad[r];
+    for (int k = 0; k < (kept ? 1 : x->n); k++) {
+      along[n->rank] = r;
+      step[n->rank] = kept ? 1 : x->step[k];
+      n->extent[n->rank++] = kept ? z->extent[r] : x->extent[k];
+    }
+  }
+  *p = (tf_group_place){along, step, begin};
+  s->tensor[made] = s->tensor[t];
+  wl->n_tensors++;
+  return n->name ? made : -1;
+}
+
+static int place_for(splitter *s, int t, int before) {
+  for (int made = before; made < s->wl->n_tensors; made++)
+    if (s->tensor[made] == s->tensor[t] && same_place(s, t, made)) return made;
+  return make(s, t);
+}
+
+/* ---- reads -------------------------------------------------------------------------------------------------- */
+static bool plain(const splitter *s, tf_index *x, int dim) {
+  tf_term *term = TF_ARRAY(s->a, tf_term, 1);
+  if (!term) return false;
+  *term = (tf_term){dim, 1};
+  *x = (tf_index){1, term, 0};
+  return true;
+}
+
+/* The read at hand, of the tensor that has it. */
+static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
+  tf_index *index = TF_ARRAY(s->a, tf_index, MOST_RANKS);
+  if (!index) return false;
+  int q = 0;
+  for (int r = 0; r < rank; r++) {
+    const part *p = &s->parts[r];
+    if (p->way == KEPT) index[q++] = ref->index[r];
+    for (int k = 0; k < p->n; k++)
+      if (!plain(s, &index[q++], p->dim[k])) return false;
+  }
+  ref->index = index;
+  ref->tensor = made;
+  return true;
+}
+
+/* Who reads the tensor, each op once. */
+static void count_consumers(tf_workload *wl, int t) {
+  tf_tensor *z = &wl->tensors[t];
+  z->n_consumers = 0;
+  for (int i = 0; i < wl->n_ops; i++)
+    for (int k = 0; k < wl->ops[i].n_reads; k++)
+      if (wl->ops[i].reads[k].tensor == t) {
+        z->consumers[z->n_consumers++] = i;
+        break;
+      }
+}
+
+/* Takes tensors out that nobody reads any more. */
+static void drop_unread(splitter *s, int before) {
+  tf_workload *wl = s->wl;
+  for (int t = before - 1; t >= 0; t--) {
+    if (wl->tensors[t].producer >= 0 || wl->tensors[t].n_consumers > 0) continue;
+    const size_t behind = (size_t)(--wl->n_tensors - t);
+    memmove(&wl->tensors[t], &wl->tensors[t + 1], behind * sizeof *wl->tensors);
+    memmove(&s->place[t], &s->place[t + 1], behind * sizeof *s->place);
+    memmove(&s->tensor[t], &s->tensor[t + 1], behind * sizeof *s->tensor);
+    for (int i = 0; i < wl->n_ops; i++) {
+      wl->ops[i].out -= wl->ops[i].out > t;
+      for (int k = 0; k < wl->ops[i].n_reads; k++)
+        wl->ops[i].reads[k].tensor -= wl->ops[i].reads[k].tensor > t;
+    }
+  }
+}
+
+static bool split_reads(splitter *s, int before) {
+  tf_workload *wl = s->wl;
+  for (int i = 0; i < wl->n_ops; i++)
+    for (int k = 0; k < wl->ops[i].n_reads; k++) {
+      tf_ref *ref = &wl->ops[i].reads[k];
+      const int t = ref->tensor, rank = wl->tensors[t].rank;
+      if (wl->tensors[t].producer >= 0 || !differs(s, t, ref)) continue;
+      const int made = place_for(s, t, before);
+      if (made < 0 || !turn(s, ref, rank, made)) return false;
+    }
+  return true;
+}
+
+bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_group_place *place) {
+  splitter s = {.a = a, .wl = wl, .fixed = fixed, .tensor = tensor, .place = place};
+  const int before = wl->n_tensors;
+  if (!split_reads(&s, before)) return false;
+  if (wl->n_tensors == before) return true;
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (wl->tensors[t].producer < 0) count_consumers(wl, t);
+  drop_unread(&s, before);
+  return true;
+}

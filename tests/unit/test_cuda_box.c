@@ -1,0 +1,124 @@
+/* Boxes of rows: how many there are against all boxes, tried one by one; what they are for known layers; and what a
+ * block's copies bring of them, element by element. */
+#include "codegen/target/cuda/box/box.h"
+
+#include "codegen/lower/lower.h"
+#include "codegen/target/cuda/cuda.h"
+#include "codegen/target/cuda/pass/pass.h"
+#include "tests/unit/case.h"
+
+static const char *const arch =
+    "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
+    "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}\n  compute:\n"
+    "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n";
+
+/* A convolution of p x q pixels with a window of r x r and that stride. */
+static test_case convolution(int n, int p, int q, int r, int stride, const char *mapping) {
+  char text[800];
+  snprintf(text, sizeof text,
+           "workload:\n  name: c\n  dims: {n: %d, p: %d, q: %d, k: 64, c: 64, r: %d, s: %d}\n"
+           "  tensors: {I: {shape: [%d, %d, %d, 64]}}\n  ops:\n"
+           "  - \"O[n,p,q,k] += I[n,p*%d+r,q*%d+s,c] * W[k,r,s,c]\"\n%s",
+           n, p, q, r, r, n, (p - 1) * stride + r, (q - 1) * stride + r, stride, stride, mapping);
+  return case_of(arch, text);
+}
+
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static double boxes_of(const int64_t *extent, const int64_t *side) {
+  double n = 1;
+  for (int i = 0; i < 3; i++)
+    n *= (double)parts(extent[i], side[i]);
+  return n;
+}
+
+/* The fewest boxes of so many points; whether they divide their dims does not count here. */
+static double fewest(const int64_t *extent, int64_t points) {
+  double least = 1e18;
+  for (int64_t a = 1; a <= extent[0] && a <= points; a++)
+    for (int64_t b = 1; b <= extent[1] && a * b <= points; b++)
+      for (int64_t c = 1; c <= extent[2] && a * b * c <= points; c++) {
+        const double n = boxes_of(extent, (const int64_t[]){a, b, c});
+        if (n < least) least = n;
+      }
+  return least;
+}
+
+/* At most 5 % more for each end that is ragged, and for halves that are no boxes. */
+static void check_fewest(void) {
+  static const int points[] = {16, 64, 128};
+  for (int n = 2; n <= 32; n *= 4)
+    for (int p = 5; p <= 56; p += 3)
+      for (size_t i = 0; i < 3; i++) {
+        test_case e = convolution(n, p, p + 2, 3, 1, "");
+        cu_box b;
+        const tf_op *op = &e.spec->workload->ops[0];
+        const int64_t extent[3] = {n, p, p + 2};
+        CHECK(cu_box_find(e.spec->workload, op, &b) && b.n == 3 && b.rows == 0);
+        cu_box_fit(e.spec->workload, op, points[i], &b);
+        CHECK(b.side[0] * b.side[1] * b.side[2] <= points[i]);
+        CHECK(boxes_of(extent, b.side) <= 1.2 * fewest(extent, points[i]));
+        case_drop(&e);
+      }
+}
+
+static const struct {
+  int line, n, p, r, stride, points, side[3];
+} known[] = {
+    {__LINE__, 32, 56, 3, 1, 128, {2, 8, 8}},  {__LINE__, 32, 28, 3, 1, 128, {8, 4, 4}},
+    {__LINE__, 32, 14, 3, 2, 128, {32, 2, 2}}, {__LINE__, 32, 7, 3, 1, 128, {16, 1, 7}},
+    {__LINE__, 1, 7, 3, 1, 128, {1, 7, 7}},    {__LINE__, 32, 56, 1, 1, 64, {1, 8, 8}},
+};
+
+static void check_known(void) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    test_case e = convolution(known[i].n, known[i].p, known[i].p, known[i].r, known[i].stride, "");
+    cu_box b;
+    CHECK(cu_box_find(e.spec->workload, &e.spec->workload->ops[0], &b));
+    cu_box_fit(e.spec->workload, &e.spec->workload->ops[0], known[i].points, &b);
+    for (int k = 0, at = b.n - 3; k < 3; k++, at++)
+      if ((at < 0 ? 1 : b.side[at]) != known[i].side[k])
+        printf("line %d: side %d is %d\n", known[i].line, k, at < 0 ? 1 : (int)b.side[at]), CHECK(false);
+    case_drop(&e);
+  }
+}
+
+/* ---- what copies bring ---- */
+
+static const ir_stmt *first_copy(const ir_body *b) {
+  const ir_stmt *found = NULL;
+  for (int i = 0; i < b->n && !found; i++)
+    found = b->s[i]->kind == IR_COPY ? b->s[i] : first_copy(&b->s[i]->body);
+  return found;
+}
+
+/* Of a block of 8 x 16 pixels: a tile has as many rows; between its first place of the window and its last lies all
+ * that they read. */
+static void check_copies(void) {
+  for (int stride = 1; stride <= 2; stride++) {
+    test_case e = convolution(1, 16, 16, 3, stride,
+                              "mapping: |\n  HBM for p=2\n    SMEM for p=8 q=16 k=64 r=3 s=3 c=64\n      op O\n");
+    ir_machine machine;
+    case_prepare(&e);
+    const tf_emit_options o = {.dtype = "bf16", .isa = "sm_90a"};
+    ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
+                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
+    double words = 0;
+    CHECK(copy && copy->copy.queue == CU_BOXES);
+    for (int i = 0; copy && i < p->body.n; i++)
+      if (p->body.s[i]->kind == IR_FOR) cu_spanned(p, p->body.s[i], 1, &words);
+    if (copy) CHECK_I64(cu_copied(p, copy), (int64_t)8 * 16 * 64);
+    CHECK_NEAR(words, (7.0 * stride + 3) * (15.0 * stride + 3) * 64, 1e-12);
+    ir_free(p);
+    case_drop(&e);
+  }
+}
+
+int main(void) {
+  check_fewest();
+  check_known();
+  check_copies();
+  return check_report();
+}
