@@ -13,8 +13,8 @@
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
 /* Rows and columns of a block, keys of a step; box: rows are points of several dims together.  Where walking a mapping
- * takes long, no more than the first few are tried.  More rows than warpgroups have two by two are for steps of keys
- * alone: those of three are beside each other's exponentials. */
+ * takes long, no more than the first few are tried.  Rows of three warpgroups (192) are for some groups alone
+ * (may_have). */
 typedef struct {
   int64_t rows, columns, keys;
   bool box;
@@ -523,7 +523,8 @@ static void put_op(const former *f, int o, int parent) {
   for (int k = 0; k < op->n_dims; k++)
     left[op->dims[k]] = length_of(f, op->dims[k]);
   parent = tf_build_tile(f->out, parent, f->home - 1);
-  if (sum >= 0 && f->row >= 0 && left[f->row] > CU_GROUP_ROWS) /* its operands' rows need not be there at once */
+  if (sum >= 0 && f->row >= 0 &&
+      left[f->row] > CU_GROUP_ROWS) /* a warpgroup's rows at a time: no more have to be there */
     put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = parts(left[f->row], 3);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];

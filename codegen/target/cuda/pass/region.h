@@ -46,8 +46,8 @@ typedef struct {
   ir_range stack[IR_MOST_STACKED];         /* of the block */
   int warps_m, warps_n;                    /* among whom rows and columns are shared out: all, or the first warps_m */
   int64_t rows, columns;                   /* of a warp; columns: dim_n alone */
-  const ir_stmt
-      *keys; /* few rows: the loop over keys, of whose steps each of `sharers` has `each`; NULL: warps share rows */
+  /* few rows: the loop over keys, of whose steps each of `sharers` warps has `each`; NULL: warps share rows */
+  const ir_stmt *keys;
   int64_t each;
   int sharers;
   bool *inside;    /* [n_vars] set in the region */

@@ -51,8 +51,9 @@ bool low_cuda_close_by(const lowering *w, int o) {
   }
   if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
   /* what warpgroups multiply at a time, of a larger output no more */
+  const bool three = last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
   if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
-    return points / last <= (last <= CU_PIECE_MATRIX ? CU_THREE_ROWS : CU_GROUP_ROWS);
+    return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
 }
 

@@ -85,7 +85,7 @@ static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
 
 /* Whether all that a statement knows of other steps is which is the first or the last. */
 static bool knows_ends(const ir_stmt *loop, const ir_stmt *s) {
-  bool ok = s->kind != IR_FOR && s->kind != IR_IF;
+  bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_fresh <= 1);
   for (int i = 0; s->kind == IR_NEST && i < s->nest.n_fresh; i++)
     ok = ok && is_first(loop, s->nest.fresh[i]);
   if (s->kind == IR_CORRECT) ok = is_first(loop, s->correct.fresh);
