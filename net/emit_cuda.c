@@ -30,7 +30,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
 }
 
 static const char *text_of(const tf_emitted *e, const char *name) {
-  for (int f = 0; f < e->n; f++)
+  for (int f = 0; e && f < e->n; f++)
     if (!strcmp(e->file[f].name, name)) return e->file[f].text;
   return NULL;
 }

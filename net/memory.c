@@ -146,7 +146,7 @@ static int branch_for(const net_branches *b, int i, const bool *behind, const in
 
 bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, net_branches *b) {
   const size_t n = (size_t)p->n;
-  int last[NET_MOST_BRANCHES];
+  int last[NET_MOST_BRANCHES] = {0};
   *b = (net_branches){.groups = p->n, .of = TF_ARRAY(a, int, n)};
   b->done = TF_ARRAY(a, bool, n *n);
   b->waits = TF_ARRAY(a, bool, n *n);

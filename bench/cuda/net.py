@@ -1,6 +1,6 @@
 """An emitted network beside PyTorch: checked against float32, timed kernel by kernel and as a CUDA graph.
 
-    python3 net.py FOLDER...  [--seconds 60] [--compile] [--csv FILE]
+    python3 net.py FOLDER...  [--seconds 60] [--compile] [--csv FILE] [--groups FILE]
 
 FOLDER: of `tileflow emit PLAN --target cuda`, with libnetwork.so (make ARCH=sm_90a libnetwork.so) and graph.json (net_case.py).  Weights
 are drawn on the device, by a seed.  PyTorch runs the same graph, a call a node, in the same type: eager, its calls as a CUDA graph, and
@@ -209,6 +209,22 @@ def sorted_like(got, want, ours, graph, name):
     return [by.get(n, by.get(n + "_2")) for n in names]
 
 
+def groups(folder, ours, path):
+    """Where time goes: each kernel of the network by the profiler, and what its plan expected of the group (graph.json's `expected`, microseconds)."""
+    expected = json.loads((folder / "graph.json").read_text()).get("expected", {})
+    ours()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as p:
+        for _ in range(CALLS):
+            ours()
+        torch.cuda.synchronize()
+    with open(path, "a") as out:
+        for e in sorted(p.key_averages(), key=lambda e: -e.device_time_total):
+            if m := re.search(r"(part\d+)\(\w*?_g(\d+)_args", e.key):
+                who = expected.get(m[2], ["", ""])
+                print(f"{folder.name},g{m[2]},{m[1]},{e.count / CALLS:g},{e.device_time_total / e.count:.2f},{who[0]},{who[1]}", file=out)
+
+
 def one(folder, o):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -223,6 +239,11 @@ def one(folder, o):
             ours()
             yield "tileflow", "ok", 0.0, error(sorted_like(ours.outputs(), want, ours, graph, "tileflow"), want)
             return
+        try:
+            if o.groups:
+                groups(folder, ours, o.groups)
+        except (RuntimeError, AttributeError) as why:  # no profiler: the race goes on
+            print(f"{folder.name}: no times of groups: {why}", file=sys.stderr)
         runs, errors, until = {}, {}, time.monotonic() + o.seconds
         for name, call, off in contestants(graph, ours, want, o):
             if call is None:
@@ -245,6 +266,7 @@ def main():
     p.add_argument("--seconds", type=float, default=30)
     p.add_argument("--compile", action="store_true")
     p.add_argument("--csv")
+    p.add_argument("--groups", help="a file for rows: network, group, part, times a call, microseconds each, expected of the group, its ops")
     o = p.parse_args()
     for folder in o.folders:
         for name, state, ms, off in one(folder, o):

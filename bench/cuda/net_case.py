@@ -1,6 +1,8 @@
 """The graph of one of our networks, as JSON that net.py reads where there is no onnx: nodes, shapes, how weights are drawn.
 
-    python3 bench/cuda/net_case.py bert-base full FOLDER/graph.json
+    python3 bench/cuda/net_case.py bert-base full FOLDER/graph.json [PLAN.json]
+
+PLAN.json: of `tileflow plan --json`; what it expects of each group goes along.
 """
 import json
 import pathlib
@@ -62,6 +64,9 @@ def main():
         if i.name not in Drawn.noted:
             array = Drawn.large[i.name] if i.name in Drawn.large else numpy_helper.to_array(i)
             case["const"][i.name] = {"type": str(array.dtype), "shape": list(array.shape), "values": array.flatten().tolist()}
+    if len(sys.argv) > 4:
+        plan = json.loads(pathlib.Path(sys.argv[4]).read_text())["groups"]
+        case["expected"] = {str(i + 1): [f"{g['kernel_seconds'] * 1e6:.2f}", " ".join(g["ops"])] for i, g in enumerate(plan) if g["like"] == i}
     pathlib.Path(path).write_text(json.dumps(case))
 
 

@@ -8,7 +8,8 @@ failed=0
 
 fail() { echo "FAIL: $*"; failed=1; }
 
-# NAME GROUPS KERNELS OPTION...: of the workload on stdin; GROUPS: the ops of some groups of the plan, as it lists them
+# NAME GROUPS KERNELS OPTION...: of the workload on stdin; GROUPS: the ops of some groups of the plan, as it lists them; KERNELS: how many
+# differ, or any
 network() {
   name=$1 groups=$2 kernels=$3 at=$work/$1
   shift 3
@@ -18,7 +19,7 @@ network() {
     grep -q "ops: \[$(echo "$ops" | sed 's/,/, /g')\]" "$at.plan.yaml" || fail "$name: no group of $ops in the plan: $(grep ops: "$at.plan.yaml")"
   done
   "$tileflow" emit --quiet "$at.plan.yaml" -o "$at" || { fail "$name: not emitted"; return; }
-  [ "$(find "$at" -name 'g*.cu' | wc -l)" = "$kernels" ] || fail "$name: $(find "$at" -name 'g*.cu' | wc -l) kernels, not $kernels"
+  [ "$kernels" = any ] || [ "$(find "$at" -name 'g*.cu' | wc -l)" = "$kernels" ] || fail "$name: $(find "$at" -name 'g*.cu' | wc -l) kernels, not $kernels"
   make -s -j2 -C "$at" emulate CXX=g++ CXXFLAGS="-O0 -Wall -Wextra -Wno-unused-function -Werror" >"$at.said" 2>&1 || { fail "$name"; cat "$at.said"; }
   echo "$name: $(grep error "$at.said" | tr '\n' ' ')"
 }
@@ -86,7 +87,7 @@ Y
 grep -q 'BRANCHES = 2 }' "$work/gated/network.cu" || fail "gated: $(grep 'BRANCHES =' "$work/gated/network.cu")"
 grep 'run_.*g->at' "$work/gated/network.cu" | head -n 1 | grep -q run_2 || fail "gated: the emulation runs the first group first"
 
-network convolutions "F,y" 3 --dtype f16 <<'Y'
+network convolutions "F,y" any --dtype f16 <<'Y'
 workload:
   name: convolutions
   dims: {c: 3, k: 8, l: 8, h: 12, w: 12, i: 6, j: 6, r: 3, s: 3, u: 3, v: 3, n: 10}
