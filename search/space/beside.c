@@ -88,8 +88,8 @@ static double taken_below(const tf_trips *t, const int32_t *row, mesh m, int n) 
 static bool is_crowded(const tf_trips *t, const int32_t *row, const tf_decision *d) {
   const tf_node *nodes = t->tree->nodes;
   const mesh m = mesh_of(t->facts, nodes[d->node].level, d->op);
-  const double all = (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_X) *
-                     (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_Y);
+  const double all =
+      (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_X) * (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_Y);
   bool crowded = false;
   for (int up = nodes[d->node].parent; up >= 0 && !crowded; up = nodes[up].parent)
     crowded = is_at_once(&nodes[up]) && taken_below(t, row, m, up) > all;
