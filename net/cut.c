@@ -245,7 +245,11 @@ static bool reshape(cutter *c, tf_group *g) {
     fixed[t] = (z->producer < 0 && !place[t].along) || !z->n_consumers;
   }
   g->place = place;
-  return net_flatten(c->a, c->wl, fixed, place) || no_memory(c);
+  if (!net_flatten(c->a, c->wl, fixed, place)) return no_memory(c);
+  int *ranks = TF_ARRAY(c->a, int, (size_t)c->wl->n_tensors);
+  for (int t = 0; ranks && t < c->wl->n_tensors; t++)
+    ranks[t] = c->from->tensors[c->tensor[t]].rank;
+  return (ranks && (!c->splits || net_add_row(c->a, c->wl, ranks, place))) || no_memory(c);
 }
 
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {

@@ -219,3 +219,103 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_
   drop_unread(&s, before);
   return true;
 }
+
+/* ---- a row of its own --------------------------------------------------------------------------------------- */
+static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      any |= ref->index[r].terms[k].dim == dim;
+  return any;
+}
+
+/* The operand of a product that has none of the output's dims, where the other has them all; -1: no such product. */
+static int lone_operand(const splitter *s, const tf_op *op) {
+  if (op->reduce != TF_REDUCE_ADD || op->n_reads != 2 || !op->n_out_dims || op->n_dims == op->n_out_dims) return -1;
+  for (int lone = 0; lone < 2; lone++) {
+    bool ok = true;
+    for (int d = 0; d < op->n_out_dims; d++)
+      ok = ok && !reads_dim(s, &op->reads[lone], op->dims[d]) && reads_dim(s, &op->reads[!lone], op->dims[d]);
+    if (ok) return lone;
+  }
+  return -1;
+}
+
+/* A copy of n elements of `each` bytes with room for one in front; array NULL: zeros. */
+static void *with_front(const splitter *s, const void *array, size_t n, size_t each) {
+  char *all = tf_arena_alloc(s->a, (n + 1) * each);
+  if (all && array) memcpy(all + each, array, n * each);
+  return all;
+}
+
+/* The tensor gets a first rank of extent 1, and, if it is an argument of the kernel, a place. */
+static bool add_rank(const splitter *s, int t, int rank_outside) {
+  tf_tensor *z = &s->wl->tensors[t];
+  const size_t n = (size_t)z->rank;
+  tf_group_place *p = &s->place[t];
+  int *along = TF_ARRAY(s->a, int, n + 1);
+  int64_t *step = TF_ARRAY(s->a, int64_t, n + 1), *begin = TF_ARRAY(s->a, int64_t, (size_t)rank_outside + 1);
+  z->lo = with_front(s, z->lo, n, sizeof *z->lo);
+  z->extent = with_front(s, z->extent, n, sizeof *z->extent);
+  z->pad = with_front(s, z->pad, n, sizeof *z->pad);
+  if (!along || !step || !begin || !z->lo || !z->extent || !z->pad) return false;
+  z->lo[0] = z->pad[0] = 0;
+  z->extent[0] = 1;
+  for (size_t r = 0; r < n; r++)
+    along[r + 1] = p->along ? p->along[r] : (int)r, step[r + 1] = p->along ? p->step[r] : 1;
+  along[0] = n ? along[1] : 0; /* nobody goes along it; as far as the next rank goes, so that it is aligned as that */
+  step[0] = n ? step[1] * z->extent[1] : 1;
+  *p = (tf_group_place){along, step, p->along ? p->begin : begin};
+  z->rank++;
+  return true;
+}
+
+static bool add_index(const splitter *s, tf_ref *ref, int row) {
+  const size_t n = (size_t)s->wl->tensors[ref->tensor].rank - 1; /* as it was */
+  tf_index *index = with_front(s, ref->index, n, sizeof *index);
+  if (index) ref->index = index;
+  return index && plain(s, &index[0], row);
+}
+
+static bool add_dim(splitter *s) {
+  tf_workload *wl = s->wl;
+  tf_dim *dims = TF_ARRAY(s->a, tf_dim, (size_t)wl->n_dims + 1);
+  char name[32] = "row";
+  if (!dims) return false;
+  for (int k = 2; taken(wl, name); k++)
+    snprintf(name, sizeof name, "row_%d", k);
+  memcpy(dims, wl->dims, (size_t)wl->n_dims * sizeof *dims);
+  dims[wl->n_dims] = (tf_dim){tf_arena_strndup(s->a, name, strlen(name)), wl->at, 1};
+  wl->dims = dims;
+  return dims[wl->n_dims++].name != NULL;
+}
+
+bool net_add_row(tf_arena *a, tf_workload *wl, const int *rank_outside, tf_group_place *place) {
+  splitter s = {.a = a, .wl = wl, .place = place};
+  bool *rows = TF_ARRAY(a, bool, (size_t)wl->n_tensors);
+  bool any = false, may = wl->n_dims < TF_MAX_DIMS;
+  if (!rows) return false;
+  for (int i = 0; i < wl->n_ops; i++) {
+    const int lone = lone_operand(&s, &wl->ops[i]);
+    any |= lone >= 0;
+    may = may && wl->ops[i].n_out_dims == 1; /* a vector passes through */
+    if (lone >= 0) rows[wl->ops[i].reads[lone].tensor] = true;
+    rows[wl->ops[i].out] = true;
+  }
+  if (!any || !may) return true;
+  const int row = wl->n_dims;
+  if (!add_dim(&s)) return false;
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (rows[t] && !add_rank(&s, t, rank_outside[t])) return false;
+  for (int i = 0; i < wl->n_ops; i++) {
+    tf_op *op = &wl->ops[i];
+    int *dims = with_front(&s, op->dims, (size_t)op->n_dims, sizeof *dims);
+    if (!dims) return false;
+    dims[0] = row;
+    op->dims = dims;
+    op->n_dims++, op->n_out_dims++;
+    for (int k = 0; k < op->n_reads; k++)
+      if (rows[op->reads[k].tensor] && !add_index(&s, &op->reads[k], row)) return false;
+  }
+  return true;
+}
