@@ -87,7 +87,22 @@ Y
 grep -q 'BRANCHES = 2 }' "$work/gated/network.cu" || fail "gated: $(grep 'BRANCHES =' "$work/gated/network.cu")"
 grep 'run_.*g->at' "$work/gated/network.cu" | head -n 1 | grep -q run_2 || fail "gated: the emulation runs the first group first"
 
-network convolutions "F,y" any --dtype f16 <<'Y'
+# Vectors are rows, so that tensor cores multiply them; one is a row of an input.
+network vectors "A,B C,Y" any --dtype bf16 --isa sm_90a <<'Y'
+workload:
+  name: vectors
+  dims: {k: 64, h: 96, n: 48}
+  tensors:
+    r: {shape: [2, 48]}
+  ops:
+  - "A[h] += x[k] * W[k,h]"
+  - "B[h] = relu(A[h] + b[h])"
+  - "C[n] += B[h] * V[h,n]"
+  - "Y[n] = C[n] + r[1,n]"
+Y
+grep -q '^ *multiply_bf16(' "$work"/vectors/g*.cu || fail "vectors: products are on the plain units"
+
+network convolutions "" any --dtype f16 <<'Y'
 workload:
   name: convolutions
   dims: {c: 3, k: 8, l: 8, h: 12, w: 12, i: 6, j: 6, r: 3, s: 3, u: 3, v: 3, n: 10}
