@@ -145,13 +145,13 @@ TF_API void tf_net_memory_free(tf_net_memory *m);
  * test.c, bench.c, Makefile, README.md.  The network is called like a kernel (emit.h): its inputs and outputs are
  * arguments, the rest is in the workspace.  Packed weights can be prepared once: NAME_pack.  o: isa, name (NULL:
  * "network"), version, command; dtype f32 or bf16: of inputs, outputs and all that passes between groups, sums being
- * float32 (others: E_NAME).  NULL with errors in d. */
+ * float32 (others: E_USAGE).  NULL with errors in d. */
 TF_API tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
                                    const tf_emit_options *o, tf_diags *d);
-/* The same for any target that can TF_EMIT_NETWORKS (NULL: cpu).  cuda: network.cu in the place of network.c, kernels
- * g1.cu, .., network_device.h with entries for arrays on the device, emulate.hpp; dtype f16 and tf32, too. */
 /* Whether networks are emitted for the target in that type of data (TF_DTYPES; NULL: f32); if not, an error in d. */
 TF_API bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d);
+/* As tf_net_emit_cpu for any target that can TF_EMIT_NETWORKS (NULL: cpu).  cuda: network.cu in the place of network.c,
+ * kernels g1.cu, .., network_device.h with entries for arrays on the device, emulate.hpp; dtype f16 and tf32, too. */
 TF_API tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
                                const tf_emit_options *o, tf_diags *d);
 
