@@ -68,6 +68,7 @@ static bool effort_spent(const driver *v) {
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
+  if (v->tasks[0].share < 1) most <<= TF_MASKED_VISITS;
   for (int i = 0; i < v->growth && most * 2 * BATCH <= left; i++)
     most *= 2;
   return most;

@@ -310,7 +310,7 @@ static void search(work *w) {
   w->quota = t->quota;
   space->cost = cost_of;
   space->ctx = w;
-  int visits = w->known ? w->known->visits : 0;
+  int visits = (w->known ? w->known->visits : 0) + (w->masked ? TF_MASKED_VISITS : 0);
   if (t->strategy->evals_per_shape) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
     if (most < w->quota) w->quota = most;
