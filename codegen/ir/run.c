@@ -338,6 +338,17 @@ static void nest(machine *m, const ir_stmt *s) {
   walk(m, s, nest_point, fresh);
 }
 
+/* Whether the element is in the tensor's padding. */
+static bool is_padding(const tf_tensor *z, const int64_t *at) {
+  bool padding = false;
+  for (int r = 0; r < z->rank; r++) {
+    const bool in = at[r] >= z->lo[r] && at[r] < z->lo[r] + z->extent[r];
+    if (!in && (at[r] < z->lo[r] - z->pad[r] || at[r] >= z->lo[r] + z->extent[r] + z->pad[r])) return false;
+    padding |= !in;
+  }
+  return padding;
+}
+
 /* ---- asynchronous copies
  * -------------------------------------------------------------------------------------------- */
 
@@ -345,7 +356,7 @@ static void nest(machine *m, const ir_stmt *s) {
  * reads it. */
 static void send(machine *m, const ir_stmt *s, const int64_t *at) {
   const ir_buffer *from = &m->p->buffers[s->copy.from];
-  if (!inside(&m->wl->tensors[from->tensor], at)) return;
+  if (is_padding(&m->wl->tensors[from->tensor], at)) return;
   ir_atom lo[MAX_RANK];
   for (int r = 0; r < from->rank; r++)
     lo[r] = s->range[r].lo;
