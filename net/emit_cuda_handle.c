@@ -1,6 +1,7 @@
 /* Of network.cu: a network that has its arguments and its workspace on the device, and its kernels as a CUDA graph. */
 #include <inttypes.h>
 
+#include "codegen/target/cuda/print/cuda.h"
 #include "net/emit.h"
 
 static void floats(FILE *out, const net_emission *e, bool inputs) {
@@ -231,17 +232,6 @@ void net_cuda_test_handle(FILE *out, const net_emission *e) {
   fputs("  }\n  " C_NAME "_free(n);\n  return bad;\n}\n", out);
 }
 
-static double flops(const tf_workload *wl) {
-  double sum = 0;
-  for (int o = 0; o < wl->n_ops; o++) {
-    double points = wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1;
-    for (int d = 0; d < wl->ops[o].n_dims; d++)
-      points *= (double)wl->dims[wl->ops[o].dims[d]].extent;
-    sum += points;
-  }
-  return sum;
-}
-
 void net_cuda_bench(FILE *out, const net_emission *e) {
   fputs("/* Times ", out), c_plain_text(out, e->wl->name);
   fputs(
@@ -267,5 +257,5 @@ void net_cuda_bench(FILE *out, const net_emission *e) {
           "      const double took = (now() - from) / CALLS;\n      if (r && took < least) least = took;\n    }\n"
           "    printf(\"" C_NAME "%%s %%.6g s, %%.4g GFLOP/s\\n\", graph ? \", as a graph,\" : \"\", least, %.9g / "
           "least / 1e9);\n  }\n  " C_NAME "_free(n);\n  return 0;\n}\n",
-          flops(e->wl));
+          cu_flops(e->wl));
 }

@@ -176,7 +176,7 @@ static void forget(const pair *p) {
   wl->n_dims--;
 }
 
-static bool taken(const tf_workload *wl, const char *name) {
+bool net_is_taken(const tf_workload *wl, const char *name) {
   for (int i = 0; i < wl->n_dims; i++)
     if (!strcmp(wl->dims[i].name, name)) return true;
   for (int t = 0; t < wl->n_tensors; t++)
@@ -189,7 +189,7 @@ static bool name_joined(const pair *p) {
   tf_dim *d = &p->wl->dims[p->d];
   char name[160];
   snprintf(name, sizeof name, "%.60s_%.60s", d->name, p->wl->dims[p->e].name);
-  for (int k = 2; taken(p->wl, name); k++)
+  for (int k = 2; net_is_taken(p->wl, name); k++)
     snprintf(name, sizeof name, "%.60s_%.60s_%d", d->name, p->wl->dims[p->e].name, k);
   d->name = tf_arena_strndup(p->a, name, strlen(name));
   return d->name != NULL;

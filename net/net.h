@@ -31,6 +31,8 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_
  * extent 1, so that the product is one of matrices.  rank_outside[t]: of the network's tensor.  False: no memory. */
 bool net_add_row(tf_arena *a, tf_workload *wl, const int *rank_outside, tf_group_place *place);
 
+/* flatten.c: whether a dim or a tensor has the name. */
+bool net_is_taken(const tf_workload *wl, const char *name);
 /* flatten.c: makes one dim of two that stand side by side wherever the workload has one of them, as all of two adjacent
  * ranks, so that these are one rank; as often as there are such.  fixed[t]: tensor t keeps its ranks.  The workload's
  * arrays are changed; those of its tensors (lo, extent, pad), and of their places, are replaced.  False: no memory. */

@@ -87,14 +87,6 @@ static bool same_place(const splitter *s, int t, int made) {
   return q == n->rank;
 }
 
-static bool taken(const tf_workload *wl, const char *name) {
-  for (int i = 0; i < wl->n_dims; i++)
-    if (!strcmp(wl->dims[i].name, name)) return true;
-  for (int t = 0; t < wl->n_tensors; t++)
-    if (!strcmp(wl->tensors[t].name, name)) return true;
-  return false;
-}
-
 /* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory. */
 static int make(splitter *s, int t) {
   tf_workload *wl = s->wl;
@@ -108,7 +100,7 @@ static int make(splitter *s, int t) {
   char name[160];
   for (int k = 2;; k++) {
     snprintf(name, sizeof name, "%.120s_%d", z->name, k);
-    if (!taken(wl, name)) break;
+    if (!net_is_taken(wl, name)) break;
   }
   if (!all || !along || !n->consumers) return -1;
   int *const consumers = n->consumers;
@@ -282,7 +274,7 @@ static bool add_dim(splitter *s) {
   tf_dim *dims = TF_ARRAY(s->a, tf_dim, (size_t)wl->n_dims + 1);
   char name[32] = "row";
   if (!dims) return false;
-  for (int k = 2; taken(wl, name); k++)
+  for (int k = 2; net_is_taken(wl, name); k++)
     snprintf(name, sizeof name, "row_%d", k);
   memcpy(dims, wl->dims, (size_t)wl->n_dims * sizeof *dims);
   dims[wl->n_dims] = (tf_dim){tf_arena_strndup(s->a, name, strlen(name)), wl->at, 1};

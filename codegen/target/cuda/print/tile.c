@@ -103,14 +103,19 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   c_line(c, "}\n");
 }
 
-static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
-  const ir_buffer *to = &c->p->buffers[s->copy.to];
-  const int64_t pieces = t->rows * t->pieces;
-  const int per = per_piece(to);
+/* Opens the loop in which a thread has the i-th of so many pieces. */
+static void open_pieces(c_printer *c, int64_t pieces) {
   c_line(c, "const int thread = thread_here();\n");
   open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
   c_line(c, "const int i = thread + j * THREADS;\n");
   if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
+}
+
+static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const int64_t pieces = t->rows * t->pieces;
+  const int per = per_piece(to);
+  open_pieces(c, pieces);
   c_indent(c);
   fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
   c_line(c, "copy_piece(&");
@@ -182,10 +187,7 @@ static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const c
   const bool apart = to->columns < to->rank - 1;
   const int64_t pieces = t->rows * t->pieces;
   const int per = per_piece(to);
-  c_line(c, "const int thread = thread_here();\n");
-  open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
-  c_line(c, "const int i = thread + j * THREADS;\n");
-  if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
+  open_pieces(c, pieces);
   c_indent(c);
   fprintf(c->out, "const int row = i %s %" PRId64 ", piece = i %s %" PRId64 ";\n", apart ? "%" : "/",
           apart ? t->rows : t->pieces, apart ? "/" : "%", apart ? t->rows : t->pieces);
