@@ -109,7 +109,7 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
 
 /* A variable that is the number, as far as the program says. */
 static ir_atom variable(lowering *w, const char *name, int64_t value) {
-  const int var = low_var(w, name);
+  const int var = low_var(w, "%s", name);
   if (!low_failed(w)) cu_set_var(w, var, ir_number(value));
   return (ir_atom){var, 0};
 }
