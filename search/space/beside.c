@@ -100,9 +100,7 @@ void tf_trips_make_room(const tf_trips *t, int32_t *row) {
   for (int i = 0; i < t->space.n; i++) {
     const tf_decision *d = &t->at[i];
     if (d->axis == TF_TEMPORAL || d->share >= d->mesh || row[i] < 2 || !is_crowded(t, row, d)) continue;
-    int64_t used = 1;
-    for (int k = 0; k < d->n_before; k++)
-      used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
+    const int64_t used = tf_space_used(d, row);
     const int64_t most = used < d->share ? d->share / used : 1;
     if (row[i] > most) row[i] = (int32_t)most;
   }

@@ -22,6 +22,13 @@ int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis);
 
 /* The unit that runs op o: the first in the file that can and stands at or below every Tile above the op; -1: none. */
 int tf_space_unit(const tf_facts *f, int o);
+/* Instances that the counts above decision d on its mesh take together; unknown ones: one each. */
+static inline int64_t tf_space_used(const tf_decision *d, const int32_t *row) {
+  int64_t used = 1;
+  for (int k = 0; k < d->n_before; k++)
+    used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
+  return used;
+}
 /* beside.c: the instances along the axis of decision d that its branch should take where other branches, which run at
  * once, need some of the same. */
 int32_t tf_space_share(const tf_facts *f, const tf_decision *d);

@@ -5,9 +5,7 @@ static const tf_trips *trips_of(const tf_space *s) { return (const tf_trips *)s;
 
 /* The greatest choice that leaves branches beside this one their share of the mesh. */
 static int32_t fill_share(const tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
-  int64_t used = 1;
-  for (int k = 0; k < d->n_before; k++)
-    used *= t->space.chosen[d->before[k]];
+  const int64_t used = tf_space_used(d, t->space.chosen);
   while (n > 1 && used * domain[n - 1] > d->share)
     n--;
   return domain[n - 1];
@@ -101,10 +99,7 @@ static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f, 
 /* Instances of its branch's share that a spatial loop could take besides. */
 static int32_t idle_of(const tf_trips *t, const int32_t *row, int i) {
   const tf_decision *d = &t->at[i];
-  int64_t used = row[i];
-  for (int k = 0; k < d->n_before; k++)
-    used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
-  return used > 0 ? (int32_t)(d->share / used) : 1;
+  return (int32_t)(d->share / (row[i] * tf_space_used(d, row)));
 }
 
 /* Spreads more of a temporal loop over instances that are idle; false: none was found in a few tries. */

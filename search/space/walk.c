@@ -111,10 +111,7 @@ static bounds bounds_of(const tf_trips *t, const tf_decision *d) {
   }
   b.hi = b.all;
   if (d->axis != TF_TEMPORAL) {
-    int64_t used = 1;
-    for (int k = 0; k < d->n_before; k++)
-      used *= t->space.chosen[d->before[k]];
-    int64_t left = used > 0 ? d->mesh / used : 0;
+    const int64_t left = d->mesh / tf_space_used(d, t->space.chosen);
     if (left < b.hi) b.hi = (int32_t)left;
   }
   if (d->max && d->max < b.hi) b.hi = d->max;
