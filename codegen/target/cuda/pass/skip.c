@@ -57,7 +57,7 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
     blocks++;
   }
   const double trip = (double)loop->loop.trip;
-  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip, (double)cut / (double)left};
+  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip, left ? (double)cut / (double)left : 0};
 }
 
 /* ---- regions of mma.sync --------------------------------------------------------------------------------- */
