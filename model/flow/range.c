@@ -176,15 +176,18 @@ tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) 
   return dim_range(ev, o, d, n, dg);
 }
 
-tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
+tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   tf_memo_begin(p);
-  tf_ival v = led(ev, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
-  for (int k = 0; k < pl->slot; k++)
-    if (p->loops[p->first_loop[pl->node] + k].dim == pl->dim)
-      split(ev, dg[p->first_loop[pl->node] + k], tf_step(ev, p->first_loop[pl->node] + k), &v);
+  tf_ival v = led(ev, o, pl->dim, pl->node, p->path[pl->node].n, dg);
+  for (int k = p->first_loop[pl->node]; k < p->first_loop[pl->node] + pl->slot; k++)
+    if (p->loops[k].dim == pl->dim) split(ev, dg[k], ev->step[o * p->n_loops + k], &v);
   return v;
+}
+
+tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
+  return tf_split_range(ev, ev->plan->loops[l].op, l, dg);
 }
 
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg) {

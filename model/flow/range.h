@@ -47,7 +47,9 @@ bool tf_eval_steps(tf_eval *ev);
 
 /* The range of dim d of op o on entry to node n, loops above n at dg[loop id]. */
 tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
-/* The range that reaches loop l: after all loops further out on its chain. */
+/* The range of op o, which loop l splits, that reaches l: after all loops further out on its chain. */
+tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg);
+/* The same of the op that stands for the chain. */
 tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
 /* Iterations of loop l that are not empty: as many as cover the range that reaches it. */
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg);

@@ -194,3 +194,63 @@ void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child) {
         s->banks[i].at[k].owner = -1;
     }
 }
+
+/* ---- for leaps ------------------------------------------------------------------------------------------------ */
+
+static int n_banks(const tf_store *s) { return s->n_banks + s->plan->wl->n_tensors; }
+
+static tf_bank *bank_at(const tf_store *s, int b) { return b < s->n_banks ? &s->banks[b] : &s->homes[b - s->n_banks]; }
+
+/* How far an iteration moves the box of this copy in bank b. */
+static const int64_t *shift_of(const tf_store *s, int b, const tf_held *held, tf_store_shift by) {
+  return b < s->n_banks ? by.slice + (size_t)held->owner * TF_MAX_RANK : by.home + (size_t)s->homes[b - s->n_banks].tensor * TF_MAX_RANK;
+}
+
+size_t tf_store_words(const tf_store *s) {
+  size_t words = 0;
+  for (int b = 0; b < n_banks(s); b++)
+    words += 1 + (size_t)bank_at(s, b)->n * (1 + 2 * (size_t)s->plan->wl->tensors[bank_at(s, b)->tensor].rank);
+  return words;
+}
+
+void tf_store_keep(const tf_store *s, int64_t *kept) {
+  for (int b = 0; b < n_banks(s); b++) {
+    const tf_bank *bank = bank_at(s, b);
+    const int rank = s->plan->wl->tensors[bank->tensor].rank;
+    *kept++ = bank->last;
+    for (int k = 0; k < bank->n; k++) {
+      *kept++ = bank->at[k].owner;
+      for (int r = 0; r < rank; r++)
+        *kept++ = bank->at[k].box[r].lo, *kept++ = bank->at[k].box[r].len;
+    }
+  }
+}
+
+bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by) {
+  for (int b = 0; b < n_banks(s); b++) {
+    const tf_bank *bank = bank_at(s, b);
+    const int rank = s->plan->wl->tensors[bank->tensor].rank;
+    if (*kept++ != bank->last) return false;
+    for (int k = 0; k < bank->n; k++, kept += 1 + 2 * rank) {
+      const tf_held *held = &bank->at[k];
+      if (held->owner != kept[0]) return false;
+      if (held->owner < 0) continue;
+      const int64_t *shift = held->touched >= since ? shift_of(s, b, held, by) : NULL;
+      for (int r = 0; r < rank; r++)
+        if (held->box[r].len != kept[2 + 2 * r] || held->box[r].lo - kept[1 + 2 * r] != (shift ? shift[r] : 0))
+          return false;
+    }
+  }
+  return true;
+}
+
+void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times) {
+  for (int b = 0; b < n_banks(s); b++)
+    for (int k = 0; k < bank_at(s, b)->n; k++) {
+      tf_held *held = &bank_at(s, b)->at[k];
+      if (held->owner < 0 || held->touched < since) continue;
+      const int64_t *shift = shift_of(s, b, held, by);
+      for (int r = 0; r < s->plan->wl->tensors[bank_at(s, b)->tensor].rank; r++)
+        held->box[r].lo += times * shift[r];
+    }
+}

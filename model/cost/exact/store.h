@@ -8,6 +8,7 @@ enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 /* One instance's copy of one tensor: who left it, and what. */
 typedef struct {
   int owner; /* slice (or op, for a slice at home) that left it; -1: nothing held */
+  int64_t touched; /* the store's `now` when it was last asked for and written */
   tf_ival box[TF_MAX_RANK];
 } tf_held;
 
@@ -30,6 +31,7 @@ typedef struct {
   int64_t *rows;      /* hash table (open addressing) of sharing groups */
   int *stamp, moment;
   int n_slots;
+  int64_t now; /* counts the iterations between which leaps compare */
 } tf_store;
 
 /* The most instances that act at once, each of which a store has room for. */
@@ -56,4 +58,21 @@ void tf_store_forget(tf_store *s, int tensor);
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
 /* A child of scope n ends: results with a spread reduction are written out. */
 void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
+
+/* ---- for leaps (leap.h) */
+
+/* How far an iteration of a loop moves what is held: [tile slice * TF_MAX_RANK + rank] of a copy that this slice left,
+ * [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */
+typedef struct {
+  const int64_t *slice, *home;
+} tf_store_shift;
+
+/* int64_t that tf_store_keep writes. */
+size_t tf_store_words(const tf_store *s);
+/* Writes down what is held. */
+void tf_store_keep(const tf_store *s, int64_t *kept);
+/* Whether what is held is what was kept, with all that was touched since `since` moved by one iteration. */
+bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by);
+/* Moves what was touched since `since` by so many iterations. */
+void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times);
 #endif

@@ -7,52 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cost/exact/store.h"
+#include "model/cost/exact/leap.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
-
-typedef struct {
-  struct tf_model *m;
-  const tf_plan *p;
-  tf_eval *ev;
-  int64_t *cur;
-  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
-  tf_store *st;
-  int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
-  int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
-  int64_t budget;
-  bool left_out; /* the mask skips the current step: only its points are counted */
-  bool ok;
-} tf_walker;
-
-/* Sets the ranges of retained ops to what this instance computes, while their scope runs. */
-static void force_made(tf_walker *e) {
-  for (int o = 0; o < e->p->wl->n_ops; o++) {
-    int h = e->p->home_scope[e->p->wl->ops[o].out];
-    if (e->st->made_all[o])
-      e->ev->made[o] = e->st->runs[h] ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK : NULL;
-  }
-}
-
-/* Advances to the next instance of the spatial loops above node n; false after the last. */
-static bool next_instance(tf_walker *e, int n) {
-  const tf_path *path = &e->p->path[n];
-  for (int k = path->n - 1; k >= 0; k--) {
-    int l = path->loops[k];
-    if (e->p->loops[l].axis == TF_TEMPORAL) continue;
-    if (++e->cur[l] < e->ev->trip[l]) return true;
-    e->cur[l] = 0;
-  }
-  return false;
-}
-
-static void first_instance(tf_walker *e, int n) {
-  const tf_path *path = &e->p->path[n];
-  for (int k = 0; k < path->n; k++)
-    if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL) e->cur[path->loops[k]] = 0;
-}
 
 /* Whether some op below node n has points in the current instance. */
 static bool busy(tf_walker *e, int n) {
@@ -64,12 +23,12 @@ static bool busy(tf_walker *e, int n) {
 /* Counts the instances of node n that have points at this moment. */
 static int64_t busy_instances(tf_walker *e, int n) {
   int64_t count = 0;
-  first_instance(e, n);
+  tf_walker_first(e, n);
   do {
-    force_made(e);
+    tf_walker_force_made(e);
     count += busy(e, n);
     if (--e->budget < 0) e->ok = false;
-  } while (next_instance(e, n) && e->ok);
+  } while (tf_walker_next(e, n) && e->ok);
   return count;
 }
 
@@ -216,6 +175,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow 
   add_flow(e, i, &once, busy);
   if (e->m->note) e->m->note(e->m, i, &once);
   held->owner = i;
+  held->touched = e->st->now;
   memcpy(held->box, box, sizeof box);
   note_size(e, i, box);
 }
@@ -229,14 +189,14 @@ static void enter(tf_walker *e, int i) {
   e->m->entry_class = class_of(e, s);
   tf_store_clear_rows(e->st);
   tf_store_layout(e->st, e->ev, &e->m->scratch, i);
-  first_instance(e, s->node);
+  tf_walker_first(e, s->node);
   do {
-    force_made(e);
+    tf_walker_force_made(e);
     if (tf_slice_touched(e->ev, s, e->cur)) {
       enter_instance(e, i, first_time(e, s), &v, &busy);
       any = true;
     }
-  } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_pclass *class = &s->classes[e->m->entry_class];
@@ -253,9 +213,9 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   int64_t row[TF_ROW_WORDS];
   tf_move *v = &e->m->moves[i];
   tf_store_clear_rows(e->st);
-  first_instance(e, s->node);
+  tf_walker_first(e, s->node);
   do {
-    force_made(e);
+    tf_walker_force_made(e);
     if (!tf_slice_touched(e->ev, s, e->cur)) continue;
     tf_slice_box(e->ev, s, e->cur, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
@@ -271,7 +231,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     once.read = updates - (fresh && first_time(e, s) ? words : 0);
     add_move(v, &once);
     add_flow(e, i, &once, &e->m->flows[i]);
-  } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
 }
 
 static void run_node(tf_walker *e, int n);
@@ -295,6 +255,7 @@ static void run_loops(tf_walker *e, int n, int k) {
   for (int64_t i = 0; i < e->ev->trip[l] && e->ok; i++) {
     e->cur[l] = i;
     run_loops(e, n, k + 1);
+    i = tf_leap_after(e, l, i);
   }
   e->cur[l] = 0;
 }
@@ -316,6 +277,7 @@ static void make_instance(tf_walker *e, int o, int h) {
   tf_retain_box(rank, need, empty, held->owner >= 0 ? held->box : NULL, made);
   if (!empty || held->owner < 0) {
     held->owner = empty ? -1 : o;
+    held->touched = e->st->now;
     memcpy(held->box, need, sizeof need);
   }
 }
@@ -331,11 +293,11 @@ static void begin_scope(tf_walker *e, int h) {
   for (int i = e->p->wl->n_ops - 1; i >= 0; i--) {
     int o = e->p->wl->topo[i];
     if (!e->st->made_all[o] || e->p->home_scope[e->p->wl->ops[o].out] != h) continue;
-    first_instance(e, h);
+    tf_walker_first(e, h);
     do {
-      force_made(e);
+      tf_walker_force_made(e);
       make_instance(e, o, h);
-    } while (next_instance(e, h));
+    } while (tf_walker_next(e, h));
   }
 }
 
@@ -352,11 +314,11 @@ static bool first_to_share(const tf_walker *e, int z) {
 static void note_home(tf_walker *e, int z) {
   const tf_tensor *t = &e->p->wl->tensors[z];
   tf_ival all[TF_MAX_RANK] = {{0, 0}}, box[TF_MAX_RANK];
-  first_instance(e, e->p->home_scope[z]);
+  tf_walker_first(e, e->p->home_scope[z]);
   do {
     bool any = true;
     if (first_to_share(e, z)) memset(all, 0, sizeof all);
-    force_made(e);
+    tf_walker_force_made(e);
     if (e->p->retained[z]) e->ev->made[t->producer] = NULL;
     for (int r = 0; r < t->rank && any; r++) {
       box[r] = tf_dim_range(e->ev, t->producer, e->p->wl->ops[t->producer].dims[r], e->p->home_scope[z], e->cur);
@@ -367,7 +329,7 @@ static void note_home(tf_walker *e, int z) {
       all[r] = tf_hull(all[r], box[r]);
     int64_t words = tf_home_share(e->m, z, all);
     e->m->home_words[z] = words > e->m->home_words[z] ? words : e->m->home_words[z];
-  } while (next_instance(e, e->p->home_scope[z]));
+  } while (tf_walker_next(e, e->p->home_scope[z]));
 }
 
 static void note_homes(tf_walker *e, int n) {
@@ -382,9 +344,9 @@ static void add_corrected(tf_walker *e, int h) {
     tf_ival box[TF_MAX_RANK];
     if (s->node != h) continue;
     const bool goes_on = brought_before(e, h, s->inside & all_of(e->p, h), NULL);
-    first_instance(e, h);
+    tf_walker_first(e, h);
     do {
-      force_made(e);
+      tf_walker_force_made(e);
       if (!tf_slice_touched(e->ev, s, e->cur)) continue;
       tf_slice_box(e->ev, s, e->cur, box);
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
@@ -393,17 +355,17 @@ static void add_corrected(tf_walker *e, int h) {
       if (!first_of_all(e, e->m->views->server[e->p->n_slices + o])) continue;
       e->m->treated_flow[2 * o] += (double)words;
       e->m->treated_flow[2 * o + 1] += goes_on ? 0 : (double)words;
-    } while (next_instance(e, h));
+    } while (tf_walker_next(e, h));
   }
 }
 
 /* Seq n passes to the child in those instances in which the child has points; others keep what they hold. */
 static void pass(tf_walker *e, int n, int child) {
-  first_instance(e, child);
+  tf_walker_first(e, child);
   do {
-    force_made(e);
+    tf_walker_force_made(e);
     if (busy(e, child)) tf_store_pass(e->st, n, child, tf_store_index(e->st, n, e->cur));
-  } while (next_instance(e, child));
+  } while (tf_walker_next(e, child));
 }
 
 static void run_scope(tf_walker *e, int n) {
@@ -429,10 +391,10 @@ static void run_scope(tf_walker *e, int n) {
 static void note_held(tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   if (!v->n_slices) return;
-  first_instance(e, n);
+  tf_walker_first(e, n);
   do {
     int64_t bits = 0;
-    force_made(e);
+    tf_walker_force_made(e);
     for (int i = v->first; i < v->first + v->n_slices; i++) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
@@ -441,7 +403,7 @@ static void note_held(tf_walker *e, int n) {
       bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
     e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];
-  } while (next_instance(e, n));
+  } while (tf_walker_next(e, n));
 }
 
 /* A skipped step of node n: counts its points as skipped, and nothing else. */
@@ -565,7 +527,10 @@ bool tf_walk(struct tf_model *m) {
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
+  tf_arena *leaps = m->note ? NULL : tf_arena_new(); /* without, every iteration is walked */
+  if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   run_node(&e, 0);
+  tf_arena_free(leaps);
   m->ev.exact = false;
   m->plan->memo = before;
   tf_arena_free(memo);

@@ -1,0 +1,364 @@
+/* When iterations repeat, and what is counted of them without walking them. */
+#include "model/cost/exact/leap.h"
+
+#include <string.h>
+
+#include "model/flow/skip.h"
+#include "model/spec/dims.h"
+
+enum {
+  MIN_TRIP = 3,            /* of a loop that leaps */
+  MOST_WORDS = 1 << 21,    /* kept of one loop */
+  MOST_ASKED = 100000,     /* ranges that are asked for shifts */
+  WORDS_A_STEP = 64,       /* kept in the time of a step */
+  TRIES = 6, TRY_EACH = 16 /* after so many failures in a row one is tried in every 16 iterations */
+};
+
+/* A rank of a padded tensor that an op reads, where the loop moves it. */
+typedef struct {
+  int op, ref, rank;
+  int64_t shift;
+} border;
+
+/* A temporal loop. */
+typedef struct {
+  bool asked, may; /* whether it may leap at all, once asked */
+  bool masked;     /* a mask decides by its setting what is skipped */
+  int64_t *slice, *home; /* shifts, as tf_store_shift has them */
+  int n_borders;
+  border *borders;
+  int64_t kept_at; /* what follows was kept after this iteration; -1: nothing is kept */
+  int64_t since;   /* the store's `now` then */
+  int fails;       /* since the last leap */
+  int64_t *held, *ints;
+  double *reals;
+} loop;
+
+typedef struct {
+  int64_t *at;
+  size_t n;
+} ints;
+
+typedef struct {
+  double *at;
+  size_t n;
+} reals;
+
+enum { N_INTS = 3, N_REALS = 5 };
+
+typedef struct tf_leaps {
+  tf_arena *arena;
+  size_t words, n_ints, n_reals;
+  ints ints[N_INTS]; /* counters that add up; of ops besides their points, skipped and not */
+  reals reals[N_REALS];
+  loop *loops;    /* [n_loops] */
+  int64_t *saved; /* [n_loops * n_ops] steps, while loops are free */
+} tf_leaps;
+
+struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
+  const tf_plan *p = e->p;
+  struct tf_model *m = e->m;
+  tf_leaps *s = TF_NEW(a, tf_leaps);
+  if (!s) return NULL;
+  *s = (tf_leaps){.arena = a,
+                  .words = tf_store_words(e->st),
+                  .ints = {{&m->moves->fill, 4 * (size_t)p->n_slices},
+                           {m->steps, (size_t)p->tree->n_nodes},
+                           {m->treated, 2 * (size_t)p->wl->n_ops}},
+                  .reals = {{&m->flows->fill, 4 * (size_t)p->n_slices},
+                            {&e->behind->fill, 4 * (size_t)p->n_tile_slices},
+                            {&m->cells->read, 2 * (size_t)m->views->n_cells},
+                            {m->class_steps, (size_t)m->views->n_rows},
+                            {m->treated_flow, 2 * (size_t)p->wl->n_ops}},
+                  .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
+  s->n_ints = 2 * (size_t)p->wl->n_ops;
+  for (int i = 0; i < N_INTS; i++)
+    s->n_ints += s->ints[i].n;
+  for (int i = 0; i < N_REALS; i++)
+    s->n_reals += s->reals[i].n;
+  s->saved = TF_ARRAY(a, int64_t, (size_t)p->n_loops * (size_t)p->wl->n_ops + 1);
+  return s->loops && s->saved && s->words <= MOST_WORDS ? s : NULL;
+}
+
+/* ---- shifts --------------------------------------------------------------------------------------------------- */
+
+/* How far an iteration of loop l moves ranges. */
+typedef struct {
+  const tf_walker *e;
+  int l, asked;
+  bool agree; /* all that make up one range move alike */
+} question;
+
+static int64_t dim_shift(question *q, int o, int d, int n);
+
+static int64_t index_shift(question *q, int o, const tf_index *ix, int n) {
+  int64_t shift = 0;
+  for (int t = 0; t < ix->n_terms; t++)
+    shift += ix->terms[t].coef * dim_shift(q, o, ix->terms[t].dim, n);
+  return shift;
+}
+
+/* Of an op that leads at node n: the range that enters it, and the loop itself. */
+static int64_t led_shift(question *q, int o, int d, int n) {
+  const tf_plan *p = q->e->p;
+  const int up = p->tree->nodes[p->lead[o]].parent;
+  int64_t shift = up < 0 ? 0 : dim_shift(q, o, d, up);
+  for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
+    if (p->path[n].loops[k] == q->l && p->loops[q->l].dim == d) shift += q->e->ev->step[o * p->n_loops + q->l];
+  return shift;
+}
+
+/* Of what the readers of op o below node n need of its output rank r. */
+static int64_t demand_shift(question *q, int o, int r, int n) {
+  const tf_plan *p = q->e->p;
+  int64_t shift = 0;
+  bool any = false;
+  TF_EACH_READ (p->facts, o, n, at) {
+    const int64_t its = index_shift(q, at.op, &p->wl->ops[at.op].reads[at.ref].index[r], n);
+    q->agree &= !any || its == shift;
+    shift = its, any = true;
+  }
+  return shift;
+}
+
+static int64_t dim_shift(question *q, int o, int d, int n) {
+  const tf_range_from from = tf_range_source(q->e->p->facts, o, d, n);
+  if (++q->asked > MOST_ASKED) q->agree = false;
+  if (!q->agree) return 0;
+  switch (from.rule) {
+  case TF_BY_LOOPS: return led_shift(q, o, d, n);
+  case TF_BY_READERS: return demand_shift(q, o, from.of, n);
+  case TF_BY_LEADER: return dim_shift(q, from.of, d, n);
+  case TF_BY_EXTENT: break;
+  }
+  return 0;
+}
+
+static int64_t touch_shift(question *q, tf_touch t, int r, int n) {
+  const tf_op *op = &q->e->p->wl->ops[t.op];
+  return t.ref < 0 ? dim_shift(q, t.op, op->dims[r], n) : index_shift(q, t.op, &op->reads[t.ref].index[r], n);
+}
+
+/* Shifts of the slices below node n; those of one tensor must agree, as each finds what another one left. */
+static void slice_shifts(question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  for (int i = 0; i < p->n_tile_slices && q->agree; i++) {
+    const tf_slice *s = &p->slices[i];
+    if (!tf_plan_above(p, n, s->node)) continue;
+    int64_t *of = f->slice + (size_t)i * TF_MAX_RANK;
+    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+      for (int t = 0; t < s->n_touch; t++) {
+        const int64_t shift = touch_shift(q, s->touch[t], r, s->node);
+        q->agree &= t == 0 || shift == of[r];
+        of[r] = shift;
+      }
+    for (int j = 0; j < i && q->agree; j++)
+      if (p->slices[j].tensor == s->tensor && tf_plan_above(p, n, p->slices[j].node))
+        q->agree = !memcmp(of, f->slice + (size_t)j * TF_MAX_RANK, TF_MAX_RANK * sizeof *of);
+  }
+}
+
+/* Points, and what leaves use, move with the ranges of the ops. */
+static void op_shifts(question *q, int n) {
+  const tf_plan *p = q->e->p;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int d = 0; d < p->wl->ops[o].n_dims && tf_plan_above(p, n, p->tree->op_node[o]); d++)
+      dim_shift(q, o, p->wl->ops[o].dims[d], p->tree->op_node[o]);
+}
+
+static void home_shifts(question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->retained[z] && tf_plan_above(p, n, p->home_scope[z]))
+      for (int r = 0; r < p->wl->tensors[z].rank; r++)
+        f->home[(size_t)z * TF_MAX_RANK + (size_t)r] = demand_shift(q, p->wl->tensors[z].producer, r, p->home_scope[z]);
+}
+
+/* Fills f->borders; f->borders NULL: only counts them. */
+static void find_borders(question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  f->n_borders = 0;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int k = 0; k < p->wl->ops[o].n_reads && tf_plan_above(p, n, p->tree->op_node[o]); k++) {
+      const tf_ref *ref = &p->wl->ops[o].reads[k];
+      for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++) {
+        const border b = {o, k, r, p->wl->tensors[ref->tensor].pad[r] ? index_shift(q, o, &ref->index[r], p->tree->op_node[o]) : 0};
+        if (!b.shift) continue;
+        if (f->borders) f->borders[f->n_borders] = b;
+        f->n_borders++;
+      }
+    }
+}
+
+/* Finds out whether loop l may leap. */
+static void ask(const tf_walker *e, int l, loop *f) {
+  const tf_plan *p = e->p;
+  tf_arena *a = e->leaps->arena;
+  const int n = p->loops[l].node, child = p->tree->nodes[n].children[0];
+  question q = {e, l, 0, true};
+  f->asked = true;
+  f->slice = TF_ARRAY(a, int64_t, (size_t)(p->n_tile_slices + 1) * TF_MAX_RANK);
+  f->home = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors * TF_MAX_RANK);
+  f->held = TF_ARRAY(a, int64_t, e->leaps->words);
+  f->ints = TF_ARRAY(a, int64_t, e->leaps->n_ints);
+  f->reals = TF_ARRAY(a, double, e->leaps->n_reals);
+  if (!f->slice || !f->home || !f->held || !f->ints || !f->reals) return;
+  slice_shifts(&q, f, child);
+  home_shifts(&q, f, child);
+  op_shifts(&q, child);
+  find_borders(&q, f, child);
+  if (f->n_borders) {
+    f->borders = TF_ARRAY(a, border, (size_t)f->n_borders);
+    q.agree &= f->borders != NULL;
+    if (q.agree) find_borders(&q, f, child);
+  }
+  for (int x = child; x < p->tree->nodes[child].end; x++)
+    f->masked |= tf_skip_loops(p, x) >> (p->path[n].n + p->loops[l].slot) & 1;
+  f->may = q.agree;
+}
+
+/* ---- what is cut off ------------------------------------------------------------------------------------------ */
+
+/* The last iteration up to which the range that loop l splits of op o, in the instance that is set, is cut off no more
+ * than in iteration i. */
+static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
+  const tf_plan *p = e->p;
+  const int64_t step = e->ev->step[o * p->n_loops + l], len = tf_split_range(e->ev, o, l, e->cur).len;
+  const int64_t full = len > 0 ? len / step : 0, any = len > 0 ? (len - 1) / step + 1 : 0;
+  return i < full ? full - 1 : i >= any ? e->ev->trip[l] - 1 : i;
+}
+
+/* Frees the loops further in than loop l: their steps become so long that they split nothing. */
+static void free_inner(const tf_walker *e, int l, bool free) {
+  const tf_plan *p = e->p;
+  const int n = p->loops[l].node;
+  int64_t *saved = e->leaps->saved;
+  for (int x = 0; x < p->n_loops; x++) {
+    const tf_ploop *in = &p->loops[x];
+    const bool inner = in->node == n ? in->slot > p->loops[l].slot : tf_plan_above(p, n, in->node);
+    for (int o = 0; o < p->wl->n_ops && inner; o++, saved++) {
+      int64_t *step = &e->ev->step[o * p->n_loops + x];
+      if (free) *saved = *step;
+      *step = free ? INT64_MAX : *saved;
+    }
+  }
+}
+
+/* The same of the borders of padded tensors: until then the boxes that loop l moves lie inside and do not touch them
+ * (what has been cut ends there), with all loops further in free. */
+static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
+  const tf_plan *p = e->p;
+  for (int k = 0; k < f->n_borders && last > i; k++) {
+    const border *b = &f->borders[k];
+    const tf_tensor *z = &p->wl->tensors[p->wl->ops[b->op].reads[b->ref].tensor];
+    const int n = p->tree->op_node[b->op];
+    if (tf_op_idle(e->ev, b->op, n, e->cur)) continue;
+    const tf_ival v = tf_touch_rank(e->ev, (tf_touch){b->op, b->ref}, b->rank, n, e->cur);
+    const tf_ival all = tf_clip(z, b->rank, (tf_ival){INT64_MIN / 2, INT64_MAX});
+    const int64_t before = v.lo - all.lo - 1, after = all.lo + all.len - v.lo - v.len - 1;
+    if (v.len <= 0 || before < 0 || after < 0) return i;
+    const int64_t more = b->shift > 0 ? after / b->shift : before / -b->shift;
+    last = more < last - i ? i + more : last;
+  }
+  return last;
+}
+
+/* The last iteration of loop l, from iteration i on, that is cut off like i itself in all instances. */
+static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
+  const tf_ploop *pl = &e->p->loops[l];
+  int64_t last = e->ev->trip[l] - 1;
+  tf_walker_first(e, pl->node);
+  do {
+    tf_walker_force_made(e);
+    for (int k = 0; k < pl->n_leader && last > i; k++) {
+      const int64_t its = same_range(e, l, pl->leaders[k], i);
+      last = its < last ? its : last;
+    }
+    if (!f->n_borders || last <= i) continue;
+    free_inner(e, l, true);
+    last = inside_borders(e, f, i, last);
+    free_inner(e, l, false);
+  } while (tf_walker_next(e, pl->node));
+  return last;
+}
+
+/* ---- what is counted ------------------------------------------------------------------------------------------ */
+
+static void keep(tf_walker *e, loop *f, int64_t i) {
+  const tf_leaps *s = e->leaps;
+  int64_t *to = f->ints;
+  double *real = f->reals;
+  tf_store_keep(e->st, f->held);
+  for (int k = 0; k < N_INTS; to += s->ints[k++].n)
+    memcpy(to, s->ints[k].at, s->ints[k].n * sizeof *to);
+  for (int k = 0; k < N_REALS; real += s->reals[k++].n)
+    memcpy(real, s->reals[k].at, s->reals[k].n * sizeof *real);
+  for (int o = 0; o < e->p->wl->n_ops; o++)
+    *to++ = e->m->res.ops[o].points, *to++ = e->m->res.ops[o].skipped;
+  f->kept_at = i;
+  f->since = ++e->st->now;
+  e->budget -= (int64_t)(s->words / WORDS_A_STEP);
+}
+
+/* Whether the nodes that the last iteration has entered had been entered before, too: a first step counts apart. */
+static bool all_begun(const tf_walker *e, const loop *f) {
+  const int64_t *before = f->ints + e->leaps->ints[0].n;
+  for (int n = 0; n < e->p->tree->n_nodes; n++)
+    if (before[n] == 0 && e->m->steps[n] > 0) return false;
+  return true;
+}
+
+/* Adds what has been counted since it was kept so many times more. */
+static bool again(int64_t *now, int64_t kept, int64_t times) {
+  int64_t more;
+  return *now == kept ||
+         (!__builtin_mul_overflow(*now - kept, times, &more) && !__builtin_add_overflow(*now, more, now));
+}
+
+static bool count_again(tf_walker *e, const loop *f, int64_t times) {
+  const tf_leaps *s = e->leaps;
+  const int64_t *kept = f->ints;
+  const double *real = f->reals;
+  bool ok = true;
+  for (int k = 0; k < N_INTS; k++)
+    for (size_t j = 0; j < s->ints[k].n; j++)
+      ok &= again(&s->ints[k].at[j], *kept++, times);
+  for (int k = 0; k < N_REALS; k++)
+    for (size_t j = 0; j < s->reals[k].n; j++, real++)
+      s->reals[k].at[j] += (s->reals[k].at[j] - *real) * (double)times;
+  for (int o = 0; o < e->p->wl->n_ops; o++, kept += 2)
+    ok &= again(&e->m->res.ops[o].points, kept[0], times) && again(&e->m->res.ops[o].skipped, kept[1], times);
+  return ok;
+}
+
+/* The previous steps of nodes below loop l were those of the last iteration. */
+static void note_was(const tf_walker *e, int l, int64_t i, int64_t last) {
+  const tf_plan *p = e->p;
+  const int n = p->loops[l].node, at = p->path[n].n + p->loops[l].slot;
+  for (int x = n + 1; e->was && x < p->tree->nodes[n].end; x++) {
+    int64_t *was = &e->was[(size_t)x * TF_MAX_PATH + (size_t)at];
+    *was = *was == i ? last : *was;
+  }
+}
+
+int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
+  if (!e->leaps || !e->ok || e->ev->trip[l] < MIN_TRIP) return i;
+  loop *f = &e->leaps->loops[l];
+  if (i == 0) f->fails = 0, f->kept_at = -1;
+  if (!f->asked) ask(e, l, f);
+  if (!f->may || i + 1 == e->ev->trip[l] || (f->masked && !e->left_out && !e->ev->masked_too)) return i;
+  if (f->kept_at == i - 1 && i > 0) {
+    const tf_store_shift by = {f->slice, f->home};
+    const int64_t last = alike_until(e, l, f, i);
+    if (last > i && all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
+      e->ok = count_again(e, f, last - i);
+      tf_store_move(e->st, f->since, by, last - i);
+      note_was(e, l, i, last);
+      f->fails = 0;
+      return last;
+    }
+    f->fails++;
+  }
+  if (f->fails < TRIES || i % TRY_EACH >= TRY_EACH - 2) keep(e, f, i);
+  return i;
+}

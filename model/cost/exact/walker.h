@@ -1,0 +1,27 @@
+/* The exact walk under way: where its loops stand, and the instances of a node. */
+#ifndef MODEL_COST_EXACT_WALKER_H
+#define MODEL_COST_EXACT_WALKER_H
+#include "model/cost/exact/store.h"
+
+typedef struct {
+  struct tf_model *m;
+  const tf_plan *p;
+  tf_eval *ev;
+  int64_t *cur;
+  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
+  tf_store *st;
+  int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
+  int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
+  struct tf_leaps *leaps; /* leap.h; NULL: every iteration is walked */
+  int64_t budget;
+  bool left_out; /* the mask skips the current step: only its points are counted */
+  bool ok;
+} tf_walker;
+
+/* Sets the ranges of retained ops to what this instance computes, while their scope runs. */
+void tf_walker_force_made(tf_walker *e);
+/* Sets the spatial loops above node n to the first instance. */
+void tf_walker_first(tf_walker *e, int n);
+/* Advances them to the next instance; false after the last, when they stand at the first again. */
+bool tf_walker_next(tf_walker *e, int n);
+#endif
