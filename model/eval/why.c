@@ -214,6 +214,8 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
   add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 
+static tf_counts *noted(struct tf_model *m, int row) { return row < m->log->n ? &m->log->rows[row].words : NULL; }
+
 /* ---- adjustments -------------------------------------------------------------------------------- */
 
 /* Moves words from one cause to another. */
@@ -305,10 +307,12 @@ static bool by_walk(why_log *w) {
   w->n = w->from = 0;
   m->log = w;
   m->note = note;
+  m->noted = noted;
   m->to_walk = true;
   m->walk_max = TF_WHY_WALK;
   bool ok = tf_model_eval(m, trips, &again);
   m->note = NULL;
+  m->noted = NULL;
   m->to_walk = false;
   m->walk_max = walk_max;
   if (!ok && !m->starved) tf_model_eval(m, trips, &again); /* the result as it was */

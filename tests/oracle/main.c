@@ -1,8 +1,8 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled] [--left-out]
+ *               [--free] [--spelled] [--left-out] [--walk]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
- * spelled in any way; --left-out: of masked ones only those count in which a step was left out.  --file: cases that are
+ * spelled in any way; --left-out: of masked ones only those count in which a step was left out; --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are
  * kept, of which each must be counted and walked. A case that differs is printed as the YAML that `tileflow eval`
  * reads, and saved if asked. */
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cost/state.h"
 #include "tests/oracle/gen.h"
 #include "tests/oracle/oracle.h"
 
@@ -22,7 +23,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked, left_out;
+  bool coverage, print, masked, left_out, walk;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -51,6 +52,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   note n = {.len = 0};
   bool counted = false;
   if (!m || !o) abort();
+  m->to_walk = s->walk;
   if (o->gave_up)
     s->too_large++;
   else if (!tf_model_eval(m, NULL, &r)) {
@@ -152,6 +154,8 @@ int main(int argc, char **argv) {
       s.features = 1u << GEN_SPELLED;
     else if (!strcmp(argv[i], "--left-out"))
       s.features = 1u << GEN_MASK, s.masked = s.left_out = true;
+    else if (!strcmp(argv[i], "--walk"))
+      s.walk = true;
     else if (!strcmp(argv[i], "--free"))
       s.features = 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))

@@ -9,14 +9,19 @@
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
 
-/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the walk. */
-typedef enum { FREELY, BY_SUMS, BY_WALK } way;
+/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the walk, by a walk that
+ * leaps over no iteration (model/cost/exact/leap.h). */
+typedef enum { FREELY, BY_SUMS, BY_WALK, BY_STEPS } way;
+
+/* A walk that reports its entries walks all of them. */
+static void ignore(struct tf_model *m, int i, const tf_move *v) { (void)m, (void)i, (void)v; }
 
 static test_case evaluate(const char *text, way how) {
   test_case e = {0};
   case_read(&e, text);
   if (!e.model) return e;
-  e.model->plan->irregular |= how == BY_WALK;
+  e.model->plan->irregular |= how >= BY_WALK;
+  if (how == BY_STEPS) e.model->note = ignore;
   if (how == BY_SUMS) e.model->to_sum = true;
   case_evaluate(&e);
   return e;
@@ -403,6 +408,7 @@ typedef struct {
   int retains, retained; /* cases that retain; those of them that were not walked */
   int closed, quick;     /* cases that were not walked; those that went the quick way */
   int partial;           /* those of these in which tiles may have been partial */
+  int leapt;             /* cases in which the walk leaps */
 } tally;
 
 /* A model that has evaluated other trip counts before finds what a new one finds: a few loops at a time take more
@@ -434,10 +440,13 @@ static void twin(uint64_t seed, tally *t) {
   page p = {.len = 0};
   int n = machine(&g, &p);
   kind[pick(&g, 0, 4)](&g, &p, n);
-  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
+  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS),
+            d = evaluate(p.text, BY_STEPS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
-               (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular));
+               (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular)) && b.ok == d.ok &&
+               (!b.ok || same_run(&b, &d, true));
+  t->leapt += b.ok && d.ok && b.model->ev.work < d.model->ev.work;
   t->closed += a.ok && !a.model->ev.irregular;
   t->quick += a.ok && a.model->quick;
   t->partial += a.ok && a.model->quick && a.model->partial;
@@ -447,12 +456,14 @@ static void twin(uint64_t seed, tally *t) {
     printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
     show("freely / walk", &a, &b);
     show("freely / sums", &a, &c);
+    show("walk / steps", &b, &d);
   }
   if (a.ok && equal && !CHECK(same_causes(&a, &b))) printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
   if (a.ok && a.model->quick && !CHECK(same_anew(&a, &g))) printf("anew, seed %" PRIu64 ":\n%s\n", seed, p.text);
   case_drop(&a);
   case_drop(&b);
   case_drop(&c);
+  case_drop(&d);
 }
 
 /* 17 rows on four buffers of one port, a word a cycle: the first has five of them, each filled, read, updated and
@@ -501,11 +512,12 @@ int main(int argc, char **argv) {
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)
-    printf("closed %d quick %d partial %d retains %d of them closed %d\n", t.closed, t.quick, t.partial, t.retains,
-           t.retained);
+    printf("closed %d quick %d partial %d retains %d of them closed %d leapt %d\n", t.closed, t.quick, t.partial, t.retains,
+           t.retained, t.leapt);
   CHECK((uint64_t)t.closed > cases / 2);
   CHECK((uint64_t)t.quick > cases / 6);
   CHECK((uint64_t)t.partial > cases / 10);
   CHECK((uint64_t)t.retained > cases / 5);
+  CHECK((uint64_t)t.leapt > cases / 5);
   return check_report();
 }

@@ -32,6 +32,8 @@ typedef struct {
   int fails;       /* since the last leap */
   int64_t *held, *ints;
   double *reals;
+  int n_noted, room;
+  tf_counts *noted; /* [room] */
 } loop;
 
 typedef struct {
@@ -284,6 +286,22 @@ static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
 
 /* ---- what is counted ------------------------------------------------------------------------------------------ */
 
+static tf_counts *noted(const tf_walker *e, int row) { return e->m->noted ? e->m->noted(e->m, row) : NULL; }
+
+/* Keeps what the walk has reported. */
+static void keep_noted(tf_walker *e, loop *f) {
+  int n = 0;
+  while (noted(e, n))
+    n++;
+  if (n > f->room) {
+    f->room = 2 * n;
+    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->room);
+  }
+  f->n_noted = f->noted || !n ? n : -1;
+  for (int k = 0; k < f->n_noted; k++)
+    f->noted[k] = *noted(e, k);
+}
+
 static void keep(tf_walker *e, loop *f, int64_t i) {
   const tf_leaps *s = e->leaps;
   int64_t *to = f->ints;
@@ -295,14 +313,17 @@ static void keep(tf_walker *e, loop *f, int64_t i) {
     memcpy(real, s->reals[k].at, s->reals[k].n * sizeof *real);
   for (int o = 0; o < e->p->wl->n_ops; o++)
     *to++ = e->m->res.ops[o].points, *to++ = e->m->res.ops[o].skipped;
+  keep_noted(e, f);
   f->kept_at = i;
   f->since = ++e->st->now;
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
 }
 
-/* Whether the nodes that the last iteration has entered had been entered before, too: a first step counts apart. */
+/* Whether the nodes that the last iteration has entered had been entered before, too: a first step counts apart; and
+ * what it has reported is in rows that were there. */
 static bool all_begun(const tf_walker *e, const loop *f) {
   const int64_t *before = f->ints + e->leaps->ints[0].n;
+  if (f->n_noted < 0 || noted(e, f->n_noted)) return false;
   for (int n = 0; n < e->p->tree->n_nodes; n++)
     if (before[n] == 0 && e->m->steps[n] > 0) return false;
   return true;
@@ -313,6 +334,16 @@ static bool again(int64_t *now, int64_t kept, int64_t times) {
   int64_t more;
   return *now == kept ||
          (!__builtin_mul_overflow(*now - kept, times, &more) && !__builtin_add_overflow(*now, more, now));
+}
+
+static bool note_again(const tf_walker *e, const loop *f, int64_t times) {
+  bool ok = true;
+  for (int k = 0; k < f->n_noted; k++) {
+    tf_counts *now = noted(e, k);
+    ok &= again(&now->fill, f->noted[k].fill, times) && again(&now->drain, f->noted[k].drain, times) &&
+          again(&now->read, f->noted[k].read, times) && again(&now->update, f->noted[k].update, times);
+  }
+  return ok;
 }
 
 static bool count_again(tf_walker *e, const loop *f, int64_t times) {
@@ -328,7 +359,7 @@ static bool count_again(tf_walker *e, const loop *f, int64_t times) {
       s->reals[k].at[j] += (s->reals[k].at[j] - *real) * (double)times;
   for (int o = 0; o < e->p->wl->n_ops; o++, kept += 2)
     ok &= again(&e->m->res.ops[o].points, kept[0], times) && again(&e->m->res.ops[o].skipped, kept[1], times);
-  return ok;
+  return note_again(e, f, times) && ok;
 }
 
 /* The previous steps of nodes below loop l were those of the last iteration. */

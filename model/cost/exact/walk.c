@@ -527,7 +527,7 @@ bool tf_walk(struct tf_model *m) {
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
-  tf_arena *leaps = m->note ? NULL : tf_arena_new(); /* without, every iteration is walked */
+  tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   run_node(&e, 0);
   tf_arena_free(leaps);
