@@ -114,7 +114,8 @@ struct tf_model {
   /* Called by the exact walk for every entry of slice i in one instance, with the loops at scratch.cur; NULL: not
    * called. */
   void (*note)(struct tf_model *m, int i, const tf_move *v);
-  /* The words that `note` has added up in a row; NULL: there is no such row.  NULL: the walk must report every entry. */
+  /* The words that `note` has added up in a row; NULL: there is no such row.  NULL: the walk must report every entry.
+   */
   tf_counts *(*noted)(struct tf_model *m, int row);
   int entry_class; /* during `note`: the class of the entry among slice i's classes */
 };

@@ -188,10 +188,10 @@ static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops
   return false;
 }
 
-bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
+/* The same, found out: of a node that may be skipped. */
+static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
   const tf_plan *p = ev->plan;
-  const tf_skip *s = p->skips ? &p->skips->node[n] : NULL;
-  if (!s || !s->may || s->at != n || ev->masked_too) return false;
+  const tf_skip *s = &p->skips->node[n];
   const tf_path *path = &p->path[n];
   const uint64_t spatial = (s->l | s->q) & ~path->temporal;
   int64_t kept[TF_MAX_PATH];
@@ -210,6 +210,45 @@ bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
   for (int k = 0; k < path->n; k++)
     dg[path->loops[k]] = kept[k];
   return outside_band(&p->skips->mask, l, q);
+}
+
+enum { MOST_KEPT = 1 << 22, UNKNOWN = -1 }; /* answers of a node that are kept */
+
+/* Settings of the loops on which it depends whether node n is skipped. */
+static int64_t n_settings(const tf_eval *ev, int n) {
+  int64_t all = 1;
+  for (uint64_t rest = tf_skip_loops(ev->plan, n); rest && all <= MOST_KEPT; rest &= rest - 1)
+    if (__builtin_mul_overflow(all, ev->trip[ev->plan->path[n].loops[__builtin_ctzll(rest)]], &all)) all = INT64_MAX;
+  return all;
+}
+
+void tf_skip_memo_new(tf_arena *a, tf_eval *ev) {
+  const tf_plan *p = ev->plan;
+  signed char **memo = p->skips ? TF_ARRAY(a, signed char *, (size_t)p->tree->n_nodes) : NULL;
+  for (int n = 0; memo && n < p->tree->n_nodes; n++) {
+    const tf_skip *s = &p->skips->node[n];
+    /* the ops that have points at a setting make no difference where all of them have one range */
+    const bool known = s->may && s->at == n && !s->mixed && !p->n_retains;
+    const int64_t all = known ? n_settings(ev, n) : INT64_MAX;
+    memo[n] = all <= MOST_KEPT ? TF_ARRAY(a, signed char, (size_t)all) : NULL;
+    if (memo[n]) memset(memo[n], UNKNOWN, (size_t)all);
+  }
+  ev->skip_memo = memo;
+}
+
+bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const tf_skip *s = p->skips ? &p->skips->node[n] : NULL;
+  if (!s || !s->may || s->at != n || ev->masked_too) return false;
+  if (!ev->skip_memo || !ev->skip_memo[n]) return lies_out(ev, n, dg);
+  int64_t at = 0;
+  for (uint64_t rest = tf_skip_loops(p, n); rest; rest &= rest - 1) {
+    const int l = p->path[n].loops[__builtin_ctzll(rest)];
+    at = at * ev->trip[l] + dg[l];
+  }
+  signed char *known = &ev->skip_memo[n][at];
+  if (*known == UNKNOWN) *known = lies_out(ev, n, dg);
+  return *known;
 }
 
 /* Moves to the previous setting of the loops in `again`; false: there is none. */

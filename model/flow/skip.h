@@ -45,6 +45,9 @@ bool tf_skip_divides(const tf_eval *ev, int n);
 int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg);
 /* Whether node n's step is skipped, in all its instances at once. */
 bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg); /* dg is changed, and restored */
+/* Keeps its answers in ev->skip_memo from now on, as far as memory allows: for who asks at every step, of trip counts
+ * that stay.  The arena holds them. */
+void tf_skip_memo_new(tf_arena *a, tf_eval *ev);
 /* Whether node n's step is skipped at every earlier setting of the loops in `again` (of tf_skip_loops), with the
  * others as set, or slice s is not touched there in the instance that is set (NULL: any instance counts).  dg: as
  * above. */

@@ -7,11 +7,12 @@
 #include "model/spec/dims.h"
 
 enum {
-  MIN_TRIP = 3,            /* of a loop that leaps */
-  MOST_WORDS = 1 << 21,    /* kept of one loop */
-  MOST_ASKED = 100000,     /* ranges that are asked for shifts */
-  WORDS_A_STEP = 64,       /* kept in the time of a step */
-  TRIES = 6, TRY_EACH = 16 /* after so many failures in a row one is tried in every 16 iterations */
+  MIN_TRIP = 3,         /* of a loop that leaps */
+  MOST_WORDS = 1 << 21, /* kept of one loop */
+  MOST_ASKED = 100000,  /* ranges that are asked for shifts */
+  WORDS_A_STEP = 64,    /* kept in the time of a step */
+  TRIES = 6,
+  TRY_EACH = 16 /* after so many failures in a row one is tried in every 16 iterations */
 };
 
 /* A rank of a padded tensor that an op reads, where the loop moves it. */
@@ -22,8 +23,8 @@ typedef struct {
 
 /* A temporal loop. */
 typedef struct {
-  bool asked, may; /* whether it may leap at all, once asked */
-  bool masked;     /* a mask decides by its setting what is skipped */
+  bool asked, may;       /* whether it may leap at all, once asked */
+  bool masked;           /* a mask decides by its setting what is skipped */
   int64_t *slice, *home; /* shifts, as tf_store_shift has them */
   int n_borders;
   border *borders;
@@ -184,7 +185,8 @@ static void find_borders(question *q, loop *f, int n) {
     for (int k = 0; k < p->wl->ops[o].n_reads && tf_plan_above(p, n, p->tree->op_node[o]); k++) {
       const tf_ref *ref = &p->wl->ops[o].reads[k];
       for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++) {
-        const border b = {o, k, r, p->wl->tensors[ref->tensor].pad[r] ? index_shift(q, o, &ref->index[r], p->tree->op_node[o]) : 0};
+        const border b = {
+            o, k, r, p->wl->tensors[ref->tensor].pad[r] ? index_shift(q, o, &ref->index[r], p->tree->op_node[o]) : 0};
         if (!b.shift) continue;
         if (f->borders) f->borders[f->n_borders] = b;
         f->n_borders++;

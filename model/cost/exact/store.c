@@ -203,7 +203,8 @@ static tf_bank *bank_at(const tf_store *s, int b) { return b < s->n_banks ? &s->
 
 /* How far an iteration moves the box of this copy in bank b. */
 static const int64_t *shift_of(const tf_store *s, int b, const tf_held *held, tf_store_shift by) {
-  return b < s->n_banks ? by.slice + (size_t)held->owner * TF_MAX_RANK : by.home + (size_t)s->homes[b - s->n_banks].tensor * TF_MAX_RANK;
+  return b < s->n_banks ? by.slice + (size_t)held->owner * TF_MAX_RANK
+                        : by.home + (size_t)s->homes[b - s->n_banks].tensor * TF_MAX_RANK;
 }
 
 size_t tf_store_words(const tf_store *s) {

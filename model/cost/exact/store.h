@@ -7,7 +7,7 @@ enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 
 /* One instance's copy of one tensor: who left it, and what. */
 typedef struct {
-  int owner; /* slice (or op, for a slice at home) that left it; -1: nothing held */
+  int owner;       /* slice (or op, for a slice at home) that left it; -1: nothing held */
   int64_t touched; /* the store's `now` when it was last asked for and written */
   tf_ival box[TF_MAX_RANK];
 } tf_held;

@@ -1,7 +1,7 @@
 /* The exact walk: every step and every instance, for the few settings whose instances do not run in step with each
  * other (retained halos, siblings that leave different instances idle, reads wholly in the padding).  The general
- * count says when (tf_eval.irregular).  Takes time in proportion to the steps, and gives up beyond TF_WALK_MAX of
- * them. */
+ * count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over (leap.h).  Gives up beyond
+ * TF_WALK_MAX steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
@@ -529,7 +529,9 @@ bool tf_walk(struct tf_model *m) {
   m->ev.made = e.st->made;
   tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
+  if (leaps) tf_skip_memo_new(leaps, &m->ev);
   run_node(&e, 0);
+  m->ev.skip_memo = NULL;
   tf_arena_free(leaps);
   m->ev.exact = false;
   m->plan->memo = before;
