@@ -27,6 +27,21 @@ static bool is_constant(const tf_c_length *l) {
   return true;
 }
 
+static void note_loops(tf_c_length *l) {
+  for (int i = 0; i < TF_C_LOOPS; i++)
+    l->loops |= (uint32_t)(l->per[i] != 0) << i;
+}
+
+/* Fills tf_c_length.loops everywhere. */
+static void find_loops(tf_chain *c) {
+  for (int i = 0; i < c->n_uses; i++)
+    for (int r = 0; r < c->uses[i].rank; r++)
+      note_loops(&c->uses[i].len[r]);
+  for (int k = 0; k < c->n_ops; k++)
+    for (int i = 0; i < c->wl->ops[c->ops[k]].n_dims; i++)
+      note_loops(&c->range[k][i]);
+}
+
 /* The extent of an index expression for dims of the lengths len[]. */
 static tf_c_length span(const tf_op *op, const tf_index *ix, const tf_c_length *len) {
   tf_c_length all = constant_length(1);
@@ -196,21 +211,22 @@ bool tf_chain_of(const tf_workload *wl, int op, const bool *shared, tf_chain *c)
   int own[TF_C_OPS][TF_C_DIMS];
   if (!add_own(c, own) || !add_uses(c, own)) return false;
   find_ops(c, own);
+  find_loops(c);
   return index_of(c, c->ops[0]) == 0;
 }
 
 /* ---- Algorithm 1 ---------------------------------------------------------------------------- */
-double tf_chain_length(const tf_c_length *l, int n_loops, const double *s) {
+double tf_chain_length(const tf_c_length *l, const double *s) {
   double n = l->one;
-  for (int i = 0; i < n_loops; i++)
-    if (l->per[i] != 0) n += l->per[i] * s[i];
+  for (uint32_t rest = l->loops; rest; rest &= rest - 1)
+    n += l->per[__builtin_ctz(rest)] * s[__builtin_ctz(rest)];
   return n;
 }
 
-double tf_chain_footprint(const tf_c_use *u, int n_loops, const double *s) {
+double tf_chain_footprint(const tf_c_use *u, const double *s) {
   double words = 1;
   for (int r = 0; r < u->rank; r++)
-    words *= tf_chain_length(&u->len[r], n_loops, s);
+    words *= tf_chain_length(&u->len[r], s);
   return words;
 }
 
@@ -222,7 +238,7 @@ static double steps(const tf_chain *c, int l, const double *s) {
 static bool loop_of(const tf_chain *c, int l, int k) { return c->loops[l].ops >> k & 1; }
 
 static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n, const double *s) {
-  double words = tf_chain_footprint(u, c->n_loops, s);
+  double words = tf_chain_footprint(u, s);
   bool keep = true;
   for (int i = n - 1; i >= 0; i--) {
     if (!loop_of(c, order[i], k)) continue; /* not a loop of this op, but an own loop of an earlier one */
@@ -239,7 +255,7 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
     for (int i = 0; i < c->n_uses; i++) {
       const tf_c_use *u = &c->uses[i];
       if (u->op != c->ops[k]) continue;
-      held += tf_chain_footprint(u, c->n_loops, s);
+      held += tf_chain_footprint(u, s);
       if (u->io) *volume += moved(c, u, k, order, n, s);
     }
     *use = fmax(*use, held);
@@ -247,42 +263,60 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
 }
 
 /* ---- words that the tree moves ---------------------------------------------------------------- */
+/* What the loops split, and the steps that they take. */
+typedef struct {
+  const double *extent, *steps;
+} nest;
+
 /* The sum of a rank's lengths over all steps of its loops; the last steps may be shorter. */
-static double swept(const tf_chain *c, const tf_c_length *len, const double *s) {
+static double swept(const tf_c_length *len, const nest *t) {
   double all = len->one, product = 1;
-  for (int l = 0; l < c->n_loops; l++)
-    if (len->per[l] != 0) product *= steps(c, l, s);
+  for (uint32_t rest = len->loops; rest; rest &= rest - 1)
+    product *= t->steps[__builtin_ctz(rest)];
   all *= product;
-  for (int l = 0; l < c->n_loops; l++)
-    if (len->per[l] != 0) all += len->per[l] * (double)c->loops[l].extent * product / steps(c, l, s);
+  for (uint32_t rest = len->loops; rest; rest &= rest - 1) {
+    const int l = __builtin_ctz(rest);
+    all += len->per[l] * t->extent[l] * product / t->steps[l];
+  }
   return all;
 }
 
-static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, const int *order, int n, const double *s,
+static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, const int *order, int n, const nest *t,
                          bool reloads) {
   const int k = index_of(c, u->op);
   double words = 1, once;
   bool keep = true, dropped = tf_scope_at(kind)->drops && c->n_ops > 1 && !u->all;
   for (int r = 0; r < u->rank; r++)
-    words *= swept(c, &u->len[r], s);
+    words *= swept(&u->len[r], t);
   once = words;
   for (int pass = 1; pass >= 0; pass--) /* the op's own loops are inside the shared ones */
     for (int i = n - 1; i >= 0; i--) {
       bool own = c->loops[order[i]].op >= 0;
       if (own != (pass == 1) || (own && c->loops[order[i]].op != c->ops[k])) continue;
-      if (steps(c, order[i], s) <= 1) continue;
+      if (t->steps[order[i]] <= 1) continue;
       if (u->moves >> order[i] & 1 || (dropped && !own)) keep = false;
-      if (!keep && !(u->moves >> order[i] & 1)) words *= steps(c, order[i], s);
+      if (!keep && !(u->moves >> order[i] & 1)) words *= t->steps[order[i]];
     }
   return reloads && u->out ? 2 * words - once : words;
 }
 
-double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads) {
-  double all = 0;
+double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind, const int *order, int n,
+                         const double *s, bool reloads) {
+  double all = 0, taken[TF_C_LOOPS];
+  const nest t = {extent, taken};
+  for (int l = 0; l < c->n_loops; l++)
+    taken[l] = ceil(extent[l] / s[l] - 1e-9);
   for (int i = 0; i < c->n_uses; i++) {
     const tf_c_use *u = &c->uses[i];
     if (u->io && !(u->again && !tf_scope_at(kind)->drops && u->all))
-      all += tree_words(c, u, kind, order, n, s, reloads);
+      all += tree_words(c, u, kind, order, n, &t, reloads);
   }
   return all;
+}
+
+double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads) {
+  double extent[TF_C_LOOPS];
+  for (int l = 0; l < c->n_loops; l++)
+    extent[l] = (double)c->loops[l].extent;
+  return tf_chain_words_in(c, extent, kind, order, n, s, reloads);
 }

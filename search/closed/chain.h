@@ -13,6 +13,7 @@ enum { TF_C_LOOPS = 32, TF_C_USES = 64, TF_C_RANKS = 8, TF_C_OPS = TF_CLOSED_OPS
 /* A length: one + sum of per[l] * (tile size of loop l). */
 typedef struct {
   double one, per[TF_C_LOOPS];
+  uint32_t loops; /* those of which per is not 0, as bits; filled once the chain is known */
 } tf_c_length;
 
 /* A loop: a shared one (op -1: over a dim of the last op), or an own loop of one op. */
@@ -49,10 +50,10 @@ typedef struct {
 bool tf_chain_of(const tf_workload *wl, int op, const bool *shared, tf_chain *out);
 
 /* The length when loop l has tiles of s[l]. */
-double tf_chain_length(const tf_c_length *len, int n_loops, const double *s);
+double tf_chain_length(const tf_c_length *len, const double *s);
 
 /* Words of a use when loop l has tiles of s[l]: getFootprint of Algorithm 1. */
-double tf_chain_footprint(const tf_c_use *u, int n_loops, const double *s);
+double tf_chain_footprint(const tf_c_use *u, const double *s);
 
 /* Algorithm 1 as in the thesis: data volume DV and memory use MU, in words.  order[0 .. n - 1] are loops, outermost
  * first; s[l] is the tile of loop l, the whole extent for loops outside the order.  DV counts every transfer as a full
@@ -65,4 +66,7 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
  * each time it is drained; `reloads`: partial sums that are loaded again count, too.  Exact where no two boxes
  * overlap. */
 double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads);
+/* The same where loop l splits extent[l] instead of its dim. */
+double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind, const int *order, int n,
+                         const double *s, bool reloads);
 #endif

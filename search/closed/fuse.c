@@ -261,7 +261,7 @@ static void lengths(const fuse *f, const tf_c_tiles *t, int k, int64_t *len) {
   const tf_op *op = &f->ops->wl->ops[f->chain.ops[k]];
   const double *s = t->tile[f->p.n - 1];
   for (int i = 0; i < op->n_dims; i++) {
-    double x = f->own[k][i] >= 0 ? s[f->own[k][i]] : tf_chain_length(&f->chain.range[k][i], f->chain.n_loops, s);
+    double x = f->own[k][i] >= 0 ? s[f->own[k][i]] : tf_chain_length(&f->chain.range[k][i], s);
     double extent = (double)f->ops->wl->dims[op->dims[i]].extent;
     len[i] = whole(fmax(1, fmin(x, extent)));
   }

@@ -280,8 +280,8 @@ static double over_steps(const tf_c_problem *p, const tf_c_use *u,
       if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, 0, l)) continue;
       keep = keep && !breaks(p, u, 0, l);
       for (int r = 0; r < u->rank; r++)
-        halo |= u->len[r].per[l] != 0 &&
-                tf_chain_length(&u->len[r], p->chain->n_loops, t->tile[0]) > u->len[r].per[l] * t->tile[0][l] + 1e-9;
+        halo |=
+            u->len[r].per[l] != 0 && tf_chain_length(&u->len[r], t->tile[0]) > u->len[r].per[l] * t->tile[0][l] + 1e-9;
       bool counts = halo_only ? !(u->moves >> l & 1) || halo : true;
       if (!keep && counts) all *= factor(p, t, l);
     }
@@ -303,8 +303,7 @@ double tf_c_real_words(const tf_c_problem *p, const tf_c_tiles *t) {
     s[l] = fmin(t->tile[0][l] * p->spread[0][l], extent(p, l));
   for (int i = 0; i < p->chain->n_uses; i++) {
     const tf_c_use *u = &p->chain->uses[i];
-    if (moves_here(p, u, 0))
-      all += tf_chain_footprint(u, p->chain->n_loops, s) * over_steps(p, u, real_steps, t, false);
+    if (moves_here(p, u, 0)) all += tf_chain_footprint(u, s) * over_steps(p, u, real_steps, t, false);
   }
   return all;
 }

@@ -25,14 +25,13 @@ double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   words = tf_chain_words(p->chain, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
   if (d == 0) return words;
   /* words of one outer tile, times the number of outer tiles */
-  tf_chain inner = *p->chain;
   all_of(p, t, d - 1, outer);
   double times = 1;
-  for (int l = 0; l < inner.n_loops; l++) {
-    inner.loops[l].extent = (int64_t)outer[l];
+  for (int l = 0; l < p->chain->n_loops; l++) {
     if (p->chain->loops[l].op < 0) times *= ceil(extent(p, l) / outer[l] - 1e-9);
+    outer[l] = trunc(outer[l]);
   }
-  return times * tf_chain_words(&inner, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
+  return times * tf_chain_words_in(p->chain, outer, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
 }
 
 double tf_c_cost(const tf_c_problem *p, const tf_c_tiles *t) {
@@ -51,7 +50,7 @@ double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int d) {
     for (int i = 0; i < c->n_uses; i++) {
       const tf_c_use *u = &c->uses[i];
       if (u->op != c->ops[k]) continue;
-      double words = tf_chain_footprint(u, c->n_loops, t->tile[d]) * u->bits / p->word_bits[d];
+      double words = tf_chain_footprint(u, t->tile[d]) * u->bits / p->word_bits[d];
       if (!u->io && u->out && inner) home += words;
       if (u->io && !(u->again && (!inner || !tf_scope_at(p->kind)->drops))) held += words * (p->twice[d] ? 2 : 1);
     }
@@ -144,7 +143,7 @@ static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles
 
 static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf_c_tiles *whole) {
   choices c;
-  tf_c_tiles best = *whole;
+  tf_c_tiles t = *whole;
   double least = INFINITY;
   int picks = 1, pick[TF_C_LOOPS] = {0};
   list(p, real, whole, d, &c);
@@ -153,7 +152,6 @@ static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf
     picks *= c.n_tiles[i];
   }
   for (int k = 0; k < picks; k++) {
-    tf_c_tiles t = *whole;
     for (int i = 0; i < c.n; i++)
       t.tile[d][c.loop[i]] = (double)c.tile[i][pick[i]];
     for (int i = 0; i < c.n && ++pick[i] == c.n_tiles[i]; i++)
@@ -162,10 +160,9 @@ static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf
     double words = tf_c_level_words(p, &t, d);
     if (words < least * (1 - 1e-12)) {
       least = words;
-      best = t;
+      memcpy(whole->tile[d], t.tile[d], sizeof t.tile[d]);
     }
   }
-  *whole = best;
   return isfinite(least);
 }
 
