@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/os/interrupt.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
@@ -11,7 +12,7 @@ typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
-  const char *mapping;
+  const char *mapping, *certificate;
   const char *method; /* NULL: the first of cli_method */
 } solve_options;
 static const char evals_help[] =
@@ -23,7 +24,28 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(solve_options, figures),
                                  CLI_AT_SAYS(solve_options, EVALS, look.evals, evals_help),
                                  CLI_AT(solve_options, METHOD, method),
                                  CLI_AT(solve_options, EXPORTABLE, look.exportable),
-                                 CLI_AT(solve_options, MAPPING, mapping)};
+                                 CLI_AT(solve_options, MAPPING, mapping),
+                                 CLI_AT(solve_options, CERTIFICATE, certificate)};
+
+/* Writes the proof, and says what it proves. */
+static bool certify(const cli_session *s, const solve_options *o) {
+  const tf_budget budget = {.stop = cli_interrupted};
+  tf_certificate c;
+  cli_hold_interrupt(CLI_GRACE);
+  const bool ok = tf_certify(s->tree, o->look.objective, &budget, &c, s->diags);
+  cli_release_interrupt();
+  if (!ok) {
+    cli_complain(s->diags);
+    return false;
+  }
+  cli_text text = {.text = c.text, .len = c.len};
+  const bool written = cli_safe_write(o->certificate, &text);
+  if (written && !o->in.quiet)
+    fprintf(stderr, "certificate: no mapping of the space is below %.9g (value %.9g, gap %s), by %s boxes\n", c.bound,
+            c.value, cli_percent(c.value - c.bound, c.bound).s, cli_count(c.boxes).s);
+  tf_certificate_free(&c);
+  return written;
+}
 
 static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
@@ -32,6 +54,7 @@ static cli_status solve(cli_session *s, const solve_options *o) {
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;
+  if (status == CLI_DONE && o->certificate && !certify(s, o)) status = CLI_BAD_INPUT;
   if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_print_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;

@@ -77,6 +77,20 @@ TF_API tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *
                                         tf_diags *d);
 TF_API void tf_solve_free(tf_solve_result *r);
 
+/* A proof that tileflow-certify reads, which shares no code with this library (docs/CERTIFICATE.md): no mapping of the
+ * space with all trip counts is below `bound`, and the mapping given costs `value`. */
+typedef struct {
+  char *text;
+  size_t len;
+  double value, bound; /* of the objective; EDP in pJ times cycles */
+  int64_t boxes;       /* of mappings that were looked at */
+} tf_certificate;
+/* The closest bound that so many boxes prove as the budget has evaluations (0: four million), or five times as many;
+ * of the rest of the budget, stop is asked.  False with errors in d: the op is
+ * not of the class that has certificates, or memory ran out.  The text is freed by tf_certificate_free. */
+TF_API bool tf_certify(const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *out, tf_diags *d);
+TF_API void tf_certificate_free(tf_certificate *c);
+
 #ifdef __cplusplus
 }
 #endif

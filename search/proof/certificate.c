@@ -1,0 +1,127 @@
+/* A certificate: the problem, the mapping with its value, and branches that bound all mappings of the space. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/locale.h"
+#include "search/common/objective.h"
+#include "search/proof/proof.h"
+
+/* What is tried in turn: no mapping is better by more than this part of the value; the last is of no branch. */
+static const double gaps[] = {0, 1e-3, 1e-2, 5e-2, 0.2, INFINITY};
+enum { BOXES_MOST = 4000000 };
+/* The branches are to reach the value less this part: rounding apart, they reach it. */
+#define NEARLY 1e-9
+
+typedef struct {
+  tf_whole_space space;
+  tf_model *model;
+  double value;
+  tf_p_text text;
+} proof;
+
+static bool of_this_class(const tf_x_template *t, tf_objective o, proof *p, tf_diags *d) {
+  if (t && tf_whole_space_of(t, o, &p->space) && p->space.op.n_dims > 0) return true;
+  if (!tf_diags_errors(d))
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT,
+            "a certificate is of one op whose tensors differ and have plain indices, without mask or padding, with up "
+            "to %d dims longer than 1, on 2 to %d memories",
+            TF_WHOLE_DIMS, TF_WHOLE_TILES);
+  return false;
+}
+
+/* Evaluates the mapping; it must run on the unit of the space. */
+static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
+  tf_model *m = tf_model_new(tree, d);
+  tf_result r;
+  const bool ok =
+      m && tf_model_eval(m, NULL, &r) && r.feasible && &p->space.op.arch->units[r.ops[0].unit] == p->space.op.unit;
+  if (ok) {
+    const tf_figures f = tf_figures_of(p->space.op.arch, p->space.t->facts->wl, &r);
+    p->value = tf_p_value(o, f.cycles, f.energy_pj, f.traffic_words);
+  } else if (!tf_diags_errors(d)) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "the mapping does not fit, or runs on another unit than those of the space");
+  }
+  tf_model_free(m);
+  return ok;
+}
+
+/* Digits rounded down: what is stated as a bound must not be above it. */
+static void put_bound(double bound, tf_p_text *out) {
+  enum { DIGITS = 9 };
+  const double up = bound * (1 + 1e-12), unit = pow(10, floor(log10(up)) + 1 - DIGITS);
+  tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
+}
+
+/* Boxes of the first gap that they are enough for. */
+static void find_branches(proof *p, tf_objective o, const tf_budget *budget, tf_certificate *c, tf_p_text *out) {
+  const size_t from = out->len;
+  for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
+    tf_p_branches b = {.space = &p->space,
+                       .model = p->model,
+                       .objective = o,
+                       .budget = budget,
+                       .target = p->value / (1 + gaps[i]) * (1 - NEARLY),
+                       .most = budget->max_evals ? budget->max_evals : BOXES_MOST,
+                       .out = out};
+    out->len = from;
+    tf_p_branch(&b);
+    c->boxes += b.boxes;
+    c->bound = b.least;
+    if (!b.failed || out->bad) return;
+  }
+}
+
+static uint64_t digest(const tf_p_text *t) {
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < t->len; i++)
+    h = (h ^ (unsigned char)t->text[i]) * UINT64_C(0x100000001b3);
+  return h;
+}
+
+static bool write_all(proof *p, const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *c) {
+  tf_p_text branches = {0};
+  find_branches(p, o, budget, c, &branches);
+  tf_p_problem(&p->space, o, &p->text);
+  tf_p_mapping(&p->space, tree, &p->text);
+  tf_p_say(&p->text, "value %.10g\n", p->value);
+  put_bound(c->bound, &p->text);
+  const size_t len = p->text.len + branches.len;
+  if (!p->text.bad && !branches.bad && p->text.room <= len)
+    p->text.bad = !tf_grow_text(&p->text.text, &p->text.room, len + 1);
+  if (!p->text.bad && !branches.bad && branches.len) {
+    memcpy(p->text.text + p->text.len, branches.text, branches.len + 1);
+    p->text.len = len;
+  }
+  p->text.bad |= branches.bad;
+  free(branches.text);
+  const uint64_t sum = digest(&p->text);
+  tf_p_say(&p->text, "end %016llx\n", (unsigned long long)sum);
+  return !p->text.bad;
+}
+
+bool tf_certify(const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_x_shape alone = {.kind = TF_SEQ};
+  proof p = {.value = 0};
+  *out = (tf_certificate){0};
+  tf_x_template *t = tree->workload->n_ops == 1 ? tf_x_template_new(tree->arch, tree->workload, &alone, d) : NULL;
+  bool ok = of_this_class(t, o, &p, d) && count(&p, tree, o, d);
+  p.model = ok ? tf_model_new(t->tree, d) : NULL;
+  ok = ok && p.model;
+  if (ok && !write_all(&p, tree, o, budget, out)) ok = tf_out_of_memory(d);
+  tf_model_free(p.model);
+  tf_x_template_free(t);
+  out->text = p.text.text;
+  out->len = p.text.len;
+  out->value = p.value;
+  if (!ok) tf_certificate_free(out);
+  return ok;
+}
+
+void tf_certificate_free(tf_certificate *c) {
+  free(c->text);
+  *c = (tf_certificate){0};
+}
