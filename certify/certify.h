@@ -106,6 +106,9 @@ bool too_large(const problem *p, const box *b, int memory);
 /* No mapping of the box costs less, in fixed point.  Not to be asked of a box beyond the end. */
 wide least_cost(const problem *p, const box *b);
 
+/* No mapping whatever costs less. */
+wide floor_of(const problem *p);
+
 /* Reads the branches from the file, and returns what no mapping of the space is below. */
 wide prove(const problem *p, proof_counts *n);
 

@@ -113,18 +113,20 @@ static wide seen_twice(const view *v, int l, at a) {
   return hi >= end ? least(last, full) : full;
 }
 
-/* Words of a tensor that enter memory l, once for those that share. */
+static wide whole_of(const tensor *z) { return times(z->words, ONE); }
+
+/* Words of a tensor that enter memory l, once for those that share, in fixed point. */
 static wide entering(const view *v, const tensor *z, int l) {
   at in = {-1, -1}; /* the innermost loop that surely has two steps and moves it */
   wide again = 1;
   for (int q = 0; q < l; q++)
     for (int d = 0; d < v->p->n_dims; d++)
       if (indexes(z, d) && v->trips_lo[q][d] > 1 && (in.tile < 0 || outside(v, in, (at){q, d}))) in = (at){q, d};
-  if (in.tile < 0) return z->words;
+  if (in.tile < 0) return whole_of(z);
   for (int d = 0; d < v->p->n_dims; d++)
     if (!indexes(z, d)) again = times(again, v->runs_lo[in.tile + outside(v, (at){in.tile, d}, in)][d]);
-  const wide part = seen_twice(v, l, in), of = 2 * v->p->extent[in.dim];
-  return plus(z->words, ceiling(times(times(z->words, again - 1), part), of));
+  const int64_t part = (int64_t)seen_twice(v, l, in);
+  return plus(whole_of(z), scaled(times(whole_of(z), again - 1), part, 2 * v->p->extent[in.dim]));
 }
 
 /* ---- ports ------------------------------------------------------------------------------------------------------- */
@@ -144,7 +146,7 @@ static wide port_time(const resource *m, transfer w) {
 
 /* The part of the busiest instance of a memory in words of a tensor, if all instances share in the dims of `by`. */
 static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
-  wide part = scaled(times(n, ONE), z->bits, v->p->memory[l].bits);
+  wide part = scaled(n, z->bits, v->p->memory[l].bits);
   for (int d = 0; d < v->p->n_dims; d++)
     if (by >> d & 1) part /= v->among[l][d];
   return part;
@@ -152,7 +154,8 @@ static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
 
 /* What memory a passes as n words of a tensor enter memory l: a = l, or the one before. */
 static transfer passed(const view *v, const tensor *z, int l, int a, wide n) {
-  const wide in = share(v, z, a, z->made ? n - z->words : n, z->dims), out = z->made ? share(v, z, a, n, z->dims) : 0;
+  const wide in = share(v, z, a, z->made ? n - whole_of(z) : n, z->dims),
+             out = z->made ? share(v, z, a, n, z->dims) : 0;
   return a == l ? (transfer){out, in} : (transfer){in, out};
 }
 
@@ -163,7 +166,7 @@ static wide used(const view *v, const tensor *z) {
     n = times(n, v->p->extent[d]);
     if (!indexes(z, d)) n /= v->spread_hi[v->p->n - 1][d];
   }
-  return most(n, times(z->words, ONE));
+  return most(n, whole_of(z));
 }
 
 static transfer used_of_one(const view *v, const tensor *z) {
@@ -172,7 +175,7 @@ static transfer used_of_one(const view *v, const tensor *z) {
   wide all = scaled(used(v, z), z->bits, bits);
   for (int d = 0; d < v->p->n_dims; d++)
     all /= v->among[l][d];
-  return z->made ? (transfer){most(0, all - scaled_up(times(z->words, ONE), z->bits, bits)), all} : (transfer){all, 0};
+  return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all} : (transfer){all, 0};
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
@@ -325,8 +328,8 @@ static wide energy_of(const view *v, const entries *e) {
     for (int z = 0; z < p->n_tensors; z++) {
       const tensor *t = &p->tensor[z];
       const resource *m = &p->memory[l];
-      const wide whole = times(t->words, ONE), own = l ? times(e->in[l][z], ONE) : 0;
-      const wide in = l + 1 < p->n ? times(e->in[l + 1][z], ONE) : used(v, t), again = t->made && l ? own - whole : 0;
+      const wide whole = whole_of(t), own = l ? e->in[l][z] : 0;
+      const wide in = l + 1 < p->n ? e->in[l + 1][z] : used(v, t), again = t->made && l ? own - whole : 0;
       const wide read = t->made ? plus(most(0, in - whole), own) : in, write = t->made ? plus(in, again) : own;
       const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
       pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
@@ -344,10 +347,32 @@ wide least_cost(const problem *p, const box *b) {
   for (int z = 0; z < p->n_tensors; z++) {
     for (int l = 1; l < p->n; l++)
       e.in[l][z] = entering(&v, &p->tensor[z], l);
-    words = plus(words, p->tensor[z].made ? 2 * e.in[1][z] - p->tensor[z].words : e.in[1][z]);
+    words = plus(words, p->tensor[z].made ? 2 * e.in[1][z] - whole_of(&p->tensor[z]) : e.in[1][z]);
   }
   const objective o = p->objective;
-  if (o == TRAFFIC) return times(words, ONE);
+  if (o == TRAFFIC) return words;
   const wide cycles = o == ENERGY ? 0 : cycles_of(&v, &e), pj = o == LATENCY ? 0 : energy_of(&v, &e);
   return o == LATENCY ? cycles : o == ENERGY ? pj : product(cycles, pj);
+}
+
+/* Of any mapping whatever, in the space or not: each element passes the outermost memory once, each point takes a unit.
+ */
+wide floor_of(const problem *p) {
+  wide points = ONE, units = 1, elements = 0, pj = 0;
+  transfer w = {0, 0};
+  for (int d = 0; d < p->n_dims; d++)
+    points = times(points, p->extent[d]);
+  for (int l = 0; l < p->n; l++)
+    units = times(units, times(below(p, l)->mesh[0], below(p, l)->mesh[1]));
+  for (int z = 0; z < p->n_tensors; z++) {
+    const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[0].bits);
+    add(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+    elements = plus(elements, whole_of(&p->tensor[z]));
+  }
+  if (p->objective == TRAFFIC) return elements;
+  if (p->objective != LATENCY)
+    pj = plus(of(points, p->unit.pj), plus(of(w.read, p->memory[0].read_pj), of(w.write, p->memory[0].write_pj)));
+  if (p->objective == ENERGY) return pj;
+  const wide cycles = most(over(points / units, p->unit.rate), port_time(&p->memory[0], w));
+  return p->objective == LATENCY ? cycles : product(cycles, pj);
 }

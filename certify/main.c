@@ -24,11 +24,8 @@ static void check_bound(wide proved, const char *stated) {
     refuse("%.10g is proved: the bound is not %s", (double)proved / (double)ONE, stated);
 }
 
-static void report(const problem *p, const proof_counts *n, const char *value, const char *bound) {
-  static const char *const unit[] = {"cycles", "pJ", "pJ x cycles", "words through the outermost memory"};
+static void report(const proof_counts *n) {
   const int64_t *k = n->leaves;
-  printf("the mapping fits and costs %s %s\n", value, unit[p->objective]);
-  printf("no mapping of the space costs less than %s\n", bound);
   printf(
       "proved by %lld regions: %lld by cost, %lld single mappings, %lld too large, %lld off the mesh, %lld beyond the "
       "end, %lld twins\n",
@@ -43,10 +40,11 @@ static void keep(char to[NAME], const char *from) {
 }
 
 static int check(FILE *file, bool value_alone) {
+  static const char *const unit[] = {"cycles", "pJ", "pJ x cycles", "words through the outermost memory"};
   static problem p;
   static mapping m;
   static proof_counts n;
-  char value[NAME], bound[NAME];
+  char value[NAME], floor[NAME], bound[NAME];
   const char *why;
   wide cost;
   open_certificate(file);
@@ -60,13 +58,19 @@ static int check(FILE *file, bool value_alone) {
   keep(value, must_word("the value"));
   if (!agrees(cost, value, VALUE_DIGITS)) refuse("the mapping costs %.15g, not %s", (double)cost / (double)ONE, value);
   end_of_line();
+  if (strcmp(line("the floor"), "floor") != 0) refuse("the floor is missing");
+  keep(floor, must_word("the floor"));
+  if (!agrees(floor_of(&p), floor, BOUND_DIGITS)) refuse("the floor is %.9g", (double)floor_of(&p) / (double)ONE);
+  end_of_line();
   if (strcmp(line("the bound"), "bound") != 0) refuse("the bound is missing");
   keep(bound, must_word("the bound"));
   end_of_line();
   const wide proved = prove(&p, &n);
   check_bound(proved, bound);
   check_end();
-  report(&p, &n, value, bound);
+  printf("the mapping fits and costs %s %s\n", value, unit[p.objective]);
+  printf("no mapping of the space costs less than %s, none whatever less than %s\n", bound, floor);
+  report(&n);
   return 0;
 }
 

@@ -27,9 +27,11 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(solve_options, figures),
                                  CLI_AT(solve_options, MAPPING, mapping),
                                  CLI_AT(solve_options, CERTIFICATE, certificate)};
 
+enum { BOXES_AN_EVAL = 8 }; /* about as much work */
+
 /* Writes the proof, and says what it proves. */
 static bool certify(const cli_session *s, const solve_options *o) {
-  const tf_budget budget = {.stop = cli_interrupted};
+  const tf_budget budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals};
   tf_certificate c;
   cli_hold_interrupt(CLI_GRACE);
   const bool ok = tf_certify(s->tree, o->look.objective, &budget, &c, s->diags);
@@ -40,9 +42,17 @@ static bool certify(const cli_session *s, const solve_options *o) {
   }
   cli_text text = {.text = c.text, .len = c.len};
   const bool written = cli_safe_write(o->certificate, &text);
+  const double gap = c.value - c.bound;
   if (written && !o->in.quiet)
-    fprintf(stderr, "certificate: no mapping of the space is below %.9g (value %.9g, gap %s), by %s boxes\n", c.bound,
-            c.value, cli_percent(c.value - c.bound, c.bound).s, cli_count(c.boxes).s);
+    fprintf(stderr,
+            "certificate: value %.9g, no mapping of the space below %.9g (%s %s), none whatever below %.9g; %s boxes\n",
+            c.value, c.bound, gap < -1e-9 * c.value ? "the mapping lies outside and is better by" : "gap",
+            cli_percent(gap < -1e-9 * c.value ? -gap
+                        : gap > 0             ? gap
+                                              : 0,
+                        c.bound)
+                .s,
+            c.floor, cli_count(c.boxes).s);
   tf_certificate_free(&c);
   return written;
 }

@@ -77,13 +77,14 @@ TF_API tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *
                                         tf_diags *d);
 TF_API void tf_solve_free(tf_solve_result *r);
 
-/* A proof that tileflow-certify reads, which shares no code with this library (docs/CERTIFICATE.md): no mapping of the
- * space with all trip counts is below `bound`, and the mapping given costs `value`. */
+/* A proof that tileflow-certify reads, which shares no code with this library (docs/CERTIFICATE.md): the mapping given,
+ * which may lie outside of the space, costs `value`; no mapping of the space with all trip counts is below `bound`, and
+ * none whatever below `floor`. */
 typedef struct {
   char *text;
   size_t len;
-  double value, bound; /* of the objective; EDP in pJ times cycles */
-  int64_t boxes;       /* of mappings that were looked at */
+  double value, bound, floor; /* of the objective; EDP in pJ times cycles */
+  int64_t boxes;              /* of mappings that were looked at */
 } tf_certificate;
 /* The closest bound that so many boxes prove as the budget has evaluations (0: four million), or five times as many;
  * of the rest of the budget, stop is asked.  False with errors in d: the op is

@@ -48,6 +48,21 @@ static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
   return ok;
 }
 
+/* What no mapping whatever is below: each element passes the outermost memory once, each point takes a unit. */
+static double floor_of(const tf_whole_op *op, tf_objective o) {
+  const tf_memory *m = &op->arch->memories[0];
+  double units = (double)op->unit->mesh[0] * (double)op->unit->mesh[1], words = 0, read = 0, write = 0;
+  for (int l = 1; l < op->n_tiles; l++)
+    units *= (double)op->arch->memories[l].mesh[0] * (double)op->arch->memories[l].mesh[1];
+  for (int z = 0; z < op->n_tensors; z++) {
+    words += op->tensor[z].words;
+    *(op->tensor[z].made ? &write : &read) += op->tensor[z].words * op->tensor[z].bits / m->word_bits;
+  }
+  const double in = read / m->read_bw, out = write / m->write_bw, port = m->one_port ? in + out : fmax(in, out);
+  return tf_p_value(o, fmax(op->points / units / op->unit->rate, port),
+                    op->points * op->unit->pj + read * m->read_pj + write * m->write_pj, words);
+}
+
 /* Digits rounded down: what is stated as a bound must not be above it. */
 static void put_bound(double bound, tf_p_text *out) {
   enum { DIGITS = 9 };
@@ -87,6 +102,8 @@ static bool write_all(proof *p, const tf_tree *tree, tf_objective o, const tf_bu
   tf_p_problem(&p->space, o, &p->text);
   tf_p_mapping(&p->space, tree, &p->text);
   tf_p_say(&p->text, "value %.10g\n", p->value);
+  c->floor = floor_of(&p->space.op, o);
+  tf_p_say(&p->text, "floor %.9g\n", c->floor);
   put_bound(c->bound, &p->text);
   const size_t len = p->text.len + branches.len;
   if (!p->text.bad && !branches.bad && p->text.room <= len)
