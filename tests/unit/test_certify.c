@@ -46,26 +46,49 @@ static char *some_digit(tf_rng *g, char *text, char *from) {
   return at;
 }
 
-static void change(tf_rng *g, const char *text, seen *n) {
-  char *copy = strdup(text);
-  char *proof = strstr(copy, "\ntile "), *at = some_digit(g, copy, pick(g, 0, 1) ? proof : copy);
+/* Another digit for one of the copy: behind the head, or (anywhere) maybe in it. */
+static char *change(tf_rng *g, char *copy, bool anywhere) {
+  char *at = some_digit(g, copy, anywhere && pick(g, 0, 1) ? copy : strstr(copy, "\ntile "));
   const char old = *at;
   while (*at == old)
     *at = (char)('0' + pick(g, 0, 9));
+  return at;
+}
+
+static void show_believed(char *copy, char *at) {
+  *strchr(at, '\n') = 0;
+  while (at > copy && at[-1] != '\n')
+    at--;
+  printf("believed, once it is signed: %s\n", at);
+}
+
+static void try_change(tf_rng *g, const char *text, seen *n) {
+  char *copy = strdup(text), *at = change(g, copy, true);
   n->changed++;
   CHECK(!passes(copy, false));
-  if (at > proof) { /* else it may be a true statement of another machine */
+  if (at > strstr(copy, "\ntile ")) { /* else it may be a true statement of another machine */
     sign(copy);
     n->signed_anew++;
-    if (passes(copy, false)) {
-      n->believed++;
-      *strchr(at, '\n') = 0;
-      while (at > copy && at[-1] != '\n')
-        at--;
-      printf("believed, with %c changed: %s\n", old, at);
-    }
+    n->believed += passes(copy, false);
+    if (passes(copy, false)) show_believed(copy, at);
   }
   free(copy);
+}
+
+/* test_certify change SEED IN OUT SIGNED, for bench/results-certificate.sh: a certificate with a digit changed. */
+static int change_file(char **argv) {
+  char *text = NULL;
+  size_t room = 0;
+  FILE *in = fopen(argv[3], "r"), *out = fopen(argv[4], "w");
+  const bool read = in && getdelim(&text, &room, 0, in) > 0;
+  if (in) fclose(in);
+  tf_rng g = tf_rng_new((uint64_t)atoll(argv[2]), 37);
+  if (!read || !out || !strstr(text, "\nend ")) return 2;
+  change(&g, text, false);
+  if (atoi(argv[5])) sign(text);
+  fputs(text, out);
+  free(text);
+  return fclose(out) ? 2 : 0;
 }
 
 /* ---- cases -------------------------------------------------------------------------------------------- */
@@ -124,7 +147,7 @@ static void try_proof(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, s
     }
     n->proofs += c.bound >= c.value * (1 - 1e-8);
     for (int i = 0; i < CHANGES; i++)
-      change(g, c.text, n);
+      try_change(g, c.text, n);
     for (int i = 0; i < MAPPINGS; i++)
       try_mapping(g, s, m, o, c.bound, n);
   }
@@ -158,6 +181,7 @@ static void try_problem(tf_rng *g, seen *n) {
 }
 
 int main(int argc, char **argv) { /* test_certify CASES SEED: others */
+  if (argc == 6) return change_file(argv);
   const int cases = argc > 2 ? atoi(argv[1]) : 10;
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 37);
   seen n = {0};
