@@ -3,7 +3,7 @@
 
 #include "certify/read.h"
 
-enum { VALUE_DIGITS = 10, BOUND_DIGITS = 9 };
+enum { VALUE_DIGITS = 10, FLOOR_DIGITS = 9, BOUND_DIGITS = 11 };
 
 static const char help[] = "usage: tileflow-certify FILE|-\n\n"
                            "Checks a certificate that `tileflow solve --certificate FILE` wrote: that the mapping fits "
@@ -60,7 +60,7 @@ static int check(FILE *file, bool value_alone) {
   end_of_line();
   if (strcmp(line("the floor"), "floor") != 0) refuse("the floor is missing");
   keep(floor, must_word("the floor"));
-  if (!agrees(floor_of(&p), floor, BOUND_DIGITS)) refuse("the floor is %.9g", (double)floor_of(&p) / (double)ONE);
+  if (!agrees(floor_of(&p), floor, FLOOR_DIGITS)) refuse("the floor is %.9g", (double)floor_of(&p) / (double)ONE);
   end_of_line();
   if (strcmp(line("the bound"), "bound") != 0) refuse("the bound is missing");
   keep(bound, must_word("the bound"));

@@ -30,11 +30,14 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(solve_options, figures),
 enum { BOXES_AN_EVAL = 8 }; /* about as much work */
 
 /* Writes the proof, and says what it proves. */
-static bool certify(const cli_session *s, const solve_options *o) {
-  const tf_budget budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals};
+static bool certify(const cli_session *s, const solve_options *o, const tf_solve_result *r) {
+  const bool product = o->look.objective == TF_EDP;
+  const tf_certificate_opts opts = {.objective = o->look.objective,
+                                    .known = r->trips_bound * (product ? s->spec->arch->clock_hz : 1),
+                                    .budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals}};
   tf_certificate c;
   cli_hold_interrupt(CLI_GRACE);
-  const bool ok = tf_certify(s->tree, o->look.objective, &budget, &c, s->diags);
+  const bool ok = tf_certify(s->tree, &opts, &c, s->diags);
   cli_release_interrupt();
   if (!ok) {
     cli_complain(s->diags);
@@ -61,10 +64,14 @@ static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
   cli_looking look = o->look;
   look.seed = 1; /* reported, though nothing is random */
+  if (o->certificate && !tf_certifiable(s->spec->arch, s->spec->workload, s->diags)) {
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;
-  if (status == CLI_DONE && o->certificate && !certify(s, o)) status = CLI_BAD_INPUT;
+  if (status == CLI_DONE && o->certificate && !certify(s, o, r)) status = CLI_BAD_INPUT;
   if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_print_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;
@@ -87,13 +94,16 @@ static cli_status run(const void *options) {
 const cli_command cmd_solve = {
     .name = "solve",
     .summary = "find the best mapping of the solver's space, and what is proved of it",
-    .about = "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping known: "
-             "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved where no mapping "
-             "at all is better; else the report says what is known of all mappings, and of those of the space. "
-             "What is left of --evals once the space is exhausted goes to a search. "
-             "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
-             "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
-             "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
+    .about =
+        "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping known: "
+        "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved where no mapping "
+        "at all is better; else the report says what is known of all mappings, and of those of the space. "
+        "What is left of --evals once the space is exhausted goes to a search. "
+        "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
+        "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
+        "--certificate writes a proof of what is said, which tileflow-certify checks (docs/CERTIFICATE.md): of one op "
+        "whose inputs differ and have plain indices.\n"
+        "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
     .size = sizeof(solve_options),
     CLI_SLOTS(slots),

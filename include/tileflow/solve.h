@@ -86,10 +86,16 @@ typedef struct {
   double value, bound, floor; /* of the objective; EDP in pJ times cycles */
   int64_t boxes;              /* of mappings that were looked at */
 } tf_certificate;
-/* The closest bound that so many boxes prove as the budget has evaluations (0: four million), or five times as many;
- * of the rest of the budget, stop is asked.  False with errors in d: the op is
- * not of the class that has certificates, or memory ran out.  The text is freed by tf_certificate_free. */
-TF_API bool tf_certify(const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *out, tf_diags *d);
+typedef struct {
+  tf_objective objective;
+  double known;     /* a bound of the space that a solver found (EDP in pJ times cycles); 0: none */
+  tf_budget budget; /* max_evals: boxes of mappings (0: four million), so many for each bound that is tried; stop */
+} tf_certificate_opts;
+/* Whether the op is of the class that has certificates; else false with an error in d that says which has. */
+TF_API bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+/* Proves that the mapping is as good as any of the space; else what is known, or less.  False with errors in d: the op
+ * is not of the class that has certificates, or memory ran out.  The text is freed by tf_certificate_free. */
+TF_API bool tf_certify(const tf_tree *tree, const tf_certificate_opts *o, tf_certificate *out, tf_diags *d);
 TF_API void tf_certificate_free(tf_certificate *c);
 
 #ifdef __cplusplus

@@ -9,8 +9,9 @@
 #include "search/common/objective.h"
 #include "search/proof/proof.h"
 
-/* What is tried in turn: no mapping is better by more than this part of the value; the last is of no branch. */
-static const double gaps[] = {0, 1e-3, 1e-2, 5e-2, 0.2, INFINITY};
+/* What is tried in turn where the value, or what is known, is not reached: by what part of the value less the bound may
+ * be.  The last is of no branch. */
+static const double gaps[] = {1e-2, 5e-2, 0.2, INFINITY};
 enum { BOXES_MOST = 4000000 };
 /* The branches are to reach the value less this part: rounding apart, they reach it. */
 #define NEARLY 1e-9
@@ -22,14 +23,27 @@ typedef struct {
   tf_p_text text;
 } proof;
 
-static bool of_this_class(const tf_x_template *t, tf_objective o, proof *p, tf_diags *d) {
-  if (t && tf_whole_space_of(t, o, &p->space) && p->space.op.n_dims > 0) return true;
+/* The space of the op; NULL with an error in d. */
+static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o, tf_whole_space *s,
+                               tf_diags *d) {
+  const tf_x_shape alone = {.kind = TF_SEQ};
+  tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
+  if (t && tf_whole_space_of(t, o, s) && s->op.n_dims > 0) return t;
   if (!tf_diags_errors(d))
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT,
-            "a certificate is of one op whose tensors differ and have plain indices, without mask or padding, with up "
-            "to %d dims longer than 1, on 2 to %d memories",
+    tf_fail(d, wl->at, TF_E_LIMIT,
+            "a certificate is of one op whose inputs differ and have plain indices, without mask or padding, with 1 to "
+            "%d dims longer than 1, on 2 to %d memories: this is none",
             TF_WHOLE_DIMS, TF_WHOLE_TILES);
-  return false;
+  tf_x_template_free(t);
+  return NULL;
+}
+
+bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  tf_whole_space s;
+  tf_x_template *t = tf_no_views(wl, d) ? space_of(arch, wl, TF_LATENCY, &s, d) : NULL;
+  tf_x_template_free(t);
+  return t != NULL;
 }
 
 /* Evaluates the mapping; it must run on the unit of the space. */
@@ -65,28 +79,32 @@ static double floor_of(const tf_whole_op *op, tf_objective o) {
 
 /* Digits rounded down: what is stated as a bound must not be above it. */
 static void put_bound(double bound, tf_p_text *out) {
-  enum { DIGITS = 9 };
+  enum { DIGITS = 11 };
   const double up = bound * (1 + 1e-12), unit = pow(10, floor(log10(up)) + 1 - DIGITS);
   tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
 }
 
-/* Boxes of the first gap that they are enough for. */
-static void find_branches(proof *p, tf_objective o, const tf_budget *budget, tf_certificate *c, tf_p_text *out) {
-  const size_t from = out->len;
-  for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
-    tf_p_branches b = {.space = &p->space,
-                       .model = p->model,
-                       .objective = o,
-                       .budget = budget,
-                       .target = p->value / (1 + gaps[i]) * (1 - NEARLY),
-                       .most = budget->max_evals ? budget->max_evals : BOXES_MOST,
-                       .out = out};
-    out->len = from;
-    tf_p_branch(&b);
-    c->boxes += b.boxes;
-    c->bound = b.least;
-    if (!b.failed || out->bad) return;
-  }
+/* Whether so many boxes as may be prove that no mapping of the space is below the target. */
+static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c, tf_p_text *out) {
+  tf_p_branches b = {.space = &p->space,
+                     .model = p->model,
+                     .objective = o->objective,
+                     .budget = &o->budget,
+                     .target = target * (1 - NEARLY),
+                     .most = o->budget.max_evals ? o->budget.max_evals : BOXES_MOST,
+                     .out = out};
+  out->len = 0;
+  tf_p_branch(&b);
+  c->boxes += b.boxes;
+  c->bound = b.least;
+  return !b.failed || out->bad;
+}
+
+static void find_branches(proof *p, const tf_certificate_opts *o, tf_certificate *c, tf_p_text *out) {
+  const bool less = o->known > 0 && o->known < p->value * (1 - NEARLY);
+  bool done = reach(p, o, less ? o->known : p->value, c, out);
+  for (size_t i = 0; !done && i < sizeof gaps / sizeof *gaps; i++)
+    if (!less || p->value / (1 + gaps[i]) < o->known) done = reach(p, o, p->value / (1 + gaps[i]), c, out);
 }
 
 static uint64_t digest(const tf_p_text *t) {
@@ -96,9 +114,10 @@ static uint64_t digest(const tf_p_text *t) {
   return h;
 }
 
-static bool write_all(proof *p, const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *c) {
+static bool write_all(proof *p, const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *c) {
+  const tf_objective o = opts->objective;
   tf_p_text branches = {0};
-  find_branches(p, o, budget, c, &branches);
+  find_branches(p, opts, c, &branches);
   tf_p_problem(&p->space, o, &p->text);
   tf_p_mapping(&p->space, tree, &p->text);
   tf_p_say(&p->text, "value %.10g\n", p->value);
@@ -119,16 +138,15 @@ static bool write_all(proof *p, const tf_tree *tree, tf_objective o, const tf_bu
   return !p->text.bad;
 }
 
-bool tf_certify(const tf_tree *tree, tf_objective o, const tf_budget *budget, tf_certificate *out, tf_diags *d) {
+bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  const tf_x_shape alone = {.kind = TF_SEQ};
   proof p = {.value = 0};
   *out = (tf_certificate){0};
-  tf_x_template *t = tree->workload->n_ops == 1 ? tf_x_template_new(tree->arch, tree->workload, &alone, d) : NULL;
-  bool ok = of_this_class(t, o, &p, d) && count(&p, tree, o, d);
+  tf_x_template *t = space_of(tree->arch, tree->workload, opts->objective, &p.space, d);
+  bool ok = t && count(&p, tree, opts->objective, d);
   p.model = ok ? tf_model_new(t->tree, d) : NULL;
   ok = ok && p.model;
-  if (ok && !write_all(&p, tree, o, budget, out)) ok = tf_out_of_memory(d);
+  if (ok && !write_all(&p, tree, opts, out)) ok = tf_out_of_memory(d);
   tf_model_free(p.model);
   tf_x_template_free(t);
   out->text = p.text.text;

@@ -113,8 +113,8 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o,
   const bool fits = model && tf_model_eval(model, NULL, &r) && r.feasible;
   if (fits && bound) CHECK(figure_of(o, &r, s->workload) >= bound * (1 - 1e-9));
   tf_certificate c = {0};
-  const tf_budget few = {.max_evals = 20000};
-  if (fits && !bound && tf_certify(tree, o, &few, &c, d)) {
+  const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
+  if (fits && !bound && tf_certify(tree, &few, &c, d)) {
     const bool ok = passes(c.text, false);
     CHECK(ok);
     if (!ok) printf("%s%.600s\n", p.text, c.text), (void)passes(c.text, true);
@@ -133,8 +133,8 @@ static void try_proof(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, s
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &opts, d);
   tf_certificate c = {0};
-  const tf_budget few = {.max_evals = 20000};
-  if (r && r->tree && tf_certify(r->tree, o, &few, &c, d)) {
+  const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
+  if (r && r->tree && tf_certify(r->tree, &few, &c, d)) {
     const bool ok = passes(c.text, false);
     CHECK(ok);
     if (!ok) {

@@ -45,7 +45,7 @@ int main(void) {
   static const char *const name[N_FAULTS] = {"none", "a bound 1 % too high", "a box that is said not to fit",
                                              "a box that is said to be empty"};
   const tf_solve_opts opts = {.objective = TF_LATENCY, .budget = {.threads = 1, .max_evals = 60000}};
-  const tf_budget few = {.max_evals = 300000};
+  const tf_certificate_opts few = {.objective = TF_LATENCY, .budget = {.max_evals = 300000}};
   test_case e = case_of(machine, product);
   signal(SIGPIPE, SIG_IGN);
   tf_solve_result *r = tf_solve_exact(e.spec->arch, e.spec->workload, &opts, e.d);
@@ -53,7 +53,7 @@ int main(void) {
   for (planted = SOUND; r && r->tree && planted < N_FAULTS; planted++) {
     tf_certificate c;
     boxes = 0;
-    CHECK(tf_certify(r->tree, TF_LATENCY, &few, &c, e.d));
+    CHECK(tf_certify(r->tree, &few, &c, e.d));
     printf("%s: %lld boxes\n", name[planted], (long long)c.boxes);
     fflush(stdout);
     CHECK(c.boxes > 100 && passes(c.text) == (planted == SOUND));
