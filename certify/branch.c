@@ -128,7 +128,7 @@ typedef struct {
 static bool lays_out(const problem *p, const span (*on)[DIMS], int d, axes left, bool more) {
   if (d == p->n_dims) return !more;
   const int64_t all = on[0][d].lo * on[1][d].lo;
-  for (int64_t x = more ? on[0][d].lo : 1; x <= all && x <= left.room[0]; x++) {
+  for (int64_t x = more && on[0][d].lo > 1 ? on[0][d].lo : 1; x <= all && x <= left.room[0]; x++) {
     const int64_t y = all / x;
     axes next = left;
     if (all % x || y > left.room[1]) continue;

@@ -187,7 +187,7 @@ static wide first_part(wide end, wide n, wide length) {
 
 /* Steps in which units work on a dim. */
 static wide work_on(const view *v, int d) {
-  const wide end = v->p->extent[d], n = v->spread_hi[0][d], inside = v->among[v->p->n][d] / n;
+  const wide end = v->p->extent[d], n = most(1, v->spread_hi[0][d]), inside = v->among[v->p->n][d] / n;
   const wide lo = v->block_lo[1][d], hi = v->block_hi[1][d];
   if (v->spread_lo[0][d] == n && end / (n * lo) * n * hi < end)
     return ceiling(least(first_part(end, n, lo), first_part(end, n, hi)), inside);
