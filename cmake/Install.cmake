@@ -43,6 +43,7 @@ function(compressed source name folder component)
   install(FILES ${out} DESTINATION ${folder} COMPONENT ${component} ${ARGN})
 endfunction()
 compressed(${PROJECT_SOURCE_DIR}/docs/tileflow.1 tileflow.1 ${CMAKE_INSTALL_MANDIR}/man1 tileflow)
+compressed(${PROJECT_SOURCE_DIR}/docs/tileflow-certify.1 tileflow-certify.1 ${CMAKE_INSTALL_MANDIR}/man1 tileflow)
 
 # What the examples of --help name, in the folders in which they name it.
 set(shared ${CMAKE_INSTALL_DATADIR}/tileflow)

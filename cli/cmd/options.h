@@ -85,6 +85,7 @@
   X(RESUME, "--resume", NULL, FLAG, \
     "go on from the log of a search that was stopped") \
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
+  X(CERTIFICATE, "--certificate", "FILE|-", RESULT, "write a proof that tileflow-certify checks; of one op with plain indices") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
   X(TEXT, "--text", "FILE|-", RESULT, "write the program as the disassembler says it") \

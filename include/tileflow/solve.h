@@ -77,6 +77,27 @@ TF_API tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *
                                         tf_diags *d);
 TF_API void tf_solve_free(tf_solve_result *r);
 
+/* A proof that tileflow-certify reads, which shares no code with this library (docs/CERTIFICATE.md): the mapping given,
+ * which may lie outside of the space, costs `value`; no mapping of the space with all trip counts is below `bound`, and
+ * none whatever below `floor`. */
+typedef struct {
+  char *text;
+  size_t len;
+  double value, bound, floor; /* of the objective; EDP in pJ times cycles */
+  int64_t boxes;              /* of mappings that were looked at */
+} tf_certificate;
+typedef struct {
+  tf_objective objective;
+  double known;     /* a bound of the space that a solver found (EDP in pJ times cycles); 0: none */
+  tf_budget budget; /* max_evals: boxes of mappings (0: four million), so many for each bound that is tried; stop */
+} tf_certificate_opts;
+/* Whether the op is of the class that has certificates; else false with an error in d that says which has. */
+TF_API bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+/* Proves that the mapping is as good as any of the space; else what is known, or less.  False with errors in d: the op
+ * is not of the class that has certificates, or memory ran out.  The text is freed by tf_certificate_free. */
+TF_API bool tf_certify(const tf_tree *tree, const tf_certificate_opts *o, tf_certificate *out, tf_diags *d);
+TF_API void tf_certificate_free(tf_certificate *c);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,7 +38,8 @@ typedef struct {
 
 /* Lower bounds of what any mapping of a box costs. */
 typedef struct {
-  bool empty; /* it has no mapping that fits */
+  bool empty; /* it has no mapping that fits, or in which all steps and instances begin before the end */
+  int full;   /* the first of the two: the memory that none fits */
   double cycles, energy_pj, traffic_words;
 } tf_whole_least;
 
@@ -49,6 +50,65 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op);
  * have them, any trip counts. */
 bool tf_whole_has(const tf_x_template *t, const tf_tree *tree);
 tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b);
+
+/* ---- boxes, taken apart ------------------------------------------------------------------------------- */
+enum { TF_WHOLE_VARS = 3 * TF_WHOLE_TILES * TF_WHOLE_DIMS, TF_WHOLE_ORDERS = 24 };
+
+/* One number of a mapping: over how many instances of an axis a Tile spreads a dim, or in how many steps (axis -1) it
+ * takes it. */
+typedef struct {
+  int axis, tile, dim;
+} tf_whole_var;
+
+typedef struct {
+  tf_whole_op op;
+  const tf_x_template *t;
+  /* The objective is traffic: of the Tiles further in only what reaches the first of them matters, and whatever does
+   * can be taken in its temporal loops alone. */
+  bool outermost;
+  int n_vars;
+  tf_whole_var var[TF_WHOLE_VARS];
+  int n_groups, n_orders;
+  int order[TF_WHOLE_ORDERS][TF_X_GROUPS]; /* groups, outermost first */
+} tf_whole_space;
+
+/* A box, and the number of each Tile's order; -1: none yet. */
+typedef struct {
+  int32_t order[TF_WHOLE_TILES];
+  tf_whole_box b;
+} tf_whole_part;
+
+/* False if the template is of no such op. */
+bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_space *s);
+/* The box in which every number is 1, and that of the whole space. */
+void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p);
+void tf_whole_all(const tf_whole_space *s, tf_whole_part *p);
+tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v);
+void tf_whole_put_in_order(const tf_whole_space *s, int tile, int32_t order, tf_whole_part *p);
+/* The steps of a dim at a Tile; of the outermost, as many as cover the extent. */
+tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int tile, int d);
+/* The fewest and most steps of any dim of a group. */
+tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int tile, int group);
+/* Of orders that differ by loops of one step alone, one is enough: these stand inside, in the order of the groups.  A
+ * Tile by whose order each mapping of the box has such a twin in another one; -1: none. */
+int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p);
+
+/* How a box is taken apart: first its spreads, then the outermost order, then its steps; the other orders, which mostly
+ * matter less, once these are known. */
+typedef struct {
+  int n;   /* pieces; 0: it is one mapping */
+  int var; /* halved between mid and mid + 1; -1: put in each order, at `tile` */
+  int32_t mid;
+  int tile;
+} tf_whole_cut;
+tf_whole_cut tf_whole_cut_of(const tf_whole_space *s, tf_whole_part *p);
+
+/* Makes the box its k-th piece.  What is left out of it: it has no mapping that the mesh holds; or each has a twin that
+ * is laid out otherwise. */
+typedef enum { TF_WHOLE_KEPT, TF_WHOLE_OFF_MESH, TF_WHOLE_LAID_OUT_ELSE } tf_whole_kept;
+tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k, tf_whole_part *p);
+/* The trip counts, [n_loops] of the template, of a box's only mapping. */
+void tf_whole_trips(const tf_whole_space *s, const tf_whole_part *p, int64_t *trips);
 
 typedef struct {
   int64_t most;  /* nodes: boxes bounded, and mappings evaluated for WHOLE_A_LEAF each */

@@ -353,8 +353,11 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   tf_whole_least least = {.empty = true};
   for (int d = 0; d < op->n_dims; d++)
     if (!measure_dim(&c, d)) return least;
-  for (int l = 1; l < op->n_tiles; l++)
+  for (int l = 1; l < op->n_tiles; l++) {
+    least.full = l;
     if (!fits(&c, l)) return least;
+  }
+  least.full = 0;
   least.empty = false;
   for (int z = 0; z < op->n_tensors; z++) {
     const tf_whole_tensor *t = &op->tensor[z];

@@ -1,0 +1,378 @@
+/* What no mapping of a box costs less than.  The rules, each with why it holds: docs/CERTIFICATE.md, "Bounds of a box".
+ * Numbers of elements are whole; times and energies are rounded down. */
+#include <string.h>
+
+#include "certify/certify.h"
+
+/* What the spans say of each Tile (the n-th: the unit) and dim, as the least and the most. */
+typedef struct {
+  const problem *p;
+  const box *b;
+  wide spread_lo[MEMORIES][DIMS], spread_hi[MEMORIES][DIMS];       /* instances, both axes */
+  wide block_lo[MEMORIES + 1][DIMS], block_hi[MEMORIES + 1][DIMS]; /* length of a full block that enters the Tile */
+  wide step_lo[MEMORIES][DIMS], step_hi[MEMORIES][DIMS]; /* of its loop in time: what all instances take at once */
+  wide trips_lo[MEMORIES][DIMS], trips_hi[MEMORIES][DIMS];
+  wide runs_lo[MEMORIES + 1][DIMS], runs_hi[MEMORIES + 1][DIMS]; /* settings of the loops in time of the Tiles before */
+  wide among[MEMORIES + 1][DIMS];                                /* most instances of the Tiles before */
+} view;
+
+static bool begins_too_late(int64_t n, wide all, wide end) { return n > 1 && all / n * (n - 1) >= end; }
+
+/* Of one dim, from within; false: beyond the end. */
+static bool measure(view *v, int d) {
+  const problem *p = v->p;
+  const wide end = p->extent[d];
+  v->block_lo[p->n][d] = v->block_hi[p->n][d] = 1;
+  for (int l = p->n - 1; l >= 0; l--) {
+    const span x = v->b->spread[l][0][d], y = v->b->spread[l][1][d], t = v->b->steps[l][d];
+    v->spread_lo[l][d] = times(x.lo, y.lo);
+    v->spread_hi[l][d] = times(x.hi, y.hi);
+    const wide lo = times(v->spread_lo[l][d], v->block_lo[l + 1][d]);
+    wide hi = times(v->spread_hi[l][d], v->block_hi[l + 1][d]);
+    if (begins_too_late(x.lo, lo, end) || begins_too_late(y.lo, lo, end)) return false;
+    if (l > 0 && t.lo > 1) {
+      if (times(t.lo - 1, lo) >= end) return false;
+      hi = least(hi, (end - 1) / (t.lo - 1));
+    }
+    v->step_lo[l][d] = lo;
+    v->step_hi[l][d] = hi;
+    v->trips_lo[l][d] = l ? t.lo : ceiling(end, hi);
+    v->trips_hi[l][d] = l ? t.hi : ceiling(end, lo);
+    v->block_lo[l][d] = times(v->trips_lo[l][d], lo);
+    v->block_hi[l][d] = least(times(v->trips_hi[l][d], hi), end - 1 + hi);
+  }
+  v->among[0][d] = v->runs_lo[0][d] = v->runs_hi[0][d] = 1;
+  for (int l = 0; l < p->n; l++) {
+    v->among[l + 1][d] = times(v->among[l][d], v->spread_hi[l][d]);
+    v->runs_hi[l + 1][d] = times(v->runs_hi[l][d], v->trips_hi[l][d]);
+    v->runs_lo[l + 1][d] = ceiling(end, times(v->among[l + 1][d], v->block_hi[l + 1][d]));
+  }
+  return true;
+}
+
+static bool look(view *v, const problem *p, const box *b) {
+  *v = (view){.p = p, .b = b};
+  for (int d = 0; d < p->n_dims; d++)
+    if (!measure(v, d)) return false;
+  return true;
+}
+
+span steps_at(const problem *p, const box *b, int tile, int d) {
+  wide lo = 1, hi = 1;
+  if (tile > 0) return b->steps[tile][d];
+  for (int l = 0; l < p->n; l++) {
+    lo = times(times(lo, b->spread[l][0][d].lo), times(b->spread[l][1][d].lo, l ? b->steps[l][d].lo : 1));
+    hi = times(times(hi, b->spread[l][0][d].hi), times(b->spread[l][1][d].hi, l ? b->steps[l][d].hi : 1));
+  }
+  return (span){(int64_t)ceiling(p->extent[d], hi), (int64_t)ceiling(p->extent[d], lo)};
+}
+
+bool beyond_end(const problem *p, const box *b) {
+  view v;
+  return !look(&v, p, b);
+}
+
+/* Elements of a tensor's block with these lengths. */
+static wide block_of(const view *v, const tensor *z, const wide *length) {
+  wide n = 1;
+  for (int d = 0; d < v->p->n_dims; d++)
+    if (indexes(z, d)) n = times(n, least(v->p->extent[d], length[d]));
+  return n;
+}
+
+bool too_large(const problem *p, const box *b, int l) {
+  view v;
+  wide bits = 0;
+  if (!look(&v, p, b) || p->memory[l].capacity < 0) return false;
+  for (int z = 0; z < p->n_tensors; z++)
+    bits = plus(bits, times(block_of(&v, &p->tensor[z], v.block_lo[l]), p->tensor[z].bits));
+  return ceiling(p->memory[l].twice ? 2 * bits : bits, p->memory[l].bits) > p->memory[l].capacity;
+}
+
+/* ---- words that enter a memory --------------------------------------------------------------------------------- */
+/* A loop in time. */
+typedef struct {
+  int tile, dim;
+} at;
+
+static bool outside(const view *v, at a, at b) {
+  return a.tile < b.tile || (a.tile == b.tile && v->b->place[a.tile][a.dim] < v->b->place[b.tile][b.dim]);
+}
+
+/* Of 2 E parts of the dim's elements, how many are surely in instances of memory l that see two steps of the loop. */
+static wide seen_twice(const view *v, int l, at a) {
+  const wide end = v->p->extent[a.dim], hi = v->block_hi[a.tile][a.dim];
+  const wide lo = times(v->trips_lo[a.tile][a.dim], v->step_lo[a.tile][a.dim]);
+  wide last = 2 * end;
+  bool spreads = false;
+  for (int k = a.tile; k < l; k++)
+    spreads |= v->spread_hi[k][a.dim] > 1;
+  if (spreads && v->trips_lo[a.tile][a.dim] < 3) last = least(last, 4 * most(1, end - v->step_hi[a.tile][a.dim]));
+  if (a.tile == 0 || lo >= end) return last;
+  const wide full = lo == hi ? end / lo * lo * 2 : most(end, 2 * (end - hi));
+  return hi >= end ? least(last, full) : full;
+}
+
+static wide whole_of(const tensor *z) { return times(z->words, ONE); }
+
+/* Words of a tensor that enter memory l, once for those that share, in fixed point. */
+static wide entering(const view *v, const tensor *z, int l) {
+  at in = {-1, -1}; /* the innermost loop that surely has two steps and moves it */
+  wide again = 1;
+  for (int q = 0; q < l; q++)
+    for (int d = 0; d < v->p->n_dims; d++)
+      if (indexes(z, d) && v->trips_lo[q][d] > 1 && (in.tile < 0 || outside(v, in, (at){q, d}))) in = (at){q, d};
+  if (in.tile < 0) return whole_of(z);
+  for (int d = 0; d < v->p->n_dims; d++)
+    if (!indexes(z, d)) again = times(again, v->runs_lo[in.tile + outside(v, (at){in.tile, d}, in)][d]);
+  const int64_t part = (int64_t)seen_twice(v, l, in);
+  return plus(whole_of(z), scaled(times(whole_of(z), again - 1), part, 2 * v->p->extent[in.dim]));
+}
+
+/* ---- ports ------------------------------------------------------------------------------------------------------- */
+typedef struct {
+  wide read, write;
+} transfer; /* of one instance, in words of its memory, in fixed point */
+
+static void add(transfer *a, transfer b) {
+  a->read = plus(a->read, b.read);
+  a->write = plus(a->write, b.write);
+}
+
+static wide port_time(const resource *m, transfer w) {
+  const wide read = over(w.read, m->read), write = over(w.write, m->write);
+  return m->one_port ? plus(read, write) : most(read, write);
+}
+
+/* The part of the busiest instance of a memory in words of a tensor, if all instances share in the dims of `by`. */
+static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
+  wide part = scaled(n, z->bits, v->p->memory[l].bits);
+  for (int d = 0; d < v->p->n_dims; d++)
+    if (by >> d & 1) part /= v->among[l][d];
+  return part;
+}
+
+/* What memory a passes as n words of a tensor enter memory l: a = l, or the one before. */
+static transfer passed(const view *v, const tensor *z, int l, int a, wide n) {
+  const wide in = share(v, z, a, z->made ? n - whole_of(z) : n, z->dims),
+             out = z->made ? share(v, z, a, n, z->dims) : 0;
+  return a == l ? (transfer){out, in} : (transfer){in, out};
+}
+
+/* What the units use of a tensor, in words: all points, those of one step that share an element once. */
+static wide used(const view *v, const tensor *z) {
+  wide n = ONE;
+  for (int d = 0; d < v->p->n_dims; d++) {
+    n = times(n, v->p->extent[d]);
+    if (!indexes(z, d)) n /= v->spread_hi[v->p->n - 1][d];
+  }
+  return most(n, whole_of(z));
+}
+
+static transfer used_of_one(const view *v, const tensor *z) {
+  const int l = v->p->n - 1;
+  const int64_t bits = v->p->memory[l].bits;
+  wide all = scaled(used(v, z), z->bits, bits);
+  for (int d = 0; d < v->p->n_dims; d++)
+    all /= v->among[l][d];
+  return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all} : (transfer){all, 0};
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* Elements of the first instance below the outermost Tile, where each takes `length` of them in a step. */
+static wide first_part(wide end, wide n, wide length) {
+  const wide full = end / (n * length);
+  return full * length + least(length, end - full * n * length);
+}
+
+/* Steps in which units work on a dim. */
+static wide work_on(const view *v, int d) {
+  const wide end = v->p->extent[d], n = most(1, v->spread_hi[0][d]), inside = v->among[v->p->n][d] / n;
+  const wide lo = v->block_lo[1][d], hi = v->block_hi[1][d];
+  if (v->spread_lo[0][d] == n && end / (n * lo) * n * hi < end)
+    return ceiling(least(first_part(end, n, lo), first_part(end, n, hi)), inside);
+  return ceiling(end, times(n, inside));
+}
+
+static wide work_of(const view *v) {
+  wide steps = 1, points = ONE, units = 1;
+  for (int d = 0; d < v->p->n_dims; d++) {
+    steps = times(steps, work_on(v, d));
+    points = times(points, v->p->extent[d]);
+  }
+  for (int l = 0; l < v->p->n; l++)
+    for (int a = 0; a < 2; a++) {
+      wide n = 1;
+      for (int d = 0; d < v->p->n_dims; d++)
+        n = times(n, v->b->spread[l][a][d].hi);
+      units = times(units, least(n, below(v->p, l)->mesh[a]));
+    }
+  return over(most(times(steps, ONE), points / units), v->p->unit.rate);
+}
+
+/* Time of memory a's port for the block of a tensor that enters memory l first, or leaves last. */
+static wide first_time(const view *v, const tensor *z, int l, int a) {
+  const resource *m = &v->p->memory[a];
+  const wide n = block_of(v, z, a == l ? v->block_lo[l] : v->step_lo[l - 1]);
+  return over(scaled(times(n, ONE), z->bits, m->bits), (a == l) == z->made ? m->read : m->write);
+}
+
+/* Tensors that no loop inside of a place among the loops above memory l can move. */
+static unsigned still_inside(const view *v, int l, int tile, int place) {
+  unsigned moving = 0, still = 0;
+  for (int k = tile; k < l; k++)
+    for (int d = 0; d < v->p->n_dims; d++)
+      if (v->trips_hi[k][d] > 1 && (k > tile || v->b->place[k][d] > place)) moving |= 1u << d;
+  for (int z = 0; z < v->p->n_tensors; z++)
+    if (!(v->p->tensor[z].dims & moving)) still |= 1u << z;
+  return still;
+}
+
+/* The child's time in the steps in which no loop up to the place carries. */
+static wide time_of_others(const view *v, int l, at a, wide child) {
+  wide carried = child;
+  for (int d = 0; d < v->p->n_dims; d++) {
+    const wide runs = v->runs_lo[l][d], before = v->runs_hi[a.tile + (v->b->place[a.tile][d] <= a.dim)][d];
+    if (runs > before) carried = ceiling(times(carried, before), runs);
+  }
+  return child - carried;
+}
+
+/* Double buffering, seen from places among the loops above: tensors that are still inside of one enter only in steps in
+ * which a loop up to there carries, which hide nothing of the other steps' work. */
+static wide time_by_places(const view *v, int l, const wide *n, wide child) {
+  wide time = 0;
+  for (int tile = 0; tile < l; tile++)
+    for (int place = 0; place <= v->p->n_dims; place++) {
+      const unsigned still = still_inside(v, l, tile, place);
+      if (!still) continue;
+      const wide others = time_of_others(v, l, (at){tile, place}, child);
+      for (int a = l - 1; a <= l; a++) {
+        transfer w = {0, 0};
+        wide first = 0;
+        for (int z = 0; z < v->p->n_tensors; z++)
+          if (still >> z & 1)
+            add(&w, passed(v, &v->p->tensor[z], l, a, n[z]));
+          else
+            first = plus(first, first_time(v, &v->p->tensor[z], l, a));
+        time = most(time, plus(plus(others, first), port_time(&v->p->memory[a], w)));
+      }
+    }
+  return time;
+}
+
+/* The first load and the last store; in_turn: all loads and all stores. */
+static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) {
+  wide load = 0, store = 0;
+  for (int a = l - 1; a <= l; a++) {
+    const resource *m = &v->p->memory[a];
+    wide in = 0, out = 0;
+    transfer w = {0, 0};
+    for (int z = 0; z < v->p->n_tensors; z++) {
+      const tensor *t = &v->p->tensor[z];
+      const wide time = first_time(v, t, l, a);
+      in = plus(in, t->made ? 0 : time);
+      out = plus(out, t->made ? time : 0);
+      add(&w, passed(v, t, l, a, n[z]));
+    }
+    const wide read = over(w.read, m->read), write = over(w.write, m->write);
+    load = most(load, in_turn ? (a == l ? write : read) : in);
+    store = most(store, in_turn ? (a == l ? read : write) : out);
+  }
+  return plus(load, store);
+}
+
+static wide tile_time(const view *v, int l, const wide *n, wide child) {
+  const resource *m = &v->p->memory[l];
+  if (v->p->overlap == PERFECT) return child;
+  wide time = plus(child, loads_and_stores(v, l, n, v->p->overlap == NO_OVERLAP));
+  if (v->p->overlap == DOUBLE_BUFFER) time = most(time, time_by_places(v, l, n, child));
+  return plus(time, plus(of(ONE, m->latency), of(ONE, m->issue)));
+}
+
+/* Words of each tensor that enter each memory. */
+typedef struct {
+  wide in[MEMORIES][TENSORS];
+} entries;
+
+static wide cycles_of(const view *v, const entries *e) {
+  const problem *p = v->p;
+  wide time = work_of(v);
+  transfer unit = {0, 0};
+  for (int z = 0; z < p->n_tensors; z++)
+    add(&unit, used_of_one(v, &p->tensor[z]));
+  time = most(time, port_time(&p->memory[p->n - 1], unit));
+  if (p->overlap != PERFECT) time = plus(time, of(ONE, p->unit.pipeline));
+  for (int l = p->n - 1; l > 0; l--)
+    time = tile_time(v, l, e->in[l], time);
+  for (int l = 0; l < p->n; l++) {
+    transfer w = l + 1 < p->n ? (transfer){0, 0} : unit;
+    for (int z = 0; z < p->n_tensors; z++) {
+      if (l > 0) add(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
+      if (l + 1 < p->n) add(&w, passed(v, &p->tensor[z], l + 1, l, e->in[l + 1][z]));
+    }
+    time = most(time, port_time(&p->memory[l], w));
+  }
+  return time;
+}
+
+/* ---- energy --------------------------------------------------------------------------------------------------------
+ */
+static wide energy_of(const view *v, const entries *e) {
+  const problem *p = v->p;
+  wide points = ONE;
+  for (int d = 0; d < p->n_dims; d++)
+    points = times(points, p->extent[d]);
+  wide pj = of(points, p->unit.pj);
+  for (int l = 0; l < p->n; l++)
+    for (int z = 0; z < p->n_tensors; z++) {
+      const tensor *t = &p->tensor[z];
+      const resource *m = &p->memory[l];
+      const wide whole = whole_of(t), own = l ? e->in[l][z] : 0;
+      const wide in = l + 1 < p->n ? e->in[l + 1][z] : used(v, t), again = t->made && l ? own - whole : 0;
+      const wide read = t->made ? plus(most(0, in - whole), own) : in, write = t->made ? plus(in, again) : own;
+      const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
+      pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
+      pj = plus(pj, of(scaled(write, t->bits, m->bits), m->write_pj));
+      pj = plus(pj, times(hop, m->mesh[0] - 1 + m->mesh[1] - 1) / 2);
+    }
+  return pj;
+}
+
+wide least_cost(const problem *p, const box *b) {
+  view v;
+  entries e;
+  wide words = 0;
+  if (!look(&v, p, b)) return 0;
+  for (int z = 0; z < p->n_tensors; z++) {
+    for (int l = 1; l < p->n; l++)
+      e.in[l][z] = entering(&v, &p->tensor[z], l);
+    words = plus(words, p->tensor[z].made ? 2 * e.in[1][z] - whole_of(&p->tensor[z]) : e.in[1][z]);
+  }
+  const objective o = p->objective;
+  if (o == TRAFFIC) return words;
+  const wide cycles = o == ENERGY ? 0 : cycles_of(&v, &e), pj = o == LATENCY ? 0 : energy_of(&v, &e);
+  return o == LATENCY ? cycles : o == ENERGY ? pj : product(cycles, pj);
+}
+
+/* Of any mapping whatever, in the space or not: each element passes the outermost memory once, each point takes a unit.
+ */
+wide floor_of(const problem *p) {
+  wide points = ONE, units = 1, elements = 0, pj = 0;
+  transfer w = {0, 0};
+  for (int d = 0; d < p->n_dims; d++)
+    points = times(points, p->extent[d]);
+  for (int l = 0; l < p->n; l++)
+    units = times(units, times(below(p, l)->mesh[0], below(p, l)->mesh[1]));
+  for (int z = 0; z < p->n_tensors; z++) {
+    const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[0].bits);
+    add(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+    elements = plus(elements, whole_of(&p->tensor[z]));
+  }
+  if (p->objective == TRAFFIC) return elements;
+  if (p->objective != LATENCY)
+    pj = plus(of(points, p->unit.pj), plus(of(w.read, p->memory[0].read_pj), of(w.write, p->memory[0].write_pj)));
+  if (p->objective == ENERGY) return pj;
+  const wide cycles = most(over(points / units, p->unit.rate), port_time(&p->memory[0], w));
+  return p->objective == LATENCY ? cycles : product(cycles, pj);
+}

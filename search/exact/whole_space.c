@@ -1,0 +1,250 @@
+/* The space of all trip counts of one op: its numbers, its orders, and how boxes of mappings are taken apart. */
+#include <math.h>
+#include <string.h>
+
+#include "search/exact/whole.h"
+
+enum { NO_ORDER = -1, NEARLY = 1 };
+
+/* ---- boxes ---------------------------------------------------------------------------------------- */
+tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
+  return v->axis >= 0 ? &p->b.spread[v->tile][v->axis][v->dim] : &p->b.steps[v->tile][v->dim];
+}
+
+/* Without an order loops stand at one place, and none counts as outside of another. */
+void tf_whole_put_in_order(const tf_whole_space *s, int tile, int32_t order, tf_whole_part *p) {
+  p->order[tile] = order;
+  for (int d = 0; d < s->op.n_dims; d++) {
+    p->b.place[tile][d] = 0;
+    for (int k = 0; k < s->n_groups && order >= 0; k++)
+      if (s->order[order][k] == s->t->tiles[0].group[d]) p->b.place[tile][d] = k + 1;
+  }
+}
+
+void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
+  for (int l = 0; l < s->op.n_tiles; l++) {
+    tf_whole_put_in_order(s, l, l > 0 && s->outermost ? 0 : NO_ORDER, p);
+    for (int d = 0; d < s->op.n_dims; d++)
+      p->b.spread[l][0][d] = p->b.spread[l][1][d] = p->b.steps[l][d] = (tf_whole_span){1, 1};
+  }
+}
+
+void tf_whole_all(const tf_whole_space *s, tf_whole_part *p) {
+  tf_whole_ones(s, p);
+  for (int i = 0; i < s->n_vars; i++) {
+    const tf_whole_var *v = &s->var[i];
+    const double extent = s->op.extent[v->dim];
+    tf_whole_span_of(p, v)->hi = (int32_t)(v->axis < 0 ? extent : fmin((double)s->op.mesh[v->tile][v->axis], extent));
+  }
+}
+
+tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int tile, int d) {
+  double lo = 1, hi = 1;
+  if (tile > 0) return b->steps[tile][d];
+  for (int l = 0; l < s->op.n_tiles; l++) {
+    const tf_whole_span x = b->spread[l][0][d], y = b->spread[l][1][d];
+    lo *= (double)x.lo * y.lo * (l ? b->steps[l][d].lo : 1);
+    hi *= (double)x.hi * y.hi * (l ? b->steps[l][d].hi : 1);
+  }
+  return (tf_whole_span){(int32_t)fmax(1, ceil(s->op.extent[d] / hi)), (int32_t)fmax(1, ceil(s->op.extent[d] / lo))};
+}
+
+tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int tile, int group) {
+  tf_whole_span most = {1, 1};
+  for (int d = 0; d < s->op.n_dims; d++) {
+    if (s->t->tiles[0].group[d] != group) continue;
+    const tf_whole_span t = tf_whole_steps(s, b, tile, d);
+    if (t.lo > most.lo) most.lo = t.lo;
+    if (t.hi > most.hi) most.hi = t.hi;
+  }
+  return most;
+}
+
+int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
+  for (int l = 0; l + 1 < s->op.n_tiles && !(l > 0 && s->outermost); l++) {
+    const int *g = s->order[p->order[l] < 0 ? 0 : p->order[l]];
+    for (int i = 0; i < s->n_groups && p->order[l] >= 0; i++)
+      for (int j = i + 1; j < s->n_groups && tf_whole_turns(s, &p->b, l, g[i]).hi == 1; j++) {
+        const tf_whole_span inner = tf_whole_turns(s, &p->b, l, g[j]);
+        if (inner.lo > 1 || (inner.hi == 1 && g[i] > g[j])) return l;
+      }
+  }
+  return -1;
+}
+
+/* ---- spreads -------------------------------------------------------------------------------------- */
+/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a dim is spread along
+ * one side at most, what lies on this axis leaves the other. */
+static bool tighten(const tf_whole_space *s, int tile, int axis, tf_whole_box *b) {
+  tf_whole_span *p = b->spread[tile][axis], *other = b->spread[tile][1 - axis];
+  int64_t least = 1;
+  int on = 0;
+  for (int d = 0; d < s->op.n_dims; d++) {
+    least *= p[d].lo;
+    on += p[d].lo > 1;
+    if (least > s->op.mesh[tile][axis] || on > TF_WHOLE_ON_AN_AXIS) return false;
+    if (p[d].lo == 1 || !s->t->tiles[tile].one_side) continue;
+    if (other[d].lo > 1) return false;
+    other[d].hi = 1;
+  }
+  for (int d = 0; d < s->op.n_dims; d++) {
+    const int64_t most = on == TF_WHOLE_ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
+    if (p[d].hi > most) p[d].hi = (int32_t)most;
+  }
+  return true;
+}
+
+typedef struct {
+  const tf_whole_space *s;
+  int tile, on[2];
+  int64_t used[2];
+  int64_t all[TF_WHOLE_DIMS], x[TF_WHOLE_DIMS]; /* instances of each dim, and those of them on X */
+} layout;
+
+/* Lays dims d .. out, with as much on X as there may be, first dims first. */
+static bool lay_out(layout *y, int d) {
+  if (d == y->s->op.n_dims) return true;
+  const int64_t *mesh = y->s->op.mesh[y->tile];
+  const int64_t room = mesh[0] / y->used[0];
+  for (int64_t x = y->all[d] < room ? y->all[d] : room; x > 0; x--) {
+    const int64_t on[2] = {x, y->all[d] / x};
+    if (y->all[d] % x || on[1] > mesh[1] / y->used[1]) continue;
+    if (y->on[0] + (on[0] > 1) > TF_WHOLE_ON_AN_AXIS || y->on[1] + (on[1] > 1) > TF_WHOLE_ON_AN_AXIS) continue;
+    if (y->s->t->tiles[y->tile].one_side && on[0] > 1 && on[1] > 1) continue;
+    layout next = *y;
+    next.x[d] = x;
+    for (int a = 0; a < 2; a++) {
+      next.used[a] *= on[a];
+      next.on[a] += on[a] > 1;
+    }
+    if (lay_out(&next, d + 1)) {
+      *y = next;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Counts depend on the product of what a dim has on both axes: of the ways to lay that out one is enough.  Known once
+ * the Tile's spread is. */
+static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box *b) {
+  layout y = {.s = s, .tile = tile, .used = {1, 1}};
+  for (int d = 0; d < s->op.n_dims; d++) {
+    const tf_whole_span on_x = b->spread[tile][0][d], on_y = b->spread[tile][1][d];
+    if (on_x.lo < on_x.hi || on_y.lo < on_y.hi) return true;
+    y.all[d] = (int64_t)on_x.lo * on_y.lo;
+  }
+  bool first = lay_out(&y, 0);
+  for (int d = 0; d < s->op.n_dims; d++)
+    first &= y.x[d] == b->spread[tile][0][d].lo;
+  return first;
+}
+
+/* ---- parts of a box ------------------------------------------------------------------------------- */
+/* The variable that is known least; -1: all are single numbers.  *ratio: of its largest to its least number. */
+static int widest(const tf_whole_space *s, tf_whole_part *p, bool spread, double *ratio) {
+  int best = -1;
+  *ratio = 1;
+  for (int i = 0; i < s->n_vars; i++) {
+    const tf_whole_span k = *tf_whole_span_of(p, &s->var[i]);
+    if ((s->var[i].axis >= 0) == spread && (double)k.hi / k.lo > *ratio) *ratio = (double)k.hi / k.lo, best = i;
+  }
+  return best;
+}
+
+/* The outermost Tile whose loops are in no order; -1: none. */
+static int without_order(const tf_whole_space *s, const tf_whole_part *p) {
+  for (int l = 0; l + 1 < s->op.n_tiles; l++)
+    if (p->order[l] < 0) return l;
+  return -1;
+}
+
+static tf_whole_cut halves(const tf_whole_space *s, tf_whole_part *p, int var) {
+  const tf_whole_span all = *tf_whole_span_of(p, &s->var[var]);
+  const double mid = fmin(all.hi - 1, fmax(all.lo, floor(sqrt((double)all.lo * all.hi))));
+  return (tf_whole_cut){.n = 2, .var = var, .mid = (int32_t)mid, .tile = -1};
+}
+
+tf_whole_cut tf_whole_cut_of(const tf_whole_space *s, tf_whole_part *p) {
+  double ratio;
+  const int spread = widest(s, p, true, &ratio), l = without_order(s, p);
+  if (spread >= 0) return halves(s, p, spread);
+  const int steps = widest(s, p, false, &ratio);
+  if (l == 0 || (l > 0 && ratio <= NEARLY)) return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l};
+  return steps < 0 ? (tf_whole_cut){.n = 0, .var = -1, .tile = -1} : halves(s, p, steps);
+}
+
+tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k, tf_whole_part *p) {
+  if (c->tile >= 0) {
+    tf_whole_put_in_order(s, c->tile, k, p);
+    return TF_WHOLE_KEPT;
+  }
+  const tf_whole_var *v = &s->var[c->var];
+  tf_whole_span *span = tf_whole_span_of(p, v);
+  *span = k ? (tf_whole_span){c->mid + 1, span->hi} : (tf_whole_span){span->lo, c->mid};
+  if (v->axis < 0) return TF_WHOLE_KEPT;
+  if (!tighten(s, v->tile, v->axis, &p->b)) return TF_WHOLE_OFF_MESH;
+  return laid_out_first(s, v->tile, &p->b) ? TF_WHOLE_KEPT : TF_WHOLE_LAID_OUT_ELSE;
+}
+
+/* ---- the space ------------------------------------------------------------------------------------ */
+/* All orders of the groups. */
+static void list_orders(tf_whole_space *s, int *order, int n, unsigned used) {
+  if (n == s->n_groups) {
+    memcpy(s->order[s->n_orders++], order, (size_t)n * sizeof *order);
+    return;
+  }
+  for (int g = 0; g < s->n_groups && n < TF_X_GROUPS; g++)
+    if (!(used >> g & 1)) {
+      order[n] = g;
+      list_orders(s, order, n + 1, used | 1u << g);
+    }
+}
+
+static void list_variables(tf_whole_space *s) {
+  for (int l = 0; l < s->op.n_tiles; l++)
+    for (int d = 0; d < s->op.n_dims; d++) {
+      for (int a = 0; a < 2; a++)
+        if (s->op.mesh[l][a] > 1 && !(l > 0 && s->outermost)) s->var[s->n_vars++] = (tf_whole_var){a, l, d};
+      if (l == 1 || (l > 1 && !s->outermost)) s->var[s->n_vars++] = (tf_whole_var){-1, l, d};
+    }
+}
+
+bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_space *s) {
+  int order[TF_X_GROUPS] = {0};
+  *s = (tf_whole_space){.t = t, .outermost = objective == TF_TRAFFIC};
+  if (!tf_whole_op_of(t, &s->op)) return false;
+  s->n_groups = t->tiles[0].n_groups;
+  list_orders(s, order, 0, 0);
+  list_variables(s);
+  return true;
+}
+
+/* ---- mappings ------------------------------------------------------------------------------------- */
+/* Writes one Tile of the only mapping of a box. */
+static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, int64_t *trips) {
+  const tf_x_template *t = k->t;
+  const tf_op *op = &t->facts->wl->ops[0];
+  const bool last = l == k->op.n_tiles - 1;
+  int32_t steps[TF_X_DIMS] = {1};
+  int turning[TF_X_GROUPS], n = 0;
+  tf_x_spread spread;
+  for (int d = 0; d < k->op.n_dims; d++) {
+    steps[d] = tf_whole_steps(k, &b->b, l, d).lo;
+    for (int a = 0; a < 2; a++)
+      spread.on[a][d] = b->b.spread[l][a][d].lo;
+  }
+  for (int g = 0; g < k->n_groups && !last; g++)
+    if (tf_whole_turns(k, &b->b, l, k->order[b->order[l]][g]).lo > 1) turning[n++] = k->order[b->order[l]][g];
+  if (l < t->n_tiles) tf_x_write(&t->tiles[l], &spread, steps, turning, n, trips);
+  for (int i = 0; i < op->n_dims && last; i++)
+    for (int d = 0; d < k->op.n_dims; d++)
+      if (t->tiles[0].dims[d] == op->dims[i]) trips[t->rest[0][i]] = steps[d];
+}
+
+void tf_whole_trips(const tf_whole_space *s, const tf_whole_part *p, int64_t *trips) {
+  for (int l = 0; l < s->t->n_loops; l++)
+    trips[l] = 1;
+  for (int l = 0; l < s->op.n_tiles; l++)
+    write_tile(s, p, l, trips);
+}

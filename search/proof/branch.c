@@ -1,0 +1,112 @@
+/* The branches of a certificate: boxes of mappings, taken apart until each costs enough, holds none, or is one mapping.
+ * The solver's own boxes, in depth first: which of them must be looked at does not depend on the order. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search/proof/proof.h"
+
+enum { LOOK_EVERY = 1024 };
+#define ROUNDING 1e-12
+
+double tf_p_value(tf_objective objective, double cycles, double pj, double words) {
+  switch (objective) {
+  case TF_LATENCY: return cycles;
+  case TF_ENERGY: return pj;
+  case TF_EDP: return cycles * pj;
+  default: return words;
+  }
+}
+
+/* The name of a number: s, the steps of a Tile, x or y, its instances on an axis; which Tile; which dim. */
+static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_text *out) {
+  tf_p_say(out, "%c%d.%s", v->axis < 0 ? 's' : "xy"[v->axis], v -> tile,
+           s -> t -> facts -> wl -> dims[s->t->tiles[0].dims[v->dim]].name);
+}
+
+static void meet(tf_p_branches *b, double value) {
+  if (value < b->least) b->least = value;
+  b->failed |= value < b->target * (1 - ROUNDING);
+}
+
+/* One mapping: what the model counts. */
+static void count_one(tf_p_branches *b, const tf_whole_part *p) {
+  int64_t *trips = calloc((size_t)b->space->t->n_loops + 1, sizeof *trips);
+  tf_result r;
+  b->out->bad |= !trips;
+  if (!trips) return;
+  tf_whole_trips(b->space, p, trips);
+  const bool ok = tf_model_eval(b->model, trips, &r) && r.feasible;
+  const tf_figures f = ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
+  const double value = tf_p_value(b->objective, f.cycles, f.energy_pj, f.traffic_words);
+  b->failed |= !ok;
+  meet(b, value);
+  tf_p_say(b->out, "v %.9g\n", value);
+  free(trips);
+}
+
+static bool over(tf_p_branches *b) {
+  const tf_budget *of = b->budget;
+  if (b->boxes >= b->most) return true;
+  return b->boxes % LOOK_EVERY == 0 && of->stop && of->stop(of->ctx);
+}
+
+static void branch(tf_p_branches *b, tf_whole_part *p);
+
+static void take_apart(tf_p_branches *b, tf_whole_part *p) {
+  const tf_whole_cut cut = tf_whole_cut_of(b->space, p);
+  if (cut.n == 0) {
+    count_one(b, p);
+    return;
+  }
+  if (cut.tile >= 0) {
+    tf_p_say(b->out, "o %d\n", cut.tile);
+  } else {
+    tf_p_say(b->out, "h ");
+    put_variable(b->space, &b->space->var[cut.var], b->out);
+    tf_p_say(b->out, "\n");
+  }
+  for (int k = 0; k < cut.n && !b->failed && !b->out->bad; k++) {
+    tf_whole_part piece = *p;
+    const tf_whole_kept kept = tf_whole_piece(b->space, &cut, k, &piece);
+    if (kept == TF_WHOLE_OFF_MESH)
+      tf_p_say(b->out, "m\n");
+    else if (kept == TF_WHOLE_LAID_OUT_ELSE)
+      tf_p_say(b->out, "l\n");
+    else
+      branch(b, &piece);
+  }
+}
+
+static void branch(tf_p_branches *b, tf_whole_part *p) {
+  b->boxes++;
+  b->failed |= over(b);
+  const int twin = tf_whole_twin(b->space, p);
+  if (b->failed) return;
+  if (twin >= 0) {
+    tf_p_say(b->out, "t %d\n", twin);
+    return;
+  }
+  const tf_whole_least least = tf_whole_bound(&b->space->op, &p->b);
+  if (least.empty && least.full) {
+    tf_p_say(b->out, "f %d\n", least.full);
+    return;
+  }
+  if (least.empty) {
+    tf_p_say(b->out, "e\n");
+    return;
+  }
+  const double value = tf_p_value(b->objective, least.cycles, least.energy_pj, least.traffic_words);
+  if (value < b->target) {
+    take_apart(b, p);
+    return;
+  }
+  meet(b, value);
+  tf_p_say(b->out, "c %.9g\n", value);
+}
+
+void tf_p_branch(tf_p_branches *b) {
+  tf_whole_part all;
+  tf_whole_all(b->space, &all);
+  b->least = INFINITY;
+  branch(b, &all);
+}

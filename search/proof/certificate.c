@@ -1,0 +1,162 @@
+/* A certificate: the problem, the mapping with its value, and branches that bound all mappings of the space. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/locale.h"
+#include "search/common/objective.h"
+#include "search/proof/proof.h"
+
+/* What is tried in turn where the value, or what is known, is not reached: by what part of the value less the bound may
+ * be.  The last is of no branch. */
+static const double gaps[] = {1e-2, 5e-2, 0.2, INFINITY};
+enum { BOXES_MOST = 4000000 };
+/* The branches are to reach the value less this part: rounding apart, they reach it. */
+#define NEARLY 1e-9
+
+typedef struct {
+  tf_whole_space space;
+  tf_model *model;
+  double value;
+  tf_p_text text;
+} proof;
+
+/* The space of the op; NULL with an error in d. */
+static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o, tf_whole_space *s,
+                               tf_diags *d) {
+  const tf_x_shape alone = {.kind = TF_SEQ};
+  tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
+  if (t && tf_whole_space_of(t, o, s) && s->op.n_dims > 0) return t;
+  if (!tf_diags_errors(d))
+    tf_fail(d, wl->at, TF_E_LIMIT,
+            "a certificate is of one op whose inputs differ and have plain indices, without mask or padding, with 1 to "
+            "%d dims longer than 1, on 2 to %d memories: this is none",
+            TF_WHOLE_DIMS, TF_WHOLE_TILES);
+  tf_x_template_free(t);
+  return NULL;
+}
+
+bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  tf_whole_space s;
+  tf_x_template *t = tf_no_views(wl, d) ? space_of(arch, wl, TF_LATENCY, &s, d) : NULL;
+  tf_x_template_free(t);
+  return t != NULL;
+}
+
+/* Evaluates the mapping; it must run on the unit of the space. */
+static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
+  tf_model *m = tf_model_new(tree, d);
+  tf_result r;
+  const bool ok =
+      m && tf_model_eval(m, NULL, &r) && r.feasible && &p->space.op.arch->units[r.ops[0].unit] == p->space.op.unit;
+  if (ok) {
+    const tf_figures f = tf_figures_of(p->space.op.arch, p->space.t->facts->wl, &r);
+    p->value = tf_p_value(o, f.cycles, f.energy_pj, f.traffic_words);
+  } else if (!tf_diags_errors(d)) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "the mapping does not fit, or runs on another unit than those of the space");
+  }
+  tf_model_free(m);
+  return ok;
+}
+
+/* What no mapping whatever is below: each element passes the outermost memory once, each point takes a unit. */
+static double floor_of(const tf_whole_op *op, tf_objective o) {
+  const tf_memory *m = &op->arch->memories[0];
+  double units = (double)op->unit->mesh[0] * (double)op->unit->mesh[1], words = 0, read = 0, write = 0;
+  for (int l = 1; l < op->n_tiles; l++)
+    units *= (double)op->arch->memories[l].mesh[0] * (double)op->arch->memories[l].mesh[1];
+  for (int z = 0; z < op->n_tensors; z++) {
+    words += op->tensor[z].words;
+    *(op->tensor[z].made ? &write : &read) += op->tensor[z].words * op->tensor[z].bits / m->word_bits;
+  }
+  const double in = read / m->read_bw, out = write / m->write_bw, port = m->one_port ? in + out : fmax(in, out);
+  return tf_p_value(o, fmax(op->points / units / op->unit->rate, port),
+                    op->points * op->unit->pj + read * m->read_pj + write * m->write_pj, words);
+}
+
+/* Digits rounded down: what is stated as a bound must not be above it. */
+static void put_bound(double bound, tf_p_text *out) {
+  enum { DIGITS = 11 };
+  const double up = bound * (1 + 1e-12), unit = pow(10, floor(log10(up)) + 1 - DIGITS);
+  tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
+}
+
+/* Whether so many boxes as may be prove that no mapping of the space is below the target. */
+static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c, tf_p_text *out) {
+  tf_p_branches b = {.space = &p->space,
+                     .model = p->model,
+                     .objective = o->objective,
+                     .budget = &o->budget,
+                     .target = target * (1 - NEARLY),
+                     .most = o->budget.max_evals ? o->budget.max_evals : BOXES_MOST,
+                     .out = out};
+  out->len = 0;
+  tf_p_branch(&b);
+  c->boxes += b.boxes;
+  c->bound = b.least;
+  return !b.failed || out->bad;
+}
+
+static void find_branches(proof *p, const tf_certificate_opts *o, tf_certificate *c, tf_p_text *out) {
+  const bool less = o->known > 0 && o->known < p->value * (1 - NEARLY);
+  bool done = reach(p, o, less ? o->known : p->value, c, out);
+  for (size_t i = 0; !done && i < sizeof gaps / sizeof *gaps; i++)
+    if (!less || p->value / (1 + gaps[i]) < o->known) done = reach(p, o, p->value / (1 + gaps[i]), c, out);
+}
+
+static uint64_t digest(const tf_p_text *t) {
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < t->len; i++)
+    h = (h ^ (unsigned char)t->text[i]) * UINT64_C(0x100000001b3);
+  return h;
+}
+
+static bool write_all(proof *p, const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *c) {
+  const tf_objective o = opts->objective;
+  tf_p_text branches = {0};
+  find_branches(p, opts, c, &branches);
+  tf_p_problem(&p->space, o, &p->text);
+  tf_p_mapping(&p->space, tree, &p->text);
+  tf_p_say(&p->text, "value %.10g\n", p->value);
+  c->floor = floor_of(&p->space.op, o);
+  tf_p_say(&p->text, "floor %.9g\n", c->floor);
+  put_bound(c->bound, &p->text);
+  const size_t len = p->text.len + branches.len;
+  if (!p->text.bad && !branches.bad && p->text.room <= len)
+    p->text.bad = !tf_grow_text(&p->text.text, &p->text.room, len + 1);
+  if (!p->text.bad && !branches.bad && branches.len) {
+    memcpy(p->text.text + p->text.len, branches.text, branches.len + 1);
+    p->text.len = len;
+  }
+  p->text.bad |= branches.bad;
+  free(branches.text);
+  const uint64_t sum = digest(&p->text);
+  tf_p_say(&p->text, "end %016llx\n", (unsigned long long)sum);
+  return !p->text.bad;
+}
+
+bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  proof p = {.value = 0};
+  *out = (tf_certificate){0};
+  tf_x_template *t = space_of(tree->arch, tree->workload, opts->objective, &p.space, d);
+  bool ok = t && count(&p, tree, opts->objective, d);
+  p.model = ok ? tf_model_new(t->tree, d) : NULL;
+  ok = ok && p.model;
+  if (ok && !write_all(&p, tree, opts, out)) ok = tf_out_of_memory(d);
+  tf_model_free(p.model);
+  tf_x_template_free(t);
+  out->text = p.text.text;
+  out->len = p.text.len;
+  out->value = p.value;
+  if (!ok) tf_certificate_free(out);
+  return ok;
+}
+
+void tf_certificate_free(tf_certificate *c) {
+  free(c->text);
+  *c = (tf_certificate){0};
+}

@@ -1,0 +1,35 @@
+/* Parts of a certificate's text (docs/CERTIFICATE.md). */
+#ifndef SEARCH_PROOF_PROOF_H
+#define SEARCH_PROOF_PROOF_H
+#include "search/common/objective.h"
+#include "search/exact/whole.h"
+
+/* Text that grows; bad once memory ran out. */
+typedef struct {
+  char *text;
+  size_t len, room;
+  bool bad;
+} tf_p_text;
+void tf_p_say(tf_p_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
+
+/* The objective, the machine as far as the op's unit, and the op. */
+void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *out);
+/* A mapping of the op, a line for each Tile. */
+void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out);
+
+/* The branches. */
+typedef struct {
+  const tf_whole_space *space;
+  tf_model *model; /* of the template */
+  tf_objective objective;
+  const tf_budget *budget;
+  double target;       /* boxes whose bound reaches it are left whole */
+  int64_t boxes, most; /* of these, looked at; and how many may be */
+  double least;        /* result: no mapping of the space is below it */
+  bool failed;         /* result: a mapping below the target, or too many boxes */
+  tf_p_text *out;
+} tf_p_branches;
+void tf_p_branch(tf_p_branches *b);
+/* The objective as certificates state it: EDP in pJ times cycles. */
+double tf_p_value(tf_objective objective, double cycles, double pj, double words);
+#endif

@@ -1,0 +1,196 @@
+#define _XOPEN_SOURCE 700 /* popen */
+/* Certificates (docs/CERTIFICATE.md) and the program that checks them, on random machines, products and objectives:
+ * what it counts of any mapping, bypassed or not, is what the model counts; what the solver proves passes; no mapping
+ * is below the bound; and a file in which one digit is another one does not pass. */
+#include <ctype.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/unit/draw_whole.h"
+#include "tileflow/solve.h"
+
+/* ---- the checker ---------------------------------------------------------------------------------- */
+static bool passes(const char *text, bool loud) {
+  FILE *f = popen(loud ? CERTIFY " -" : CERTIFY " - >/dev/null", "w");
+  if (!f) exit(2);
+  fputs(text, f);
+  const int status = pclose(f);
+  if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+    printf("the checker ended with %d\n", status);
+    exit(1);
+  }
+  return WEXITSTATUS(status) == 0;
+}
+
+/* Writes the digest of the lines before it, as one who means to deceive would. */
+static void sign(char *text) {
+  char *end = strstr(text, "\nend ");
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  for (const char *c = text; c <= end; c++)
+    h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  snprintf(end + 1, strlen(end + 1) + 1, "end %016llx\n", (unsigned long long)h);
+}
+
+/* ---- one number changed ------------------------------------------------------------------------------- */
+typedef struct {
+  int proofs, changed, signed_anew, believed; /* believed: of those signed anew, that pass */
+  int64_t boxes, mappings;
+} seen;
+
+/* A digit behind a character of the text: one of a number, where `from` is past the names of the head. */
+static char *some_digit(tf_rng *g, char *text, char *from) {
+  const int n = (int)(strstr(text, "\nend ") - from);
+  char *at = from + pick(g, 0, n - 1);
+  while (!isdigit((unsigned char)*at))
+    at = at[1] == 'e' && at[2] == 'n' ? from : at + 1;
+  return at;
+}
+
+/* Another digit for one of the copy: behind the head, or (anywhere) maybe in it. */
+static char *change(tf_rng *g, char *copy, bool anywhere) {
+  char *at = some_digit(g, copy, anywhere && pick(g, 0, 1) ? copy : strstr(copy, "\ntile "));
+  const char old = *at;
+  while (*at == old)
+    *at = (char)('0' + pick(g, 0, 9));
+  return at;
+}
+
+static void show_believed(char *copy, char *at) {
+  *strchr(at, '\n') = 0;
+  while (at > copy && at[-1] != '\n')
+    at--;
+  printf("believed, once it is signed: %s\n", at);
+}
+
+static void try_change(tf_rng *g, const char *text, seen *n) {
+  char *copy = strdup(text), *at = change(g, copy, true);
+  n->changed++;
+  CHECK(!passes(copy, false));
+  if (at > strstr(copy, "\ntile ")) { /* else it may be a true statement of another machine */
+    sign(copy);
+    n->signed_anew++;
+    n->believed += passes(copy, false);
+    if (passes(copy, false)) show_believed(copy, at);
+  }
+  free(copy);
+}
+
+/* test_certify change SEED IN OUT SIGNED, for bench/results-certificate.sh: a certificate with a digit changed. */
+static int change_file(char **argv) {
+  char *text = NULL;
+  size_t room = 0;
+  FILE *in = fopen(argv[3], "r"), *out = fopen(argv[4], "w");
+  const bool read = in && getdelim(&text, &room, 0, in) > 0;
+  if (in) fclose(in);
+  tf_rng g = tf_rng_new((uint64_t)atoll(argv[2]), 37);
+  if (!read || !out || !strstr(text, "\nend ")) return 2;
+  change(&g, text, false);
+  if (atoi(argv[5])) sign(text);
+  fputs(text, out);
+  free(text);
+  return fclose(out) ? 2 : 0;
+}
+
+/* ---- cases -------------------------------------------------------------------------------------------- */
+static double figure_of(tf_objective o, const tf_result *r, const tf_workload *wl) {
+  const double words = tf_result_traffic(wl, r);
+  return o == TF_LATENCY ? r->cycles : o == TF_ENERGY ? r->energy_pj : o == TF_EDP ? r->cycles * r->energy_pj : words;
+}
+
+/* Any mapping: the checker counts what the model counts; and no mapping is below a bound that was proved. */
+static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, double bound, seen *n) {
+  static page p;
+  const tf_op *op = &s->workload->ops[0];
+  const int z = pick(g, 0, op->n_reads);
+  const bool past = !bound && pick(g, 0, 2) == 0;
+  draw_mapping(g, m);
+  put_mapping(m, s->workload, past ? s->workload->tensors[z ? op->reads[z - 1].tensor : op->out].name : "", &p);
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = tf_tree_parse(p.text, (tf_loc){0}, s->arch, s->workload, d);
+  tf_model *model = tree ? tf_model_new(tree, d) : NULL;
+  tf_result r;
+  CHECK(model != NULL);
+  const bool fits = model && tf_model_eval(model, NULL, &r) && r.feasible;
+  if (fits && bound) CHECK(figure_of(o, &r, s->workload) >= bound * (1 - 1e-9));
+  tf_certificate c = {0};
+  const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
+  if (fits && !bound && tf_certify(tree, &few, &c, d)) {
+    const bool ok = passes(c.text, false);
+    CHECK(ok);
+    if (!ok) printf("%s%.600s\n", p.text, c.text), (void)passes(c.text, true);
+    n->mappings++;
+    n->boxes += c.boxes;
+  }
+  tf_certificate_free(&c);
+  tf_model_free(model);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+}
+
+static void try_proof(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, seen *n) {
+  enum { CHANGES = 6, MAPPINGS = 30 };
+  const tf_solve_opts opts = {.objective = o, .budget = {.threads = 1, .max_evals = 4000}};
+  tf_diags *d = tf_diags_new();
+  tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &opts, d);
+  tf_certificate c = {0};
+  const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
+  if (r && r->tree && tf_certify(r->tree, &few, &c, d)) {
+    const bool ok = passes(c.text, false);
+    CHECK(ok);
+    if (!ok) {
+      static int k;
+      char nm[64];
+      snprintf(nm, 64, "/tmp/fail_%d.cert", k++);
+      FILE *ff = fopen(nm, "w");
+      fputs(c.text, ff);
+      fclose(ff);
+    }
+    n->proofs += c.bound >= c.value * (1 - 1e-8);
+    for (int i = 0; i < CHANGES; i++)
+      try_change(g, c.text, n);
+    for (int i = 0; i < MAPPINGS; i++)
+      try_mapping(g, s, m, o, c.bound, n);
+  }
+  tf_certificate_free(&c);
+  tf_solve_free(r);
+  tf_diags_free(d);
+}
+
+static void try_problem(tf_rng *g, seen *n) {
+  enum { MAPPINGS = 4 };
+  static page p;
+  p.len = 0;
+  put_machine(g, &p);
+  put_workload(g, &p);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(p.text, d);
+  const tf_x_shape alone = {.kind = TF_SEQ};
+  tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
+  const tf_objective o = (tf_objective)pick(g, 0, TF_N_OBJECTIVES - 1);
+  tf_whole_op op;
+  CHECK(t != NULL);
+  if (t && tf_whole_op_of(t, &op) && op.n_dims) {
+    mapping m = {.op = &op, .t = t, .x = &t->tiles[0]};
+    for (int i = 0; i < MAPPINGS; i++)
+      try_mapping(g, s, &m, o, 0, n);
+    if (op.points < 20000) try_proof(g, s, &m, o, n);
+  }
+  tf_x_template_free(t);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+int main(int argc, char **argv) { /* test_certify CASES SEED: others */
+  if (argc == 6) return change_file(argv);
+  const int cases = argc > 2 ? atoi(argv[1]) : 10;
+  tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 37);
+  seen n = {0};
+  signal(SIGPIPE, SIG_IGN); /* the checker reads up to the line that is wrong */
+  for (int i = 0; i < cases; i++)
+    try_problem(&g, &n);
+  CHECK(n.mappings >= cases && n.proofs * 4 >= cases); /* else most were of no kind that has certificates */
+  CHECK(n.believed * 20 <= n.signed_anew);             /* a change may leave a proof of something else that is true */
+  printf("%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %lld boxes\n", (int)n.mappings, n.proofs,
+         n.changed, n.signed_anew, n.believed, (long long)n.boxes);
+  return check_report();
+}
