@@ -62,6 +62,23 @@ typedef struct {
   double cycles;
 } tf_node_result;
 
+/* What is left of the counts where zeros save accesses and points (docs/SEMANTICS.md section 8): expectations over all
+ * ways in which the zeros may fall. */
+typedef struct {
+  double fill, read, update, drain; /* accesses that take energy, in words of the tensor */
+  double metadata;                  /* bits that they move beside them */
+} tf_kept_counts;
+typedef struct {
+  double points, gated, skipped; /* of an op: computed; left out but for their time; left out */
+} tf_kept_points;
+typedef struct {
+  tf_kept_counts *counts; /* [level * n_tensors + tensor] */
+  tf_kept_points *ops;    /* [n_ops] */
+  int64_t *held, *most;   /* [n_memories] words that one instance is expected to hold, and where no element is zero */
+  double *share;          /* [tensor] of its elements that are not zero; derived where it is not given */
+  bool upper;             /* some accesses that units share may be fewer than told */
+} tf_kept;
+
 typedef struct {
   double cycles, seconds, energy_pj;
   int64_t points;
@@ -80,6 +97,7 @@ typedef struct {
   tf_unit_result *units;   /* [n_units] */
   tf_op_result *ops;       /* [n_ops] */
   tf_node_result *nodes;   /* [n_nodes] */
+  const tf_kept *kept;     /* NULL: zeros save nothing; the counts are what is moved and done */
 } tf_result;
 
 typedef struct tf_model tf_model;

@@ -1,0 +1,294 @@
+#include "model/cost/zeros.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/spec/dims.h"
+
+/* ---- once a tree ------------------------------------------------------------------------------ */
+
+static int op_of(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
+
+static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
+
+static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_memory *mem = &p->arch->memories[s->above];
+  const int o = op_of(p, i);
+  if (streams(p, o)) return 0;
+  const uint64_t skipped = tf_sparse_on(p->sparse, &mem->skipping, o, s->tensor);
+  return what == TF_LEFT_TIME ? skipped : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
+}
+
+/* Points: those that a rule of the unit names, and those that lack an operand. */
+static void find_work(struct tf_model *m, int o) {
+  const tf_plan *p = m->plan;
+  const tf_unit *unit = &p->arch->units[p->unit[o]];
+  uint64_t on[TF_N_LEFT] = {tf_sparse_on(p->sparse, &unit->skipping, o, -1),
+                            tf_sparse_on(p->sparse, &unit->gating, o, -1)};
+  on[TF_LEFT_ENERGY] |= on[TF_LEFT_TIME];
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    for (int r = 0; r < p->wl->ops[o].n_reads; r++)
+      on[w] |= m->zeros->on[p->op_slice[o] + r - p->n_tile_slices].of[w];
+    m->zeros->work[o].of[w] = streams(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
+  }
+}
+
+/* ---- several elements at once ----------------------------------------------------------------- */
+
+/* The elements of one read of an op that several points at once need: how many, and along which loops or dims. */
+typedef struct {
+  int read;
+  uint64_t along; /* a mask that tells whether two reads vary alike */
+  double count;
+  tf_odds odds;
+} several;
+
+enum { MOST_SEVERAL = 64 };
+
+static bool is_padded(const tf_tensor *t) {
+  bool padded = false;
+  for (int r = 0; r < t->rank; r++)
+    padded |= t->pad[r] > 0;
+  return padded;
+}
+
+/* The probability that at least one of several points has no zero among its reads.  *exact: false if the answer is
+ * only a bound: an upper one, or, where `least`, a lower one. */
+static double any_point(const several *v, int n, bool least, bool *exact) {
+  double any = 1, smallest = 1;
+  bool alike = true, apart = true;
+  for (int i = 0; i < n; i++) {
+    alike &= v[i].odds.kind != TF_ODDS_LOOSE;
+    const double some = 1 - tf_odds_none(&v[i].odds, v[i].count);
+    any *= some;
+    smallest = fmin(smallest, some);
+    for (int k = 0; k < i; k++) {
+      alike &= v[i].along == v[k].along;
+      apart &= !(v[i].along & v[k].along);
+    }
+  }
+  if (n < 2 || apart) return any;
+  if (n == 2 && alike) return tf_odds_pair(&v[0].odds, &v[1].odds, (int)fmin(v[0].count, TF_ODDS_MOST));
+  *exact = false;
+  if (!least) return smallest;
+  double one = 1; /* a single point of them */
+  for (int i = 0; i < n; i++)
+    one *= v[i].odds.share;
+  return one;
+}
+
+/* Ranks of a reference that the dims move. */
+static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
+  uint32_t moved = 0;
+  for (int r = 0; r < rank; r++)
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      if (dims >> ref->index[r].terms[k].dim & 1) moved |= 1u << r;
+  return moved;
+}
+
+/* ---- results that are updated at all ---------------------------------------------------------- */
+
+/* Whether the reduced dims move every rank of the reference by one of them at most, and along the rank of the tensor's
+ * blocks, if they move it, over all of it. */
+static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
+  for (int r = 0; r < t->rank; r++) {
+    int n = 0, last = -1;
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      if (dims >> ref->index[r].terms[k].dim & 1) n++, last = ref->index[r].terms[k].dim;
+    if (n > 1) return false;
+    const bool blocks = t->density.fall == TF_FALL_BLOCKS && t->density.rank == r;
+    if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r])) return false;
+  }
+  return true;
+}
+
+/* The share of an op's results that are updated at all, where zeros of the reads `on` leave updates out. */
+static double updated(const struct tf_model *m, int o, uint64_t on, bool *exact) {
+  const tf_workload *wl = m->plan->wl;
+  const tf_op *op = &wl->ops[o];
+  several v[MOST_SEVERAL];
+  double keep = 1;
+  int n = 0;
+  uint64_t reduced = 0;
+  for (int d = op->n_out_dims; d < op->n_dims; d++)
+    reduced |= UINT64_C(1) << op->dims[d];
+  for (int r = 0; r < op->n_reads; r++) {
+    const tf_ref *ref = &op->reads[r];
+    const tf_tensor *t = &wl->tensors[ref->tensor];
+    several x = {.read = r, .count = 1};
+    if (!(on >> r & 1)) continue;
+    *exact &= tells_apart(t, wl, ref, reduced) && !is_padded(t);
+    for (int d = op->n_out_dims; d < op->n_dims; d++)
+      if (tf_ref_moves(ref, t->rank, op->dims[d]) && wl->dims[op->dims[d]].extent > 1) {
+        x.count *= (double)wl->dims[op->dims[d]].extent;
+        x.along |= UINT64_C(1) << op->dims[d];
+      }
+    x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
+    if (x.count > 1)
+      v[n++] = x;
+    else
+      keep *= x.odds.share;
+  }
+  *exact &= !m->plan->skips;
+  if (!*exact) return tf_sparse_keep(m->plan->sparse, o, on);
+  return keep * any_point(v, n, true, exact);
+}
+
+/* ---- accesses that units share ---------------------------------------------------------------- */
+
+/* Spatial loops whose instances may share an access of slice i. */
+static uint64_t sharers(const struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_unit *unit = &m->plan->arch->units[m->plan->unit[op_of(m->plan, i)]];
+  if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
+  return s->plain ? s->merge & ~s->moving : s->merge;
+}
+
+static const tf_slice *read_slice(const struct tf_model *m, int o, int r) {
+  return &m->plan->slices[m->plan->op_slice[o] + r];
+}
+
+/* Whether some read that leaves the access out differs among units that share it. */
+static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
+  const int o = op_of(m->plan, i);
+  bool any = false;
+  for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++)
+    any |= (on >> r & 1) && (sharers(m, i) & read_slice(m, o, r)->moving);
+  return any;
+}
+
+/* The elements of read r that the sharers of slice i need at one step. */
+static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
+  const tf_plan *p = m->plan;
+  const int o = op_of(p, i);
+  const tf_ref *ref = &p->wl->ops[o].reads[r];
+  const tf_tensor *t = &p->wl->tensors[ref->tensor];
+  const tf_path *path = &p->path[p->slices[i].node];
+  several v = {.read = r, .count = 1};
+  uint64_t dims = 0;
+  for (int k = 0; k < path->n; k++) {
+    const int64_t trip = m->ev.trip[path->loops[k]];
+    if (!((sharers(m, i) & read_slice(m, o, r)->moving) >> k & 1) || trip < 2) continue;
+    v.count *= (double)trip;
+    v.along |= UINT64_C(1) << k;
+    dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
+  }
+  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks_moved(ref, t->rank, dims), false, exact);
+  if (v.count > 1) *exact &= p->slices[i].plain && read_slice(m, o, r)->plain && m->quick && !m->partial;
+  *exact &= !is_padded(t);
+  return v;
+}
+
+/* The share of slice i's accesses that are made. */
+static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+  several v[MOST_SEVERAL];
+  double keep = 1;
+  int n = 0;
+  for (int r = 0; r < m->plan->wl->ops[op_of(m->plan, i)].n_reads; r++) {
+    if (!(on >> r & 1)) continue;
+    const several x = of_sharers(m, i, r, exact);
+    if (x.count > 1)
+      v[n++] = x;
+    else
+      keep *= x.odds.share;
+  }
+  return keep * any_point(v, n, false, exact);
+}
+
+/* Whether what is found is exact. */
+static bool find_left(struct tf_model *m, int i) {
+  struct tf_zeros *z = m->zeros;
+  const int at = i - m->plan->n_tile_slices;
+  bool all = true;
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    bool exact = z->firm[at];
+    tf_left *left = &z->left[at].of[w];
+    left->read = left->update = made(m, i, z->on[at].of[w], &exact);
+    all &= exact;
+  }
+  return all;
+}
+
+static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
+  const size_t leaves = (size_t)(p->n_slices - p->n_tile_slices) + 1, ops = (size_t)p->wl->n_ops;
+  z->on = TF_ARRAY(a, tf_voiders, leaves);
+  z->left = TF_ARRAY(a, tf_lefts, leaves);
+  z->turns = TF_ARRAY(a, bool, leaves);
+  z->firm = TF_ARRAY(a, bool, leaves);
+  z->work = TF_ARRAY(a, tf_shares, ops);
+  z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  z->res.ops = TF_ARRAY(a, tf_kept_points, ops);
+  z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
+  z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
+  z->res.share = p->sparse->share;
+  return z->on && z->left && z->turns && z->firm && z->work && z->res.counts && z->res.ops && z->res.held &&
+         z->res.most;
+}
+
+bool tf_zeros_new(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!p->sparse) return true;
+  struct tf_zeros *z = m->zeros = TF_NEW(m->arena, struct tf_zeros);
+  if (!z || !add_arrays(m->arena, p, z)) return false;
+  z->sparse = p->sparse;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    const int at = i - p->n_tile_slices;
+    z->firm[at] = true;
+    for (int w = 0; w < TF_N_LEFT; w++) {
+      z->on[at].of[w] = reads_that_void(m, i, w);
+      z->turns[at] |= may_turn(m, i, z->on[at].of[w]);
+      if (p->slices[i].makes) z->left[at].of[w].first = updated(m, op_of(p, i), z->on[at].of[w], &z->firm[at]);
+    }
+    z->any_turns |= z->turns[at];
+    z->upper |= !find_left(m, i);
+  }
+  for (int o = 0; o < p->wl->n_ops; o++)
+    find_work(m, o);
+  return true;
+}
+
+const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
+
+/* ---- each evaluation -------------------------------------------------------------------------- */
+
+void tf_zeros_take(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!m->zeros) return;
+  m->zeros->res.upper = m->zeros->upper;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    if (m->zeros->turns[i - p->n_tile_slices]) m->zeros->res.upper |= !find_left(m, i);
+    const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
+    tf_flow *v = &m->flows[i];
+    v->read = p->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
+    v->update *= left->update;
+  }
+}
+
+/* What a leaf's accesses that are not made take from the counts of the memory that serves it. */
+static void take(struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_ENERGY];
+  tf_kept_counts *c = &m->zeros->res.counts[s->above * m->plan->wl->n_tensors + s->tensor];
+  const double read = (double)m->moves[i].read, update = (double)m->moves[i].update;
+  c->read -= s->makes ? read - tf_left_reads(left, read, update) : read * (1 - left->read);
+  c->update -= update * (1 - left->update);
+}
+
+void tf_zeros_count(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++) {
+    const tf_counts *c = &m->res.counts[i];
+    z->res.counts[i] = (tf_kept_counts){(double)c->fill, (double)c->read, (double)c->update, (double)c->drain, 0};
+  }
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    take(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const double points = (double)m->res.ops[o].points;
+    z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],
+                                     points * (z->work[o].of[TF_LEFT_TIME] - z->work[o].of[TF_LEFT_ENERGY]),
+                                     points * (1 - z->work[o].of[TF_LEFT_TIME])};
+  }
+}
