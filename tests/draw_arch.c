@@ -84,6 +84,13 @@ static void unit_network(tf_rng *g, words *w) {
   say(w, "}");
 }
 
+/* What zeros save: nothing without densities, which the workloads of these machines lack. */
+static void format(tf_rng *g, words *w) {
+  ONE_OF(g, w, "[{ranks: [bitmask]}]", "[{tensors: '*', ranks: [offsets, {as: coordinate, bits: 5}], energy: 0.1 pJ}]");
+}
+static void rules(tf_rng *g, words *w) { ONE_OF(g, w, "[{target: '*'}]", "[{target: '*', on: '*'}]", "[]"); }
+static void voids(tf_rng *g, words *w) { ONE_OF(g, w, "[{on: '*'}]", "[{}]"); }
+
 /* Figures of kernels: one of them. */
 static void core(tf_rng *g, words *w) { say(w, "{tile: %d}", pick(g, 1, 50)); }
 static void multiprocessor(tf_rng *g, words *w) { say(w, "{threads: %d}", pick(g, 1, 50) * 64); }
@@ -115,6 +122,9 @@ static const struct {
             {DRAW_MEMORY, "double-buffered", 3, truth},
             {DRAW_MEMORY, "word-bits", 3, bits},
             {DRAW_MEMORY, "area", 2, area},
+            {DRAW_MEMORY, "format", 2, format},
+            {DRAW_MEMORY, "gating", 2, rules},
+            {DRAW_MEMORY, "skipping", 2, rules},
             {DRAW_UNIT, "name", 0, name},
             {DRAW_UNIT, "ops", 0, kinds},
             {DRAW_UNIT, "below", 0, NULL},
@@ -124,6 +134,8 @@ static const struct {
             {DRAW_UNIT, "pipeline", 4, cycles},
             {DRAW_UNIT, "network", 6, unit_network},
             {DRAW_UNIT, "area", 2, area},
+            {DRAW_UNIT, "gating", 2, voids},
+            {DRAW_UNIT, "skipping", 2, voids},
             {DRAW_NETWORK, "multicast", 8, truth},
             {DRAW_NETWORK, "reduce", 8, truth},
             {DRAW_NETWORK, "energy-per-hop", 5, picojoules},

@@ -11,6 +11,13 @@ static int op_of(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].n
 
 static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
 
+static bool is_padded(const tf_tensor *t) {
+  bool padded = false;
+  for (int r = 0; r < t->rank; r++)
+    padded |= t->pad[r] > 0;
+  return padded;
+}
+
 static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
@@ -31,6 +38,8 @@ static void find_work(struct tf_model *m, int o) {
   for (int w = 0; w < TF_N_LEFT; w++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
       on[w] |= m->zeros->on[p->op_slice[o] + r - p->n_tile_slices].of[w];
+    for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
+      m->zeros->upper |= (on[w] >> r & 1) && is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
     m->zeros->work[o].of[w] = streams(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
   }
 }
@@ -46,13 +55,6 @@ typedef struct {
 } several;
 
 enum { MOST_SEVERAL = 64 };
-
-static bool is_padded(const tf_tensor *t) {
-  bool padded = false;
-  for (int r = 0; r < t->rank; r++)
-    padded |= t->pad[r] > 0;
-  return padded;
-}
 
 /* The probability that at least one of several points has no zero among its reads.  *exact: false if the answer is
  * only a bound: an upper one, or, where `least`, a lower one. */
@@ -138,24 +140,57 @@ static double updated(const struct tf_model *m, int o, uint64_t on, bool *exact)
 
 /* ---- accesses that units share ---------------------------------------------------------------- */
 
-/* Spatial loops whose instances may share an access of slice i. */
-static uint64_t sharers(const struct tf_model *m, int i) {
-  const tf_slice *s = &m->plan->slices[i];
-  const tf_unit *unit = &m->plan->arch->units[m->plan->unit[op_of(m->plan, i)]];
+/* Whether a loop with several trips, one that splits op o's range itself. */
+static bool turns(const struct tf_model *m, int o, int loop) {
+  const tf_ploop *l = &m->plan->loops[loop];
+  bool splits = false;
+  for (int k = 0; k < l->n_leader; k++)
+    splits |= l->leaders[k] == o;
+  return splits && m->ev.trip[loop] > 1;
+}
+
+/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that have several trips: then
+ * different settings may touch one element. */
+static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, uint64_t loops) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  for (int r = 0; r < rank; r++) {
+    uint64_t dims = 0;
+    for (int k = 0; k < path->n; k++) {
+      const int dim = m->plan->loops[path->loops[k]].dim;
+      if (loops >> k & 1 && m->ev.trip[path->loops[k]] > 1 && tf_index_coef(&ref->index[r], dim))
+        dims |= UINT64_C(1) << dim;
+    }
+    if (dims & (dims - 1)) return true;
+  }
+  return false;
+}
+
+static const tf_ref *ref_of(const struct tf_model *m, int i) {
+  const tf_touch *t = &m->plan->slices[i].touch[0];
+  return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
+}
+
+static uint64_t moving(const struct tf_model *m, int i) { return m->zeros->moving[i - m->plan->n_tile_slices]; }
+
+/* Spatial loops whose instances share an access of slice i.  *exact: false if others may, too. */
+static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
+  const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
-  return s->plain ? s->merge & ~s->moving : s->merge;
+  if (!ref || !meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)) return s->merge & ~moving(m, i);
+  *exact = false;
+  return s->merge;
 }
 
-static const tf_slice *read_slice(const struct tf_model *m, int o, int r) {
-  return &m->plan->slices[m->plan->op_slice[o] + r];
-}
-
-/* Whether some read that leaves the access out differs among units that share it. */
+/* Whether some read that leaves the access out may differ among units that share it. */
 static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
-  const int o = op_of(m->plan, i);
+  const tf_plan *p = m->plan;
+  const int o = op_of(p, i);
   bool any = false;
-  for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++)
-    any |= (on >> r & 1) && (sharers(m, i) & read_slice(m, o, r)->moving);
+  for (int r = 0; r < p->wl->ops[o].n_reads; r++)
+    any |= (on >> r & 1) && (p->slices[i].merge & moving(m, p->op_slice[o] + r));
   return any;
 }
 
@@ -167,16 +202,18 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
   const tf_path *path = &p->path[p->slices[i].node];
   several v = {.read = r, .count = 1};
+  const uint64_t loops = sharers(m, i, exact) & moving(m, p->op_slice[o] + r);
   uint64_t dims = 0;
   for (int k = 0; k < path->n; k++) {
     const int64_t trip = m->ev.trip[path->loops[k]];
-    if (!((sharers(m, i) & read_slice(m, o, r)->moving) >> k & 1) || trip < 2) continue;
+    if (!(loops >> k & 1) || trip < 2) continue;
+    *exact &= turns(m, o, path->loops[k]);
     v.count *= (double)trip;
     v.along |= UINT64_C(1) << k;
     dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
   }
   v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks_moved(ref, t->rank, dims), false, exact);
-  if (v.count > 1) *exact &= p->slices[i].plain && read_slice(m, o, r)->plain && m->quick && !m->partial;
+  if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
   *exact &= !is_padded(t);
   return v;
 }
@@ -217,13 +254,14 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->left = TF_ARRAY(a, tf_lefts, leaves);
   z->turns = TF_ARRAY(a, bool, leaves);
   z->firm = TF_ARRAY(a, bool, leaves);
+  z->moving = TF_ARRAY(a, uint64_t, leaves);
   z->work = TF_ARRAY(a, tf_shares, ops);
   z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   z->res.ops = TF_ARRAY(a, tf_kept_points, ops);
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->on && z->left && z->turns && z->firm && z->work && z->res.counts && z->res.ops && z->res.held &&
+  return z->on && z->left && z->turns && z->firm && z->moving && z->work && z->res.counts && z->res.ops && z->res.held &&
          z->res.most;
 }
 
@@ -233,6 +271,9 @@ bool tf_zeros_new(struct tf_model *m) {
   struct tf_zeros *z = m->zeros = TF_NEW(m->arena, struct tf_zeros);
   if (!z || !add_arrays(m->arena, p, z)) return false;
   z->sparse = p->sparse;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    for (int r = 0; r < p->wl->tensors[p->slices[i].tensor].rank; r++)
+      z->moving[i - p->n_tile_slices] |= tf_slice_mask(p, &p->slices[i], r);
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     const int at = i - p->n_tile_slices;
     z->firm[at] = true;
