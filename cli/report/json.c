@@ -162,8 +162,8 @@ static json_t *zeros(const cli_session *s) {
     json_array_append_new(ops, json_pack("{s:s, s:f, s:f, s:f}", "name", s->spec->workload->ops[o].name, "computed",
                                          p->points, "gated", p->gated, "skipped", p->skipped));
   }
-  return json_pack("{s:s, s:b, s:o, s:o}", "figures", "expectations", "upper_bounds", (int)s->result.kept->upper, "levels",
-                   levels, "ops", ops);
+  return json_pack("{s:s, s:b, s:o, s:o}", "figures", "expectations", "upper_bounds", (int)s->result.kept->upper,
+                   "levels", levels, "ops", ops);
 }
 
 /* ---- causes ------------------------------------------------------------------------- */

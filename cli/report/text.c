@@ -269,13 +269,16 @@ static void put_left_ops(const cli_session *s, cli_text *out) {
 
 static void put_zeros(const cli_session *s, cli_text *out) {
   if (!s->result.kept) return;
-  cli_printf(out, "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and energies are of this, all other "
-                  "figures count as if there were no zeros.\n");
+  cli_printf(
+      out,
+      "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and energies are of this, all other "
+      "figures count as if there were no zeros.\n");
   put_left_levels(s, out);
   put_left_ops(s, out);
   if (s->result.kept->upper)
-    cli_printf(out, "Some of it are upper bounds: accesses that several units share, zeros in padding, or densities that are "
-                    "derived.\n");
+    cli_printf(
+        out, "Some of it are upper bounds: accesses that several units share, zeros in padding, or densities that are "
+             "derived.\n");
 }
 
 static void put_legend(const cli_session *s, cli_text *out) {

@@ -170,6 +170,9 @@ TF_API bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 /* Whether some op is masked (docs/SEMANTICS.md section 1), so that a mapping may skip steps.  Also true if memory ran
  * out. */
 TF_API bool tf_workload_masked(const tf_workload *wl);
+/* Whether the machine has formats or rules for zeros that the workload has (docs/SEMANTICS.md section 8): then results
+ * have `kept`, and no mapping is proved to be the best. */
+TF_API bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl);
 /* How many units of a kind the machine has; a double, as it may exceed 2^63. */
 TF_API double tf_bounds_units(const tf_arch *arch, int unit);
 /* [op] Whether it reads a sum of exponentials by which something is divided, or what is made of such sums alone: a

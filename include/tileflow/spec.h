@@ -31,7 +31,8 @@ typedef struct {
   int bits; /* of an entry; 0: as many as its values need */
 } tf_packing;
 
-/* How a memory holds tensors: `ranks` are those of the tensor, outermost first; the first stands for all further out. */
+/* How a memory holds tensors: `ranks` are those of the tensor, outermost first; the first stands for all further out.
+ */
 typedef struct {
   tf_loc at;
   tf_selection tensors;

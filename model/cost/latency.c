@@ -197,7 +197,8 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   if (t->kind == TF_OP) {
     const tf_op_result *r = &m->res.ops[t->op];
     if (r->unit != u) return all;
-    return m->open->node[n] ? (demand){(double)r->points * tf_zeros_work(m, t->op, TF_LEFT_TIME), 0} : (demand){0, (double)r->units};
+    return m->open->node[n] ? (demand){(double)r->points * tf_zeros_work(m, t->op, TF_LEFT_TIME), 0}
+                            : (demand){0, (double)r->units};
   }
   for (int c = 0; c < t->n_children; c++) {
     demand k = demand_of(m, t->children[c], u);

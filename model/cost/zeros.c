@@ -93,7 +93,7 @@ static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
 /* ---- results that are updated at all ---------------------------------------------------------- */
 
 /* Whether the reduced dims move every rank of the reference by one of them at most, and along the rank of the tensor's
- * blocks, if they move it, over all of it. */
+ * blocks, if they move it, over all of it and over no other rank. */
 static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
   for (int r = 0; r < t->rank; r++) {
     int n = 0, last = -1;
@@ -102,40 +102,10 @@ static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref 
     if (n > 1) return false;
     const bool blocks = t->density.fall == TF_FALL_BLOCKS && t->density.rank == r;
     if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r])) return false;
+    for (int k = 0; k < t->rank && blocks && n; k++)
+      if (k != r && tf_index_coef(&ref->index[k], last)) return false;
   }
   return true;
-}
-
-/* The share of an op's results that are updated at all, where zeros of the reads `on` leave updates out. */
-static double updated(const struct tf_model *m, int o, uint64_t on, bool *exact) {
-  const tf_workload *wl = m->plan->wl;
-  const tf_op *op = &wl->ops[o];
-  several v[MOST_SEVERAL];
-  double keep = 1;
-  int n = 0;
-  uint64_t reduced = 0;
-  for (int d = op->n_out_dims; d < op->n_dims; d++)
-    reduced |= UINT64_C(1) << op->dims[d];
-  for (int r = 0; r < op->n_reads; r++) {
-    const tf_ref *ref = &op->reads[r];
-    const tf_tensor *t = &wl->tensors[ref->tensor];
-    several x = {.read = r, .count = 1};
-    if (!(on >> r & 1)) continue;
-    *exact &= tells_apart(t, wl, ref, reduced) && !is_padded(t);
-    for (int d = op->n_out_dims; d < op->n_dims; d++)
-      if (tf_ref_moves(ref, t->rank, op->dims[d]) && wl->dims[op->dims[d]].extent > 1) {
-        x.count *= (double)wl->dims[op->dims[d]].extent;
-        x.along |= UINT64_C(1) << op->dims[d];
-      }
-    x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
-    if (x.count > 1)
-      v[n++] = x;
-    else
-      keep *= x.odds.share;
-  }
-  *exact &= !m->plan->skips;
-  if (!*exact) return tf_sparse_keep(m->plan->sparse, o, on);
-  return keep * any_point(v, n, true, exact);
 }
 
 /* ---- accesses that units share ---------------------------------------------------------------- */
@@ -149,8 +119,8 @@ static bool turns(const struct tf_model *m, int o, int loop) {
   return splits && m->ev.trip[loop] > 1;
 }
 
-/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that have several trips: then
- * different settings may touch one element. */
+/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that have several trips:
+ * then different settings may touch one element. */
 static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   for (int r = 0; r < rank; r++) {
@@ -170,7 +140,10 @@ static const tf_ref *ref_of(const struct tf_model *m, int i) {
   return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
 }
 
-static uint64_t moving(const struct tf_model *m, int i) { return m->zeros->moving[i - m->plan->n_tile_slices]; }
+/* Loops that move what slice i touches; where a scope retains, they may be any. */
+static uint64_t moving(const struct tf_model *m, int i) {
+  return m->plan->n_retains ? ~UINT64_C(0) : m->zeros->moving[i - m->plan->n_tile_slices];
+}
 
 /* Spatial loops whose instances share an access of slice i.  *exact: false if others may, too. */
 static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
@@ -179,9 +152,9 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
-  if (!ref || !meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)) return s->merge & ~moving(m, i);
-  *exact = false;
-  return s->merge;
+  const bool many = p->n_retains || (ref && meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge));
+  *exact &= !many;
+  return many ? s->merge : s->merge & ~moving(m, i);
 }
 
 /* Whether some read that leaves the access out may differ among units that share it. */
@@ -218,6 +191,77 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   return v;
 }
 
+/* By how much spatial loops divide a reduced dim of the op among instances of the memory that serves slice i: each of
+ * these begins a result by itself. */
+static double divided(const struct tf_model *m, int i, int dim) {
+  const tf_plan *p = m->plan;
+  const int server = m->views->server[i];
+  const tf_path *path = &p->path[server < 0 ? 0 : server];
+  double by = 1;
+  for (int k = 0; server >= 0 && k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (l->axis != TF_TEMPORAL && l->dim == dim && turns(m, op_of(p, i), path->loops[k]))
+      by *= (double)m->ev.trip[path->loops[k]];
+  }
+  return by;
+}
+
+/* Whether that depends on trip counts. */
+static bool may_divide(const struct tf_model *m, int i) {
+  const tf_plan *p = m->plan;
+  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  const int server = m->views->server[i];
+  bool may = false;
+  for (int k = 0; server >= 0 && k < p->path[server].n; k++) {
+    const tf_ploop *l = &p->loops[p->path[server].loops[k]];
+    may |= l->axis != TF_TEMPORAL && tf_op_slot(op, l->dim) >= op->n_out_dims;
+  }
+  return may;
+}
+
+/* What one result needs of read r in all its points, in one instance. */
+static several of_result(const struct tf_model *m, int i, int r, uint64_t reduced, bool *exact) {
+  const tf_workload *wl = m->plan->wl;
+  const tf_op *op = &wl->ops[op_of(m->plan, i)];
+  const tf_ref *ref = &op->reads[r];
+  const tf_tensor *t = &wl->tensors[ref->tensor];
+  several x = {.read = r, .count = 1};
+  *exact &= tells_apart(t, wl, ref, reduced) && !is_padded(t);
+  for (int d = op->n_out_dims; d < op->n_dims; d++) {
+    const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
+    if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
+    x.count *= extent / by;
+    x.along |= UINT64_C(1) << op->dims[d];
+    *exact &= by < 2 || (m->quick && !m->partial && t->density.fall != TF_FALL_BLOCKS);
+  }
+  x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
+  return x;
+}
+
+/* The share of the results that slice i updates that are updated at all, where zeros of the reads `on` leave updates
+ * out. */
+static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+  const int o = op_of(m->plan, i);
+  const tf_op *op = &m->plan->wl->ops[o];
+  several v[MOST_SEVERAL];
+  double keep = 1;
+  int n = 0;
+  uint64_t reduced = 0;
+  for (int d = op->n_out_dims; d < op->n_dims; d++)
+    reduced |= UINT64_C(1) << op->dims[d];
+  for (int r = 0; r < op->n_reads; r++) {
+    if (!(on >> r & 1)) continue;
+    const several x = of_result(m, i, r, reduced, exact);
+    if (x.count > 1)
+      v[n++] = x;
+    else
+      keep *= x.odds.share;
+  }
+  *exact &= !m->plan->skips;
+  if (!*exact) return tf_sparse_keep(m->plan->sparse, o, on);
+  return keep * any_point(v, n, true, exact);
+}
+
 /* The share of slice i's accesses that are made. */
 static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   several v[MOST_SEVERAL];
@@ -240,8 +284,9 @@ static bool find_left(struct tf_model *m, int i) {
   const int at = i - m->plan->n_tile_slices;
   bool all = true;
   for (int w = 0; w < TF_N_LEFT; w++) {
-    bool exact = z->firm[at];
+    bool exact = true;
     tf_left *left = &z->left[at].of[w];
+    if (m->plan->slices[i].makes) left->first = updated(m, i, z->on[at].of[w], &exact);
     left->read = left->update = made(m, i, z->on[at].of[w], &exact);
     all &= exact;
   }
@@ -253,7 +298,6 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->on = TF_ARRAY(a, tf_voiders, leaves);
   z->left = TF_ARRAY(a, tf_lefts, leaves);
   z->turns = TF_ARRAY(a, bool, leaves);
-  z->firm = TF_ARRAY(a, bool, leaves);
   z->moving = TF_ARRAY(a, uint64_t, leaves);
   z->work = TF_ARRAY(a, tf_shares, ops);
   z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
@@ -261,7 +305,7 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->on && z->left && z->turns && z->firm && z->moving && z->work && z->res.counts && z->res.ops && z->res.held &&
+  return z->on && z->left && z->turns && z->moving && z->work && z->res.counts && z->res.ops && z->res.held &&
          z->res.most;
 }
 
@@ -276,11 +320,10 @@ bool tf_zeros_new(struct tf_model *m) {
       z->moving[i - p->n_tile_slices] |= tf_slice_mask(p, &p->slices[i], r);
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     const int at = i - p->n_tile_slices;
-    z->firm[at] = true;
     for (int w = 0; w < TF_N_LEFT; w++) {
       z->on[at].of[w] = reads_that_void(m, i, w);
       z->turns[at] |= may_turn(m, i, z->on[at].of[w]);
-      if (p->slices[i].makes) z->left[at].of[w].first = updated(m, op_of(p, i), z->on[at].of[w], &z->firm[at]);
+      z->turns[at] |= p->slices[i].makes && z->on[at].of[w] && may_divide(m, i);
     }
     z->any_turns |= z->turns[at];
     z->upper |= !find_left(m, i);

@@ -24,13 +24,12 @@ typedef struct {
 
 struct tf_zeros {
   const tf_sparse *sparse;
-  tf_voiders *on; /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
-  tf_lefts *left;            /* [slice - n_tile_slices] */
-  bool *turns;               /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
-  uint64_t *moving;          /* [slice - n_tile_slices] loops that move what it touches */
-  bool *firm;                /* [slice - n_tile_slices] `first` is exact */
-  tf_shares *work; /* [op] of its points */
-  bool any_turns, upper;     /* upper: some shares are bounds whatever the trip counts */
+  tf_voiders *on;        /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
+  tf_lefts *left;        /* [slice - n_tile_slices] */
+  bool *turns;           /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
+  uint64_t *moving;      /* [slice - n_tile_slices] loops that move what it touches */
+  tf_shares *work;       /* [op] of its points */
+  bool any_turns, upper; /* upper: some shares are bounds whatever the trip counts */
   tf_kept res;
 };
 

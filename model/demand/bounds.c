@@ -250,3 +250,5 @@ bool tf_workload_masked(const tf_workload *wl) {
   tf_arena_free(arena);
   return any;
 }
+
+bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl) { return tf_sparse_applies(arch, wl); }

@@ -87,8 +87,7 @@ static bool selects(const tf_sparse *s, const tf_selection *c, int z) {
 tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bool *exact) {
   const tf_tensor *t = &s->wl->tensors[z];
   const tf_odds each = {TF_ODDS_EACH, s->share[z], 0};
-  if (t->density.fall == TF_FALL_UNIFORM)
-    return (tf_odds){TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t)};
+  if (t->density.fall == TF_FALL_UNIFORM) return (tf_odds){TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t)};
   if (t->density.fall == TF_FALL_GUESSED) *exact &= s->share[z] >= 1;
   if (t->density.fall != TF_FALL_BLOCKS || !(ranks >> t->density.rank & 1)) return each; /* of different blocks */
   if (whole) return (tf_odds){TF_ODDS_FIXED, t->density.share, 0};
@@ -102,6 +101,7 @@ tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bo
 typedef struct {
   tf_packing how;
   double length, size, all; /* all: elements of the tensor */
+  bool full;                /* no child is empty: each has whole blocks */
 } fiber;
 
 static bool drops(tf_pack p) { return p == TF_PACK_BITMASK || p == TF_PACK_RUNS || p == TF_PACK_COORDINATE; }
@@ -120,32 +120,54 @@ static int entry_bits(const fiber *f) {
                                           : bits_for(f->length);
 }
 
-/* The probability that `count` elements side by side, from place `at` of their rank, are zero; blocks: along it. */
-static double none_from(const tf_sparse *s, int z, bool blocks, int64_t at, double count) {
-  const tf_density *d = &s->wl->tensors[z].density;
+/* The tensor's blocks as they lie in one fiber: elements of a block are `stride` children apart; 0: in none, or a
+ * single one, so that children's zeros fall alike. */
+static int64_t block_stride(const tf_tensor *t, int from, int rank) {
+  int64_t stride = 1;
+  if (t->density.fall != TF_FALL_BLOCKS || t->density.rank < from || t->density.rank > rank) return 0;
+  for (int r = t->density.rank + 1; r <= rank; r++)
+    stride *= t->extent[r];
+  return stride;
+}
+
+/* The probability that `count` coordinates from `at` of a rank with blocks are zero. */
+static double none_along(const tf_density *d, int64_t at, int64_t count) {
+  const tf_odds block = {TF_ODDS_DRAWN, d->share, (double)d->m};
   double p = 1;
-  bool exact;
-  const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
-  if (!blocks) return tf_odds_none(&o, count);
-  for (int64_t end = at + (int64_t)count; at < end && p > 0;) {
+  for (int64_t end = at + count; at < end && p > 0;) {
     const int64_t next = at - at % d->m + d->m < end ? at - at % d->m + d->m : end;
-    const tf_odds block = {TF_ODDS_DRAWN, d->share, (double)d->m};
     p *= tf_odds_none(&block, (double)(next - at));
     at = next;
   }
   return p;
 }
 
+/* The probability that `count` children from `at` of a fiber have no element that is not zero. */
+static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at, int64_t count) {
+  const tf_density *d = &s->wl->tensors[z].density;
+  double p = 1;
+  bool exact;
+  const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
+  if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
+  for (int64_t r = 0; r < stride && p > 0; r++) {
+    const int64_t first = at > r ? (at - r + stride - 1) / stride : 0, last = (at + count - 1 - r) / stride;
+    p *= at + count - 1 < r ? 1 : none_along(d, first, last - first + 1);
+  }
+  return pow(p, f->size); /* elements of a child are in different blocks */
+}
+
 /* Runs that are longer than an entry can tell take entries of their own, with a zero: the expectation in one fiber. */
-static double fillers(const tf_sparse *s, int z, bool blocks, const fiber *f) {
-  const double reach = ldexp(1, entry_bits(f)); /* children that one entry reaches */
+static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f) {
+  if (f->full) return 0;
+  const int64_t reach = entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
+  const int64_t length = (int64_t)f->length, period = stride ? stride * s->wl->tensors[z].density.m : 1;
   double sum = 0;
-  for (double k = reach; k <= f->length; k += reach) {
-    double p = none_from(s, z, blocks, 0, k * f->size);
-    if (!blocks)
-      p += (f->length - k) * (none_from(s, z, false, 0, k * f->size) - none_from(s, z, false, 0, (k + 1) * f->size));
-    for (int64_t at = 0; blocks && at < (int64_t)(f->length - k); at++)
-      p += none_from(s, z, true, at + 1, k) - none_from(s, z, true, at, k + 1);
+  for (int64_t k = reach; k <= length; k += reach) {
+    double p = none_from(s, z, stride, f, 0, k); /* from the fiber's beginning, or behind a child that has some */
+    for (int64_t at = 0; at < period && at < length - k; at++) {
+      const double here = none_from(s, z, stride, f, at + 1, k) - none_from(s, z, stride, f, at, k + 1);
+      p += here * (double)((length - k - at + period - 1) / period);
+    }
     if (p <= 1e-12) break;
     sum += p;
   }
@@ -153,10 +175,9 @@ static double fillers(const tf_sparse *s, int z, bool blocks, const fiber *f) {
 }
 
 /* The probability that one child of a fiber has an element that is not zero. */
-static double child_share(const tf_sparse *s, int z, int inside, double size) {
-  const tf_density *d = &s->wl->tensors[z].density;
+static double child_share(const tf_sparse *s, int z, bool full, double size) {
   bool exact;
-  if (d->fall == TF_FALL_BLOCKS && d->rank > inside) return 1;
+  if (full) return 1;
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   return 1 - tf_odds_none(&o, size);
 }
@@ -173,12 +194,13 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
       if (r >= 0) x.length *= (double)t->extent[r];
     size /= x.length;
     x.size = size;
-    const double places = all / size, kept = places * child_share(s, z, rank, size);
-    const bool blocks = t->density.fall == TF_FALL_BLOCKS && t->density.rank == rank && i > 0;
+    x.full = t->density.fall == TF_FALL_BLOCKS && t->density.rank > rank;
+    const double places = all / size, kept = places * child_share(s, z, x.full, size);
     double more = 0, entries = 0, worst = 0;
     if (x.how.pack == TF_PACK_RUNS) {
       const double absent = places / x.length - fibers;
-      more = places / x.length * fillers(s, z, blocks, &x) - absent * floor(x.length / ldexp(1, entry_bits(&x)));
+      more = places / x.length * fillers(s, z, block_stride(t, i ? rank : 0, rank), &x) -
+             absent * floor(x.length / ldexp(1, entry_bits(&x)));
     }
     switch (x.how.pack) {
     case TF_PACK_BITMASK: entries = fibers * x.length, worst = worst_fibers * x.length; break;

@@ -9,21 +9,21 @@
 
 /* What a memory keeps of each word of a tensor. */
 typedef struct {
-  const tf_format *format; /* NULL: words as they are */
-  double stored;           /* words, the expectation */
-  double entries, bits;    /* of metadata: how many, and how long all of them are */
-  double worst_bits;       /* of metadata where no element is zero */
+  const tf_format *format;  /* NULL: words as they are */
+  double stored;            /* words, the expectation */
+  double entries, bits;     /* of metadata: how many, and how long all of them are */
+  double worst_bits;        /* of metadata where no element is zero */
   double read_pj, write_pj; /* of an access to the word: to what is kept of it, with its metadata */
-  int64_t held, worst;     /* bits kept of each word, metadata included, times TF_HELD_ONE, rounded up: expected, most */
+  int64_t held, worst; /* bits kept of each word, metadata included, times TF_HELD_ONE, rounded up: expected, most */
 } tf_packed;
 enum { TF_HELD_ONE = 1024 };
 
 typedef struct tf_sparse {
   const tf_arch *arch;
   const tf_workload *wl;
-  double *share;      /* [tensor] of its elements that are not zero */
-  tf_packed *packed;  /* [level * n_tensors + tensor] */
-  uint64_t *factors;  /* [op] reads: a point where one of them is zero adds nothing */
+  double *share;     /* [tensor] of its elements that are not zero */
+  tf_packed *packed; /* [level * n_tensors + tensor] */
+  uint64_t *factors; /* [op] reads: a point where one of them is zero adds nothing */
 } tf_sparse;
 
 /* False if memory ran out.  *out NULL: nothing is saved, as no tensor has a density, or the machine makes no use of

@@ -418,13 +418,13 @@ static void without(tf_arch_reader *r, const tf_key *k, void *s) {
 
 /* ---- tables ------------------------------------------------------------------------- */
 static key_reader *const readers[TF_N_KEY_KINDS] = {
-    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity, [TF_KEY_RATES] = read_bandwidth,
-    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,   [TF_KEY_PJ] = read_energy,
-    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,      [TF_KEY_BITS] = read_bits,
-    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,        [TF_KEY_BELOW] = read_below,
-    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,          [TF_KEY_NM] = read_nm,
-    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,   [TF_KEY_MULTIPROCESSOR] = read_figures,
-    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,    [TF_KEY_SIZE] = read_figure,
+    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity,  [TF_KEY_RATES] = read_bandwidth,
+    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,    [TF_KEY_PJ] = read_energy,
+    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,       [TF_KEY_BITS] = read_bits,
+    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,         [TF_KEY_BELOW] = read_below,
+    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,           [TF_KEY_NM] = read_nm,
+    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,    [TF_KEY_MULTIPROCESSOR] = read_figures,
+    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,     [TF_KEY_SIZE] = read_figure,
     [TF_KEY_ROOM] = read_figure,     [TF_KEY_FORMATS] = read_formats, [TF_KEY_RULES] = read_rules,
     [TF_KEY_POINTS] = read_rules};
 

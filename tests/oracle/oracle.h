@@ -144,8 +144,8 @@ typedef struct {
   int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
   struct access_log *log; /* zeros.h; NULL: accesses are not noted */
-  bool mean;    /* ports are those of the mean instance */
-  bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */
+  bool mean;              /* ports are those of the mean instance */
+  bool gave_up;           /* more steps than that, or a tensor too large for a set: nothing is to be read off */
   bool saw[N_EVENTS];
 } oracle;
 

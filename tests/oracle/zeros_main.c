@@ -163,7 +163,8 @@ static bool check_others(note *n, const oracle *o, tf_model *m, const tf_result 
     say(n, "# energy: %.17g, in lanes %.17g\n", kept.energy_pj, brief.energy_pj);
   if (brief.feasible != kept.feasible) say(n, "# feasible: %g, in lanes %g\n", kept.feasible, brief.feasible);
   if (!tf_bounds_of(o->arch, o->wl, &b)) return false;
-  if (kept.energy_pj < b.energy_pj * (1 - 1e-9)) say(n, "# energy %.17g below the bound %.17g\n", kept.energy_pj, b.energy_pj);
+  if (kept.energy_pj < b.energy_pj * (1 - 1e-9))
+    say(n, "# energy %.17g below the bound %.17g\n", kept.energy_pj, b.energy_pj);
   if (kept.feasible && kept.cycles < b.cycles * (1 - 1e-9))
     say(n, "# cycles %.17g below the bound %.17g\n", kept.cycles, b.cycles);
   return true;
@@ -235,7 +236,7 @@ int main(int argc, char **argv) {
   if (only) one(&s, only);
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
-  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way\n", s.equal,
-         s.differ, s.upper, s.quick);
+  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way\n",
+         s.equal, s.differ, s.upper, s.quick);
   return s.differ > 0;
 }

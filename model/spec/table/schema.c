@@ -67,7 +67,8 @@ static const struct {
      "[\"ranks\"], \"properties\": {\"tensors\": {\"$ref\": \"#/$defs/tensors\"}, \"ranks\": {\"type\": \"array\", "
      "\"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": \"#/$defs/packing\"}, {\"type\": \"object\", "
      "\"additionalProperties\": false, \"required\": [\"as\", \"bits\"], \"properties\": {\"as\": {\"$ref\": "
-     "\"#/$defs/packing\"}, \"bits\": {\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": \"#/$defs/energies\"}}}"},
+     "\"#/$defs/packing\"}, \"bits\": {\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": "
+     "\"#/$defs/energies\"}}}"},
     {"rules", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
               "[\"target\"], \"properties\": {\"target\": {\"$ref\": \"#/$defs/tensors\"}, \"on\": {\"$ref\": "
               "\"#/$defs/tensors\"}}}"},
