@@ -88,8 +88,10 @@ static void unit_network(tf_rng *g, words *w) {
 static void format(tf_rng *g, words *w) {
   ONE_OF(g, w, "[{ranks: [bitmask]}]", "[{tensors: '*', ranks: [offsets, {as: coordinate, bits: 5}], energy: 0.1 pJ}]");
 }
-static void rules(tf_rng *g, words *w) { ONE_OF(g, w, "[{target: '*'}]", "[{target: '*', on: '*'}]", "[]"); }
-static void voids(tf_rng *g, words *w) { ONE_OF(g, w, "[{on: '*'}]", "[{}]"); }
+static void rules(tf_rng *g, words *w) {
+  ONE_OF(g, w, "[{target: '*'}]", "[{target: '*', on: '*'}, {target: '*'}]", "[]");
+}
+static void voids(tf_rng *g, words *w) { ONE_OF(g, w, "[{on: '*'}]", "[{}, {}]", "[]"); }
 
 /* Figures of kernels: one of them. */
 static void core(tf_rng *g, words *w) { say(w, "{tile: %d}", pick(g, 1, 50)); }
