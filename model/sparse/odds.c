@@ -9,8 +9,8 @@ static double none_of_draw(double all, double nonzero, double count) {
   if (count > TF_ODDS_MOST)
     return exp(lgamma(all - count + 1) + lgamma(all - nonzero + 1) - lgamma(all - count - nonzero + 1) -
                lgamma(all + 1));
-  for (double i = 0; i < count && log_p > -800; i++)
-    log_p += log1p(-nonzero / (all - i));
+  for (int64_t i = 0; i < (int64_t)count && log_p > -800; i++)
+    log_p += log1p(-nonzero / (all - (double)i));
   return exp(log_p);
 }
 
@@ -36,10 +36,10 @@ static double all_void(double mean, double deviation, double least, double most,
   double sum = 0;
   least = fmax(least, floor(mean - DEVIATIONS * deviation - 1));
   most = fmin(most, ceil(mean + DEVIATIONS * deviation + 1));
-  for (double j = least; j <= most; j++) {
-    const double none = tf_odds_none(b, j);
+  for (int64_t j = (int64_t)least; j <= (int64_t)most; j++) {
+    const double none = tf_odds_none(b, (double)j);
     if (none < 1e-30) break;
-    sum += none * weigh(of, j);
+    sum += none * weigh(of, (double)j);
   }
   return sum;
 }
