@@ -292,7 +292,7 @@ static bool read_packing(tf_arch_reader *r, const tf_ynode *node, tf_packing *ou
   bool ok = tf_yschema_check(node, rows, 2, "a rank", v, r->base->diags);
   if (v[0]) ok = read_pack(r, v[0], &out->pack) && ok;
   if (v[1]) ok = tf_read_int(r->base, v[1], "bits", 1, 64, &bits) && ok;
-  if (ok && out->pack == TF_PACK_NONE)
+  if (ok && v[1] && out->pack == TF_PACK_NONE)
     ok = tf_fail(r->base->diags, v[1]->at, TF_E_KEY, "an uncompressed rank has no entries: no 'bits'");
   out->bits = (int)bits;
   return ok;

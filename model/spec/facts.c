@@ -114,7 +114,7 @@ static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out)
   bool ok = tf_yschema_check(node, density_rows, N_D, "a density", v, w->base->diags);
   if (v[D_N]) ok = tf_read_int(w->base, v[D_N], "n", 1, INT32_MAX, &out->n) && ok;
   if (v[D_M]) ok = tf_read_int(w->base, v[D_M], "m", 1, INT32_MAX, &out->m) && ok;
-  if (ok && out->n > out->m)
+  if (ok && v[D_N] && out->n > out->m)
     ok = tf_fail(w->base->diags, v[D_N]->at, TF_E_RANGE, "'n' is %lld, must be at most 'm', %lld", (long long)out->n,
                  (long long)out->m);
   out->fall = TF_FALL_BLOCKS;
