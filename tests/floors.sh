@@ -25,6 +25,7 @@ BEGIN {
   room["certify"] = 0 # what checks the solver has nothing of it
   room["model/yaml"] = 1
   room["model/spec/table"] = 2.1; room["model/spec"] = 2.2; room["model/identity"] = 2.3
+  room["model/sparse"] = 2.3
   room["model/tree"] = 3
   room["grad"] = 3
   # sub-rooms: floors between those of the house.  Three ways to count stand side by side, on what they share

@@ -44,6 +44,8 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "\n%s\n", masked);
+  const char *zeros = cli_zeros_line(s->spec);
+  if (zeros) cli_printf(out, "\n%s  A format holds more of them than a capacity tells.\n", zeros);
 }
 
 /* Words of all inner memories, all instances together; -1: some memory has no limit; 0: there is none, or too many. */

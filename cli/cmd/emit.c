@@ -81,6 +81,8 @@ static void print_next_step(const tf_planned *p, const job *r) {
   const char *of = is_here(r->o) ? r->plan.kernel.isa : r->o->target;
   const char *masked = cli_masked_line(p->tree->workload);
   if (masked) puts(masked);
+  if (tf_zeros_matter(p->tree->arch, p->tree->workload))
+    puts("The kernel computes every point: zeros save it nothing.");
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 

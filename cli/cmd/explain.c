@@ -31,7 +31,8 @@ static void print_room(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   cli_printf(out, "\n");
   for (int l = 0; l < a->n_memories; l++) {
-    const int64_t have = a->memories[l].capacity_words, peak = s->result.levels[l].peak;
+    const int64_t have = a->memories[l].capacity_words,
+                  peak = s->result.kept ? s->result.kept->held[l] : s->result.levels[l].peak;
     if (have > 0 && peak > have)
       cli_printf(out, "%s needs %s words and holds %s (%s): the mapping does not fit.\n", a->memories[l].name,
                  cli_count(peak).s, cli_count(have).s, cli_percent((double)peak, (double)have).s);

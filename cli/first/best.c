@@ -95,6 +95,8 @@ static void put_found(const cli_session *s, cli_text *out) {
   put_given(s, out);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "%s\n", masked);
+  const char *zeros = cli_zeros_line(s->spec);
+  if (zeros) cli_printf(out, "%s\n", zeros);
 }
 
 /* The bound of a figure; of the objective the one that the solver proved, where that is the higher. */

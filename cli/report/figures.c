@@ -101,3 +101,9 @@ double cli_all_units(const tf_arch *a) {
 const char *cli_masked_line(const tf_workload *wl) {
   return tf_workload_masked(wl) ? "Reports, bounds and searches leave out steps that a mask leaves nothing of." : NULL;
 }
+
+const char *cli_zeros_line(const tf_spec *s) {
+  return tf_zeros_matter(s->arch, s->workload) ? "Cycles and energies, bounds of them too, are expectations of what "
+                                                 "zeros leave; words count as if there were no zeros."
+                                               : NULL;
+}

@@ -137,6 +137,35 @@ static json_t *ops(const cli_session *s) {
   return out;
 }
 
+/* ---- what zeros leave --------------------------------------------------------------- */
+static json_t *left_of(const cli_session *s, int l, int z) {
+  const tf_kept_counts *c = &s->result.kept->counts[l * s->spec->workload->n_tensors + z];
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "density", s->result.kept->share[z], "fill", c->fill, "read",
+                   c->read, "update", c->update, "drain", c->drain, "metadata_bits", c->metadata);
+}
+
+static json_t *left_at(const cli_session *s, int l) {
+  json_t *tensors = json_object();
+  for (int z = 0; z < s->spec->workload->n_tensors; z++)
+    json_object_set_new(tensors, s->spec->workload->tensors[z].name, left_of(s, l, z));
+  return json_pack("{s:s, s:I, s:I, s:o}", "name", s->spec->arch->memories[l].name, "held_words",
+                   (json_int_t)s->result.kept->held[l], "most_words", (json_int_t)s->result.kept->most[l], "tensors",
+                   tensors);
+}
+
+static json_t *zeros(const cli_session *s) {
+  json_t *levels = json_array(), *ops = json_array();
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    json_array_append_new(levels, left_at(s, l));
+  for (int o = 0; o < s->spec->workload->n_ops; o++) {
+    const tf_kept_points *p = &s->result.kept->ops[o];
+    json_array_append_new(ops, json_pack("{s:s, s:f, s:f, s:f}", "name", s->spec->workload->ops[o].name, "computed",
+                                         p->points, "gated", p->gated, "skipped", p->skipped));
+  }
+  return json_pack("{s:s, s:b, s:o, s:o}", "figures", "expectations", "upper_bounds", (int)s->result.kept->upper,
+                   "levels", levels, "ops", ops);
+}
+
 /* ---- causes ------------------------------------------------------------------------- */
 static json_t *cause(const cli_session *s, const tf_why_row *r) {
   const tf_memory *m = s->spec->arch->memories;
@@ -249,6 +278,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "levels", levels(s));
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
+  if (r->kept) json_object_set_new(o, "zeros", zeros(s));
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   if (s->expected.target)

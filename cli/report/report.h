@@ -20,6 +20,8 @@ void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
 
 /* What a masked workload leaves out; NULL without a mask. */
 const char *cli_masked_line(const tf_workload *wl);
+/* What is counted where zeros save something; NULL: they save nothing. */
+const char *cli_zeros_line(const tf_spec *s);
 
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);

@@ -55,6 +55,8 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   cli_printf(out, "; stopped by %s\n\n", f->stopped_by);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "%s\n\n", masked);
+  const char *zeros = cli_zeros_line(s->spec);
+  if (zeros) cli_printf(out, "%s\n\n", zeros);
   cli_report_closed(s, out);
   cli_mapping_yaml(s, out);
 }

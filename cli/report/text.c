@@ -210,6 +210,77 @@ static void put_units(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
+/* ---- what zeros leave --------------------------------------------------------------- */
+static const tf_kept_counts *kept_at(const cli_session *s, int l, int z) {
+  return &s->result.kept->counts[l * s->spec->workload->n_tensors + z];
+}
+
+static bool none_left(const tf_kept_counts *c) {
+  return !(c->fill > 0 || c->read > 0 || c->update > 0 || c->drain > 0 || c->metadata > 0);
+}
+
+static void put_left(const cli_session *s, int l, int z, cli_table *t) {
+  const tf_kept_counts *c = kept_at(s, l, z);
+  if (none_left(c)) return;
+  cli_skip(t, 1);
+  cli_cell(t, "%s", s->spec->workload->tensors[z].name);
+  cli_cell(t, "%s", cli_percent(s->result.kept->share[z], 1).s);
+  cli_cell(t, "%s", cli_real(c->fill).s);
+  cli_cell(t, "%s", cli_real(c->read).s);
+  cli_cell(t, "%s", cli_real(c->update).s);
+  cli_cell(t, "%s", cli_real(c->drain).s);
+  cli_cell(t, "%s", cli_real(c->metadata).s);
+  cli_skip(t, 2);
+}
+
+static void put_left_levels(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"memory", "tensor", "nonzero",  "fill", "read",
+                                      "update", "drain",  "metadata", "held", "at most"};
+  cli_table t = {.align = "llrrrrrrrr"};
+  for (int i = 0; i < 10; i++)
+    cli_cell(&t, "%s", names[i]);
+  for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    cli_cell(&t, "%s", s->spec->arch->memories[l].name);
+    cli_skip(&t, 7);
+    cli_cell(&t, "%s", cli_count(s->result.kept->held[l]).s);
+    cli_cell(&t, "%s", cli_count(s->result.kept->most[l]).s);
+    for (int z = 0; z < s->spec->workload->n_tensors; z++)
+      put_left(s, l, z, &t);
+  }
+  cli_table_end(&t, out);
+}
+
+static void put_left_ops(const cli_session *s, cli_text *out) {
+  cli_table t = {.align = "lrrr"};
+  cli_cell(&t, "op");
+  cli_cell(&t, "computed");
+  cli_cell(&t, "gated");
+  cli_cell(&t, "skipped");
+  for (int o = 0; o < s->spec->workload->n_ops; o++) {
+    const tf_kept_points *p = &s->result.kept->ops[o];
+    cli_cell(&t, "%s", s->spec->workload->ops[o].name);
+    cli_cell(&t, "%s", cli_real(p->points).s);
+    cli_cell(&t, "%s", cli_real(p->gated).s);
+    cli_cell(&t, "%s", cli_real(p->skipped).s);
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+static void put_zeros(const cli_session *s, cli_text *out) {
+  if (!s->result.kept) return;
+  cli_printf(
+      out,
+      "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and energies are of this, all other "
+      "figures count as if there were no zeros.\n");
+  put_left_levels(s, out);
+  put_left_ops(s, out);
+  if (s->result.kept->upper)
+    cli_printf(
+        out, "Some of it are upper bounds: accesses that several units share, zeros in padding, or densities that are "
+             "derived.\n");
+}
+
 static void put_legend(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   tf_area_source source;
@@ -234,6 +305,7 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   cli_report_why(s, out);
   put_ops(s, out);
   put_units(s, out);
+  put_zeros(s, out);
   put_legend(s, out);
 }
 

@@ -62,6 +62,23 @@ typedef struct {
   double cycles;
 } tf_node_result;
 
+/* What is left of the counts where zeros save accesses and points (docs/SEMANTICS.md section 8): expectations over all
+ * ways in which the zeros may fall. */
+typedef struct {
+  double fill, read, update, drain; /* accesses that take energy, in words of the tensor */
+  double metadata;                  /* bits that they move beside them */
+} tf_kept_counts;
+typedef struct {
+  double points, gated, skipped; /* of an op: computed; left out but for their time; left out */
+} tf_kept_points;
+typedef struct {
+  tf_kept_counts *counts; /* [level * n_tensors + tensor] */
+  tf_kept_points *ops;    /* [n_ops] */
+  int64_t *held, *most;   /* [n_memories] words that one instance is expected to hold, and where no element is zero */
+  double *share;          /* [tensor] of its elements that are not zero; derived where it is not given */
+  bool upper;             /* some accesses that units share may be fewer than told */
+} tf_kept;
+
 typedef struct {
   double cycles, seconds, energy_pj;
   int64_t points;
@@ -80,6 +97,7 @@ typedef struct {
   tf_unit_result *units;   /* [n_units] */
   tf_op_result *ops;       /* [n_ops] */
   tf_node_result *nodes;   /* [n_nodes] */
+  const tf_kept *kept;     /* NULL: zeros save nothing; the counts are what is moved and done */
 } tf_result;
 
 typedef struct tf_model tf_model;
@@ -152,6 +170,9 @@ TF_API bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 /* Whether some op is masked (docs/SEMANTICS.md section 1), so that a mapping may skip steps.  Also true if memory ran
  * out. */
 TF_API bool tf_workload_masked(const tf_workload *wl);
+/* Whether the machine has formats or rules for zeros that the workload has (docs/SEMANTICS.md section 8): then results
+ * have `kept`, and no mapping is proved to be the best. */
+TF_API bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl);
 /* How many units of a kind the machine has; a double, as it may exceed 2^63. */
 TF_API double tf_bounds_units(const tf_arch *arch, int unit);
 /* [op] Whether it reads a sum of exponentials by which something is divided, or what is made of such sums alone: a

@@ -11,6 +11,51 @@ extern "C" {
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
+/* ---- what zeros save (docs/SEMANTICS.md section 8) ---- */
+/* A tensor that a format or a rule names. */
+typedef struct {
+  const char *name;
+  tf_loc at;
+} tf_chosen;
+
+/* The tensors that it names; n 0: all that have zeros. */
+typedef struct {
+  int n;
+  tf_chosen *names;
+} tf_selection;
+
+/* How the coordinates of one rank are told. */
+typedef enum { TF_PACK_NONE, TF_PACK_BITMASK, TF_PACK_RUNS, TF_PACK_COORDINATE, TF_PACK_OFFSETS, TF_N_PACKS } tf_pack;
+typedef struct {
+  tf_pack pack;
+  int bits; /* of an entry; 0: as many as its values need */
+} tf_packing;
+
+/* How a memory holds tensors: `ranks` are those of the tensor, outermost first; the first stands for all further out.
+ */
+typedef struct {
+  tf_loc at;
+  tf_selection tensors;
+  int n_ranks; /* >= 1 */
+  tf_packing *ranks;
+  bool priced; /* an entry has an energy of its own; if not, its bits have that of the memory's words */
+  double read_pj, write_pj;
+} tf_format;
+typedef struct {
+  int n;
+  tf_format *list;
+} tf_formats;
+
+/* What is left out where one of `on` is zero: accesses to the targets, or, at a unit, its points. */
+typedef struct {
+  tf_loc at;
+  tf_selection target, on;
+} tf_rule;
+typedef struct {
+  int n;
+  tf_rule *list;
+} tf_rules;
+
 /* Every key of a file has one row, from which its field here, its reader, the identity of a machine, the tables of
  * docs/FORMATS.md and the JSON Schema follow (model/spec/table/keys.h):
  *   KEY(kind, key, type, field, size, usual, left, words)
@@ -47,7 +92,12 @@ typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } t
       "tiles take twice their words: one half is used while the other is filled")                                      \
   KEY(BITS, "word-bits", int, word_bits, , 0, "the architecture's", "width of its words")                              \
   KEY(AREA, "area", double, area_um2, , 0, "a table, see below; the outermost memory is off chip", "of one instance")  \
-  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")
+  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")                       \
+  KEY(FORMATS, "format", tf_formats, formats, , 0, "words as they are",                                                \
+      "how it holds tensors that have zeros, a list; see below")                                                       \
+  KEY(RULES, "gating", tf_rules, gating, , 0, "none", "accesses that zeros save the energy of, a list; see below")     \
+  KEY(RULES, "skipping", tf_rules, skipping, , 0, "none",                                                              \
+      "accesses that zeros save the energy and the time of, a list; see below")
 /* clang-format on */
 #define TF_KEY_FIELD(kind, key, type, field, size, usual, left, words) type field size;
 #define TF_NO_FIELD(kind, key, left, words)
@@ -89,7 +139,10 @@ typedef enum {
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several units is sent once")                 \
   KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
   KEY(AREA, "area", double, area_um2, , 0, "a table, see below", "of one unit")                                        \
-  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")
+  KEY(ALSO, "", bool, area_given, , false, "", "if not, tf_arch_area uses the documented table")                       \
+  KEY(POINTS, "gating", tf_rules, gating, , 0, "none", "points that zeros save the energy of, a list; see below")      \
+  KEY(POINTS, "skipping", tf_rules, skipping, , 0, "none",                                                             \
+      "points that zeros save the energy and the time of, a list; see below")
 /* clang-format on */
 typedef struct {
   tf_loc at;
@@ -226,6 +279,15 @@ typedef struct {
   tf_loc at;
 } tf_ref;
 
+/* Which elements of a tensor are not zero.  GUESSED: not given; derived from the op that makes it (model/sparse). */
+typedef enum { TF_FALL_GUESSED, TF_FALL_UNIFORM, TF_FALL_BLOCKS } tf_fall;
+typedef struct {
+  tf_fall fall;
+  double share; /* of elements, more than 0, at most 1 */
+  int rank;     /* BLOCKS: n of every m consecutive elements along this rank, from its first on */
+  int64_t n, m;
+} tf_density;
+
 typedef struct {
   const char *name;
   tf_loc at;
@@ -237,6 +299,8 @@ typedef struct {
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;
+  tf_density density;
+  const char *known_as; /* the name by which formats and rules of a machine know it; NULL: its own */
   int view_of; /* number of a tensor, + 1: its words, in their order, are these under other coordinates; 0: none.
                   producer is then that tensor's, and whoever reads this one is among that one's consumers */
 } tf_tensor;

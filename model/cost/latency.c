@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/cost/zeros.h"
 
 static double more(double a, double b) { return a > b ? a : b; }
 
@@ -13,7 +13,8 @@ static double more(double a, double b) { return a > b ? a : b; }
 static double step_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;
-  return r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
+  const double time = r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
+  return m->zeros ? time * m->zeros->work[o].of[TF_LEFT_TIME] : time;
 }
 
 double tf_work_time(const struct tf_model *m, int o) {
@@ -196,7 +197,8 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   if (t->kind == TF_OP) {
     const tf_op_result *r = &m->res.ops[t->op];
     if (r->unit != u) return all;
-    return m->open->node[n] ? (demand){(double)r->points, 0} : (demand){0, (double)r->units};
+    return m->open->node[n] ? (demand){(double)r->points * tf_zeros_work(m, t->op, TF_LEFT_TIME), 0}
+                            : (demand){0, (double)r->units};
   }
   for (int c = 0; c < t->n_children; c++) {
     demand k = demand_of(m, t->children[c], u);
@@ -232,7 +234,8 @@ static double least_time(const struct tf_model *m, int n) {
   double sum = 0, most = 0;
   if (t->kind == TF_OP) {
     const tf_op_result *r = &m->res.ops[t->op];
-    double busy = (double)r->points / (m->open->units[t->op] * m->plan->arch->units[r->unit].rate);
+    const double points = (double)r->points * tf_zeros_work(m, t->op, TF_LEFT_TIME);
+    double busy = points / (m->open->units[t->op] * m->plan->arch->units[r->unit].rate);
     return m->open->time ? more(busy, m->open->time[t->op]) : busy;
   }
   for (int c = 0; c < t->n_children; c++) {

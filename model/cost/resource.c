@@ -1,6 +1,6 @@
 /* Words held (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12).  Instances used: mesh.c. */
 #include "base/checked.h"
-#include "model/cost/state.h"
+#include "model/cost/zeros.h"
 
 /* The part of dim d of z's producer, of length `len`, that one instance of z's home holds. */
 static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
@@ -23,8 +23,12 @@ int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
   return words;
 }
 
-static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
-  return tf_sat_mul(words, p->wl->tensors[tensor].word_bits);
+/* Bits that a memory takes for so many words of a tensor. */
+static int64_t bits_of(const struct tf_model *m, int level, int tensor, int64_t words) {
+  const tf_workload *wl = m->plan->wl;
+  if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, wl->tensors[tensor].word_bits);
+  const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
+  return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
 }
 
 /* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps. */
@@ -33,7 +37,7 @@ static int64_t homes_below(struct tf_model *m, int n, int level) {
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
         tf_plan_above(m->plan, n, m->plan->home_scope[z]))
-      bits = tf_sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, bits_of(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -41,7 +45,7 @@ static int64_t homes_at(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level)
-      bits = tf_sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, bits_of(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -92,7 +96,7 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
-    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
+    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(bits_of(m, level, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
@@ -102,8 +106,8 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    bits = tf_sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->quick && !m->estimated && m->at_once[n] >= 0) bits = m->at_once[n];
+    bits = tf_sat_add(bits, bits_of(m, level, m->plan->slices[i].tensor, m->box[i]));
+  if (!m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS) bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }
 
@@ -151,7 +155,7 @@ static void tensor_peaks(struct tf_model *m) {
     const tf_slice *s = &p->slices[i];
     int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
-    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, bits_of(p, s->tensor, words));
+    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, bits_of(m, s->level, s->tensor, words));
   }
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (p->tree->nodes[n].kind == TF_TILE)
@@ -163,17 +167,28 @@ static int64_t inputs_outputs(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   int64_t bits = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] < 0) bits = tf_sat_add(bits, bits_of(p, z, m->res.counts[z].peak));
+    if (p->home_scope[z] < 0) bits = tf_sat_add(bits, bits_of(m, 0, z, m->res.counts[z].peak));
   return bits;
+}
+
+/* Words that one instance of the memory must hold. */
+static int64_t level_words(struct tf_model *m, int l, tf_sizing sizing, int *worst) {
+  m->sizing = sizing;
+  const int64_t bits = tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : 0);
+  m->sizing = TF_SIZE_WORDS;
+  return words_of(bits, m->plan->arch->memories[l].word_bits);
 }
 
 static void capacities(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   for (int l = 0; l < a->n_memories; l++) {
     int worst = 0;
-    int64_t bits = tf_sat_add(need(m, 0, l, &worst), l == 0 ? inputs_outputs(m) : 0);
-    int64_t words = words_of(bits, a->memories[l].word_bits);
+    int64_t words = level_words(m, l, TF_SIZE_WORDS, &worst);
     m->res.levels[l].peak = words;
+    if (m->zeros) {
+      m->zeros->res.most[l] = level_words(m, l, TF_SIZE_MOST, &worst);
+      words = m->zeros->res.held[l] = level_words(m, l, TF_SIZE_KEPT, &worst);
+    }
     if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
       tf_violate(out, (tf_violation){.code = TF_E_CAPACITY,
                                      .node = worst,

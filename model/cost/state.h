@@ -52,6 +52,9 @@ typedef struct {
 
 enum { TF_MAX_SHELF = 4096 }; /* shelves in shelves are tried up to this length (mesh.c) */
 
+/* What is held of a tensor: its words, what a format is expected to keep of them, or that where no element is zero. */
+typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST } tf_sizing;
+
 struct tf_model {
   tf_arena *arena;
   tf_plan *plan;
@@ -101,7 +104,9 @@ struct tf_model {
   bool estimated;           /* in the last evaluation tiles were taken to be whole */
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
+  tf_sizing sizing;         /* what bits held are those of */
   bool all_points;          /* count steps that a mask would skip like others */
+  struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;
   const tf_open *open;       /* the undecided part; NULL: none */

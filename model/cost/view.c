@@ -150,14 +150,21 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
   return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio;
 }
 
+/* What a word of the tensor takes of the memory's ports: what is kept of it there, with its metadata. */
+static double kept(const tf_plan *p, int tensor, int level) {
+  const tf_packed *k = p->sparse ? &p->sparse->packed[level * p->wl->n_tensors + tensor] : NULL;
+  if (!k || !k->format) return ratio(p, tensor, level);
+  return (k->stored * p->wl->tensors[tensor].word_bits + k->bits) / p->arch->memories[level].word_bits;
+}
+
 static void fill_ratios(const tf_plan *p, tf_views *w) {
   for (int l = 0; l < p->arch->n_memories; l++)
     for (int z = 0; z < p->wl->n_tensors; z++)
       w->ratio[l * p->wl->n_tensors + z] = ratio(p, z, l);
   for (int i = 0; i < p->n_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    w->up[i] = ratio(p, s->tensor, s->above);
-    w->own[i] = s->leaf ? 0 : ratio(p, s->tensor, s->level);
+    w->up[i] = kept(p, s->tensor, s->above);
+    w->own[i] = s->leaf ? 0 : kept(p, s->tensor, s->level);
   }
 }
 

@@ -52,7 +52,7 @@ typedef struct tf_views {
   tf_view *node; /* [n_nodes] */
   int n_cells, n_rows, n_legs;
   int *leg;      /* [n_slices] leg of the slice's node through which it is served */
-  double *own;   /* [n_slices] words of its own level's word width per word of the tensor */
+  double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its format keeps */
   double *up;    /* [n_slices] the same for the serving level */
   double *ratio; /* [level * n_tensors + tensor] */
   bool splits;   /* some scope runs its children at once */

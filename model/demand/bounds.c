@@ -6,6 +6,7 @@
 #include "base/locale.h"
 #include "model/demand/demand.h"
 #include "model/demand/steps.h"
+#include "model/sparse/sparse.h"
 #include "model/spec/masked.h"
 #include "tileflow/model.h"
 
@@ -103,70 +104,108 @@ bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u) {
   return able == 1 && !(op->kinds & ~a->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
 }
 
-/* The time of the ops that only units u can run: they share these in any mapping, in whole steps. */
-static bool bound_of_unit(const tf_arch *a, const tf_demand *d, const bool *may_wait, int u, bool thorough,
-                          double *cycles) {
+/* What the bounds are of. */
+typedef struct {
+  const tf_arch *arch;
+  const tf_demand *d;
+  const bool *may_wait;
+  const tf_sparse *sparse; /* NULL: zeros save nothing */
+} bounded;
+
+/* The least share of an op's points that take time, or energy, on any unit that can run it. */
+static tf_least least_share(const bounded *b, int o) {
+  tf_least least = {1, 1};
+  for (int u = 0; b->sparse && u < b->arch->n_units; u++) {
+    if (b->d->wl->ops[o].kinds & ~b->arch->units[u].kinds) continue;
+    const tf_least at = tf_sparse_least(b->sparse, o, u);
+    least = (tf_least){fmin(least.time, at.time), fmin(least.energy, at.energy)};
+  }
+  return least;
+}
+
+/* The time of the ops that only units u can run: they share these in any mapping, in whole steps, of which zeros may
+ * save a share. */
+static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles) {
+  const tf_arch *a = b->arch;
+  const tf_demand *d = b->d;
   const tf_unit *unit = &a->units[u];
-  double mesh[2] = {(double)unit->mesh[0], (double)unit->mesh[1]};
+  double mesh[2] = {(double)unit->mesh[0], (double)unit->mesh[1]}, share = 1;
   bool *mine = calloc((size_t)d->wl->n_ops + 1, sizeof *mine);
   if (!mine) return false;
   for (int l = 1; l <= unit->below; l++)
     mesh[0] *= (double)a->memories[l].mesh[0], mesh[1] *= (double)a->memories[l].mesh[1];
-  for (int o = 0; o < d->wl->n_ops; o++)
-    mine[o] = !may_wait[o] && tf_needs_unit(a, &d->wl->ops[o], u);
-  const double steps = tf_least_steps(d, mine, mesh, thorough ? *cycles * unit->rate : INFINITY);
+  for (int o = 0; o < d->wl->n_ops; o++) {
+    mine[o] = !b->may_wait[o] && tf_needs_unit(a, &d->wl->ops[o], u);
+    if (mine[o]) share = fmin(share, least_share(b, o).time);
+  }
+  const double steps = tf_least_steps(d, mine, mesh, thorough ? *cycles * unit->rate / share : INFINITY);
   free(mine);
-  *cycles = fmax(*cycles, steps / unit->rate);
+  *cycles = fmax(*cycles, steps / unit->rate * share);
   return steps >= 0;
 }
 
 /* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up; the sum over all ops
  * divided by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
-static bool compute_bound(const tf_arch *a, const tf_demand *d, const bool *may_wait, tf_bounds *out) {
-  const tf_workload *wl = d->wl;
+static bool compute_bound(const bounded *b, tf_bounds *out) {
+  const tf_arch *a = b->arch;
+  const tf_workload *wl = b->d->wl;
   double all_rate = 0, all_points = 0;
   for (int u = 0; u < a->n_units; u++) {
     all_rate += tf_bounds_units(a, u) * a->units[u].rate;
-    if (!bound_of_unit(a, d, may_wait, u, false, &out->cycles)) return false;
+    if (!bound_of_unit(b, u, false, &out->cycles)) return false;
   }
   for (int o = 0; o < wl->n_ops; o++) {
-    double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(d, o);
-    if (may_wait[o]) continue;
-    all_points += points;
-    if (rate > 0 && points / rate > out->cycles) out->cycles = points / rate;
-    out->energy_pj += isinf(pj) ? 0 : points * pj;
+    double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(b->d, o);
+    const tf_least share = least_share(b, o);
+    if (b->may_wait[o]) continue;
+    all_points += points * share.time;
+    if (rate > 0 && points * share.time / rate > out->cycles) out->cycles = points * share.time / rate;
+    out->energy_pj += isinf(pj) ? 0 : points * share.energy * pj;
   }
   if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
   for (int u = 0; u < a->n_units; u++)
-    if (!bound_of_unit(a, d, may_wait, u, true, &out->cycles)) return false;
+    if (!bound_of_unit(b, u, true, &out->cycles)) return false;
   return true;
 }
 
-static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may_wait, tf_bounds *out, bool *starved) {
-  const tf_workload *wl = d->wl;
-  const tf_memory *dram = &arch->memories[0];
-  double in = 0, back = 0;
+/* What the outermost memory's ports and energy need at least, of words in and out of it. */
+typedef struct {
+  double in, back, pj;
+} compulsory;
+
+static void add_compulsory(const bounded *b, int z, int64_t words, compulsory *all) {
+  const tf_memory *dram = &b->arch->memories[0];
+  const tf_tensor *t = &b->d->wl->tensors[z];
+  const double scaled = (double)words * t->word_bits / dram->word_bits;
+  const tf_least least = b->sparse ? tf_sparse_least_word(b->sparse, z) : (tf_least){1, 0};
+  *(t->producer < 0 ? &all->in : &all->back) += scaled * least.time;
+  all->pj += (double)words * least.energy;
+}
+
+static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
+  const tf_workload *wl = b->d->wl;
+  const tf_memory *dram = &b->arch->memories[0];
+  compulsory all = {0, 0, 0};
   *out = (tf_bounds){0, 0, 0};
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t words = 1;
     if (t->producer >= 0 && t->n_consumers > 0) continue;
     if (t->producer < 0) {
-      words = tf_demand_touched(d, z);
+      words = tf_demand_touched(b->d, z);
       if (words < 0) return false;
     } else {
-      words = tf_demand_made(d, z);
+      words = tf_demand_made(b->d, z);
       if (words < 0) return false;
     }
     if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words)) return false;
-    double scaled = (double)words * t->word_bits / dram->word_bits;
-    *(t->producer < 0 ? &in : &back) += scaled;
+    add_compulsory(b, z, words, &all);
   }
-  double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
-  double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
+  double load = isinf(dram->read_bw) ? 0 : all.in / dram->read_bw;
+  double store = isinf(dram->write_bw) ? 0 : all.back / dram->write_bw;
   out->cycles = dram->one_port ? load + store : load > store ? load : store;
-  *starved = !compute_bound(arch, d, may_wait, out);
-  out->energy_pj += in * dram->read_pj + back * dram->write_pj;
+  *starved = !compute_bound(b, out);
+  out->energy_pj += b->sparse ? all.pj : all.in * dram->read_pj + all.back * dram->write_pj;
   return true;
 }
 
@@ -175,7 +214,10 @@ static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out
   tf_demand d;
   bool *may_wait = tf_bounds_may_wait(wl);
   *starved = false;
-  bool ok = tf_demand_of(wl, &d) && may_wait && find_bounds(arch, &d, may_wait, out, starved);
+  tf_sparse *sparse = NULL;
+  bool ok = tf_demand_of(wl, &d) && may_wait && tf_sparse_new(d.arena, arch, wl, &sparse);
+  const bounded b = {arch, &d, may_wait, sparse};
+  ok = ok && find_bounds(&b, out, starved);
   *starved |= tf_arena_failed(d.arena) || !may_wait;
   free(may_wait);
   tf_demand_free(&d);
@@ -208,3 +250,5 @@ bool tf_workload_masked(const tf_workload *wl) {
   tf_arena_free(arena);
   return any;
 }
+
+bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl) { return tf_sparse_applies(arch, wl); }

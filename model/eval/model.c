@@ -8,6 +8,7 @@
 #include "model/cost/general/general.h"
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/uneven.h"
+#include "model/cost/zeros.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -84,7 +85,7 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_even(m)) return m;
+  if (m && m->plan && alloc_state(m) && alloc_even(m) && tf_zeros_new(m)) return m;
   tf_arena_free(a);
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
@@ -142,7 +143,8 @@ static void clear(tf_model *m, tf_result *out) {
                      .levels = m->res.levels,
                      .units = m->res.units,
                      .ops = m->res.ops,
-                     .nodes = m->res.nodes};
+                     .nodes = m->res.nodes,
+                     .kept = m->zeros ? &m->zeros->res : NULL};
 }
 
 static void summarize(tf_model *m, tf_result *out) {
@@ -157,7 +159,10 @@ static void summarize(tf_model *m, tf_result *out) {
   }
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
-  out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
+  double points = (double)out->points;
+  for (int o = 0; o < p->wl->n_ops && m->zeros; o++)
+    points -= m->zeros->res.ops[o].skipped;
+  out->compute_utilization = out->cycles > 0 && peak > 0 ? points / (out->cycles * peak) : 0;
 }
 
 /* As if every step had a whole tile, of trip counts that cover the ranges. */
@@ -253,6 +258,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   }
   out->estimated = m->estimated;
   out->mean_ports = !m->first_busiest;
+  tf_zeros_take(m);
   tf_resources(m, out);
   tf_latency(m, out);
   tf_energy(m, out);

@@ -278,6 +278,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   p->arch = tree->arch;
   p->wl = tree->workload;
   if (!copy_facts(a, p) || !find_paths(a, p) || !add_arrays(a, p)) return NULL;
+  if (!tf_sparse_new(a, p->arch, p->wl, &p->sparse)) return NULL;
   for (int o = 0; o < p->wl->n_ops; o++) {
     p->unit[o] = find_unit(p, o);
     p->space[o] = space_of(p, o);

@@ -13,6 +13,7 @@
  *   production  the time between: what is made again later is another production */
 #ifndef MODEL_FLOW_PLAN_H
 #define MODEL_FLOW_PLAN_H
+#include "model/sparse/sparse.h"
 #include "model/tree/facts.h"
 #include "tileflow/model.h"
 
@@ -122,6 +123,7 @@ typedef struct tf_plan {
   int64_t reach;              /* sum of all paddings: how far from a border settings may differ */
   bool irregular;             /* needs the exact walk for any trip counts */
   struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */
+  tf_sparse *sparse;          /* what zeros save; NULL: nothing */
   struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
 } tf_plan;
 

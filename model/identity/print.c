@@ -42,15 +42,46 @@ void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
   }
 }
 
+static void choice(FILE *out, const char *what, const tf_selection *c) {
+  fprintf(out, " %s", what);
+  for (int i = 0; i < c->n; i++)
+    fprintf(out, " %s", c->names[i].name);
+  if (!c->n) fprintf(out, " *");
+}
+
+static void rules_of(FILE *out, const char *what, const tf_rules *rules) {
+  for (int i = 0; i < rules->n; i++) {
+    fprintf(out, "\n%s", what);
+    choice(out, "target", &rules->list[i].target);
+    choice(out, "on", &rules->list[i].on);
+  }
+}
+
+static void formats_of(FILE *out, const tf_formats *formats) {
+  for (int i = 0; i < formats->n; i++) {
+    const tf_format *f = &formats->list[i];
+    fprintf(out, "\nformat");
+    choice(out, "of", &f->tensors);
+    for (int r = 0; r < f->n_ranks; r++)
+      fprintf(out, " %d:%d", (int)f->ranks[r].pack, f->ranks[r].bits);
+    if (f->priced) fprintf(out, " %.17g/%.17g", f->read_pj, f->write_pj);
+  }
+}
+
 void tf_arch_print(FILE *out, const tf_arch *a) {
   tf_keys_print(out, &tf_arch_table, a);
   for (int l = 0; l < a->n_memories; l++) {
     fprintf(out, "\nmemory %s", a->memories[l].name);
     tf_keys_print(out, &tf_memory_table, &a->memories[l]);
+    formats_of(out, &a->memories[l].formats);
+    rules_of(out, "gating", &a->memories[l].gating);
+    rules_of(out, "skipping", &a->memories[l].skipping);
   }
   for (int i = 0; i < a->n_units; i++) {
     fprintf(out, "\nunit %s", a->units[i].name);
     tf_keys_print(out, &tf_unit_table, &a->units[i]);
+    rules_of(out, "gating", &a->units[i].gating);
+    rules_of(out, "skipping", &a->units[i].skipping);
   }
   fputc('\n', out);
 }
@@ -95,6 +126,9 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
     for (int r = 0; r < t->rank; r++)
       fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r], (long long)t->pad[r]);
     if (t->view_of) fprintf(out, " view %d", t->view_of);
+    if (t->density.fall == TF_FALL_UNIFORM) fprintf(out, " density %.17g", t->density.share);
+    if (t->density.fall == TF_FALL_BLOCKS)
+      fprintf(out, " density %lld:%lld/%d", (long long)t->density.n, (long long)t->density.m, t->density.rank);
     fputc('\n', out);
   }
   for (int o = 0; o < wl->n_ops; o++)

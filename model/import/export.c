@@ -5,6 +5,7 @@
 #include "model/import/tileflow/tileflow.h"
 
 #include "base/locale.h"
+#include "model/sparse/sparse.h"
 
 static const struct {
   const char *name;
@@ -55,6 +56,9 @@ static bool check_architecture(ex_case *x) {
                    "'%.60s' has words of %d bits, the others of %d: the format has one width for "
                    "all; leave `word-bits` out",
                    x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
+  if (tf_sparse_applies(a, x->wl))
+    ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
+                 "densities, formats and rules for zeros are not written: leave `density` out");
   return ok;
 }
 

@@ -128,12 +128,47 @@ static bool check_instances(tf_arch_reader *r) {
   return true;
 }
 
+static bool same_choice(const tf_selection *a, const tf_selection *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++)
+    same = !strcmp(a->names[i].name, b->names[i].name);
+  return same;
+}
+
+static bool same_rules(const tf_rules *a, const tf_rules *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++)
+    same = same_choice(&a->list[i].target, &b->list[i].target) && same_choice(&a->list[i].on, &b->list[i].on);
+  return same;
+}
+
+static bool same_price(const tf_format *a, const tf_format *b) {
+  return a->priced == b->priced && !(a->read_pj < b->read_pj) && !(a->read_pj > b->read_pj) &&
+         !(a->write_pj < b->write_pj) && !(a->write_pj > b->write_pj);
+}
+
+static bool same_formats(const tf_formats *a, const tf_formats *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++) {
+    const tf_format *f = &a->list[i], *g = &b->list[i];
+    same = f->n_ranks == g->n_ranks && same_choice(&f->tensors, &g->tensors) && same_price(f, g);
+    for (int r = 0; same && r < f->n_ranks; r++)
+      same = f->ranks[r].pack == g->ranks[r].pack && f->ranks[r].bits == g->ranks[r].bits;
+  }
+  return same;
+}
+
 bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
   bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && tf_keys_same(&tf_arch_table, a, b);
   for (int l = 0; same && l < a->n_memories; l++)
-    same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]);
+    same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]) &&
+           same_formats(&a->memories[l].formats, &b->memories[l].formats) &&
+           same_rules(&a->memories[l].gating, &b->memories[l].gating) &&
+           same_rules(&a->memories[l].skipping, &b->memories[l].skipping);
   for (int u = 0; same && u < a->n_units; u++)
-    same = tf_keys_same(&tf_unit_table, &a->units[u], &b->units[u]);
+    same = tf_keys_same(&tf_unit_table, &a->units[u], &b->units[u]) &&
+           same_rules(&a->units[u].gating, &b->units[u].gating) &&
+           same_rules(&a->units[u].skipping, &b->units[u].skipping);
   return same;
 }
 

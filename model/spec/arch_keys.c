@@ -238,6 +238,139 @@ static bool read_below(tf_arch_reader *r, const tf_key *k, const tf_ynode *node,
                  tf_near_text(&near, hint, sizeof hint));
 }
 
+/* ---- what zeros save ---------------------------------------------------------------- */
+static bool read_chosen(tf_arch_reader *r, const tf_ynode *node, const char *what, tf_chosen *out) {
+  if (!tf_yschema_kind(node, TF_Y_SCALAR, what, r->base->diags)) return false;
+  *out = (tf_chosen){tf_read_name(r->base, node, "a tensor", false), node->at};
+  return out->name != NULL;
+}
+
+/* '*', or a list of tensors; left out: all. */
+static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *what, tf_selection *out) {
+  *out = (tf_selection){0, NULL};
+  if (!node || (node->kind == TF_Y_SCALAR && tf_ynode_is(node, "*"))) return true;
+  if (node->kind != TF_Y_LIST)
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'%s' must be a list of tensors, or '*'", what);
+  if (node->n == 0) return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs at least one tensor", what);
+  out->names = TF_ARRAY(r->base->arena, tf_chosen, node->n);
+  if (!out->names) return tf_no_memory(r->base);
+  bool ok = true;
+  for (size_t i = 0; i < node->n; i++) {
+    ok = read_chosen(r, node->items[i], what, &out->names[i]) && ok;
+    for (size_t k = 0; k < i && out->names[i].name && out->names[k].name; k++)
+      if (!strcmp(out->names[k].name, out->names[i].name))
+        ok = tf_fail(r->base->diags, node->items[i]->at, TF_E_DUP, "tensor '%.60s' listed twice", out->names[i].name);
+  }
+  out->n = (int)node->n;
+  return ok;
+}
+
+static bool read_pack(tf_arch_reader *r, const tf_ynode *node, tf_pack *out) {
+  static const char *const key[TF_N_PACKS] = {[TF_PACK_NONE] = "uncompressed",
+                                              [TF_PACK_BITMASK] = "bitmask",
+                                              [TF_PACK_RUNS] = "run-length",
+                                              [TF_PACK_COORDINATE] = "coordinate",
+                                              [TF_PACK_OFFSETS] = "offsets"};
+  tf_near near = tf_near_start(node->text, node->len);
+  char hint[80];
+  for (int i = 0; i < TF_N_PACKS; i++) {
+    *out = (tf_pack)i;
+    if (tf_ynode_is(node, key[i])) return true;
+    tf_near_offer(&near, key[i]);
+  }
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no way to store a rank '%.40s'%s", node->text,
+                 tf_near_text(&near, hint, sizeof hint));
+}
+
+/* "bitmask", or {as: bitmask, bits: 2}. */
+static bool read_packing(tf_arch_reader *r, const tf_ynode *node, tf_packing *out) {
+  static const tf_yrow rows[] = {{"as", TF_Y_SCALAR, true}, {"bits", TF_Y_SCALAR, true}};
+  const tf_ynode *v[2];
+  int64_t bits = 0;
+  if (!tf_yschema_kind(node, TF_Y_SCALAR | TF_Y_MAP, "a rank", r->base->diags)) return false;
+  if (node->kind == TF_Y_SCALAR) return read_pack(r, node, &out->pack);
+  bool ok = tf_yschema_check(node, rows, 2, "a rank", v, r->base->diags);
+  if (v[0]) ok = read_pack(r, v[0], &out->pack) && ok;
+  if (v[1]) ok = tf_read_int(r->base, v[1], "bits", 1, 64, &bits) && ok;
+  if (ok && v[1] && out->pack == TF_PACK_NONE)
+    ok = tf_fail(r->base->diags, v[1]->at, TF_E_KEY, "an uncompressed rank has no entries: no 'bits'");
+  out->bits = (int)bits;
+  return ok;
+}
+
+static bool read_ranks(tf_arch_reader *r, const tf_ynode *list, tf_format *f) {
+  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ranks' needs at least one");
+  if (list->n > TF_MAX_RANK)
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu ranks, at most %d", list->n, TF_MAX_RANK);
+  f->ranks = TF_ARRAY(r->base->arena, tf_packing, list->n);
+  if (!f->ranks) return tf_no_memory(r->base);
+  bool ok = true;
+  f->n_ranks = (int)list->n;
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_packing(r, list->items[i], &f->ranks[i]) && ok;
+  return ok;
+}
+
+static bool read_entry_energy(tf_arch_reader *r, const tf_ynode *node, tf_format *f) {
+  const tf_ynode *v[2] = {node, node};
+  bool ok = true;
+  f->priced = true;
+  if (node->kind == TF_Y_MAP) ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
+  if (v[0]) ok = read_pj(r, v[0], "energy", &f->read_pj) && ok;
+  if (v[1]) f->write_pj = f->read_pj;
+  if (v[1] && v[1] != v[0]) ok = read_pj(r, v[1], "energy", &f->write_pj) && ok;
+  return ok;
+}
+
+enum { F_TENSORS, F_RANKS, F_ENERGY, N_F };
+static const tf_yrow format_rows[N_F] = {[F_TENSORS] = {"tensors", TF_Y_SCALAR | TF_Y_LIST, false},
+                                         [F_RANKS] = {"ranks", TF_Y_LIST, true},
+                                         [F_ENERGY] = {"energy", TF_Y_SCALAR | TF_Y_MAP, false}};
+
+static bool read_format(tf_arch_reader *r, const tf_ynode *node, tf_format *f) {
+  const tf_ynode *v[N_F];
+  f->at = node->at;
+  if (!tf_yschema_kind(node, TF_Y_MAP, "a format", r->base->diags)) return false;
+  bool ok = tf_yschema_check(node, format_rows, N_F, "a format", v, r->base->diags);
+  ok = read_choice(r, v[F_TENSORS], "tensors", &f->tensors) && ok;
+  if (v[F_RANKS]) ok = read_ranks(r, v[F_RANKS], f) && ok;
+  if (v[F_ENERGY]) ok = read_entry_energy(r, v[F_ENERGY], f) && ok;
+  return ok;
+}
+
+static bool read_formats(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
+  tf_formats *all = tf_key_at(k, s);
+  all->list = TF_ARRAY(r->base->arena, tf_format, list->n + 1);
+  if (!all->list) return tf_no_memory(r->base);
+  bool ok = true;
+  all->n = (int)list->n;
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_format(r, list->items[i], &all->list[i]) && ok;
+  return ok;
+}
+
+static bool read_rule(tf_arch_reader *r, const tf_ynode *node, bool at_memory, tf_rule *out) {
+  const tf_yrow rows[] = {{"on", TF_Y_SCALAR | TF_Y_LIST, false}, {"target", TF_Y_SCALAR | TF_Y_LIST, at_memory}};
+  const char *what = at_memory ? "a rule of a memory" : "a rule of a compute unit";
+  const tf_ynode *v[2] = {NULL, NULL};
+  out->at = node->at;
+  if (!tf_yschema_kind(node, TF_Y_MAP, what, r->base->diags)) return false;
+  bool ok = tf_yschema_check(node, rows, at_memory ? 2 : 1, what, v, r->base->diags);
+  ok = read_choice(r, v[0], "on", &out->on) && ok;
+  return read_choice(r, v[1], "target", &out->target) && ok;
+}
+
+static bool read_rules(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
+  tf_rules *all = tf_key_at(k, s);
+  all->list = TF_ARRAY(r->base->arena, tf_rule, list->n + 1);
+  if (!all->list) return tf_no_memory(r->base);
+  bool ok = true;
+  all->n = (int)list->n;
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_rule(r, list->items[i], k->kind == TF_KEY_RULES, &all->list[i]) && ok;
+  return ok;
+}
+
 /* ---- figures of kernels ------------------------------------------------------------- */
 static bool read_figures(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   const tf_ynode *v[TF_MOST_KEYS] = {NULL};
@@ -285,14 +418,15 @@ static void without(tf_arch_reader *r, const tf_key *k, void *s) {
 
 /* ---- tables ------------------------------------------------------------------------- */
 static key_reader *const readers[TF_N_KEY_KINDS] = {
-    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity, [TF_KEY_RATES] = read_bandwidth,
-    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,   [TF_KEY_PJ] = read_energy,
-    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,      [TF_KEY_BITS] = read_bits,
-    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,        [TF_KEY_BELOW] = read_below,
-    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,          [TF_KEY_NM] = read_nm,
-    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,   [TF_KEY_MULTIPROCESSOR] = read_figures,
-    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,    [TF_KEY_SIZE] = read_figure,
-    [TF_KEY_ROOM] = read_figure};
+    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity,  [TF_KEY_RATES] = read_bandwidth,
+    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,    [TF_KEY_PJ] = read_energy,
+    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,       [TF_KEY_BITS] = read_bits,
+    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,         [TF_KEY_BELOW] = read_below,
+    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,           [TF_KEY_NM] = read_nm,
+    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,    [TF_KEY_MULTIPROCESSOR] = read_figures,
+    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,     [TF_KEY_SIZE] = read_figure,
+    [TF_KEY_ROOM] = read_figure,     [TF_KEY_FORMATS] = read_formats, [TF_KEY_RULES] = read_rules,
+    [TF_KEY_POINTS] = read_rules};
 
 static bool check_part(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const char *part,
                        const tf_ynode **v) {

@@ -72,11 +72,12 @@ static bool new_tensor_ranges(tf_wl_reader *w, tf_tensor *t) {
 }
 
 /* ---- the tensors section ------------------------------------------------------------ */
-enum { T_BITS, T_PAD, T_SHAPE, T_VIEW, N_T };
+enum { T_BITS, T_PAD, T_SHAPE, T_VIEW, T_DENSITY, N_T };
 static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, false},
                                          [T_PAD] = {"pad", TF_Y_LIST, false},
                                          [T_SHAPE] = {"shape", TF_Y_LIST, false},
-                                         [T_VIEW] = {"view", TF_Y_SCALAR, false}}; /* views.c reads it */
+                                         [T_VIEW] = {"view", TF_Y_SCALAR, false}, /* views.c reads it */
+                                         [T_DENSITY] = {"density", TF_Y_SCALAR | TF_Y_MAP, false}};
 
 tf_keys tf_tensor_keys(void) { return (tf_keys){tensor_rows, N_T}; }
 
@@ -89,6 +90,38 @@ static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, i
   return ok;
 }
 
+/* `density: 0.25`, or `{n: 2, m: 4, dim: k}`. */
+enum { D_N, D_M, D_DIM, N_D };
+static const tf_yrow density_rows[N_D] = {
+    [D_N] = {"n", TF_Y_SCALAR, true}, [D_M] = {"m", TF_Y_SCALAR, true}, [D_DIM] = {"dim", TF_Y_SCALAR, true}};
+
+static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
+  tf_value x;
+  if (!tf_read_value(w->base, node, "density", &x)) return false;
+  *share = x.f;
+  if (x.f > 0 && x.f <= 1) return true;
+  return tf_fail(w->base->diags, node->at, TF_E_RANGE,
+                 "'density' is %g, must be more than 0 and at most 1: the share of elements that are not zero", x.f);
+}
+
+/* All but the rank, which needs the tensor. */
+static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
+  const tf_ynode *v[N_D];
+  if (node->kind == TF_Y_SCALAR) {
+    out->fall = TF_FALL_UNIFORM;
+    return read_share(w, node, &out->share);
+  }
+  bool ok = tf_yschema_check(node, density_rows, N_D, "a density", v, w->base->diags);
+  if (v[D_N]) ok = tf_read_int(w->base, v[D_N], "n", 1, INT32_MAX, &out->n) && ok;
+  if (v[D_M]) ok = tf_read_int(w->base, v[D_M], "m", 1, INT32_MAX, &out->m) && ok;
+  if (ok && v[D_N] && out->n > out->m)
+    ok = tf_fail(w->base->diags, v[D_N]->at, TF_E_RANGE, "'n' is %lld, must be at most 'm', %lld", (long long)out->n,
+                 (long long)out->m);
+  out->fall = TF_FALL_BLOCKS;
+  out->share = ok ? (double)out->n / (double)out->m : 1;
+  return ok;
+}
+
 static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, const tf_ynode **v, int64_t *bits,
                      int64_t *pad, int64_t *shape) {
   if (!tf_yschema_kind(value, TF_Y_MAP, key->text, w->base->diags)) return false;
@@ -96,6 +129,8 @@ static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value
   if (v[T_BITS]) ok = tf_read_int(w->base, v[T_BITS], "word-bits", 1, 4096, bits) && ok;
   if (v[T_PAD]) ok = read_list(w, v[T_PAD], "pad", 0, pad) && ok;
   if (v[T_SHAPE]) ok = read_list(w, v[T_SHAPE], "shape", 1, shape) && ok;
+  tf_density density = {0};
+  if (v[T_DENSITY]) ok = read_density(w, v[T_DENSITY], &density) && ok;
   return ok;
 }
 
@@ -144,6 +179,53 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, con
   }
 }
 
+/* The dim that indexes a rank alone, where the tensor is made, or else first read; -1: none does. */
+static int dim_of_rank(const tf_workload *wl, int z, int rank) {
+  const int maker = wl->tensors[z].producer;
+  if (maker >= 0 && wl->ops[maker].out == z) return wl->ops[maker].dims[rank];
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &wl->ops[o].reads[i];
+      if (ref->tensor != z) continue;
+      return ref->index[rank].n_terms == 1 && ref->index[rank].terms[0].coef == 1 ? ref->index[rank].terms[0].dim : -1;
+    }
+  return -1;
+}
+
+static void find_block_rank(tf_wl_reader *w, const tf_ynode *dim, int z) {
+  tf_tensor *t = &w->wl->tensors[z];
+  tf_near near = tf_near_start(dim->text, dim->len);
+  char hint[80];
+  for (int r = 0; r < t->rank; r++) {
+    const int d = dim_of_rank(w->wl, z, r);
+    t->density.rank = r;
+    if (d < 0) continue;
+    if (tf_ynode_is(dim, w->wl->dims[d].name)) return;
+    tf_near_offer(&near, w->wl->dims[d].name);
+  }
+  fail(w);
+  tf_fail(w->base->diags, dim->at, TF_E_NAME, "no rank of '%.60s' is indexed by '%.60s' alone%s", t->name, dim->text,
+          tf_near_text(&near, hint, sizeof hint));
+}
+
+static void apply_density(tf_wl_reader *w, const tf_ynode *node, int z) {
+  if (!read_density(w, node, &w->wl->tensors[z].density)) fail(w);
+  if (w->wl->tensors[z].density.fall == TF_FALL_BLOCKS) find_block_rank(w, tf_ymap_get(node, "dim"), z);
+}
+
+/* Blocks must fill their rank.  needs: extents. */
+static void check_density(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *row) {
+  const tf_ynode *density = tf_ymap_get(row, "density");
+  const int z = tf_find_tensor(w, key->text, key->len);
+  if (!density || z < 0) return;
+  const tf_tensor *t = &w->wl->tensors[z];
+  if (t->density.fall != TF_FALL_BLOCKS || t->extent[t->density.rank] % t->density.m == 0) return;
+  fail(w);
+  tf_fail(w->base->diags, tf_ymap_get(density, "m")->at, TF_E_RANGE,
+          "'m' is %lld, must divide the %lld elements of '%.60s' along '%.60s'", (long long)t->density.m,
+          (long long)t->extent[t->density.rank], t->name, tf_ymap_get(density, "dim")->text);
+}
+
 static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, bool *shaped) {
   const tf_ynode *v[N_T];
   int no = find_named(w, key);
@@ -152,6 +234,7 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   int64_t bits = t->word_bits, pad[TF_MAX_RANK], shape[TF_MAX_RANK];
   if (!read_row(w, key, value, v, &bits, pad, shape)) return;
   t->word_bits = (int)bits;
+  if (v[T_DENSITY]) apply_density(w, v[T_DENSITY], no);
   if (v[T_PAD] && same_rank(w, v[T_PAD], t))
     for (int r = 0; r < t->rank; r++) {
       t->pad[r] = pad[r];
@@ -254,6 +337,8 @@ void tf_tensor_facts(tf_wl_reader *w, const tf_ynode *tensors) {
     check_size(w, &wl->tensors[t]);
   for (int o = 0; o < wl->n_ops; o++)
     check_points(w, &wl->ops[o]);
+  for (size_t i = 0; tensors && i < tensors->n; i++)
+    check_density(w, tensors->pairs[i].key, tensors->pairs[i].value);
   if (!w->failed) each_reading(w, check_inside);
   if (!w->failed && tensors) tf_close_views(w, tensors);
 }

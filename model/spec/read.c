@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/locale.h"
+#include "base/names.h"
 #include "model/spec/kinds.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
@@ -183,6 +184,43 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
   tf_note(d, a->units[0].at, "the compute units are listed from here");
 }
 
+/* Tensors that a format or a rule names must be the workload's. */
+static void check_choice(tf_diags *d, const tf_workload *wl, const tf_selection *c) {
+  for (int i = 0; i < c->n; i++) {
+    tf_near near = tf_near_start(c->names[i].name, strlen(c->names[i].name));
+    char hint[80];
+    bool found = false;
+    for (int z = 0; z < wl->n_tensors && !found; z++) {
+      found = !strcmp(wl->tensors[z].name, c->names[i].name);
+      tf_near_offer(&near, wl->tensors[z].name);
+    }
+    if (found) continue;
+    tf_fail(d, c->names[i].at, TF_E_NAME, "the workload has no tensor '%.60s'%s", c->names[i].name,
+            tf_near_text(&near, hint, sizeof hint));
+    tf_note(d, wl->at, "the workload is given here");
+  }
+}
+
+static void check_rules(tf_diags *d, const tf_workload *wl, const tf_rules *rules) {
+  for (int i = 0; i < rules->n; i++) {
+    check_choice(d, wl, &rules->list[i].target);
+    check_choice(d, wl, &rules->list[i].on);
+  }
+}
+
+static void check_choices(tf_diags *d, const tf_arch *a, const tf_workload *wl) {
+  for (int l = 0; l < a->n_memories; l++) {
+    for (int i = 0; i < a->memories[l].formats.n; i++)
+      check_choice(d, wl, &a->memories[l].formats.list[i].tensors);
+    check_rules(d, wl, &a->memories[l].gating);
+    check_rules(d, wl, &a->memories[l].skipping);
+  }
+  for (int u = 0; u < a->n_units; u++) {
+    check_rules(d, wl, &a->units[u].gating);
+    check_rules(d, wl, &a->units[u].skipping);
+  }
+}
+
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
 static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
@@ -201,6 +239,7 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
   if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
     check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);
+  if (spec->arch && spec->workload) check_choices(r->diags, spec->arch, spec->workload);
   return true;
 }
 

@@ -117,6 +117,7 @@ static bool make_op(tf_canon *c, int no, const tf_op *from, tf_op *to) {
 
 static bool make_tensor(tf_canon *c, int no, const tf_tensor *from, tf_tensor *to) {
   *to = *from;
+  if (!from->known_as) to->known_as = from->name;
   to->name = name_of(c->arena, 't', no);
   if (from->producer >= 0) to->producer = c->op[from->producer];
   if (from->view_of) to->view_of = c->tensor[from->view_of - 1] + 1;

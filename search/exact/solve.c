@@ -145,5 +145,11 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   TF_IN_C_LOCALE;
+  if (tf_zeros_matter(arch, wl)) { /* what it leaves out by is counted as if there were none */
+    tf_fail(d, wl->at, TF_E_LIMIT,
+            "the exact solver does not know what zeros save: search finds mappings, and so do the formulas (--method "
+            "closed)");
+    return NULL;
+  }
   return tf_solve_as_canon(solve, arch, wl, o, d);
 }

@@ -143,8 +143,9 @@ typedef struct {
   int64_t *lost;             /* [op] reads of elements that are not at home */
   int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
-  bool mean;    /* ports are those of the mean instance */
-  bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off */
+  struct access_log *log; /* zeros.h; NULL: accesses are not noted */
+  bool mean;              /* ports are those of the mean instance */
+  bool gave_up;           /* more steps than that, or a tensor too large for a set: nothing is to be read off */
   bool saw[N_EVENTS];
 } oracle;
 

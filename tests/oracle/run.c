@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/oracle/oracle.h"
+#include "tests/oracle/zeros.h"
 
 static void run_node(oracle *o, int n);
 
@@ -27,12 +28,18 @@ static bool same_box(const oracle *o, int z, const box *a, const box *b) {
   return !memcmp(a->rank, b->rank, (size_t)o->wl->tensors[z].rank * sizeof a->rank[0]);
 }
 
-/* Whether nobody at this moment has asked for the same yet; remembers it. */
-static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
+/* Which of those who asked at this moment has asked for the same; -1: nobody. */
+static int asked_before(const oracle *o, const moment *m, int z, const request *q) {
   for (int i = 0; i < m->n; i++)
     if (m->list[i].parent == q->parent && m->list[i].production == q->production &&
         same_box(o, z, &m->list[i].want, &q->want) && !memcmp(&m->list[i].load, &q->load, sizeof q->load))
-      return false;
+      return i;
+  return -1;
+}
+
+/* Whether nobody at this moment has asked for the same yet; remembers it. */
+static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
+  if (asked_before(o, m, z, q) >= 0) return false;
   m->list = realloc(m->list, (size_t)(m->n + 1) * sizeof *m->list);
   if (!m->list) abort();
   m->list[m->n++] = *q;
@@ -126,6 +133,7 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
   }
   bool speaks = first_to_ask(o, m, z, &q);
   charge(o, n, z, s->level, server(o, n, z, s->level), moves_of(o, n, z, all, partial, speaks));
+  if (o->log) note_entry(o, n, z, &q.load, before, moves_of(o, n, z, 1, 1, speaks));
   c->what = want;
   c->node = n;
   note_size(o, n, z, &q.want);
@@ -234,6 +242,12 @@ static void operand(oracle *o, int n, int op, int ref) {
     fill_set(o, z, &q.want, &q.load);
     at_home(o, n, op, z, ref < 0, &q.load);
     bool speaks = first_to_ask(o, &m, z, &q);
+    if (o->log) {
+      const bool apart = ref < 0 ? !unit->reduce : !unit->multicast;
+      const uint64_t key = ref < 0 ? q.parent * 1000003 + q.production : 0;
+      note_operand(o, (operand_key){n, op, ref, apart ? -1 : asked_before(o, &m, z, &q), key}, &q.load,
+                   ref < 0 ? met_at(o, z, n, key) : &q.load);
+    }
     if (ref >= 0) {
       add_operand(o, at, q.parent, (words){.read = speaks || !unit->multicast});
       continue;
@@ -258,8 +272,10 @@ static void run_op(oracle *o, int n) {
   while (next_instance(o, n));
   o->points[op] += points;
   o->units[op] = points > o->units[op] ? points : o->units[op];
-  for (int r = -1; r < o->wl->ops[op].n_reads; r++)
+  for (int r = -1; r < o->wl->ops[op].n_reads; r++) {
     operand(o, n, op, r);
+    if (o->log) end_operand(o);
+  }
 }
 
 /* ---- scopes -------------------------------------------------------------------------------------- */
@@ -557,13 +573,13 @@ static bool has_room(const tf_workload *wl) {
   return has;
 }
 
-oracle *oracle_run(const tf_tree *tree, int64_t limit) {
+oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log *log) {
   oracle *o = calloc(1, sizeof *o);
   size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
   size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories,
          ops = (size_t)tree->workload->n_ops;
   if (!o) return NULL;
-  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1};
+  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1, .log = log};
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
   o->leads = calloc(ops * nodes, sizeof *o->leads);
@@ -604,6 +620,8 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   find_latency(o, false);
   return o;
 }
+
+oracle *oracle_run(const tf_tree *tree, int64_t limit) { return oracle_run_noting(tree, limit, NULL); }
 
 void oracle_free(oracle *o) {
   free_shares(o);

@@ -1,5 +1,6 @@
 /* The quick count as a branch-free program: count.c and cells.c, value for value. */
 #include "model/cost/quick/lanes.h"
+#include "model/cost/zeros.h"
 
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
@@ -388,6 +389,7 @@ static void count(tf_lanes *w) {
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->even || p->n_retains || m->views->splits || p->n_slices > 64) return false;
+  if (m->zeros && m->zeros->any_turns) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
   for (int o = 0; o < p->wl->n_ops; o++)

@@ -39,6 +39,7 @@ typedef struct {
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
   int counts, fits, zero; /* zero: of the reals */
+  bool kept;              /* bits are those that formats keep */
 } tf_lanes;
 
 static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }

@@ -1,6 +1,7 @@
 /* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and energy.c, value
  * for value. Of the scopes only those that run their children in order. */
 #include "model/cost/quick/lanes.h"
+#include "model/cost/zeros.h"
 
 static const tf_tape_op A = TF_T_ADD, M = TF_T_MUL;
 static const tf_tape_op FA = TF_T_FADD, FS = TF_T_FSUB, FM = TF_T_FMUL, FD = TF_T_FDIV;
@@ -9,8 +10,13 @@ static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
 
 /* ---- words held, instances used ----------------------------------------------------------------- */
 
-static int bits_of(tf_lanes *w, int z, int words) {
-  return tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits));
+static int bits_of(tf_lanes *w, int level, int z, int words) {
+  if (!w->kept) return tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits));
+  const int64_t held = w->p->sparse->packed[level * w->p->wl->n_tensors + z].held;
+  const int bits = tf_l(w, A, tf_l(w, M, words, tf_l_int(w, held)), tf_l_int(w, TF_HELD_ONE - 1));
+  const double most = 0x1p52 / (double)held; /* so that the quotient is exact */
+  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, words), tf_l_real(w, most)));
+  return tf_l(w, TF_T_DIV, bits, tf_l_int(w, TF_HELD_ONE));
 }
 
 static int times(const tf_lanes *w, int level) { return w->p->arch->memories[level].double_buffered ? 2 : 1; }
@@ -29,7 +35,7 @@ static int homes(tf_lanes *w, int n, int level, bool below) {
   for (int z = 0; z < w->p->wl->n_tensors; z++) {
     int home = w->p->home_scope[z];
     if (home >= 0 && w->p->home_level[z] == level && (below ? tf_plan_above(w->p, n, home) : home == n))
-      bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, level, z)));
+      bits = tf_l(w, A, bits, bits_of(w, level, z, peak_of(w, level, z)));
   }
   return bits;
 }
@@ -72,14 +78,14 @@ static int need(tf_lanes *w, int n, int level) {
   if (node->kind == TF_TILE && node->level == level) {
     const tf_view *v = &w->m->views->node[n];
     for (int i = v->first; i < v->first + v->n_slices; i++)
-      total = tf_l(w, A, total, bits_of(w, w->p->slices[i].tensor, w->box[i]));
+      total = tf_l(w, A, total, bits_of(w, level, w->p->slices[i].tensor, w->box[i]));
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
   const tf_scope_held words = node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
   for (int c = 0; c < node->n_children; c++)
     total = tf_l(w, words != TF_HELD_MAX ? A : TF_T_MAX, total, need(w, node->children[c], level));
   for (int z = 0; z < w->p->wl->n_tensors && words == TF_HELD_UNION; z++)
-    total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, z, twice_of(w, node, level, z)), twice));
+    total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, level, z, twice_of(w, node, level, z)), twice));
   return node->kind == TF_SCOPE ? tf_l(w, A, total, homes(w, n, level, false)) : total;
 }
 
@@ -87,16 +93,24 @@ static void within(tf_lanes *w, int a, int64_t most) {
   w->fits = tf_l(w, TF_T_AND, w->fits, tf_l(w, TF_T_GT, tf_l_int(w, most), a));
 }
 
+/* Bits that one instance of the memory must hold. */
+static int level_bits(tf_lanes *w, int level) {
+  int bits = need(w, 0, level);
+  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++) /* inputs and outputs are there throughout */
+    if (w->p->home_scope[z] < 0) bits = tf_l(w, A, bits, bits_of(w, 0, z, peak_of(w, 0, z)));
+  return bits;
+}
+
 static void capacity(tf_lanes *w, int level) {
   const tf_memory *mem = &w->p->arch->memories[level];
   int64_t most; /* bits that fit; where that overflows, more than any tree counted here can need */
-  w->need[level] = need(w, 0, level);
-  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++) /* inputs and outputs are there throughout */
-    if (w->p->home_scope[z] < 0) w->need[0] = tf_l(w, A, w->need[0], bits_of(w, z, peak_of(w, 0, z)));
+  w->need[level] = level_bits(w, level);
   if (mem->capacity_words < 0 || __builtin_mul_overflow(mem->capacity_words, mem->word_bits, &most) ||
       most == INT64_MAX)
     return;
-  within(w, w->need[level], most + 1);
+  w->kept = w->m->zeros != NULL;
+  within(w, level_bits(w, level), most + 1);
+  w->kept = false;
 }
 
 /* Requires the loops of every path to fit the mesh. */
@@ -145,8 +159,26 @@ static void instances(tf_lanes *w) {
   }
 }
 
+/* tf_left_reads. */
+static int left_reads(tf_lanes *w, const tf_left *left, int read, int update) {
+  const int first = tf_l(w, FM, tf_l(w, FS, update, read), tf_l_real(w, left->first));
+  return more(w, tf_l(w, FS, tf_l(w, FM, update, tf_l_real(w, left->update)), first), w->zero);
+}
+
+/* tf_zeros_take. */
+static void take_zeros(tf_lanes *w) {
+  for (int i = w->p->n_tile_slices; i < w->p->n_slices && w->m->zeros; i++) {
+    const tf_left *left = &tf_zeros_left(w->m, i)->of[TF_LEFT_TIME];
+    tf_lane_move *v = &w->flows[i];
+    v->read = w->p->slices[i].makes ? left_reads(w, left, v->read, v->update)
+                                    : tf_l(w, FM, v->read, tf_l_real(w, left->read));
+    v->update = tf_l(w, FM, v->update, tf_l_real(w, left->update));
+  }
+}
+
 static void ports(tf_lanes *w) {
   const tf_views *v = w->m->views;
+  take_zeros(w);
   for (int i = 0; i < v->n_passes; i++)
     w->below[i] = (tf_lane_ports){w->zero, w->zero};
   for (int i = 0; i < w->p->n_slices; i++) {
@@ -205,7 +237,9 @@ static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
   const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
   int pace = tf_l(w, FM, tf_l_to(w, w->width[n]), tf_l_real(w, unit->rate));
-  int t = more(w, tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace), busiest(w, n, true, -1));
+  int work = tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace);
+  if (w->m->zeros) work = tf_l(w, FM, work, tf_l_real(w, tf_zeros_work(w->m, o, TF_LEFT_TIME)));
+  int t = more(w, work, busiest(w, n, true, -1));
   return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
 }
 
@@ -390,16 +424,59 @@ static int level_energy(tf_lanes *w, int level) {
   return pj;
 }
 
+/* tf_zeros_count: what the leaves' accesses that are not made take from `moved`; reals. */
+static tf_lane_move left_of_moved(tf_lanes *w, int level, int z) {
+  const tf_lane_move v = moved(w, level, z);
+  tf_lane_move left = {tf_l_to(w, v.fill), tf_l_to(w, v.drain), tf_l_to(w, v.read), tf_l_to(w, v.update)};
+  for (int i = w->p->n_tile_slices; i < w->p->n_slices; i++) {
+    const tf_slice *s = &w->p->slices[i];
+    const tf_left *of = &tf_zeros_left(w->m, i)->of[TF_LEFT_ENERGY];
+    const int read = tf_l_to(w, w->moves[i].read), update = tf_l_to(w, w->moves[i].update);
+    if (s->tensor != z || s->above != level) continue;
+    left.read = tf_l(w, FS, left.read,
+                     s->makes ? tf_l(w, FS, read, left_reads(w, of, read, update))
+                              : tf_l(w, FM, read, tf_l_real(w, 1 - of->read)));
+    left.update = tf_l(w, FS, left.update, tf_l(w, FM, update, tf_l_real(w, 1 - of->update)));
+  }
+  return left;
+}
+
+/* level_energy of what zeros leave. */
+static int level_energy_left(tf_lanes *w, int level) {
+  const tf_plan *p = w->p;
+  const tf_memory *mem = &p->arch->memories[level];
+  double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
+  int pj = w->zero;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    const tf_packed *k = &p->sparse->packed[level * p->wl->n_tensors + z];
+    const double words = (k->stored * p->wl->tensors[z].word_bits + k->bits) / mem->word_bits;
+    const tf_lane_move v = left_of_moved(w, level, z);
+    add_real(w, &pj, tf_l(w, FA, v.read, v.drain), k->read_pj);
+    add_real(w, &pj, tf_l(w, FA, v.fill, v.update), k->write_pj);
+    add_real(w, &pj, tf_l(w, FA, v.fill, v.drain), hops * words);
+  }
+  return pj;
+}
+
+/* Points of op o that take energy from `points`. */
+static int points_left(tf_lanes *w, int o, int points) {
+  const double void_share = 1 - tf_zeros_work(w->m, o, TF_LEFT_ENERGY);
+  return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, points_of(w, o)), tf_l_real(w, void_share)));
+}
+
 int tf_lanes_energy(tf_lanes *w) {
   const tf_arch *a = w->p->arch;
   int pj = w->zero;
   for (int l = 0; l < a->n_memories; l++)
-    pj = tf_l(w, FA, pj, level_energy(w, l));
+    pj = tf_l(w, FA, pj, w->m->zeros ? level_energy_left(w, l) : level_energy(w, l));
   for (int u = 0; u < a->n_units; u++) {
     int points = tf_l_int(w, 0);
     for (int o = 0; o < w->p->wl->n_ops; o++)
       if (w->p->unit[o] == u) points = tf_l(w, A, points, points_of(w, o));
-    pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_to(w, points), tf_l_real(w, a->units[u].pj)));
+    int left = tf_l_to(w, points);
+    for (int o = 0; o < w->p->wl->n_ops && w->m->zeros; o++)
+      if (w->p->unit[o] == u) left = points_left(w, o, left);
+    pj = tf_l(w, FA, pj, tf_l(w, FM, left, tf_l_real(w, a->units[u].pj)));
   }
   return pj;
 }

@@ -36,6 +36,8 @@
   X(ROOM, TF_Y_SCALAR, "bytes")             /* the same or 0 */                                                        \
   X(MAP, TF_Y_MAP, "")                      /* the rows behind it are its members */                                   \
   X(MEMORIES, TF_Y_LIST, "memories") X(UNITS, TF_Y_LIST, "units")                                                      \
+  X(FORMATS, TF_Y_LIST, "formats") X(RULES, TF_Y_LIST, "rules")                                                        \
+  X(POINTS, TF_Y_LIST, "points")            /* rules without a target */                                               \
   X(ALSO, 0, "") X(PLACE, 0, "")            /* no keys; PLACE: where the key above is written, else what it is of */
 /* clang-format on */
 typedef enum {

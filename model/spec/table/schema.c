@@ -59,6 +59,21 @@ static const struct {
     {"count", "\"$ref\": \"#/$defs/number\""},
     {"cost", "\"$ref\": \"#/$defs/number\""},
     {"bytes", "\"$ref\": \"#/$defs/number\""},
+    {"tensors", "\"anyOf\": [{\"const\": \"*\"}, {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": "
+                "\"string\"}}]"},
+    {"packing", "\"enum\": [\"uncompressed\", \"bitmask\", \"run-length\", \"coordinate\", \"offsets\"]"},
+    {"formats",
+     "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
+     "[\"ranks\"], \"properties\": {\"tensors\": {\"$ref\": \"#/$defs/tensors\"}, \"ranks\": {\"type\": \"array\", "
+     "\"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": \"#/$defs/packing\"}, {\"type\": \"object\", "
+     "\"additionalProperties\": false, \"required\": [\"as\", \"bits\"], \"properties\": {\"as\": {\"$ref\": "
+     "\"#/$defs/packing\"}, \"bits\": {\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": "
+     "\"#/$defs/energies\"}}}"},
+    {"rules", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
+              "[\"target\"], \"properties\": {\"target\": {\"$ref\": \"#/$defs/tensors\"}, \"on\": {\"$ref\": "
+              "\"#/$defs/tensors\"}}}"},
+    {"points", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
+               "\"properties\": {\"on\": {\"$ref\": \"#/$defs/tensors\"}}}"},
     {"memories", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/memory\"}"},
     {"units", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/unit\"}"},
 };

@@ -1,0 +1,378 @@
+#include "model/cost/zeros.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/spec/dims.h"
+
+/* ---- once a tree ------------------------------------------------------------------------------ */
+
+static int op_of(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
+
+static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
+
+static bool is_padded(const tf_tensor *t) {
+  bool padded = false;
+  for (int r = 0; r < t->rank; r++)
+    padded |= t->pad[r] > 0;
+  return padded;
+}
+
+static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_memory *mem = &p->arch->memories[s->above];
+  const int o = op_of(p, i);
+  if (streams(p, o)) return 0;
+  const uint64_t skipped = tf_sparse_on(p->sparse, &mem->skipping, o, s->tensor);
+  return what == TF_LEFT_TIME ? skipped : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
+}
+
+/* Points: those that a rule of the unit names, and those that lack an operand. */
+static void find_work(struct tf_model *m, int o) {
+  const tf_plan *p = m->plan;
+  const tf_unit *unit = &p->arch->units[p->unit[o]];
+  uint64_t on[TF_N_LEFT] = {tf_sparse_on(p->sparse, &unit->skipping, o, -1),
+                            tf_sparse_on(p->sparse, &unit->gating, o, -1)};
+  on[TF_LEFT_ENERGY] |= on[TF_LEFT_TIME];
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    for (int r = 0; r < p->wl->ops[o].n_reads; r++)
+      on[w] |= m->zeros->on[p->op_slice[o] + r - p->n_tile_slices].of[w];
+    for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
+      m->zeros->upper |= (on[w] >> r & 1) && is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
+    m->zeros->work[o].of[w] = streams(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
+  }
+}
+
+/* ---- several elements at once ----------------------------------------------------------------- */
+
+/* The elements of one read of an op that several points at once need: how many, and along which loops or dims. */
+typedef struct {
+  int read;
+  uint64_t along; /* a mask that tells whether two reads vary alike */
+  double count;
+  tf_odds odds;
+} several;
+
+enum { MOST_SEVERAL = 64 };
+
+/* The probability that at least one of several points has no zero among its reads.  *exact: false if the answer is
+ * only a bound: an upper one, or, where `least`, a lower one. */
+static double any_point(const several *v, int n, bool least, bool *exact) {
+  double any = 1, smallest = 1;
+  bool alike = true, apart = true;
+  for (int i = 0; i < n; i++) {
+    alike &= v[i].odds.kind != TF_ODDS_LOOSE;
+    const double some = 1 - tf_odds_none(&v[i].odds, v[i].count);
+    any *= some;
+    smallest = fmin(smallest, some);
+    for (int k = 0; k < i; k++) {
+      alike &= v[i].along == v[k].along;
+      apart &= !(v[i].along & v[k].along);
+    }
+  }
+  if (n < 2 || apart) return any;
+  if (n == 2 && alike) return tf_odds_pair(&v[0].odds, &v[1].odds, (int)fmin(v[0].count, TF_ODDS_MOST));
+  *exact = false;
+  if (!least) return smallest;
+  double one = 1; /* a single point of them */
+  for (int i = 0; i < n; i++)
+    one *= v[i].odds.share;
+  return one;
+}
+
+/* Ranks of a reference that the dims move. */
+static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
+  uint32_t moved = 0;
+  for (int r = 0; r < rank; r++)
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      if (dims >> ref->index[r].terms[k].dim & 1) moved |= 1u << r;
+  return moved;
+}
+
+/* ---- results that are updated at all ---------------------------------------------------------- */
+
+/* Whether the reduced dims move every rank of the reference by one of them at most, and along the rank of the tensor's
+ * blocks, if they move it, over all of it and over no other rank. */
+static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
+  for (int r = 0; r < t->rank; r++) {
+    int n = 0, last = -1;
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      if (dims >> ref->index[r].terms[k].dim & 1) n++, last = ref->index[r].terms[k].dim;
+    if (n > 1) return false;
+    const bool blocks = t->density.fall == TF_FALL_BLOCKS && t->density.rank == r;
+    if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r])) return false;
+    for (int k = 0; k < t->rank && blocks && n; k++)
+      if (k != r && tf_index_coef(&ref->index[k], last)) return false;
+  }
+  return true;
+}
+
+/* ---- accesses that units share ---------------------------------------------------------------- */
+
+/* Whether a loop with several trips, one that splits op o's range itself. */
+static bool turns(const struct tf_model *m, int o, int loop) {
+  const tf_ploop *l = &m->plan->loops[loop];
+  bool splits = false;
+  for (int k = 0; k < l->n_leader; k++)
+    splits |= l->leaders[k] == o;
+  return splits && m->ev.trip[loop] > 1;
+}
+
+/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that have several trips:
+ * then different settings may touch one element. */
+static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, uint64_t loops) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  for (int r = 0; r < rank; r++) {
+    uint64_t dims = 0;
+    for (int k = 0; k < path->n; k++) {
+      const int dim = m->plan->loops[path->loops[k]].dim;
+      if (loops >> k & 1 && m->ev.trip[path->loops[k]] > 1 && tf_index_coef(&ref->index[r], dim))
+        dims |= UINT64_C(1) << dim;
+    }
+    if (dims & (dims - 1)) return true;
+  }
+  return false;
+}
+
+static const tf_ref *ref_of(const struct tf_model *m, int i) {
+  const tf_touch *t = &m->plan->slices[i].touch[0];
+  return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
+}
+
+/* Loops that move what slice i touches; where a scope retains, they may be any. */
+static uint64_t moving(const struct tf_model *m, int i) {
+  return m->plan->n_retains ? ~UINT64_C(0) : m->zeros->moving[i - m->plan->n_tile_slices];
+}
+
+/* Spatial loops whose instances share an access of slice i.  *exact: false if others may, too. */
+static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
+  const tf_ref *ref = ref_of(m, i);
+  if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
+  const bool many = p->n_retains || (ref && meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge));
+  *exact &= !many;
+  return many ? s->merge : s->merge & ~moving(m, i);
+}
+
+/* Whether some read that leaves the access out may differ among units that share it. */
+static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
+  const tf_plan *p = m->plan;
+  const int o = op_of(p, i);
+  bool any = false;
+  for (int r = 0; r < p->wl->ops[o].n_reads; r++)
+    any |= (on >> r & 1) && (p->slices[i].merge & moving(m, p->op_slice[o] + r));
+  return any;
+}
+
+/* The elements of read r that the sharers of slice i need at one step. */
+static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
+  const tf_plan *p = m->plan;
+  const int o = op_of(p, i);
+  const tf_ref *ref = &p->wl->ops[o].reads[r];
+  const tf_tensor *t = &p->wl->tensors[ref->tensor];
+  const tf_path *path = &p->path[p->slices[i].node];
+  several v = {.read = r, .count = 1};
+  const uint64_t loops = sharers(m, i, exact) & moving(m, p->op_slice[o] + r);
+  uint64_t dims = 0;
+  for (int k = 0; k < path->n; k++) {
+    const int64_t trip = m->ev.trip[path->loops[k]];
+    if (!(loops >> k & 1) || trip < 2) continue;
+    *exact &= turns(m, o, path->loops[k]);
+    v.count *= (double)trip;
+    v.along |= UINT64_C(1) << k;
+    dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
+  }
+  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks_moved(ref, t->rank, dims), false, exact);
+  if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
+  *exact &= !is_padded(t);
+  return v;
+}
+
+/* By how much spatial loops divide a reduced dim of the op among instances of the memory that serves slice i: each of
+ * these begins a result by itself. */
+static double divided(const struct tf_model *m, int i, int dim) {
+  const tf_plan *p = m->plan;
+  const int server = m->views->server[i];
+  const tf_path *path = &p->path[server < 0 ? 0 : server];
+  double by = 1;
+  for (int k = 0; server >= 0 && k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (l->axis != TF_TEMPORAL && l->dim == dim && turns(m, op_of(p, i), path->loops[k]))
+      by *= (double)m->ev.trip[path->loops[k]];
+  }
+  return by;
+}
+
+/* Whether that depends on trip counts. */
+static bool may_divide(const struct tf_model *m, int i) {
+  const tf_plan *p = m->plan;
+  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  const int server = m->views->server[i];
+  bool may = false;
+  for (int k = 0; server >= 0 && k < p->path[server].n; k++) {
+    const tf_ploop *l = &p->loops[p->path[server].loops[k]];
+    may |= l->axis != TF_TEMPORAL && tf_op_slot(op, l->dim) >= op->n_out_dims;
+  }
+  return may;
+}
+
+/* What one result needs of read r in all its points, in one instance. */
+static several of_result(const struct tf_model *m, int i, int r, uint64_t reduced, bool *exact) {
+  const tf_workload *wl = m->plan->wl;
+  const tf_op *op = &wl->ops[op_of(m->plan, i)];
+  const tf_ref *ref = &op->reads[r];
+  const tf_tensor *t = &wl->tensors[ref->tensor];
+  several x = {.read = r, .count = 1};
+  *exact &= tells_apart(t, wl, ref, reduced) && !is_padded(t);
+  for (int d = op->n_out_dims; d < op->n_dims; d++) {
+    const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
+    if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
+    x.count *= extent / by;
+    x.along |= UINT64_C(1) << op->dims[d];
+    *exact &= by < 2 || (m->quick && !m->partial && t->density.fall != TF_FALL_BLOCKS);
+  }
+  x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
+  return x;
+}
+
+/* The share of the results that slice i updates that are updated at all, where zeros of the reads `on` leave updates
+ * out. */
+static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+  const int o = op_of(m->plan, i);
+  const tf_op *op = &m->plan->wl->ops[o];
+  several v[MOST_SEVERAL];
+  double keep = 1;
+  int n = 0;
+  uint64_t reduced = 0;
+  for (int d = op->n_out_dims; d < op->n_dims; d++)
+    reduced |= UINT64_C(1) << op->dims[d];
+  for (int r = 0; r < op->n_reads; r++) {
+    if (!(on >> r & 1)) continue;
+    const several x = of_result(m, i, r, reduced, exact);
+    if (x.count > 1)
+      v[n++] = x;
+    else
+      keep *= x.odds.share;
+  }
+  *exact &= !m->plan->skips;
+  if (!*exact) return tf_sparse_keep(m->plan->sparse, o, on);
+  return keep * any_point(v, n, true, exact);
+}
+
+/* The share of slice i's accesses that are made. */
+static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+  several v[MOST_SEVERAL];
+  double keep = 1;
+  int n = 0;
+  for (int r = 0; r < m->plan->wl->ops[op_of(m->plan, i)].n_reads; r++) {
+    if (!(on >> r & 1)) continue;
+    const several x = of_sharers(m, i, r, exact);
+    if (x.count > 1)
+      v[n++] = x;
+    else
+      keep *= x.odds.share;
+  }
+  return keep * any_point(v, n, false, exact);
+}
+
+/* Whether what is found is exact. */
+static bool find_left(struct tf_model *m, int i) {
+  struct tf_zeros *z = m->zeros;
+  const int at = i - m->plan->n_tile_slices;
+  bool all = true;
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    bool exact = true;
+    tf_left *left = &z->left[at].of[w];
+    if (m->plan->slices[i].makes) left->first = updated(m, i, z->on[at].of[w], &exact);
+    left->read = left->update = made(m, i, z->on[at].of[w], &exact);
+    all &= exact;
+  }
+  return all;
+}
+
+static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
+  const size_t leaves = (size_t)(p->n_slices - p->n_tile_slices) + 1, ops = (size_t)p->wl->n_ops;
+  z->on = TF_ARRAY(a, tf_voiders, leaves);
+  z->left = TF_ARRAY(a, tf_lefts, leaves);
+  z->turns = TF_ARRAY(a, bool, leaves);
+  z->moving = TF_ARRAY(a, uint64_t, leaves);
+  z->work = TF_ARRAY(a, tf_shares, ops);
+  z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  z->res.ops = TF_ARRAY(a, tf_kept_points, ops);
+  z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
+  z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
+  z->res.share = p->sparse->share;
+  return z->on && z->left && z->turns && z->moving && z->work && z->res.counts && z->res.ops && z->res.held &&
+         z->res.most;
+}
+
+bool tf_zeros_new(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!p->sparse) return true;
+  struct tf_zeros *z = m->zeros = TF_NEW(m->arena, struct tf_zeros);
+  if (!z || !add_arrays(m->arena, p, z)) return false;
+  z->sparse = p->sparse;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    for (int r = 0; r < p->wl->tensors[p->slices[i].tensor].rank; r++)
+      z->moving[i - p->n_tile_slices] |= tf_slice_mask(p, &p->slices[i], r);
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    const int at = i - p->n_tile_slices;
+    for (int w = 0; w < TF_N_LEFT; w++) {
+      z->on[at].of[w] = reads_that_void(m, i, w);
+      z->turns[at] |= may_turn(m, i, z->on[at].of[w]);
+      z->turns[at] |= p->slices[i].makes && z->on[at].of[w] && may_divide(m, i);
+    }
+    z->any_turns |= z->turns[at];
+    z->upper |= !find_left(m, i);
+  }
+  for (int o = 0; o < p->wl->n_ops; o++)
+    find_work(m, o);
+  return true;
+}
+
+const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
+
+/* ---- each evaluation -------------------------------------------------------------------------- */
+
+void tf_zeros_take(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!m->zeros) return;
+  m->zeros->res.upper = m->zeros->upper;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    if (m->zeros->turns[i - p->n_tile_slices]) m->zeros->res.upper |= !find_left(m, i);
+    const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
+    tf_flow *v = &m->flows[i];
+    v->read = p->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
+    v->update *= left->update;
+  }
+}
+
+/* What a leaf's accesses that are not made take from the counts of the memory that serves it. */
+static void take(struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_ENERGY];
+  tf_kept_counts *c = &m->zeros->res.counts[s->above * m->plan->wl->n_tensors + s->tensor];
+  const double read = (double)m->moves[i].read, update = (double)m->moves[i].update;
+  c->read -= s->makes ? read - tf_left_reads(left, read, update) : read * (1 - left->read);
+  c->update -= update * (1 - left->update);
+}
+
+void tf_zeros_count(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++) {
+    const tf_counts *c = &m->res.counts[i];
+    z->res.counts[i] = (tf_kept_counts){(double)c->fill, (double)c->read, (double)c->update, (double)c->drain, 0};
+  }
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    take(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const double points = (double)m->res.ops[o].points;
+    z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],
+                                     points * (z->work[o].of[TF_LEFT_TIME] - z->work[o].of[TF_LEFT_ENERGY]),
+                                     points * (1 - z->work[o].of[TF_LEFT_TIME])};
+  }
+}

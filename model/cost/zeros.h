@@ -1,0 +1,54 @@
+/* What zeros save in one evaluation (docs/SEMANTICS.md section 8): shares of accesses and points that are left, as
+ * numbers by which counts are multiplied where they become time and energy. */
+#ifndef MODEL_COST_ZEROS_H
+#define MODEL_COST_ZEROS_H
+#include "model/cost/state.h"
+
+/* Of the accesses of an op's operand: reads (of a result, of those that begin nothing), updates, and elements that are
+ * updated at all. */
+typedef struct {
+  double read, update, first;
+} tf_left;
+
+/* Numbers are in pairs: what takes time, and what takes energy. */
+enum { TF_LEFT_TIME, TF_LEFT_ENERGY, TF_N_LEFT };
+typedef struct {
+  tf_left of[TF_N_LEFT];
+} tf_lefts;
+typedef struct {
+  uint64_t of[TF_N_LEFT];
+} tf_voiders;
+typedef struct {
+  double of[TF_N_LEFT];
+} tf_shares;
+
+struct tf_zeros {
+  const tf_sparse *sparse;
+  tf_voiders *on;        /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
+  tf_lefts *left;        /* [slice - n_tile_slices] */
+  bool *turns;           /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
+  uint64_t *moving;      /* [slice - n_tile_slices] loops that move what it touches */
+  tf_shares *work;       /* [op] of its points */
+  bool any_turns, upper; /* upper: some shares are bounds whatever the trip counts */
+  tf_kept res;
+};
+
+/* Creates m->zeros; false if memory ran out. */
+bool tf_zeros_new(struct tf_model *m);
+/* What is left of the words that slice i, an op's operand, moves. */
+const tf_lefts *tf_zeros_left(const struct tf_model *m, int i);
+/* Fills what is left for the trip counts at hand, and takes the rest from the flows; needs moves and flows. */
+void tf_zeros_take(struct tf_model *m);
+/* Fills the counts of the result; needs the counts of all. */
+void tf_zeros_count(struct tf_model *m);
+
+/* Reads of a result that are left of `read` such and `update` updates. */
+static inline double tf_left_reads(const tf_left *l, double read, double update) {
+  const double left = update * l->update - (update - read) * l->first;
+  return left > 0 ? left : 0;
+}
+/* Of op o's points, those that take time. */
+static inline double tf_zeros_work(const struct tf_model *m, int o, int what) {
+  return m->zeros ? m->zeros->work[o].of[what] : 1;
+}
+#endif

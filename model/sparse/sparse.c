@@ -1,0 +1,352 @@
+#include "model/sparse/sparse.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/spec/reader.h"
+
+/* ---- densities ------------------------------------------------------------------------------------------------ */
+
+static int times_read(const tf_op *op, int z) {
+  int n = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    n += op->reads[i].tensor == z;
+  return n;
+}
+
+/* The probability that a call's value is not zero, of those of its arguments; at most, as sums are taken not to cancel
+ * out. */
+static double call_share(const tf_expr *e, const double *of) {
+  const double a = e->n_args > 0 ? of[e->arg[0]] : 1, b = e->n_args > 1 ? of[e->arg[1]] : 1,
+               c = e->n_args > 2 ? of[e->arg[2]] : 1;
+  switch (e->call) {
+  case TF_K_MUL: return a * b;
+  case TF_K_DIV:
+  case TF_K_NEG:
+  case TF_K_SQRT:
+  case TF_K_TANH:
+  case TF_K_ERF:
+  case TF_K_RELU:
+  case TF_K_GELU:
+  case TF_K_SILU:
+  case TF_K_ABS:
+  case TF_K_COPY: return a;
+  case TF_K_ADD:
+  case TF_K_SUB:
+  case TF_K_MAX:
+  case TF_K_MIN: return 1 - (1 - a) * (1 - b);
+  case TF_K_SELECT: return 1 - (1 - b) * (1 - c);
+  default: return 1;
+  }
+}
+
+/* What an op makes, of zeros in what it reads that fall independently. */
+static double made_share(const tf_sparse *s, const tf_op *op) {
+  double of[TF_MAX_EXPR], terms = 1;
+  for (int i = 0; i < op->n_reads; i++)
+    if (s->share[op->reads[i].tensor] < 1 && times_read(op, op->reads[i].tensor) > 1) return 1;
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    of[i] = e->what == TF_X_READ     ? s->share[op->reads[e->ref].tensor]
+            : e->what == TF_X_CALL   ? call_share(e, of)
+            : e->what == TF_X_NUMBER ? (e->number < 0 || e->number > 0)
+                                     : 1;
+  }
+  const double point = of[op->n_expr - 1];
+  for (int d = op->n_out_dims; d < op->n_dims; d++)
+    terms *= (double)s->wl->dims[op->dims[d]].extent;
+  if (point >= 1) return 1;
+  return op->reduce == TF_REDUCE_MUL ? pow(point, terms) : 1 - pow(1 - point, terms);
+}
+
+static void find_shares(tf_sparse *s) {
+  const tf_workload *wl = s->wl;
+  for (int z = 0; z < wl->n_tensors; z++)
+    s->share[z] = wl->tensors[z].density.fall == TF_FALL_GUESSED ? 1 : wl->tensors[z].density.share;
+  for (int k = 0; k < wl->n_ops; k++) {
+    const tf_op *op = &wl->ops[wl->topo[k]];
+    if (wl->tensors[op->out].density.fall == TF_FALL_GUESSED) s->share[op->out] = made_share(s, op);
+    for (int z = 0; z < wl->n_tensors; z++) /* views show the same words */
+      if (wl->tensors[z].view_of == op->out + 1 && wl->tensors[z].density.fall == TF_FALL_GUESSED)
+        s->share[z] = s->share[op->out];
+  }
+}
+
+/* Whether formats and rules for all tensors with zeros mean it. */
+static bool has_zeros(const tf_sparse *s, int z) {
+  return s->wl->tensors[z].density.fall != TF_FALL_GUESSED || s->share[z] < 1;
+}
+
+static bool selects(const tf_sparse *s, const tf_selection *c, int z) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  for (int i = 0; i < c->n; i++)
+    if (!strcmp(c->names[i].name, t->known_as ? t->known_as : t->name)) return true;
+  return !c->n && has_zeros(s, z);
+}
+
+tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bool *exact) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_odds each = {TF_ODDS_EACH, s->share[z], 0};
+  if (t->density.fall == TF_FALL_UNIFORM) return (tf_odds){TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t)};
+  if (t->density.fall == TF_FALL_GUESSED) *exact &= s->share[z] >= 1;
+  if (t->density.fall != TF_FALL_BLOCKS || !(ranks >> t->density.rank & 1)) return each; /* of different blocks */
+  if (whole) return (tf_odds){TF_ODDS_FIXED, t->density.share, 0};
+  *exact = false;
+  return (tf_odds){TF_ODDS_LOOSE, s->share[z], 0};
+}
+
+/* ---- formats -------------------------------------------------------------------------------------------------- */
+
+/* One rank of a format: fibers of `length` children of `size` elements each. */
+typedef struct {
+  tf_packing how;
+  double length, size, all; /* all: elements of the tensor */
+  bool full;                /* no child is empty: each has whole blocks */
+} fiber;
+
+static bool drops(tf_pack p) { return p == TF_PACK_BITMASK || p == TF_PACK_RUNS || p == TF_PACK_COORDINATE; }
+
+static int bits_for(double values) {
+  int bits = 1;
+  while (ldexp(1, bits) < values && bits < 64)
+    bits++;
+  return bits;
+}
+
+static int entry_bits(const fiber *f) {
+  if (f->how.bits) return f->how.bits;
+  return f->how.pack == TF_PACK_BITMASK   ? 1
+         : f->how.pack == TF_PACK_OFFSETS ? bits_for(f->all + 1)
+                                          : bits_for(f->length);
+}
+
+/* The tensor's blocks as they lie in one fiber: elements of a block are `stride` children apart; 0: in none, or a
+ * single one, so that children's zeros fall alike. */
+static int64_t block_stride(const tf_tensor *t, int from, int rank) {
+  int64_t stride = 1;
+  if (t->density.fall != TF_FALL_BLOCKS || t->density.rank < from || t->density.rank > rank) return 0;
+  for (int r = t->density.rank + 1; r <= rank; r++)
+    stride *= t->extent[r];
+  return stride;
+}
+
+/* The probability that `count` coordinates from `at` of a rank with blocks are zero. */
+static double none_along(const tf_density *d, int64_t at, int64_t count) {
+  const tf_odds block = {TF_ODDS_DRAWN, d->share, (double)d->m};
+  double p = 1;
+  for (int64_t end = at + count; at < end && p > 0;) {
+    const int64_t next = at - at % d->m + d->m < end ? at - at % d->m + d->m : end;
+    p *= tf_odds_none(&block, (double)(next - at));
+    at = next;
+  }
+  return p;
+}
+
+/* The probability that `count` children from `at` of a fiber have no element that is not zero. */
+static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at, int64_t count) {
+  const tf_density *d = &s->wl->tensors[z].density;
+  double p = 1;
+  bool exact;
+  const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
+  if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
+  for (int64_t r = 0; r < stride && p > 0; r++) {
+    const int64_t first = at > r ? (at - r + stride - 1) / stride : 0, last = (at + count - 1 - r) / stride;
+    p *= at + count - 1 < r ? 1 : none_along(d, first, last - first + 1);
+  }
+  return pow(p, f->size); /* elements of a child are in different blocks */
+}
+
+/* Runs that are longer than an entry can tell take entries of their own, with a zero: the expectation in one fiber. */
+static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f) {
+  if (f->full) return 0;
+  const int64_t reach = entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
+  const int64_t length = (int64_t)f->length, period = stride ? stride * s->wl->tensors[z].density.m : 1;
+  double sum = 0;
+  for (int64_t k = reach; k <= length; k += reach) {
+    double p = none_from(s, z, stride, f, 0, k); /* from the fiber's beginning, or behind a child that has some */
+    for (int64_t at = 0; at < period && at < length - k; at++) {
+      const double here = none_from(s, z, stride, f, at + 1, k) - none_from(s, z, stride, f, at, k + 1);
+      p += here * (double)((length - k - at + period - 1) / period);
+    }
+    if (p <= 1e-12) break;
+    sum += p;
+  }
+  return sum;
+}
+
+/* The probability that one child of a fiber has an element that is not zero. */
+static double child_share(const tf_sparse *s, int z, bool full, double size) {
+  bool exact;
+  if (full) return 1;
+  const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
+  return 1 - tf_odds_none(&o, size);
+}
+
+/* Walks the format's ranks, outermost first: entries, bits, and what is stored in the end, of the whole tensor. */
+static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  const double all = (double)tf_tensor_words(t);
+  double fibers = 1, worst_fibers = 1, size = all;
+  for (int i = 0; i < f->n_ranks; i++) {
+    const int rank = t->rank - f->n_ranks + i; /* the tensor's; the first one with all outside it; below 0: none */
+    fiber x = {.how = f->ranks[i], .length = 1, .all = all};
+    for (int r = i ? rank : 0; r <= rank; r++)
+      if (r >= 0) x.length *= (double)t->extent[r];
+    size /= x.length;
+    x.size = size;
+    x.full = t->density.fall == TF_FALL_BLOCKS && t->density.rank > rank;
+    const double places = all / size, kept = places * child_share(s, z, x.full, size);
+    double more = 0, entries = 0, worst = 0;
+    if (x.how.pack == TF_PACK_RUNS) {
+      const double absent = places / x.length - fibers;
+      more = places / x.length * fillers(s, z, block_stride(t, i ? rank : 0, rank), &x) -
+             absent * floor(x.length / ldexp(1, entry_bits(&x)));
+    }
+    switch (x.how.pack) {
+    case TF_PACK_BITMASK: entries = fibers * x.length, worst = worst_fibers * x.length; break;
+    case TF_PACK_OFFSETS: entries = fibers * (x.length + 1), worst = worst_fibers * (x.length + 1); break;
+    case TF_PACK_RUNS:
+    case TF_PACK_COORDINATE: entries = kept + more, worst = worst_fibers * x.length; break;
+    default: break;
+    }
+    out->entries += entries / all;
+    out->bits += entries * entry_bits(&x) / all;
+    out->worst_bits += worst * entry_bits(&x) / all;
+    fibers = drops(x.how.pack) ? kept : fibers * x.length;
+    if (i + 1 == f->n_ranks) out->stored = (fibers + more) / all;
+    worst_fibers *= x.length;
+  }
+}
+
+static const tf_format *format_of(const tf_sparse *s, const tf_memory *mem, int z) {
+  for (int named = 1; named >= 0; named--)
+    for (int i = 0; i < mem->formats.n; i++)
+      if ((mem->formats.list[i].tensors.n > 0) == named && has_zeros(s, z) &&
+          selects(s, &mem->formats.list[i].tensors, z))
+        return &mem->formats.list[i];
+  return NULL;
+}
+
+static void find_packed(tf_sparse *s, int level, int z) {
+  const tf_memory *mem = &s->arch->memories[level];
+  tf_packed *p = &s->packed[level * s->wl->n_tensors + z];
+  const double bits = s->wl->tensors[z].word_bits;
+  *p = (tf_packed){.format = format_of(s, mem, z), .stored = 1};
+  if (p->format) pack(s, z, p->format, p);
+  const bool priced = p->format && p->format->priced;
+  const double words = (p->stored * bits + (priced ? 0 : p->bits)) / mem->word_bits;
+  p->read_pj = words * mem->read_pj + (priced ? p->entries * p->format->read_pj : 0);
+  p->write_pj = words * mem->write_pj + (priced ? p->entries * p->format->write_pj : 0);
+  p->held = (int64_t)ceil((p->stored * bits + p->bits) * TF_HELD_ONE - 1e-6);
+  p->worst = (int64_t)ceil((bits + p->worst_bits) * TF_HELD_ONE - 1e-6);
+}
+
+/* ---- points --------------------------------------------------------------------------------------------------- */
+
+/* Whether the value of part i of the expression is a product that has read `ref` as a factor. */
+static bool has_factor(const tf_op *op, int i, int ref) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) return e->ref == ref;
+  if (e->what != TF_X_CALL) return false;
+  const bool one = e->call == TF_K_MUL || e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY;
+  return one && (has_factor(op, e->arg[0], ref) || (e->call == TF_K_MUL && has_factor(op, e->arg[1], ref)));
+}
+
+static uint64_t find_factors(const tf_sparse *s, const tf_op *op) {
+  uint64_t reads = 0;
+  for (int i = 0; i < op->n_reads && op->reduce == TF_REDUCE_ADD; i++)
+    if (s->share[op->reads[i].tensor] < 1 && times_read(op, op->reads[i].tensor) == 1 &&
+        has_factor(op, op->n_expr - 1, i))
+      reads |= UINT64_C(1) << i;
+  return reads;
+}
+
+uint64_t tf_sparse_on(const tf_sparse *s, const tf_rules *rules, int o, int target) {
+  const tf_op *op = &s->wl->ops[o];
+  uint64_t on = 0;
+  for (int i = 0; i < rules->n; i++) {
+    const tf_rule *rule = &rules->list[i];
+    const bool all = target >= 0 && !rule->target.n; /* every tensor of the op, dense ones too */
+    if (target >= 0 && !all && !selects(s, &rule->target, target)) continue;
+    for (int r = 0; r < op->n_reads; r++)
+      if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor)) on |= UINT64_C(1) << r;
+  }
+  return on & s->factors[o];
+}
+
+double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) {
+  double keep = 1;
+  for (int r = 0; r < s->wl->ops[o].n_reads; r++)
+    if (reads >> r & 1) keep *= s->share[s->wl->ops[o].reads[r].tensor];
+  return keep;
+}
+
+tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
+  const tf_op *op = &s->wl->ops[o];
+  uint64_t skipped = tf_sparse_on(s, &s->arch->units[unit].skipping, o, -1),
+           gated = tf_sparse_on(s, &s->arch->units[unit].gating, o, -1);
+  for (int l = 0; l < s->arch->n_memories; l++)
+    for (int r = 0; r < op->n_reads; r++) {
+      skipped |= tf_sparse_on(s, &s->arch->memories[l].skipping, o, op->reads[r].tensor);
+      gated |= tf_sparse_on(s, &s->arch->memories[l].gating, o, op->reads[r].tensor);
+    }
+  return (tf_least){tf_sparse_keep(s, o, skipped), tf_sparse_keep(s, o, skipped | gated)};
+}
+
+tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
+  const tf_memory *mem = &s->arch->memories[0];
+  const tf_packed *k = &s->packed[z];
+  tf_least least = {1, 1};
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_op *op = &s->wl->ops[o];
+    if (op->out != z && !times_read(op, z)) continue;
+    const uint64_t skipped = tf_sparse_on(s, &mem->skipping, o, z), gated = tf_sparse_on(s, &mem->gating, o, z);
+    least.time = fmin(least.time, tf_sparse_keep(s, o, skipped));
+    least.energy = fmin(least.energy, tf_sparse_keep(s, o, skipped | gated));
+  }
+  const double bits = s->wl->tensors[z].word_bits;
+  least.time *= k->format ? (k->stored * bits + k->bits) / bits : 1;
+  least.energy *= s->wl->tensors[z].producer < 0 ? k->read_pj : k->write_pj;
+  return least;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------- */
+
+static bool machine_uses(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    any |= a->memories[l].formats.n || a->memories[l].gating.n || a->memories[l].skipping.n;
+  for (int u = 0; u < a->n_units; u++)
+    any |= a->units[u].gating.n || a->units[u].skipping.n;
+  return any;
+}
+
+static bool workload_has(const tf_workload *wl) {
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    any |= wl->tensors[z].density.fall != TF_FALL_GUESSED;
+  return any;
+}
+
+bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl) { return machine_uses(arch) && workload_has(wl); }
+
+bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_sparse **out) {
+  *out = NULL;
+  if (!tf_sparse_applies(arch, wl)) return true;
+  tf_sparse *s = TF_NEW(a, tf_sparse);
+  if (!s) return false;
+  *s = (tf_sparse){.arch = arch,
+                   .wl = wl,
+                   .share = TF_ARRAY(a, double, (size_t)wl->n_tensors),
+                   .packed = TF_ARRAY(a, tf_packed, (size_t)(wl->n_tensors * arch->n_memories)),
+                   .factors = TF_ARRAY(a, uint64_t, (size_t)wl->n_ops)};
+  if (!s->share || !s->packed || !s->factors) return false;
+  find_shares(s);
+  for (int l = 0; l < arch->n_memories; l++)
+    for (int z = 0; z < wl->n_tensors; z++)
+      find_packed(s, l, z);
+  for (int o = 0; o < wl->n_ops; o++)
+    s->factors[o] = find_factors(s, &wl->ops[o]);
+  *out = s;
+  return true;
+}

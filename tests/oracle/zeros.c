@@ -1,0 +1,574 @@
+#include "tests/oracle/zeros.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- notes of the walk ------------------------------------------------------------------------ */
+
+access_log *log_new(const tf_tree *tree) {
+  access_log *log = calloc(1, sizeof *log);
+  const size_t cells = (size_t)(tree->arch->n_memories * tree->workload->n_tensors);
+  if (!log || !(log->tiles = calloc(cells, sizeof *log->tiles)) ||
+      !(log->notes = calloc(MAX_NOTES, sizeof *log->notes)) ||
+      !(log->needers = calloc(MAX_NOTES, sizeof *log->needers)))
+    abort();
+  for (int op = 0; op < tree->workload->n_ops; op++)
+    log->full |= tree->workload->ops[op].n_reads > MAX_READS;
+  log->full |= tree->workload->n_tensors > MAX_TENSORS;
+  return log;
+}
+
+void log_free(access_log *log) {
+  free(log->tiles);
+  free(log->notes);
+  free(log->needers);
+  free(log);
+}
+
+static int size_of(const oracle *o, int z) { return (int)tf_tensor_words(&o->wl->tensors[z]); }
+
+void note_entry(oracle *o, int n, int z, const set *load, const set *before, words one) {
+  const int nt = o->wl->n_tensors, level = o->tree->nodes[n].level;
+  const bool result = makes(o, n, z);
+  passes *own = &o->log->tiles[level * nt + z], *up = &o->log->tiles[server(o, n, z, level) * nt + z];
+  for (int e = 0; e < size_of(o, z); e++) {
+    if (!load->in[e]) continue;
+    const int again = !result || before->in[e];
+    own->fill[e] += (int)one.fill * again;
+    up->read[e] += (int)one.read * again;
+    up->update[e] += (int)one.update;
+    own->drain[e] += (int)one.drain;
+  }
+}
+
+static int only_element(const oracle *o, int z, const set *s) {
+  for (int e = 0; e < size_of(o, z); e++)
+    if (s->in[e]) return e;
+  return -1;
+}
+
+/* The note of the same group, or a new one; its needers must stand together, so they are put behind all others. */
+static access_note *note_of(access_log *log, operand_key k, int element) {
+  for (int i = log->first; i < log->n_notes && k.group >= 0; i++)
+    if (log->notes[i].element == element && log->notes[i].from == -1 - k.group) return &log->notes[i];
+  access_note *a = &log->notes[log->n_notes++];
+  *a = (access_note){.op = k.op, .ref = k.ref, .element = element, .from = k.group >= 0 ? -1 - k.group : -1000000};
+  return a;
+}
+
+/* Until the operand ends, a note's `from` holds its group, and the needers of each note have its number in `owner`. */
+static int owner[MAX_NOTES];
+
+void note_operand(oracle *o, operand_key k, const set *element, const set *met) {
+  access_log *log = o->log;
+  const tf_op *op = &o->wl->ops[k.op];
+  log->full |= log->n_notes + 1 >= MAX_NOTES || log->n_needers + 1 >= MAX_NOTES;
+  if (log->full) return;
+  access_note *a = note_of(log, k, only_element(o, k.ref < 0 ? op->out : op->reads[k.ref].tensor, element));
+  a->key = k.key;
+  a->begins |= !met->in[a->element];
+  owner[log->n_needers] = (int)(a - log->notes);
+  needer *who = &log->needers[log->n_needers++];
+  for (int r = 0; r < op->n_reads; r++) {
+    set at;
+    const box b = op_box(o, k.op, r, k.leaf);
+    fill_set(o, op->reads[r].tensor, &b, &at);
+    who->element[r] = (short)(b.empty ? -1 : only_element(o, op->reads[r].tensor, &at));
+  }
+}
+
+/* Sorts the operand's needers by their notes. */
+void end_operand(oracle *o) {
+  access_log *log = o->log;
+  if (log->full || log->first == log->n_notes) return;
+  static needer sorted[MAX_NOTES];
+  int begin = log->first ? log->notes[log->first - 1].to : 0, n = begin;
+  for (int i = log->first; i < log->n_notes; i++) {
+    log->notes[i].from = n;
+    for (int k = begin; k < log->n_needers; k++)
+      if (owner[k] == i) sorted[n++] = log->needers[k];
+    log->notes[i].to = n;
+  }
+  memcpy(&log->needers[begin], &sorted[begin], (size_t)(n - begin) * sizeof *sorted);
+  log->first = log->n_notes;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------ */
+
+static bool has_zeros(const oracle *o, const tf_kept *k, int z) {
+  return o->wl->tensors[z].density.fall != TF_FALL_GUESSED || k->share[z] < 1;
+}
+
+static bool names(const tf_selection *s, const oracle *o, int z) {
+  for (int i = 0; i < s->n; i++)
+    if (!strcmp(s->names[i].name, o->wl->tensors[z].name)) return true;
+  return false;
+}
+
+/* Whether a zero in read r makes the op's point zero: followed forwards through its expression. */
+static bool voids(const oracle *o, const tf_kept *k, const tf_op *op, int r) {
+  bool zero[512];
+  int times = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    times += op->reads[i].tensor == op->reads[r].tensor;
+  if (op->reduce != TF_REDUCE_ADD || times != 1 || k->share[op->reads[r].tensor] >= 1) return false;
+  (void)o;
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    const bool a = e->what == TF_X_CALL && zero[e->arg[0]],
+               b = e->what == TF_X_CALL && e->n_args > 1 && zero[e->arg[1]];
+    zero[i] = (e->what == TF_X_READ && e->ref == r) ||
+              (e->what == TF_X_CALL && ((e->call == TF_K_MUL && (a || b)) ||
+                                        ((e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY) && a)));
+  }
+  return zero[op->n_expr - 1];
+}
+
+/* Whether one of the rules leaves out what is asked for (target -1: the point) where read r is zero. */
+static bool listens(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r) {
+  const int cause = o->wl->ops[op].reads[r].tensor;
+  if (cause == target || stream_scope(o, op) >= 0 || !voids(o, k, &o->wl->ops[op], r)) return false;
+  for (int i = 0; i < rules->n; i++) {
+    const tf_rule *rule = &rules->list[i];
+    const bool aims = target < 0 || !rule->target.n || names(&rule->target, o, target);
+    const bool on = rule->on.n ? names(&rule->on, o, cause) : has_zeros(o, k, cause);
+    if (aims && on) return true;
+  }
+  return false;
+}
+
+/* [0]: skipped; [1]: skipped or gated. */
+typedef struct {
+  bool read[MAX_OPS][MAX_READS + 1][2][MAX_READS]; /* [op][operand, output last][][read] zeros that leave it out */
+  bool point[MAX_OPS][2][MAX_READS];
+} reactions;
+
+static void find_reactions(const oracle *o, const tf_kept *k, reactions *all) {
+  memset(all, 0, sizeof *all);
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    const tf_op *p = &o->wl->ops[op];
+    const tf_unit *unit = &o->arch->units[o->unit[op]];
+    for (int r = 0; r < p->n_reads; r++) {
+      for (int of = 0; of <= p->n_reads; of++) {
+        const int z = of < p->n_reads ? p->reads[of].tensor : p->out;
+        const tf_memory *mem = &o->arch->memories[leaf_server(o, op, z)];
+        bool *skip = &all->read[op][of][0][r], *any = &all->read[op][of][1][r];
+        *skip = listens(o, k, &mem->skipping, op, z, r);
+        *any = *skip || listens(o, k, &mem->gating, op, z, r);
+        if (of == p->n_reads) continue;
+        all->point[op][0][r] |= *skip;
+        all->point[op][1][r] |= *any;
+      }
+      all->point[op][0][r] |= listens(o, k, &unit->skipping, op, -1, r);
+      all->point[op][1][r] |= all->point[op][0][r] || listens(o, k, &unit->gating, op, -1, r);
+    }
+  }
+}
+
+/* ---- one draw --------------------------------------------------------------------------------- */
+
+static double chance(tf_rng *g) { return (double)tf_rng_below(g, 1u << 30) / (1 << 30); }
+
+/* `nonzero` of the n elements listed are not zero, every choice as likely. */
+static void choose(tf_rng *g, bool *in, const int *list, int n, int nonzero) {
+  for (int i = 0; i < n; i++) {
+    in[list[i]] = (int)tf_rng_below(g, (uint32_t)(n - i)) < nonzero;
+    nonzero -= in[list[i]];
+  }
+}
+
+static void draw_blocks(tf_rng *g, const tf_tensor *t, bool *in) {
+  int stride = 1, n = (int)tf_tensor_words(t), list[MAX_ELEMENTS];
+  const int length = (int)t->extent[t->density.rank], m = (int)t->density.m;
+  for (int r = t->density.rank + 1; r < t->rank; r++)
+    stride *= (int)t->extent[r];
+  for (int e = 0; e < n; e++) {
+    if (e / stride % length % m) continue; /* the first of a block */
+    for (int i = 0; i < m; i++)
+      list[i] = e + i * stride;
+    choose(g, in, list, m, (int)t->density.n);
+  }
+}
+
+static void draw(const oracle *o, const tf_kept *k, tf_rng *g, int z, bool *in) {
+  const tf_tensor *t = &o->wl->tensors[z];
+  const int n = size_of(o, z);
+  int list[MAX_ELEMENTS];
+  for (int e = 0; e < n; e++)
+    list[e] = e, in[e] = chance(g) < k->share[z];
+  if (t->density.fall == TF_FALL_BLOCKS) draw_blocks(g, t, in);
+  const double mean = t->density.share * n;
+  if (t->density.fall == TF_FALL_UNIFORM)
+    choose(g, in, list, n, (int)floor(mean + 1e-9) + (chance(g) < mean - floor(mean + 1e-9)));
+}
+
+/* A tensor as a memory stores it: which elements; words besides; bits of metadata. */
+typedef struct {
+  bool element[MAX_ELEMENTS];
+  double words, bits;
+} stored;
+
+typedef struct {
+  const tf_format *f;
+  const bool *in;
+  int length[MAX_RANK], all; /* [format rank] children of a fiber */
+} encoder;
+
+static int bits_of(const encoder *c, int i) {
+  const tf_packing *p = &c->f->ranks[i];
+  const int values = p->pack == TF_PACK_OFFSETS ? c->all + 1 : c->length[i];
+  int bits = 1;
+  while (1 << bits < values)
+    bits++;
+  return p->bits ? p->bits : p->pack == TF_PACK_BITMASK ? 1 : bits;
+}
+
+/* The fiber of format rank i whose elements begin at `from`. */
+static void encode(const encoder *c, int i, int from, int size, stored *out) {
+  const tf_pack how = c->f->ranks[i].pack;
+  const int child = size / c->length[i], bits = bits_of(c, i);
+  const bool all = how == TF_PACK_NONE || how == TF_PACK_OFFSETS, last = i + 1 == c->f->n_ranks;
+  int zeros = 0;
+  if (how == TF_PACK_BITMASK) out->bits += c->length[i];
+  if (how == TF_PACK_BITMASK && bits > 1) out->bits += (bits - 1) * c->length[i];
+  if (how == TF_PACK_OFFSETS) out->bits += (c->length[i] + 1) * bits;
+  for (int k = 0; k < c->length[i]; k++) {
+    bool any = false;
+    for (int e = 0; e < child; e++)
+      any |= c->in[from + k * child + e];
+    zeros = any ? 0 : zeros + 1;
+    if (how == TF_PACK_RUNS && (any || zeros == 1 << bits)) {
+      out->bits += bits;
+      out->words += last && !any;
+      zeros = 0;
+    }
+    if (how == TF_PACK_COORDINATE && any) out->bits += bits;
+    if (!any && !all) continue;
+    if (last)
+      out->element[from + k] = true;
+    else
+      encode(c, i + 1, from + k * child, child, out);
+  }
+}
+
+static const tf_format *format_of(const oracle *o, const tf_kept *k, int level, int z) {
+  const tf_formats *all = &o->arch->memories[level].formats;
+  const tf_format *rest = NULL;
+  if (!has_zeros(o, k, z)) return NULL;
+  for (int i = all->n - 1; i >= 0; i--)
+    if (!all->list[i].tensors.n) rest = &all->list[i];
+  for (int i = all->n - 1; i >= 0; i--)
+    if (names(&all->list[i].tensors, o, z)) rest = &all->list[i];
+  return rest;
+}
+
+static void store(const oracle *o, const tf_kept *k, int level, int z, const bool *in, stored *out) {
+  const tf_tensor *t = &o->wl->tensors[z];
+  encoder c = {.f = format_of(o, k, level, z), .in = in, .all = size_of(o, z)};
+  out->words = out->bits = 0;
+  memset(out->element, !c.f, sizeof out->element);
+  if (!c.f) return;
+  for (int i = 0; i < c.f->n_ranks; i++) {
+    const int rank = t->rank - c.f->n_ranks + i;
+    c.length[i] = 1;
+    for (int r = i ? rank : 0; r <= rank; r++)
+      if (r >= 0) c.length[i] *= (int)t->extent[r];
+  }
+  encode(&c, 0, 0, c.all, out);
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+enum { FILL, READ, UPDATE, DRAIN, METADATA, PORT_READ, PORT_WRITE, N_OF_CELL };
+enum { COMPUTED, GATED, SKIPPED, N_OF_OP };
+enum { MAX_CELLS = MAX_LEVELS * MAX_TENSORS };
+
+/* A figure of one draw: words of a tensor at a level; PORT_*: words of the level, accesses that are only gated among
+ * them. */
+typedef struct {
+  double cell[MAX_CELLS][N_OF_CELL], op[MAX_OPS][N_OF_OP], pj;
+} figures;
+
+typedef struct {
+  const oracle *o;
+  const tf_kept *k;
+  const reactions *react;
+  bool in[MAX_TENSORS][MAX_ELEMENTS];
+  stored *at; /* [level * n_tensors + tensor] */
+  figures f;
+} world;
+
+/* `times` accesses to element e, by which all of it that is stored moves. */
+static void access_to(world *w, int level, int z, int what, int e, double times) {
+  const int cell = level * w->o->wl->n_tensors + z;
+  const tf_memory *mem = &w->o->arch->memories[level];
+  const stored *s = &w->at[cell];
+  const tf_format *f = format_of(w->o, w->k, level, z);
+  const double share = 1.0 / size_of(w->o, z), moved = times * (s->element[e] + s->words * share),
+               bits = times * s->bits * share;
+  const bool reads = what == READ || what == DRAIN;
+  const double bits_pj = reads ? mem->read_pj : mem->write_pj;
+  const double ratio = (double)w->o->wl->tensors[z].word_bits / mem->word_bits;
+  w->f.cell[cell][what] += moved;
+  w->f.cell[cell][METADATA] += bits;
+  w->f.pj += moved * ratio * (reads ? mem->read_pj : mem->write_pj);
+  if (f && f->priced) { /* by entries, which all have as many bits */
+    w->f.pj += bits / f->ranks[0].bits * (reads ? f->read_pj : f->write_pj);
+  } else {
+    w->f.pj += bits / mem->word_bits * bits_pj;
+  }
+  if (what == FILL || what == DRAIN)
+    w->f.pj += (moved * ratio + bits / mem->word_bits) * mem->hop_pj * (double)(mem->mesh[0] + mem->mesh[1] - 2) / 2;
+}
+
+static void port(world *w, int level, int z, bool write, int e, double times) {
+  const int cell = level * w->o->wl->n_tensors + z;
+  const stored *s = &w->at[cell];
+  const double share = 1.0 / size_of(w->o, z), bits = w->o->wl->tensors[z].word_bits;
+  w->f.cell[cell][write ? PORT_WRITE : PORT_READ] +=
+      times * ((s->element[e] + s->words * share) * bits + s->bits * share) / w->o->arch->memories[level].word_bits;
+}
+
+static void run_tiles(world *w) {
+  const int nt = w->o->wl->n_tensors;
+  for (int cell = 0; cell < w->o->arch->n_memories * nt; cell++) {
+    const passes *p = &w->o->log->tiles[cell];
+    for (int e = 0; e < size_of(w->o, cell % nt); e++) {
+      const int times[] = {[FILL] = p->fill[e], [READ] = p->read[e], [UPDATE] = p->update[e], [DRAIN] = p->drain[e]};
+      for (int what = FILL; what <= DRAIN; what++) {
+        if (!times[what]) continue;
+        access_to(w, cell / nt, cell % nt, what, e, times[what]);
+        port(w, cell / nt, cell % nt, what == FILL || what == UPDATE, e, times[what]);
+      }
+    }
+  }
+}
+
+/* Whether none of the reads that matter is zero at the point, as all in the padding are. */
+static bool runs(const world *w, const tf_op *op, const bool *matters, const needer *at) {
+  for (int r = 0; r < op->n_reads; r++)
+    if (matters[r] && (at->element[r] < 0 || !w->in[op->reads[r].tensor][at->element[r]])) return false;
+  return true;
+}
+
+static bool anyone(const world *w, const access_note *a, const bool *matters) {
+  bool any = false;
+  for (int i = a->from; i < a->to && !any; i++)
+    any = runs(w, &w->o->wl->ops[a->op], matters, &w->o->log->needers[i]);
+  return any;
+}
+
+static void run_points(world *w, const access_note *a) {
+  const tf_op *op = &w->o->wl->ops[a->op];
+  for (int i = a->from; i < a->to; i++) {
+    const bool timed = runs(w, op, w->react->point[a->op][0], &w->o->log->needers[i]),
+               done = runs(w, op, w->react->point[a->op][1], &w->o->log->needers[i]);
+    w->f.op[a->op][done ? COMPUTED : timed ? GATED : SKIPPED]++;
+  }
+}
+
+/* Elements of results that have been updated: by note of their instance and production. */
+typedef struct {
+  int n;
+  uint64_t key[MAX_NOTES];
+  int op[MAX_NOTES], element[MAX_NOTES];
+} updates;
+
+/* Whether the element was updated before; notes it. */
+static bool again(updates *u, const access_note *a) {
+  for (int i = u->n - 1; i >= 0; i--)
+    if (u->key[i] == a->key && u->op[i] == a->op && u->element[i] == a->element) return true;
+  u->key[u->n] = a->key;
+  u->op[u->n] = a->op;
+  u->element[u->n++] = a->element;
+  return false;
+}
+
+/* A production begins: what was updated in the one before is none of its. */
+static void begin(updates *u, const access_note *a) {
+  for (int i = 0; i < u->n; i++)
+    if (u->key[i] == a->key && u->op[i] == a->op && u->element[i] == a->element) u->element[i] = -1;
+}
+
+static void run_notes(world *w) {
+  static updates seen[2]; /* by what takes time, and by what takes energy */
+  const access_log *log = w->o->log;
+  seen[0].n = seen[1].n = 0;
+  for (int i = 0; i < log->n_notes; i++) {
+    const access_note *a = &log->notes[i];
+    const tf_op *op = &w->o->wl->ops[a->op];
+    const int of = a->ref < 0 ? op->n_reads : a->ref, z = a->ref < 0 ? op->out : op->reads[a->ref].tensor;
+    const int level = leaf_server(w->o, a->op, z);
+    const bool timed = anyone(w, a, w->react->read[a->op][of][0]), done = anyone(w, a, w->react->read[a->op][of][1]);
+    if (a->ref >= 0) {
+      if (timed) port(w, level, z, false, a->element, 1);
+      if (done) access_to(w, level, z, READ, a->element, 1);
+      continue;
+    }
+    run_points(w, a);
+    if (a->begins) begin(&seen[0], a), begin(&seen[1], a);
+    if (timed && again(&seen[0], a)) port(w, level, z, false, a->element, 1);
+    if (done && again(&seen[1], a)) access_to(w, level, z, READ, a->element, 1);
+    if (timed) port(w, level, z, true, a->element, 1);
+    if (done) access_to(w, level, z, UPDATE, a->element, 1);
+  }
+}
+
+static void run_draw(world *w, tf_rng *g) {
+  const int nt = w->o->wl->n_tensors;
+  memset(&w->f, 0, sizeof w->f);
+  for (int z = 0; z < nt; z++)
+    draw(w->o, w->k, g, z, w->in[z]);
+  for (int cell = 0; cell < w->o->arch->n_memories * nt; cell++)
+    store(w->o, w->k, cell / nt, cell % nt, w->in[cell % nt], &w->at[cell]);
+  run_tiles(w);
+  run_notes(w);
+  for (int op = 0; op < w->o->wl->n_ops; op++)
+    w->f.pj += w->f.op[op][COMPUTED] * w->o->arch->units[w->o->unit[op]].pj;
+}
+
+/* ---- beside the model ------------------------------------------------------------------------- */
+
+enum { N_FIGURES = sizeof(figures) / sizeof(double), TRIES = 3 };
+
+/* What the model says of each figure; NAN: nothing. */
+static void modelled(const oracle *o, const tf_result *r, figures *f) {
+  double *all = (double *)f;
+  bool single = true;
+  for (int i = 0; i < (int)N_FIGURES; i++)
+    all[i] = NAN;
+  for (int cell = 0; cell < o->arch->n_memories * o->wl->n_tensors; cell++) {
+    const tf_kept_counts *c = &r->kept->counts[cell];
+    const double of[] = {c->fill, c->read, c->update, c->drain, c->metadata};
+    memcpy(f->cell[cell], of, sizeof of);
+  }
+  for (int l = 0; l < o->arch->n_memories; l++)
+    single &= r->levels[l].instances == 1;
+  for (int l = 0; l < o->arch->n_memories && single; l++)
+    f->cell[l * o->wl->n_tensors][PORT_READ] = r->levels[l].cycles;
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    const tf_kept_points *p = &r->kept->ops[op];
+    const double of[] = {p->points, p->gated, p->skipped};
+    memcpy(f->op[op], of, sizeof of);
+  }
+  f->pj = r->energy_pj;
+}
+
+/* The two ports of a level, both of all tensors, as sums over draws: only their means make its time. */
+static void port_time(const oracle *o, double *mean) {
+  const int nt = o->wl->n_tensors;
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    const tf_memory *mem = &o->arch->memories[l];
+    double read = 0, write = 0;
+    for (int z = 0; z < nt; z++) {
+      read += mean[(l * nt + z) * N_OF_CELL + PORT_READ];
+      write += mean[(l * nt + z) * N_OF_CELL + PORT_WRITE];
+    }
+    read /= mem->read_bw, write /= mem->write_bw;
+    mean[l * nt * N_OF_CELL + PORT_READ] = mem->one_port ? read + write : fmax(read, write);
+  }
+}
+
+static void name_of(const oracle *o, int i, char *out, size_t room) {
+  static const char *const cell[] = {"fill", "read", "update", "drain", "metadata", "port", "port"};
+  static const char *const op[] = {"computed", "gated", "skipped"};
+  const int nt = o->wl->n_tensors, at = i / N_OF_CELL, k = i - MAX_CELLS * N_OF_CELL;
+  if (i < MAX_CELLS * N_OF_CELL)
+    snprintf(out, room, "%s of %s in %s", cell[i % N_OF_CELL], o->wl->tensors[at % nt].name,
+             o->arch->memories[at / nt].name);
+  else if (k < MAX_OPS * N_OF_OP)
+    snprintf(out, room, "%s points of %s", op[k % N_OF_OP], o->wl->ops[k / N_OF_OP].name);
+  else
+    snprintf(out, room, "energy");
+}
+
+typedef struct {
+  double sum[N_FIGURES], squares[N_FIGURES], raw[N_FIGURES]; /* raw: ports in words, not in time */
+} sums;
+
+static void add_draw(world *w, tf_rng *g, sums *s) {
+  double *drew = (double *)&w->f;
+  run_draw(w, g);
+  for (int i = 0; i < (int)N_FIGURES; i++)
+    s->raw[i] += drew[i];
+  port_time(w->o, drew);
+  for (int i = 0; i < (int)N_FIGURES; i++)
+    s->sum[i] += drew[i], s->squares[i] += drew[i] * drew[i];
+}
+
+/* How many figures lie beyond three standard errors of the mean. */
+static int try_draws(world *w, const figures *model, bool upper, tf_rng *g, int draws, note *n) {
+  static sums s;
+  const double *says = (const double *)model;
+  int beyond = 0;
+  memset(&s, 0, sizeof s);
+  for (int d = 0; d < draws; d++)
+    add_draw(w, g, &s);
+  for (int i = 0; i < (int)N_FIGURES; i++)
+    s.raw[i] /= draws;
+  port_time(w->o, s.raw); /* the time of the means, which is what the model tells */
+  for (int i = 0; i < (int)N_FIGURES; i++) {
+    const double mean = s.sum[i] / draws, variance = fmax(0, s.squares[i] / draws - mean * mean);
+    /* what happens once in 10^5 draws is not seen in these */
+    const double room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * fabs(mean);
+    char of[200];
+    /* where zeros are left out of the count, more is saved than the model tells */
+    const int op = i - MAX_CELLS * N_OF_CELL;
+    if (upper && op >= 0 && op < MAX_OPS * N_OF_OP && op % N_OF_OP != COMPUTED) continue;
+    if (isnan(says[i]) || (s.raw[i] <= says[i] + room && (upper || s.raw[i] >= says[i] - room))) continue;
+    beyond++;
+    name_of(w->o, i, of, sizeof of);
+    if (n->len < sizeof n->text - 300)
+      n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                                 "# %s: model %.10g, mean of %d draws %.10g +- %.3g%s\n", of, says[i], draws, s.raw[i],
+                                 room / 3, upper ? " (upper bounds)" : "");
+  }
+  return beyond;
+}
+
+/* The notes must be of what the walk counts. */
+static void check_notes(note *n, const oracle *o) {
+  const access_log *log = o->log;
+  const int nt = o->wl->n_tensors;
+  for (int cell = 0; cell < o->arch->n_memories * nt; cell++) {
+    int64_t all[4] = {0};
+    for (int e = 0; e < size_of(o, cell % nt); e++) {
+      all[FILL] += log->tiles[cell].fill[e], all[READ] += log->tiles[cell].read[e];
+      all[UPDATE] += log->tiles[cell].update[e], all[DRAIN] += log->tiles[cell].drain[e];
+    }
+    for (int i = 0; i < log->n_notes; i++) {
+      const access_note *a = &log->notes[i];
+      const tf_op *op = &o->wl->ops[a->op];
+      const int z = a->ref < 0 ? op->out : op->reads[a->ref].tensor;
+      if (leaf_server(o, a->op, z) * nt + z == cell) all[a->ref < 0 ? UPDATE : READ]++;
+    }
+    const words *w = &o->moved[cell];
+    if (all[FILL] != w->fill || all[UPDATE] != w->update || all[DRAIN] != w->drain || all[READ] > w->read)
+      n->len +=
+          (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# notes of %s in %s are not what was walked\n",
+                           o->wl->tensors[cell % nt].name, o->arch->memories[cell / nt].name);
+  }
+}
+
+void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws) {
+  static reactions react;
+  static figures model;
+  world *w = calloc(1, sizeof *w);
+  if (!w || !(w->at = calloc((size_t)(o->arch->n_memories * o->wl->n_tensors), sizeof *w->at))) abort();
+  w->o = o;
+  w->k = r->kept;
+  w->react = &react;
+  find_reactions(o, r->kept, &react);
+  modelled(o, r, &model);
+  int beyond = 1;
+  for (int i = 0; i < TRIES && beyond; i++, draws *= 16) {
+    n->len = 0;
+    n->text[0] = 0;
+    beyond = try_draws(w, &model, r->kept->upper, g, draws, n);
+  }
+  check_notes(n, o);
+  free(w->at);
+  free(w);
+}

@@ -1,0 +1,56 @@
+/* Zeros drawn, and what they leave of the accesses of a walk (docs/SEMANTICS.md section 8): the slow twin of
+ * model/sparse and model/cost/zeros.c.  The walk notes every access once; each draw of the tensors' zeros then goes
+ * through the notes. */
+#ifndef TESTS_ORACLE_ZEROS_H
+#define TESTS_ORACLE_ZEROS_H
+#include "base/rng.h"
+#include "tests/oracle/oracle.h"
+
+enum { MAX_NOTES = 60000, MAX_READS = 6, MAX_TENSORS = 16 };
+
+/* A point that needs an access: the elements that its op reads there; -1: padding. */
+typedef struct {
+  short element[MAX_READS];
+} needer;
+
+/* Access to an operand of an op, by all points that share it: needers [from, to) of the log. */
+typedef struct {
+  int op, ref, element; /* ref -1: the output */
+  uint64_t key;         /* of an output: its memory's instance, and production */
+  bool begins;          /* it is the first of its element in a production, whatever came before */
+  int from, to;
+} access_note;
+
+/* How often each element passes a memory because of m-tiles. */
+typedef struct {
+  int fill[MAX_ELEMENTS], read[MAX_ELEMENTS], update[MAX_ELEMENTS], drain[MAX_ELEMENTS];
+} passes;
+
+typedef struct access_log {
+  passes *tiles; /* [level * n_tensors + tensor] */
+  access_note *notes;
+  needer *needers;
+  int n_notes, n_needers, first; /* first: the first note of the operand at hand */
+  bool full;                     /* more than there is room for: nothing is to be read off */
+} access_log;
+
+access_log *log_new(const tf_tree *tree);
+void log_free(access_log *log);
+oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log *log);
+
+/* What the walk tells: `one` has a 1 for each counter that the entry's elements count in; partial sums are those in
+ * `before`. */
+void note_entry(oracle *o, int n, int z, const set *load, const set *before, words one);
+typedef struct {
+  int leaf, op, ref;
+  int group; /* that it shares with; -1: with nobody */
+  uint64_t key;
+} operand_key;
+void note_operand(oracle *o, operand_key k, const set *element, const set *met);
+void end_operand(oracle *o); /* all instances of the operand have been told */
+
+/* Draws `draws` times, and writes a line for each figure of the model that lies further than three standard errors from
+ * the mean; where the model says that it is an upper bound, that lies so far below.  What lies so far is drawn again,
+ * 16 and 256 times as often. */
+void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws);
+#endif

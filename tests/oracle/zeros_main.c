@@ -1,0 +1,242 @@
+/* What zeros leave, beside draws of zeros, on random cases: machines, workloads and mappings of the oracle's, given
+ * densities, formats and rules.
+ *   oracle_zeros [--cases N] [--seed S] [--draws D] [--one SEED] */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/oracle/gen.h"
+#include "tests/oracle/zeros.h"
+
+enum { WALK_LIMIT = 3000 };
+
+typedef struct {
+  long equal, differ, upper, lanes, quick, saving;
+  int draws;
+  bool print;
+} session;
+
+/* ---- densities, formats, rules ---------------------------------------------------------------- */
+
+static void *made(size_t n, size_t size) {
+  void *p = calloc(n + 1, size);
+  if (!p) abort();
+  return p;
+}
+
+static void give_density(tf_rng *g, tf_tensor *t) {
+  const int r = t->rank ? rng_between(g, 0, t->rank - 1) : 0, m = rng_between(g, 2, 4);
+  if (rng_chance(g, 4) || (t->producer >= 0 && rng_chance(g, 2))) return;
+  t->density = (tf_density){.fall = TF_FALL_UNIFORM, .share = rng_between(g, 1, 10) / 10.0};
+  if (t->rank && t->extent[r] % m == 0 && rng_chance(g, 2)) {
+    t->density = (tf_density){TF_FALL_BLOCKS, 0, r, rng_between(g, 1, m), m};
+    t->density.share = (double)t->density.n / (double)m;
+  }
+}
+
+/* All that have zeros, or some by name. */
+static tf_selection choose(tf_rng *g, const tf_workload *wl) {
+  tf_selection s = {0, NULL};
+  if (rng_chance(g, 3)) return s;
+  s.names = made((size_t)wl->n_tensors, sizeof *s.names);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (rng_chance(g, 2)) s.names[s.n++].name = wl->tensors[z].name;
+  return s;
+}
+
+static tf_formats some_formats(tf_rng *g, const tf_workload *wl) {
+  tf_formats f = {rng_chance(g, 2) ? 0 : rng_between(g, 1, 2), made(2, sizeof *f.list)};
+  for (int i = 0; i < f.n; i++) {
+    tf_format *one = &f.list[i];
+    *one = (tf_format){.tensors = choose(g, wl), .n_ranks = rng_between(g, 1, 3), .priced = rng_chance(g, 3)};
+    one->ranks = made((size_t)one->n_ranks, sizeof *one->ranks);
+    one->read_pj = one->priced ? 1.5 : 0, one->write_pj = one->priced ? 2.5 : 0;
+    for (int r = 0; r < one->n_ranks; r++) {
+      one->ranks[r].pack = (tf_pack)rng_between(g, 0, TF_N_PACKS - 1);
+      if (one->priced || rng_chance(g, 2)) one->ranks[r].bits = one->priced ? 2 : rng_between(g, 1, 3);
+      if (one->ranks[r].pack == TF_PACK_NONE && !one->priced) one->ranks[r].bits = 0;
+    }
+  }
+  return f;
+}
+
+static tf_rules some_rules(tf_rng *g, const tf_workload *wl) {
+  tf_rules r = {rng_chance(g, 2) ? 0 : rng_between(g, 1, 2), made(2, sizeof *r.list)};
+  for (int i = 0; i < r.n; i++)
+    r.list[i] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl)};
+  return r;
+}
+
+static void free_rules(const tf_rules *r) {
+  for (int i = 0; i < r->n; i++) {
+    free(r->list[i].target.names);
+    free(r->list[i].on.names);
+  }
+  free(r->list);
+}
+
+static void undecorate(const tf_spec *spec) {
+  for (int l = 0; l < spec->arch->n_memories; l++) {
+    const tf_memory *m = &spec->arch->memories[l];
+    for (int i = 0; i < m->formats.n; i++) {
+      free(m->formats.list[i].tensors.names);
+      free(m->formats.list[i].ranks);
+    }
+    free(m->formats.list);
+    free_rules(&m->gating);
+    free_rules(&m->skipping);
+  }
+  for (int u = 0; u < spec->arch->n_units; u++) {
+    free_rules(&spec->arch->units[u].gating);
+    free_rules(&spec->arch->units[u].skipping);
+  }
+}
+
+static void decorate(tf_rng *g, const tf_spec *spec) {
+  const tf_workload *wl = spec->workload;
+  for (int z = 0; z < wl->n_tensors; z++)
+    give_density(g, &wl->tensors[z]);
+  for (int l = 0; l < spec->arch->n_memories; l++) {
+    tf_memory *m = &spec->arch->memories[l];
+    m->formats = some_formats(g, wl);
+    m->gating = some_rules(g, wl);
+    m->skipping = some_rules(g, wl);
+  }
+  for (int u = 0; u < spec->arch->n_units; u++) {
+    spec->arch->units[u].gating = rng_chance(g, 3) ? some_rules(g, wl) : (tf_rules){0, NULL};
+    spec->arch->units[u].skipping = rng_chance(g, 3) ? some_rules(g, wl) : (tf_rules){0, NULL};
+  }
+}
+
+static void print_decoration(const tf_spec *spec) {
+  for (int z = 0; z < spec->workload->n_tensors; z++) {
+    const tf_tensor *t = &spec->workload->tensors[z];
+    printf("# %s: %d share %g, %d:%d of rank %d\n", t->name, t->density.fall, t->density.share, (int)t->density.n,
+           (int)t->density.m, t->density.rank);
+  }
+  for (int l = 0; l < spec->arch->n_memories; l++) {
+    const tf_memory *m = &spec->arch->memories[l];
+    for (int i = 0; i < m->formats.n; i++) {
+      printf("# %s format of", m->name);
+      for (int k = 0; k < m->formats.list[i].tensors.n; k++)
+        printf(" %s", m->formats.list[i].tensors.names[k].name);
+      for (int r = 0; r < m->formats.list[i].n_ranks; r++)
+        printf(", rank %d bits %d", m->formats.list[i].ranks[r].pack, m->formats.list[i].ranks[r].bits);
+      printf("\n");
+    }
+    for (int w = 0; w < 2; w++) {
+      const tf_rules *rules = w ? &m->skipping : &m->gating;
+      for (int i = 0; i < rules->n; i++) {
+        printf("# %s %s target", m->name, w ? "skips" : "gates");
+        for (int k = 0; k < rules->list[i].target.n; k++)
+          printf(" %s", rules->list[i].target.names[k].name);
+        printf(" on");
+        for (int k = 0; k < rules->list[i].on.n; k++)
+          printf(" %s", rules->list[i].on.names[k].name);
+        printf("\n");
+      }
+    }
+  }
+}
+
+/* ---- one case --------------------------------------------------------------------------------- */
+
+static void say(note *n, const char *fmt, double a, double b) {
+  if (n->len < sizeof n->text - 200) n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, fmt, a, b);
+}
+
+/* The same figures in lanes, bit for bit; none below the bounds. */
+static bool check_others(note *n, const oracle *o, tf_model *m, const tf_result *r) {
+  int64_t trips[MAX_NODES];
+  int loops = 0;
+  tf_brief brief;
+  tf_bounds b;
+  const tf_result kept = *r;
+  for (int i = 0; i < o->tree->n_nodes; i++)
+    for (int k = 0; o->tree->nodes[i].kind == TF_TILE && k < o->tree->nodes[i].n_loops; k++)
+      trips[loops++] = o->tree->nodes[i].loops[k].trip;
+  tf_model_eval_batch(m, trips, 1, &brief);
+  if (fabs(brief.cycles - kept.cycles) > 0) say(n, "# cycles: %.17g, in lanes %.17g\n", kept.cycles, brief.cycles);
+  if (fabs(brief.energy_pj - kept.energy_pj) > 0)
+    say(n, "# energy: %.17g, in lanes %.17g\n", kept.energy_pj, brief.energy_pj);
+  if (brief.feasible != kept.feasible) say(n, "# feasible: %g, in lanes %g\n", kept.feasible, brief.feasible);
+  if (!tf_bounds_of(o->arch, o->wl, &b)) return false;
+  if (kept.energy_pj < b.energy_pj * (1 - 1e-9))
+    say(n, "# energy %.17g below the bound %.17g\n", kept.energy_pj, b.energy_pj);
+  if (kept.feasible && kept.cycles < b.cycles * (1 - 1e-9))
+    say(n, "# cycles %.17g below the bound %.17g\n", kept.cycles, b.cycles);
+  return true;
+}
+
+static bool streams(const oracle *o) {
+  for (int op = 0; op < o->wl->n_ops; op++)
+    if (stream_scope(o, op) >= 0) return true;
+  return false;
+}
+
+static void compare(session *s, uint64_t seed, const page *p, const tf_tree *tree, tf_diags *d) {
+  access_log *log = log_new(tree);
+  oracle *o = log->full ? NULL : oracle_run_noting(tree, WALK_LIMIT, log);
+  tf_model *m = tf_model_new(tree, d);
+  tf_result r;
+  note n = {.len = 0};
+  tf_rng g = tf_rng_new(seed, 77);
+  if (o && !o->gave_up && !log->full && !streams(o) && m && tf_model_eval(m, NULL, &r) && r.kept) {
+    s->upper += r.kept->upper;
+    s->quick += tf_model_quick(m);
+    compare_zeros(&n, o, &r, &g, s->draws);
+    check_others(&n, o, m, &r);
+    s->differ += n.len > 0;
+    s->equal += n.len == 0;
+    if (n.len) printf("# seed %" PRIu64 "\n%s%s\n", seed, n.text, p->text);
+  }
+  tf_model_free(m);
+  if (o) oracle_free(o);
+  log_free(log);
+}
+
+static void one(session *s, uint64_t seed) {
+  page p;
+  unsigned features = 0;
+  const char *kind;
+  tf_rng g = tf_rng_new(seed, 7);
+  if (!gen_case(seed, &p, &features, &kind)) abort();
+  tf_diags *d = tf_diags_new();
+  tf_text t = {"case", p.text, p.len};
+  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  if (spec) decorate(&g, spec);
+  if (spec && s->print) print_decoration(spec);
+  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  if (tree) compare(s, seed, &p, tree, d);
+  tf_tree_free(tree);
+  if (spec) undecorate(spec);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
+int main(int argc, char **argv) {
+  session s = {.draws = 200};
+  long cases = 1000;
+  uint64_t seed = 1, only = 0;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!strcmp(argv[i], "--cases"))
+      cases = strtol(argv[i + 1], NULL, 10);
+    else if (!strcmp(argv[i], "--seed"))
+      seed = strtoull(argv[i + 1], NULL, 10);
+    else if (!strcmp(argv[i], "--draws"))
+      s.draws = (int)strtol(argv[i + 1], NULL, 10);
+    else if (!strcmp(argv[i], "--one"))
+      only = strtoull(argv[i + 1], NULL, 10);
+    else
+      return fprintf(stderr, "oracle_zeros: what is '%s'?\n", argv[i]), 2;
+  }
+  s.print = only != 0;
+  if (only) one(&s, only);
+  for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
+    one(&s, seed * 1000000000 + i);
+  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way\n",
+         s.equal, s.differ, s.upper, s.quick);
+  return s.differ > 0;
+}
