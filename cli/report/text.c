@@ -50,6 +50,12 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
   cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
+  if (r->leakage_pj > 0) {
+    cli_cell(&t, "of it leakage");
+    cli_cell(&t, "%s", cli_si(r->leakage_pj * 1e-12, "J").s);
+    cli_cell(&t, "%s", cli_percent(r->leakage_pj, r->energy_pj).s);
+    cli_cell(&t, "of all instances that the machine has");
+  }
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
   cli_cell(&t, "%s", cli_real(traffic).s);
   cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);

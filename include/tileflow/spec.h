@@ -36,6 +36,7 @@ typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } t
   KEY(PJS, "energy", double, read_pj, , 0, "a table, see below", "per word; or `{read: .., write: ..}`")               \
   KEY(ALSO, "", double, write_pj, , 0, "", "the same of writes")                                                       \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "read_pj and write_pj come from the documented table")           \
+  KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each instance of the machine, used or not")        \
   PART(MAP, "network", "as its members", "the network that feeds it")                                                  \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several instances is sent once")             \
   KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
@@ -84,6 +85,7 @@ typedef enum {
   KEY(RATE, "rate", double, rate, , 1, "", "points per cycle of one unit")                                             \
   KEY(POINT, "energy", double, pj, , 0, "a table, see below", "per point")                                             \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "pj comes from the documented table")                            \
+  KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each unit of the machine, used or not")            \
   KEY(CYCLES, "pipeline", double, pipeline, , 0, "", "time to fill and drain the array once") /* unless hidden */      \
   PART(MAP, "network", "as its members", "the network between that memory and the units")                              \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several units is sent once")                 \
@@ -191,6 +193,12 @@ typedef struct {
  * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 TF_API double tf_arch_area(const tf_arch *a, tf_area_source *source);
+
+/* Energy in pJ that all instances of all memories and units leak in a cycle, whether a mapping uses them or not. */
+TF_API double tf_arch_leakage(const tf_arch *a);
+/* The same of memory l; of all units of kind u. */
+TF_API double tf_memory_leakage(const tf_arch *a, int l);
+TF_API double tf_unit_leakage(const tf_arch *a, int u);
 
 /* Whether they are the same machine to the model: all keys but names, and figures of kernels. */
 TF_API bool tf_arch_same(const tf_arch *a, const tf_arch *b);

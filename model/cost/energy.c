@@ -17,6 +17,17 @@ static double level_energy(const struct tf_model *m, int level) {
   return pj;
 }
 
+/* What leaks in all cycles, whatever is in use. */
+static void leak(struct tf_model *m, tf_result *out) {
+  const tf_arch *a = m->plan->arch;
+  for (int l = 0; l < a->n_memories; l++)
+    m->res.levels[l].leakage_pj = tf_memory_leakage(a, l) * out->cycles;
+  for (int u = 0; u < a->n_units; u++)
+    m->res.units[u].leakage_pj = tf_unit_leakage(a, u) * out->cycles;
+  out->leakage_pj = tf_arch_leakage(a) * out->cycles;
+  out->energy_pj += out->leakage_pj;
+}
+
 void tf_energy(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   out->energy_pj = 0;
@@ -24,4 +35,5 @@ void tf_energy(struct tf_model *m, tf_result *out) {
     out->energy_pj += m->res.levels[l].energy_pj = level_energy(m, l);
   for (int u = 0; u < a->n_units; u++)
     out->energy_pj += m->res.units[u].energy_pj = (double)m->res.units[u].points * a->units[u].pj;
+  leak(m, out);
 }

@@ -166,7 +166,7 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, const bool *may
   double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
   out->cycles = dram->one_port ? load + store : load > store ? load : store;
   *starved = !compute_bound(arch, d, may_wait, out);
-  out->energy_pj += in * dram->read_pj + back * dram->write_pj;
+  out->energy_pj += in * dram->read_pj + back * dram->write_pj + out->cycles * tf_arch_leakage(arch);
   return true;
 }
 

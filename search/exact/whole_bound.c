@@ -367,5 +367,6 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   least.energy_pj = op->points * op->unit->pj;
   for (int l = 0; l < op->n_tiles; l++)
     least.energy_pj += energy_of(&c, l, &f);
+  least.energy_pj += tf_arch_leakage(op->arch) * least.cycles;
   return least;
 }

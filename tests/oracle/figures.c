@@ -144,6 +144,21 @@ void find_peaks(oracle *o) {
 
 /* ---- energy (docs/SEMANTICS.md section 6) ------------------------------------------------------- */
 
+/* What all instances that the machine has leak in a cycle. */
+static double leak_pj(const oracle *o) {
+  double pj = 0, n = 1;
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    const tf_memory *m = &o->arch->memories[l];
+    n *= (double)m->mesh[0] * (double)m->mesh[1];
+    pj += n * m->leak_pj;
+    for (int u = 0; u < o->arch->n_units; u++) {
+      const tf_unit *k = &o->arch->units[u];
+      pj += k->below == l ? n * (double)k->mesh[0] * (double)k->mesh[1] * k->leak_pj : 0;
+    }
+  }
+  return pj;
+}
+
 /* Words cross half of the mesh's sides on their way, in the mean. */
 double energy_of(const oracle *o) {
   double pj = 0;
@@ -158,5 +173,5 @@ double energy_of(const oracle *o) {
             m->word_bits;
     }
   }
-  return pj + work_pj(o);
+  return pj + work_pj(o) + leak_pj(o) * o->cycles;
 }

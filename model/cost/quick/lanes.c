@@ -431,7 +431,7 @@ static tf_tape *write_out(tf_lanes *w) {
   count(w);
   tf_lanes_fits(w);
   out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
-  out[TF_LANE_ENERGY] = tf_lanes_energy(w);
+  out[TF_LANE_ENERGY] = tf_lanes_energy(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
   out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */

@@ -390,7 +390,7 @@ static int level_energy(tf_lanes *w, int level) {
   return pj;
 }
 
-int tf_lanes_energy(tf_lanes *w) {
+int tf_lanes_energy(tf_lanes *w, int cycles) {
   const tf_arch *a = w->p->arch;
   int pj = w->zero;
   for (int l = 0; l < a->n_memories; l++)
@@ -401,7 +401,8 @@ int tf_lanes_energy(tf_lanes *w) {
       if (w->p->unit[o] == u) points = tf_l(w, A, points, points_of(w, o));
     pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_to(w, points), tf_l_real(w, a->units[u].pj)));
   }
-  return pj;
+  const double leak = tf_arch_leakage(a);
+  return leak > 0 ? tf_l(w, FA, pj, tf_l(w, FM, tf_l_real(w, leak), cycles)) : pj;
 }
 
 /* ---- words at the outermost memory, words held ------------------------------------------------------ */

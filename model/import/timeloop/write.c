@@ -47,6 +47,7 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
     tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
   if (up && up->alone) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
+  if (l->leak_pj > 0) tf_page_add(out, "    leakage: %.17g pJ\n", l->leak_pj);
   if (l->area >= 0) tf_page_add(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);
