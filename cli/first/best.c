@@ -163,8 +163,7 @@ static void put_energy(const cli_session *s, cli_text *out) {
     cli_printf(out, "%s %s takes %s", i ? "," : "", parts[i].name, cli_percent(parts[i].pj, all).s);
   cli_printf(out, ".\nFor 10 %% less energy:\n");
   for (int i = 0; i < n && parts[i].pj > 0.1 * all; i++)
-    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s,
-               parts[i].each);
+    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s, parts[i].each);
   if (parts[0].pj <= 0.1 * all) cli_printf(out, "  nothing alone\n");
   free(parts);
 }

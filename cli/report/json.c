@@ -94,6 +94,10 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "energy_pj", real(r->energy_pj));
   if (m->leak_pj > 0) json_object_set_new(out, "leakage_pj", real(r->leakage_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  if (r->network)
+    json_object_set_new(out, "network",
+                        json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology), "word_hops",
+                                  real(r->hops), "link_cycles", real(r->link_cycles)));
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);

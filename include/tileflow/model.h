@@ -36,6 +36,11 @@ typedef struct {
   double cycles;     /* busy time of its busier port: words / bandwidth per instance */
   double energy_pj;  /* of its words; what it leaks is apart */
   double leakage_pj; /* of all instances, over the whole run */
+  /* Of the network that feeds it, if it has a topology (docs/SEMANTICS.md section 5): what it is called, "Buffer
+   * network" (else NULL; owned by the model); links that its words take, each word on each link counted, in words of
+   * the memory; busy time of its busiest link. */
+  const char *network;
+  double hops, link_cycles;
 } tf_level_result;
 
 typedef struct {

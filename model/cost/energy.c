@@ -1,30 +1,58 @@
 /* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md section 6). */
+#include "model/cost/access.h"
 #include "model/cost/state.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
 static double mean_hops(const tf_memory *mem) { return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2; }
 
+/* What the words of tensor z take at a level, by whole accesses. */
+static double accesses_pj(const struct tf_model *m, int level, int z) {
+  const tf_memory *mem = &m->plan->arch->memories[level];
+  const tf_counts *c = &m->res.counts[level * m->plan->wl->n_tensors + z];
+  const int bits = m->plan->wl->tensors[z].word_bits;
+  const int64_t used = m->res.levels[level].instances;
+  const double read = tf_accessed(mem, used, c->read, bits), drain = tf_accessed(mem, used, c->drain, bits);
+  const double fill = tf_accessed(mem, used, c->fill, bits), update = tf_accessed(mem, used, c->update, bits);
+  return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
+}
+
+/* What they take word by word: no more than by whole accesses, and so for partial mappings, whose instances may grow.
+ */
+static double words_pj(const tf_memory *mem, const tf_counts *c) {
+  const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update, drain = (double)c->drain;
+  if (!mem->drain_given) return (read + drain) * mem->read_pj + (fill + update) * mem->write_pj;
+  return read * mem->read_pj + drain * mem->drain_pj + (fill + update) * mem->write_pj;
+}
+
 static double level_energy(const struct tf_model *m, int level) {
   const tf_plan *p = m->plan;
   const tf_memory *mem = &p->arch->memories[level];
-  double pj = 0, hops = mean_hops(mem) * mem->hop_pj;
+  const double hops = mem->topology == TF_NO_TOPOLOGY ? mean_hops(mem) * mem->hop_pj : 0;
+  double pj = m->res.levels[level].hops * mem->hop_pj;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
-    double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
-    const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update, drain = (double)c->drain;
-    pj += k * ((read + drain) * mem->read_pj + (fill + update) * mem->write_pj + (fill + drain) * hops);
+    const double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
+    const double crossing = ((double)c->fill + (double)c->drain) * hops;
+    pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
   }
   return pj;
 }
 
-/* What leaks in all cycles, whatever is in use. */
+/* What leaks in all cycles; of a partial mapping the least that any completion leaks. */
 static void leak(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
-  for (int l = 0; l < a->n_memories; l++)
-    m->res.levels[l].leakage_pj = tf_memory_leakage(a, l) * out->cycles;
-  for (int u = 0; u < a->n_units; u++)
-    m->res.units[u].leakage_pj = tf_unit_leakage(a, u) * out->cycles;
-  out->leakage_pj = tf_arch_leakage(a) * out->cycles;
+  double all = 0;
+  for (int l = 0; l < a->n_memories; l++) {
+    const double pj = tf_memory_leakage(a, l, m->open ? 1 : m->res.levels[l].instances);
+    m->res.levels[l].leakage_pj = pj * out->cycles;
+    all += pj;
+  }
+  for (int u = 0; u < a->n_units; u++) {
+    const double pj = tf_unit_leakage(a, u, m->open ? 0 : m->res.units[u].units);
+    m->res.units[u].leakage_pj = pj * out->cycles;
+    all += pj;
+  }
+  out->leakage_pj = all * out->cycles;
   out->energy_pj += out->leakage_pj;
 }
 

@@ -222,8 +222,8 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   return !w->task->failed && !w->task->cut;
 }
 
-/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage by which rounding may
- * be off, so that the result is no larger (by > 0) or no smaller than the sum of what moves and computes. */
+/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage by which rounding
+ * may be off, so that the result is no larger (by > 0) or no smaller than the sum of what moves and computes. */
 static double moved_pj(const tf_result *r, double by) { return r->energy_pj - r->leakage_pj * (1 + by); }
 
 /* ---- the least time of each op ------------------------------------------------------------------ */

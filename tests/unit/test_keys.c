@@ -76,8 +76,8 @@ static tf_table grown_table(void) {
   static tf_key keys[TF_MOST_KEYS];
   tf_table t = tf_memory_table;
   memcpy(keys, t.keys, t.n * sizeof *keys);
-  keys[t.n++] = (tf_key){TF_KEY_PJ,      "wear", "wear", TF_FIELD_REAL,     offsetof(grown, wear),
-                         sizeof(double), 0,         "",        "energy per year"};
+  keys[t.n++] = (tf_key){TF_KEY_PJ,      "wear", "wear", TF_FIELD_REAL,    offsetof(grown, wear),
+                         sizeof(double), 0,      "",     "energy per year"};
   t.keys = keys;
   return t;
 }

@@ -39,7 +39,7 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
     return false;
   bool compute = l->kind == TL_COMPUTE, both = tf_ynode_is(v[0], "access");
   static const char *const point[] = {"compute", "mac", "mac_random", "mult_random", "multiply", "access"};
-  if (tf_ynode_is(v[0], "leak")) {
+  if (!compute && tf_ynode_is(v[0], "leak")) {
     keep_dearest(&l->leak_pj, pj);
     return true;
   }

@@ -222,7 +222,7 @@ static void write_ert(const ex_case *x, tf_page *p) {
   tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
-    const double k = ex_elements(x, l);
+    const double k = ex_elements(x, l) / (double)ex_block(x, l);
     table_name(x, l, p);
     tf_page_add(
         p,
