@@ -337,16 +337,15 @@ static double energy_of(const scope *c, int l, const flow *f) {
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
     const double in = l + 1 < c->op->n_tiles ? f->entered[l + 1][z] : used(c, t), own = l ? f->entered[l][z] : 0;
-    double read = in, write = own, cross = own, drain = 0;
+    double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
       const double again = l ? own - t->words : 0;
-      read = more(0, in - t->words);
-      drain = own;
+      read = more(0, in - t->words) + own; /* of these, spread sums may read less, and drain as much more */
+      out_pj = fmin(mem->read_pj, tf_drain_pj(mem));
       write = in + again;
       cross = own + again;
     }
-    pj += t->bits / mem->word_bits *
-          (read * mem->read_pj + drain * tf_drain_pj(mem) + write * mem->write_pj + cross * hops);
+    pj += t->bits / mem->word_bits * (read * out_pj + write * mem->write_pj + cross * hops);
   }
   return pj;
 }
