@@ -10,7 +10,7 @@ All are read as they are.  A row is one figure of one component (and data space)
   equal
   windows        an input's window moves in two ranks at once, or in steps that overlap: Timeloop counts whole tiles
   partial sums   fills of an output below a network that reduces: every instance there, one here
-  drains, leak, counts, accesses     of an energy: the parts that its difference consists of
+  counts         of an energy: what the counters that differ take
   whole cycles   Timeloop rounds up
   other          anything else: none is expected
 
@@ -89,8 +89,7 @@ def is_sparse(said):
 
 
 def compare_counts(run, levels, ours, output, rows):
-    """Adds a row for each counter; returns the differences by level, as words of each counter."""
-    differ = {}
+    """Adds a row for each counter."""
     for name, level in levels.items():
         for space, figures in level["spaces"].items():
             mine = ours.get(name, {}).get(space, {})
@@ -100,33 +99,28 @@ def compare_counts(run, levels, ours, output, rows):
                 if why == "other" and here < theirs:
                     why = "windows" if space not in output else "partial sums" if counter == "fill" else "other"
                 rows.append([run, name, space, counter, theirs, here, why])
-                by = differ.setdefault(name, {"read": 0, "fill": 0, "update": 0})
-                by[counter] += here - theirs
-    return differ
 
 
-def rounded(level, block, read, write):
-    """pJ that whole accesses take beyond their words: each counter of each data space ends with one, in every instance."""
+def whole_words(words, used, block):
+    """Words that accesses of `block` words move, each instance's share of them rounded up to whole ones."""
+    return used * -(-(words / used) // block) * block if used else 0
+
+
+def counts_pj(level, ours, block, read, write):
+    """pJ of the counters that differ, by whole accesses."""
     pj = 0
-    for figures in level["spaces"].values():
+    for space, figures in level["spaces"].items():
         used = float(figures.get("Utilized instances (average)", figures["Utilized instances (max)"]))
         for counter, words in counters_of(figures).items():
-            each = words / used if used else 0
-            pj += used * (-(-each // block) * block - each) * (read if counter == "read" else write)
+            more = whole_words(ours.get(space, {}).get(counter, 0), used, block) - whole_words(words, used, block)
+            pj += more * (read if counter == "read" else write)
     return pj
 
 
-def parts_of(name, level, ours, differ, table):
-    """What a memory's energy differs by: drains here alone, leakage there alone, counters that differ, whole accesses."""
+def parts_of(level, ours, table):
+    """What a memory's energy differs by."""
     block = float(level.get("Block size", level.get("Data block size", 1)))
-    read, write = table.get("read", 0) / block, table.get("write", 0) / block
-    d = differ.get(name, {})
-    return {
-        "drains": sum(t["drain"] for t in ours.values()) * read,
-        "leak": -number(level.get("Leakage energy (total)", "0")),
-        "counts": d.get("read", 0) * read + (d.get("fill", 0) + d.get("update", 0)) * write,
-        "accesses": -rounded(level, block, read, write),
-    }
+    return {"counts": counts_pj(level, ours, block, table.get("read", 0) / block, table.get("write", 0) / block)}
 
 
 def sign(parts, theirs):
@@ -135,22 +129,27 @@ def sign(parts, theirs):
     return "; ".join(text for _, text in sorted(seen, reverse=True))
 
 
-def compare_energy(run, levels, energies, points, reply, differ, tables, sparse, rows):
+def taken(component):
+    """pJ of what it does, and of what it leaks."""
+    return component["energy_pj"] + component.get("leakage_pj", 0)
+
+
+def compare_energy(run, levels, energies, points, reply, tables, sparse, rows):
     ours = {lvl["name"]: lvl for lvl in reply["levels"]}
     for unit in reply["compute"]:
         theirs = energies.get(unit["name"], 0)
-        more = unit["energy_pj"] - theirs
+        more = taken(unit) - theirs
         why = "equal" if abs(more) <= 0.00001 * points + 0.01 else f"other {more:+.6g}"
-        rows.append([run, unit["name"], "", "energy", f"{theirs:.6g}", f"{unit['energy_pj']:.6g}", "sparse" if sparse else why])
+        rows.append([run, unit["name"], "", "energy", f"{theirs:.6g}", f"{taken(unit):.6g}", "sparse" if sparse else why])
     for name, level in levels.items():
         if name not in energies or name not in tables or "Block size" not in level and "Data block size" not in level:
             continue
         theirs, mine = energies[name], ours.get(name, {"energy_pj": 0, "tensors": {}})
-        parts = parts_of(name, level, mine["tensors"], differ, tables[name])
-        rest = mine["energy_pj"] - theirs - sum(parts.values())
+        parts = parts_of(level, mine["tensors"], tables[name])
+        rest = taken(mine) - theirs - sum(parts.values())
         printed = 0.00001 * points + 0.02 * (1 + len(level["spaces"]))  # Timeloop prints 0.01 fJ a point, 0.01 pJ of leakage
         why = "sparse" if sparse else f"other {rest:+.6g}" if abs(rest) > printed else sign(parts, theirs) or "equal"
-        rows.append([run, name, "", "energy", f"{theirs:.6g}", f"{mine['energy_pj']:.6g}", why])
+        rows.append([run, name, "", "energy", f"{theirs:.6g}", f"{taken(mine):.6g}", why])
     total = sum(v for k, v in energies.items() if k != "Total")
     rows.append([run, "all", "", "energy", f"{total:.6g}", f"{reply['energy_pj']:.6g}",
                  "sparse" if sparse else "equal" if abs(reply["energy_pj"] - total) <= 0.0005 * total else "parts above"])
@@ -173,8 +172,8 @@ def compare(tool, folder, run, rows):
     rows.append([run, "all", "", "cycles", cycles, f"{here:.10g}", why])
     counts = {lvl["name"]: lvl["tensors"] for lvl in reply["levels"]}
     output = {op["name"] for op in reply["ops"]}
-    differ = compare_counts(run, levels, counts, output, rows)
-    compare_energy(run, levels, energies, points, reply, differ, tables, sparse, rows)
+    compare_counts(run, levels, counts, output, rows)
+    compare_energy(run, levels, energies, points, reply, tables, sparse, rows)
 
 
 def short(name):

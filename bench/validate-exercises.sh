@@ -26,9 +26,9 @@ Why they differ (all of it, to the digits that Timeloop prints):
 
 - *windows*: an input whose window moves in two ranks at once, or by steps that overlap: Timeloop counts whole tiles.
 - *partial sums*: fills of an output below a network that reduces: Timeloop fills every instance, one copy is enough.
-- *drains*: an output's words are read out of a memory to be written further out. That takes a read here; Timeloop charges the update further out alone.
-- *leakage*: Timeloop adds the tables' \`leak\` action for every cycle and instance; the model has no leakage.
-- *whole accesses*: Timeloop rounds each counter of an instance up to whole accesses of \`width\` / \`datawidth\` words; here a word takes its share.
+
+What leaks, whole accesses of several words, and words read to be written further out (here of no energy, as in Timeloop) are in the imported file, as
+\`leakage\`, \`access\` and \`energy: {drain: ..}\` ([FORMATS.md](FORMATS.md)): so a component's energy is Timeloop's wherever its counters are.
 
 | run | cycles | ours | counters equal | energy, uJ | ours | ours / theirs |
 |---|--:|--:|--:|--:|--:|--:|
@@ -63,6 +63,6 @@ The components whose energy differs, and what it differs by, in pJ (*counters*: 
 TEXT
 awk -F, 'NR > 1 && $4 == "energy" && $2 != "all" && $7 !~ /^(equal|sparse)$/ {
     why = $7
-    gsub(/counts/, "counters", why); gsub(/leak/, "leakage", why); gsub(/accesses/, "whole accesses", why)
+    gsub(/counts/, "counters", why)
     printf "| %s | %s | %.6g | %.6g | %.3f | %s |\n", $1, $2, $5, $6, $6 / $5, why
   }' $csv

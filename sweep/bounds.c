@@ -61,7 +61,9 @@ static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo
   double bandwidth = dram->one_port ? dram->read_bw : dram->read_bw + dram->write_bw;
   double cycles = isinf(bandwidth) ? 0 : words * share / bandwidth;
   b->energy_pj += (words - *traffic) * share * fmin(dram->read_pj, dram->write_pj);
-  b->cycles = fmax(b->cycles, cycles * (1 - 1e-12));
+  const double longer = fmax(b->cycles, cycles * (1 - 1e-12));
+  b->energy_pj += (longer - b->cycles) * tf_arch_leakage(a);
+  b->cycles = longer;
   *traffic = words;
 }
 

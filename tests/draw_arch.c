@@ -39,10 +39,12 @@ static void mesh(tf_rng *g, words *w) { say(w, "[%d, %d]", pick(g, 1, 5), pick(g
 static void capacity(tf_rng *g, words *w) { say(w, "%d", pick(g, 4, pick(g, 0, 2) ? 200 : 900)); }
 static void rate(tf_rng *g, words *w) { ONE_OF(g, w, "0.5", "1", "1", "1.5", "2", "3", "4", "7", "16"); }
 static void picojoules(tf_rng *g, words *w) { say(w, "%d.%d pJ", pick(g, 0, 40), pick(g, 0, 9)); }
+static void line(tf_rng *g, words *w) { say(w, "%d", pick(g, 1, 9)); }
 static void cycles(tf_rng *g, words *w) { ONE_OF(g, w, "1", "2", "3", "5.5", "9", "4 ns"); }
 static void bits(tf_rng *g, words *w) { say(w, "%d", pick(g, 0, 1) ? 8 * pick(g, 1, 4) : pick(g, 3, 40)); }
 static void area(tf_rng *g, words *w) { say(w, "%d um2", pick(g, 1, 5000)); }
 static void overlap(tf_rng *g, words *w) { ONE_OF(g, w, "perfect", "double-buffer", "none"); }
+static void topology(tf_rng *g, words *w) { ONE_OF(g, w, "mesh", "mesh", "torus", "tree", "bus", "crossbar"); }
 static void clock_rate(tf_rng *g, words *w) { ONE_OF(g, w, "1 GHz", "2 GHz", "750 MHz"); }
 static void technology(tf_rng *g, words *w) { ONE_OF(g, w, "7 nm", "16 nm", "45 nm", "90 nm"); }
 static void name(tf_rng *g, words *w) { say(w, "n%d", pick(g, 0, 99999)); }
@@ -66,7 +68,7 @@ static void energy(tf_rng *g, words *w) {
   }
   say(w, "{read: ");
   picojoules(g, w);
-  add(g, w, DRAW_ENERGY, ", ", " read ", true);
+  add(g, w, DRAW_ENERGY, ", ", pick(g, 0, 1) ? " read " : " read drain ", true);
   say(w, "}");
 }
 
@@ -80,7 +82,7 @@ static void network(tf_rng *g, words *w) {
 static void unit_network(tf_rng *g, words *w) {
   say(w, "{multicast: ");
   truth(g, w);
-  add(g, w, DRAW_NETWORK, ", ", " multicast energy-per-hop ", false); /* no unit has hops */
+  add(g, w, DRAW_NETWORK, ", ", " multicast energy-per-hop topology width hop-latency ", false); /* no unit has hops */
   say(w, "}");
 }
 
@@ -120,6 +122,9 @@ static const struct {
             {DRAW_MEMORY, "bandwidth", 10, bandwidth},
             {DRAW_MEMORY, "energy", 4, energy},
             {DRAW_MEMORY, "network", 7, network},
+            {DRAW_MEMORY, "leakage", 3, picojoules},
+            {DRAW_MEMORY, "power-gated", 4, truth},
+            {DRAW_MEMORY, "access", 3, line},
             {DRAW_MEMORY, "latency", 3, cycles},
             {DRAW_MEMORY, "issue", 3, cycles},
             {DRAW_MEMORY, "double-buffered", 3, truth},
@@ -134,6 +139,8 @@ static const struct {
             {DRAW_UNIT, "mesh", 10, mesh},
             {DRAW_UNIT, "rate", 6, rate},
             {DRAW_UNIT, "energy", 4, picojoules},
+            {DRAW_UNIT, "leakage", 3, picojoules},
+            {DRAW_UNIT, "power-gated", 4, truth},
             {DRAW_UNIT, "pipeline", 4, cycles},
             {DRAW_UNIT, "network", 6, unit_network},
             {DRAW_UNIT, "area", 2, area},
@@ -142,10 +149,14 @@ static const struct {
             {DRAW_NETWORK, "multicast", 8, truth},
             {DRAW_NETWORK, "reduce", 8, truth},
             {DRAW_NETWORK, "energy-per-hop", 5, picojoules},
+            {DRAW_NETWORK, "topology", 4, topology},
+            {DRAW_NETWORK, "width", 4, rate},
+            {DRAW_NETWORK, "hop-latency", 4, cycles},
             {DRAW_BANDWIDTH, "read", 8, rate},
             {DRAW_BANDWIDTH, "write", 8, rate},
             {DRAW_ENERGY, "read", 12, picojoules},
-            {DRAW_ENERGY, "write", 12, picojoules}};
+            {DRAW_ENERGY, "write", 12, picojoules},
+            {DRAW_ENERGY, "drain", 6, picojoules}};
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
 static const char *const part_name[DRAW_N] = {

@@ -40,7 +40,8 @@ static void describe(const cli_session *s, cli_text *out) {
            cli_si(b->cycles / a->clock_hz, "s").s);
   cli_cell(&t, "energy");
   cli_cell(&t, "%s", cli_si(b->energy_pj * 1e-12, "J").s);
-  cli_cell(&t, "that traffic, and every point once");
+  cli_cell(&t, "that traffic, and every point once%s",
+           tf_arch_leakage(s->spec->arch) > 0 ? ", and what leaks in these cycles" : "");
   cli_table_end(&t, out);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "\n%s\n", masked);

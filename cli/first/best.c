@@ -137,8 +137,7 @@ static void put_figures(const cli_session *s, cli_text *out) {
 /* ---- what limits it ------------------------------------------------------------------------------ */
 /* Parts of the energy, the largest first, with what each would have to cost for a tenth less of the whole. */
 typedef struct {
-  const char *name;
-  bool unit;
+  const char *name, *each;
   double pj;
 } part;
 
@@ -152,21 +151,21 @@ static void put_energy(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   const double all = s->result.energy_pj;
   int n = 0;
-  part *parts = calloc((size_t)(a->n_memories + a->n_units), sizeof *parts);
+  part *parts = calloc((size_t)(a->n_memories + a->n_units + 1), sizeof *parts);
   out->bad |= !parts;
   if (!parts) return;
   for (int l = 0; l < a->n_memories; l++)
-    parts[n++] = (part){a->memories[l].name, false, s->result.levels[l].energy_pj};
+    parts[n++] = (part){a->memories[l].name, "a word", s->result.levels[l].energy_pj};
   for (int u = 0; u < a->n_units; u++)
-    parts[n++] = (part){a->units[u].name, true, s->result.units[u].energy_pj};
+    parts[n++] = (part){a->units[u].name, "a point", s->result.units[u].energy_pj};
+  parts[n++] = (part){"leakage", "a cycle", s->result.leakage_pj};
   qsort(parts, (size_t)n, sizeof *parts, larger_first);
   cli_printf(out, "Of the energy");
   for (int i = 0; i < n && parts[i].pj > 0; i++)
     cli_printf(out, "%s %s takes %s", i ? "," : "", parts[i].name, cli_percent(parts[i].pj, all).s);
   cli_printf(out, ".\nFor 10 %% less energy:\n");
   for (int i = 0; i < n && parts[i].pj > 0.1 * all; i++)
-    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s,
-               parts[i].unit ? "a point" : "a word");
+    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s, parts[i].each);
   if (parts[0].pj <= 0.1 * all) cli_printf(out, "  nothing alone\n");
   free(parts);
 }

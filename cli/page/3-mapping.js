@@ -208,6 +208,11 @@ function showParts(parent, m) {
     parent, 'wide parts', 'Energy by component, memories and units',
     'In all ' + joules(r.energy_pj) + '; no mapping takes less than ' + joules(r.bounds.energy_pj)
       + '. *: energy from tables, not given.');
+  if (r.leakage_pj)
+    add(
+      c, 'p', 'note',
+      'Leakage of all instances takes ' + joules(r.leakage_pj) + ' of it, ' + percent(r.leakage_pj, r.energy_pj)
+        + '; the parts below are without it.');
   const all = r.levels.map((l, i) => ({key: 'm' + i, p: l, colour: memoryColour(i, n)}))
                 .concat(r.compute.map((u, i) => ({key: 'u' + i, p: u, colour: UNIT_COLOUR})));
   const stack = add(c, 'div', 'stack');

@@ -136,6 +136,11 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
   real(&w, CYCLES, s->result.cycles);
   real(&w, ENERGY, s->result.energy_pj);
   end(&w);
+  if (s->result.leakage_pj > 0) {
+    begin(&w, "leakage");
+    real(&w, ENERGY, s->result.leakage_pj);
+    end(&w);
+  }
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
     put_level(&w, l);
     for (int z = 0; z < s->spec->workload->n_tensors; z++)

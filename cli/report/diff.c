@@ -56,6 +56,7 @@ static void put_side(diff *d, bool second) {
   put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "traffic_words"}, cli_outer_traffic(s));
   put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "points"}, (double)r->points);
   put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "compute_utilization"}, r->compute_utilization);
+  if (r->leakage_pj > 0) put(d, second, (diff_term){.kind = DIFF_ENERGY, .name = "leakage"}, r->leakage_pj);
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     put_memory(d, second, s, l);
   for (int u = 0; u < s->spec->arch->n_units; u++) {

@@ -82,8 +82,11 @@ void cli_put_word_sizes(const tf_arch *a, cli_text *out) {
 
 bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit) {
   const char *bottleneck = s->result.bottleneck;
-  size_t len = strlen(name);
-  return !strncmp(bottleneck, name, len) && bottleneck[len] == ' ' && unit == !strcmp(bottleneck + len, " compute");
+  const size_t len = strlen(name);
+  if (strncmp(bottleneck, name, len) != 0) return false;
+  const char *what = bottleneck + len;
+  if (unit) return !strcmp(what, " compute");
+  return !*what || !strcmp(what, " read") || !strcmp(what, " write"); /* a network's name is told as it is */
 }
 
 double cli_outer_traffic(const cli_session *s) {

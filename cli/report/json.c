@@ -92,7 +92,12 @@ static json_t *level(const cli_session *s, int l) {
   set_counts(out, &sum);
   json_object_set_new(out, "cycles", real(r->cycles));
   json_object_set_new(out, "energy_pj", real(r->energy_pj));
+  if (m->leak_pj > 0) json_object_set_new(out, "leakage_pj", real(r->leakage_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  if (r->network)
+    json_object_set_new(out, "network",
+                        json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology), "word_hops",
+                                  real(r->hops), "link_cycles", real(r->link_cycles)));
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
@@ -113,11 +118,12 @@ static json_t *units(const cli_session *s) {
   for (int u = 0; u < s->spec->arch->n_units; u++) {
     const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points",
-                                         (json_int_t)r->points, "units_used", (json_int_t)r->units, "cycles",
-                                         real(r->cycles), "energy_pj", real(r->energy_pj), "energy_source",
-                                         energy_source(unit->energy_from_table), "machine", "units",
-                                         real(tf_bounds_units(s->spec->arch, u)), "rate", real(unit->rate)));
+    json_t *one = json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points",
+                            (json_int_t)r->points, "units_used", (json_int_t)r->units, "cycles", real(r->cycles),
+                            "energy_pj", real(r->energy_pj), "energy_source", energy_source(unit->energy_from_table),
+                            "machine", "units", real(tf_bounds_units(s->spec->arch, u)), "rate", real(unit->rate));
+    if (unit->leak_pj > 0) json_object_set_new(one, "leakage_pj", real(r->leakage_pj));
+    json_array_append_new(out, one);
   }
   return out;
 }
@@ -270,6 +276,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "cycles", real(r->cycles));
   json_object_set_new(o, "seconds", real(r->seconds));
   json_object_set_new(o, "energy_pj", real(r->energy_pj));
+  if (r->leakage_pj > 0) json_object_set_new(o, "leakage_pj", real(r->leakage_pj));
   json_object_set_new(o, "edp", real(r->energy_pj * r->seconds));
   json_object_set_new(o, "points", json_integer(r->points));
   if (tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(r->skipped));

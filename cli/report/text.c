@@ -50,6 +50,12 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
   cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
+  if (r->leakage_pj > 0) {
+    cli_cell(&t, "of it leakage");
+    cli_cell(&t, "%s", cli_si(r->leakage_pj * 1e-12, "J").s);
+    cli_cell(&t, "%s", cli_percent(r->leakage_pj, r->energy_pj).s);
+    cli_cell(&t, "of all instances that the machine has");
+  }
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
   cli_cell(&t, "%s", cli_real(traffic).s);
   cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);
@@ -78,10 +84,13 @@ static int busier_first(const void *pa, const void *pb) {
 
 cli_resource *cli_resources(const cli_session *s, int *n) {
   const tf_arch *a = s->spec->arch;
-  cli_resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
+  cli_resource *list = calloc((size_t)(2 * a->n_memories + a->n_units), sizeof *list);
   *n = 0;
   for (int l = 0; list && l < a->n_memories; l++)
     list[(*n)++] = (cli_resource){a->memories[l].name, false, s->result.levels[l].cycles};
+  for (int l = 0; list && l < a->n_memories; l++)
+    if (s->result.levels[l].network)
+      list[(*n)++] = (cli_resource){s->result.levels[l].network, false, s->result.levels[l].link_cycles};
   for (int u = 0; list && u < a->n_units; u++)
     list[(*n)++] = (cli_resource){a->units[u].name, true, s->result.units[u].cycles};
   if (list) qsort(list, (size_t)*n, sizeof *list, busier_first);
@@ -157,6 +166,30 @@ static void put_levels(const cli_session *s, cli_text *out) {
     put_level(s, l, &t);
     for (int z = 0; z < s->spec->workload->n_tensors; z++)
       put_tensor(s, l, z, &t);
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+/* ---- networks ----------------------------------------------------------------------- */
+static void put_networks(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"network", "topology", "", "words x hops", "busiest link", "busy", NULL};
+  bool any = false;
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    any |= s->result.levels[l].network != NULL;
+  if (!any) return;
+  cli_table t = {.align = "lllrrr"};
+  put_headers(&t, names);
+  for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    const tf_memory *m = &s->spec->arch->memories[l];
+    const tf_level_result *r = &s->result.levels[l];
+    if (!r->network) continue;
+    cli_cell(&t, "%s", r->network);
+    cli_cell(&t, "%s", tf_topology_key(m->topology));
+    cli_cell(&t, "%lld x %lld", (long long)m->mesh[0], (long long)m->mesh[1]);
+    cli_cell(&t, "%s", cli_real(r->hops).s);
+    cli_cell(&t, "%s cycles", cli_real(r->link_cycles).s);
+    cli_cell(&t, "%s", cli_percent(r->link_cycles, s->result.cycles).s);
   }
   cli_printf(out, "\n");
   cli_table_end(&t, out);
@@ -302,6 +335,7 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   cli_printf(out, "\n");
   cli_report_bottleneck(s, out);
   put_levels(s, out);
+  put_networks(s, out);
   cli_report_why(s, out);
   put_ops(s, out);
   put_units(s, out);

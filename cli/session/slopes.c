@@ -56,6 +56,8 @@ static void turn(bench *b, const cli_knob *k, double factor) {
     break;
   case KNOB_RATE: b->units[k->at].rate *= factor; break;
   case KNOB_PIPELINE: b->units[k->at].pipeline /= factor; break;
+  case KNOB_LINKS: b->memories[k->at].link_bw *= factor; break;
+  case KNOB_HOPS: b->memories[k->at].hop_latency /= factor; break;
   }
 }
 
@@ -100,6 +102,9 @@ static void add_knobs(bench *b, cli_slopes *p) {
   for (int l = 0; l < a->n_memories; l++) {
     if (isfinite(a->memories[l].read_bw) || isfinite(a->memories[l].write_bw)) add_knob(b, p, KNOB_BANDWIDTH, l);
     if (a->memories[l].latency > 0 || a->memories[l].issue > 0) add_knob(b, p, KNOB_LATENCY, l);
+    if (!b->s->result.levels[l].network) continue;
+    if (isfinite(a->memories[l].link_bw)) add_knob(b, p, KNOB_LINKS, l);
+    if (a->memories[l].hop_latency > 0) add_knob(b, p, KNOB_HOPS, l);
   }
   for (int u = 0; u < a->n_units; u++) {
     if (b->s->result.units[u].points > 0) add_knob(b, p, KNOB_RATE, u);
@@ -185,7 +190,7 @@ static bool add_params(bench *b, cli_slopes *p) {
 
 bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   const tf_arch *a = s->spec->arch;
-  const size_t most = 2 * (size_t)(a->n_memories + a->n_units);
+  const size_t most = (size_t)(4 * a->n_memories + 2 * a->n_units);
   bench b = {.s = s,
              .memories = calloc((size_t)a->n_memories, sizeof *b.memories),
              .units = calloc((size_t)a->n_units + 1, sizeof *b.units)};

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-typedef enum { KNOB_BANDWIDTH, KNOB_RATE, KNOB_LATENCY, KNOB_PIPELINE } cli_knob_kind;
+typedef enum { KNOB_BANDWIDTH, KNOB_RATE, KNOB_LATENCY, KNOB_PIPELINE, KNOB_LINKS, KNOB_HOPS } cli_knob_kind;
 
 /* Something of the machine that can be made faster while the rest is unchanged.  A latency or a pipeline is divided by
  * the factor, a bandwidth or a rate multiplied. */

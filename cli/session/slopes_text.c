@@ -9,13 +9,14 @@
 
 const char *cli_knob_what(const cli_knob *k) {
   static const char *const what[] = {
-      [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency", [KNOB_PIPELINE] = "pipeline"};
+      [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate",        [KNOB_LATENCY] = "latency",
+      [KNOB_PIPELINE] = "pipeline",   [KNOB_LINKS] = "link width", [KNOB_HOPS] = "hop latency"};
   return what[k->kind];
 }
 
 const char *cli_knob_name(const cli_session *s, const cli_knob *k) {
   const tf_arch *a = s->spec->arch;
-  return k->kind == KNOB_BANDWIDTH || k->kind == KNOB_LATENCY ? a->memories[k->at].name : a->units[k->at].name;
+  return k->kind == KNOB_RATE || k->kind == KNOB_PIPELINE ? a->units[k->at].name : a->memories[k->at].name;
 }
 
 /* "-4.2 %": a change relative to the cycles before. */
@@ -82,7 +83,8 @@ void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
     if (k->factor <= 0) continue;
     alone = true;
     cli_printf(out, "  %s %s %.4g times %s, to %s cycles\n", cli_knob_name(s, k), cli_knob_what(k), k->factor,
-               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE ? "shorter" : "higher", cli_real(k->reached).s);
+               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE || k->kind == KNOB_HOPS ? "shorter" : "higher",
+               cli_real(k->reached).s);
   }
   if (!alone && p->n_together) {
     put_together(s, p, out);

@@ -34,14 +34,21 @@ typedef struct {
   int64_t peak;      /* most words that one instance holds, in words of the memory */
   int64_t instances; /* most instances in use at once */
   double cycles;     /* busy time of its busier port: words / bandwidth per instance */
-  double energy_pj;
+  double energy_pj;  /* of its words; what it leaks is apart */
+  double leakage_pj; /* of all instances, over the whole run */
+  /* Of the network that feeds it, if it has a topology (docs/SEMANTICS.md section 5): what it is called, "Buffer
+   * network" (else NULL; owned by the model); links that its words take, each word on each link counted, in words of
+   * the memory; busy time of its busiest link. */
+  const char *network;
+  double hops, link_cycles;
 } tf_level_result;
 
 typedef struct {
   int64_t points;
   int64_t units; /* most in use at once, over all its ops */
   double cycles;
-  double energy_pj;
+  double energy_pj;  /* of its points */
+  double leakage_pj; /* of all units of its kind, over the whole run */
 } tf_unit_result;
 
 /* What does not fit. */
@@ -80,7 +87,9 @@ typedef struct {
 } tf_kept;
 
 typedef struct {
-  double cycles, seconds, energy_pj;
+  double cycles, seconds;
+  double energy_pj;  /* all of it */
+  double leakage_pj; /* the part of it that the machine leaks, in all cycles */
   int64_t points;
   int64_t skipped;            /* of all ops: points in steps that a mask skips */
   double compute_utilization; /* points / (cycles * peak points per cycle of the units used) */

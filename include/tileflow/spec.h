@@ -10,6 +10,9 @@ extern "C" {
 
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
+/* How the instances of a memory hang together with the one above; NO: words pass, and only their way is counted. */
+typedef enum { TF_NO_TOPOLOGY, TF_MESH, TF_TORUS, TF_TREE, TF_BUS, TF_CROSSBAR, TF_N_TOPOLOGIES } tf_topology;
+TF_API const char *tf_topology_key(tf_topology t); /* "mesh"; NULL: none */
 
 /* ---- what zeros save (docs/SEMANTICS.md section 8) ---- */
 /* A tensor that a format or a rule names. */
@@ -78,13 +81,25 @@ typedef struct {
       "rate: one port for both ways; or `{read: .., write: ..}`: two ports") /* words a cycle */                       \
   KEY(ALSO, "", double, write_bw, , INFINITY, "", "the same of writes")                                                \
   KEY(ALSO, "", bool, one_port, , false, "", "reads and writes share read_bw (== write_bw)")                           \
-  KEY(PJS, "energy", double, read_pj, , 0, "a table, see below", "per word; or `{read: .., write: ..}`")               \
+  KEY(PJS, "energy", double, read_pj, , 0, "a table, see below", "per word; or `{read: .., write: .., drain: ..}`")    \
   KEY(ALSO, "", double, write_pj, , 0, "", "the same of writes")                                                       \
+  KEY(ALSO, "", double, drain_pj, , 0, "", "the same of words read to be written further out")                         \
+  KEY(ALSO, "", bool, drain_given, , false, "", "if not, they take what others take")                                  \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "read_pj and write_pj come from the documented table")           \
+  KEY(LINE, "access", int64_t, access, , 1, "one word",                                                                \
+      "size that an access moves: energy is that of whole ones, those of each instance rounded up") /* in words */     \
+  KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each instance of the machine, used or not")        \
+  KEY(FLAG, "power-gated", bool, gated, , false, "", "instances that a mapping does not use leak nothing")             \
   PART(MAP, "network", "as its members", "the network that feeds it")                                                  \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several instances is sent once")             \
   KEY(FLAG, "network.reduce", bool, reduce, , true, "", "words of one sum are added on their way out")                 \
-  KEY(PJ, "network.energy-per-hop", double, hop_pj, , 0, "", "energy per word and hop of the mesh")                    \
+  KEY(PJ, "network.energy-per-hop", double, hop_pj, , 0, "", "energy per word and hop")                                \
+  KEY(TOPOLOGY, "network.topology", tf_topology, topology, , TF_NO_TOPOLOGY, "nothing holds words up",                 \
+      "`mesh`, `torus`, `tree`, `bus` or `crossbar` ([SEMANTICS.md](SEMANTICS.md) section 5)")                         \
+  KEY(RATE, "network.width", double, link_bw, , INFINITY, "no limit",                                                  \
+      "words per cycle of each of its links, in each direction; with a topology")                                      \
+  KEY(CYCLES, "network.hop-latency", double, hop_latency, , 0, "",                                                     \
+      "time of a hop, charged with `latency`; with a topology")                                                        \
   KEY(CYCLES, "latency", double, latency, , 0, "",                                                                     \
       "time of one transfer, charged where nothing hides it ([DECISIONS.md](DECISIONS.md) 15)")                        \
   KEY(CYCLES, "issue", double, issue, , 0, "", "time to issue one transfer, charged likewise")                         \
@@ -134,6 +149,8 @@ typedef enum {
   KEY(RATE, "rate", double, rate, , 1, "", "points per cycle of one unit")                                             \
   KEY(POINT, "energy", double, pj, , 0, "a table, see below", "per point")                                             \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "pj comes from the documented table")                            \
+  KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each unit of the machine, used or not")            \
+  KEY(FLAG, "power-gated", bool, gated, , false, "", "units that a mapping does not use leak nothing")                 \
   KEY(CYCLES, "pipeline", double, pipeline, , 0, "", "time to fill and drain the array once") /* unless hidden */      \
   PART(MAP, "network", "as its members", "the network between that memory and the units")                              \
   KEY(FLAG, "network.multicast", bool, multicast, , true, "", "a word for several units is sent once")                 \
@@ -244,6 +261,14 @@ typedef struct {
  * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 TF_API double tf_arch_area(const tf_arch *a, tf_area_source *source);
+
+/* Energy in pJ that memory l leaks in a cycle while so many of its instances are in use: all leak, or, power gated,
+ * those. The same of units of kind u. */
+TF_API double tf_memory_leakage(const tf_arch *a, int l, int64_t in_use);
+TF_API double tf_unit_leakage(const tf_arch *a, int u, int64_t in_use);
+/* What the whole machine leaks in a cycle at least, whatever the mapping: of gated memories one instance, of gated
+ * units none. */
+TF_API double tf_arch_leakage(const tf_arch *a);
 
 /* Whether they are the same machine to the model: all keys but names, and figures of kernels. */
 TF_API bool tf_arch_same(const tf_arch *a, const tf_arch *b);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/cost/network.h"
 #include "model/cost/zeros.h"
 
 static double more(double a, double b) { return a > b ? a : b; }
@@ -150,7 +151,7 @@ static double tile_time(struct tf_model *m, int n, int before) {
   if (passes) {
     m->heads[n] = m->heads[n + 1];
   } else {
-    double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
+    double wait = moves_words(m, v) ? mem->latency + mem->issue + tf_network_wait(m, n) : 0;
     if (a->overlap == TF_OVERLAP_NONE)
       time = child + in_turn(m, n) + wait * (double)m->steps[n];
     else
@@ -356,6 +357,8 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
     tf_level_ports(m, l, &writes);
     if (m->res.levels[l].cycles > top.most) top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
   }
+  for (int l = 0; l < p->arch->n_memories; l++)
+    if (m->res.levels[l].link_cycles > top.most) top = (limit){m->res.levels[l].link_cycles, m->views->net_name[l]};
   assert(m->open || out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than all takes */
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }
@@ -363,6 +366,9 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
 void tf_latency(struct tf_model *m, tf_result *out) {
   tf_ports_fill(m);
   out->cycles = node_time(m, 0, -1);
+  for (int l = 0; l < m->plan->arch->n_memories; l++)
+    out->cycles = more(out->cycles, m->res.levels[l].link_cycles);
+  m->res.nodes[0].cycles = out->cycles;
   out->seconds = out->cycles / m->plan->arch->clock_hz;
   bottleneck(m, out);
 }

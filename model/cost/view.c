@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/flow/range.h"
+
 static double ratio(const tf_plan *p, int tensor, int level) {
   return (double)p->wl->tensors[tensor].word_bits / p->arch->memories[level].word_bits;
 }
@@ -73,7 +75,12 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   const tf_arch *arch = p->arch;
   w->unit_name = TF_ARRAY(a, tf_label, (size_t)arch->n_units + 1);
   w->port_name = TF_ARRAY(a, tf_label, (size_t)arch->n_memories * 2);
-  if (!w->unit_name || !w->port_name) return false;
+  w->net_name = TF_ARRAY(a, tf_label, (size_t)arch->n_memories);
+  if (!w->unit_name || !w->port_name || !w->net_name) return false;
+  for (int l = 0; l < arch->n_memories; l++) {
+    label(w->net_name[l], arch->memories[l].name, " network");
+    w->networks |= arch->memories[l].topology != TF_NO_TOPOLOGY;
+  }
   for (int u = 0; u < arch->n_units; u++)
     label(w->unit_name[u], arch->units[u].name, " compute");
   for (int l = 0; l < 2 * arch->n_memories; l++)
@@ -168,11 +175,23 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
   }
 }
 
+static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
+  w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
+  for (int i = 0; w->shares && i < p->n_tile_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    w->shares[i] = s->merge;
+    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+      w->shares[i] &= ~tf_slice_mask(p, s, r);
+  }
+  return w->shares != NULL;
+}
+
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   tf_views *w = TF_NEW(a, tf_views);
   if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) || !fill_peaks(a, p->arch, w) ||
       !fill_paces(a, p->arch, w) || !fill_meshes(a, p, w))
     return NULL;
+  if (w->networks && !fill_shares(a, p, w)) return NULL;
   for (int i = 0; i < p->n_tile_slices; i++) {
     w->rank_at[i] = w->n_ranks;
     w->n_ranks += p->wl->tensors[p->slices[i].tensor].rank;

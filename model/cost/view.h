@@ -55,7 +55,10 @@ typedef struct tf_views {
   double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its format keeps */
   double *up;    /* [n_slices] the same for the serving level */
   double *ratio; /* [level * n_tensors + tensor] */
-  bool splits;   /* some scope runs its children at once */
+  bool networks; /* some network has a topology; then: */
+  uint64_t
+      *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the same box, in one transfer */
+  bool splits; /* some scope runs its children at once */
   int n_meshes;
   tf_mesh *meshes;
   bool *shared; /* [node * n_memories + level] see tf_shared_instance */
@@ -71,6 +74,7 @@ typedef struct tf_views {
   double *peak;        /* [n_units] points a cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
   tf_label *port_name; /* [2 * level + is_write] "DRAM read" */
+  tf_label *net_name;  /* [n_memories] "Buffer network" */
   int n_ranks;         /* of all m-tile slices together */
   int *rank_at;        /* [n_tile_slices] number of the slice's first rank among these */
 } tf_views;

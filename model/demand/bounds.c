@@ -206,6 +206,7 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
   out->cycles = dram->one_port ? load + store : load > store ? load : store;
   *starved = !compute_bound(b, out);
   out->energy_pj += b->sparse ? all.pj : all.in * dram->read_pj + all.back * dram->write_pj;
+  out->energy_pj += out->cycles * tf_arch_leakage(b->arch);
   return true;
 }
 

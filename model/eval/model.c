@@ -6,6 +6,7 @@
 #include "base/locale.h"
 #include "model/cost/exact/walk.h"
 #include "model/cost/general/general.h"
+#include "model/cost/network.h"
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/zeros.h"
@@ -260,6 +261,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   out->mean_ports = !m->first_busiest;
   tf_zeros_take(m);
   tf_resources(m, out);
+  tf_networks(m);
   tf_latency(m, out);
   tf_energy(m, out);
   summarize(m, out);

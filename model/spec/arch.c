@@ -195,6 +195,34 @@ double tf_arch_area(const tf_arch *a, tf_area_source *source) {
   return area;
 }
 
+/* ---- leakage ------------------------------------------------------------------------ */
+/* All instances of memory l. */
+static double instances_of(const tf_arch *a, int l) {
+  double n = 1;
+  for (int i = 0; i <= l; i++)
+    n *= (double)(a->memories[i].mesh[0] * a->memories[i].mesh[1]);
+  return n;
+}
+
+double tf_memory_leakage(const tf_arch *a, int l, int64_t in_use) {
+  return (a->memories[l].gated ? (double)in_use : instances_of(a, l)) * a->memories[l].leak_pj;
+}
+
+double tf_unit_leakage(const tf_arch *a, int u, int64_t in_use) {
+  const tf_unit *unit = &a->units[u];
+  const double all = instances_of(a, unit->below) * (double)(unit->mesh[0] * unit->mesh[1]);
+  return (unit->gated ? (double)in_use : all) * unit->leak_pj;
+}
+
+double tf_arch_leakage(const tf_arch *a) {
+  double pj = 0;
+  for (int l = 0; l < a->n_memories; l++)
+    pj += tf_memory_leakage(a, l, 1);
+  for (int u = 0; u < a->n_units; u++)
+    pj += tf_unit_leakage(a, u, 0);
+  return pj;
+}
+
 /* ---- the memory that blocks stay in ------------------------------------------------ */
 static bool is_candidate(const tf_arch *a, int l, bool innermost) {
   return a->memories[l].capacity_words > 0 && (innermost || l < a->n_memories - 1);

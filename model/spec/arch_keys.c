@@ -115,19 +115,40 @@ static bool read_nm(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, vo
   return true;
 }
 
+/* A name that is none of these. */
+static bool no_such(tf_arch_reader *r, const tf_ynode *node, const char *what, const char *const *names, int n) {
+  tf_near near = tf_near_start(node->text, node->len);
+  for (int i = 0; i < n; i++)
+    tf_near_offer(&near, names[i]);
+  char hint[80];
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no %s '%.40s'%s", what, node->text,
+                 tf_near_text(&near, hint, sizeof hint));
+}
+
 static bool read_overlap(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   static const char *const key[] = {
       [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
-  tf_overlap *overlap = tf_key_at(k, s);
-  tf_near near = tf_near_start(node->text, node->len);
-  for (int i = 0; i < 3; i++) {
-    *overlap = (tf_overlap)i;
-    if (tf_ynode_is(node, key[i])) return true;
-    tf_near_offer(&near, key[i]);
-  }
-  char hint[80];
-  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no overlap '%.40s'%s", node->text,
-                 tf_near_text(&near, hint, sizeof hint));
+  for (int i = 0; i < 3; i++)
+    if (tf_ynode_is(node, key[i])) {
+      *(tf_overlap *)tf_key_at(k, s) = (tf_overlap)i;
+      return true;
+    }
+  return no_such(r, node, "overlap", key, 3);
+}
+
+static const char *const topologies[] = {"mesh", "torus", "tree", "bus", "crossbar"}; /* from TF_MESH on */
+
+const char *tf_topology_key(tf_topology t) {
+  return t > TF_NO_TOPOLOGY && t < TF_N_TOPOLOGIES ? topologies[t - TF_MESH] : NULL;
+}
+
+static bool read_topology(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  for (int i = 0; i < TF_N_TOPOLOGIES - TF_MESH; i++)
+    if (tf_ynode_is(node, topologies[i])) {
+      *(tf_topology *)tf_key_at(k, s) = (tf_topology)(TF_MESH + i);
+      return true;
+    }
+  return no_such(r, node, "topology", topologies, TF_N_TOPOLOGIES - TF_MESH);
 }
 
 /* ---- of memories -------------------------------------------------------------------- */
@@ -146,6 +167,19 @@ static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *no
   bool exact = q.unit && q.value.whole && tf_mul(q.value.i, 8, &bits);
   if (exact) m->capacity_words = bits / m->word_bits;
   if (!q.unit && q.value.whole) m->capacity_words = q.value.i;
+  return true;
+}
+
+static bool read_line(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
+  const tf_memory *m = s;
+  tf_quantity q;
+  if (!tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
+  const double words = q.unit ? q.value.f * 8 / m->word_bits : q.value.f;
+  *(int64_t *)tf_key_at(k, s) = 1;
+  if (words < 1 || words != floor(words) || words > TF_MOST_FIGURE)
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %.10g words of %d bits, must be whole ones, 1 to %d",
+                   k->key, words, m->word_bits, TF_MOST_FIGURE);
+  *(int64_t *)tf_key_at(k, s) = (int64_t)words;
   return true;
 }
 
@@ -179,9 +213,10 @@ static bool read_bandwidth(tf_arch_reader *r, const tf_key *k, const tf_ynode *n
   return ok;
 }
 
-static const tf_yrow energy_rows[] = {{"read", TF_Y_SCALAR, true}, {"write", TF_Y_SCALAR, true}};
+static const tf_yrow energy_rows[] = {
+    {"read", TF_Y_SCALAR, true}, {"write", TF_Y_SCALAR, true}, {"drain", TF_Y_SCALAR, false}};
 
-tf_keys tf_energy_keys(void) { return (tf_keys){energy_rows, 2}; }
+tf_keys tf_energy_keys(void) { return (tf_keys){energy_rows, 3}; }
 
 static bool read_word_energy(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   tf_memory *m = s;
@@ -190,10 +225,12 @@ static bool read_word_energy(tf_arch_reader *r, const tf_key *k, const tf_ynode 
     m->write_pj = m->read_pj;
     return good;
   }
-  const tf_ynode *v[2];
-  bool ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
+  const tf_ynode *v[3];
+  bool ok = tf_yschema_check(node, energy_rows, 3, "an energy", v, r->base->diags);
   if (v[0]) ok = read_pj(r, v[0], "read", &m->read_pj) && ok;
   if (v[1]) ok = read_pj(r, v[1], "write", &m->write_pj) && ok;
+  if (v[2]) ok = read_pj(r, v[2], "drain", &m->drain_pj) && ok;
+  m->drain_given = v[2];
   return ok;
 }
 
@@ -418,14 +455,19 @@ static void without(tf_arch_reader *r, const tf_key *k, void *s) {
 
 /* ---- tables ------------------------------------------------------------------------- */
 static key_reader *const readers[TF_N_KEY_KINDS] = {
-    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity,  [TF_KEY_RATES] = read_bandwidth,
-    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,    [TF_KEY_PJ] = read_energy,
-    [TF_KEY_CYCLES] = read_cycles,   [TF_KEY_FLAG] = read_flag,       [TF_KEY_BITS] = read_bits,
-    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,         [TF_KEY_BELOW] = read_below,
-    [TF_KEY_RATE] = read_positive,   [TF_KEY_HZ] = read_hz,           [TF_KEY_NM] = read_nm,
-    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_CORE] = read_figures,    [TF_KEY_MULTIPROCESSOR] = read_figures,
-    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,     [TF_KEY_SIZE] = read_figure,
-    [TF_KEY_ROOM] = read_figure,     [TF_KEY_FORMATS] = read_formats, [TF_KEY_RULES] = read_rules,
+    [TF_KEY_MESH] = read_mesh,       [TF_KEY_WORDS] = read_capacity,
+    [TF_KEY_LINE] = read_line,       [TF_KEY_RATES] = read_bandwidth,
+    [TF_KEY_PJS] = read_word_energy, [TF_KEY_POINT] = read_energy,
+    [TF_KEY_PJ] = read_energy,       [TF_KEY_CYCLES] = read_cycles,
+    [TF_KEY_FLAG] = read_flag,       [TF_KEY_BITS] = read_bits,
+    [TF_KEY_AREA] = read_area,       [TF_KEY_OPS] = read_ops,
+    [TF_KEY_BELOW] = read_below,     [TF_KEY_RATE] = read_positive,
+    [TF_KEY_HZ] = read_hz,           [TF_KEY_NM] = read_nm,
+    [TF_KEY_OVERLAP] = read_overlap, [TF_KEY_TOPOLOGY] = read_topology,
+    [TF_KEY_CORE] = read_figures,    [TF_KEY_MULTIPROCESSOR] = read_figures,
+    [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,
+    [TF_KEY_SIZE] = read_figure,     [TF_KEY_ROOM] = read_figure,
+    [TF_KEY_FORMATS] = read_formats, [TF_KEY_RULES] = read_rules,
     [TF_KEY_POINTS] = read_rules};
 
 static bool check_part(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const char *part,

@@ -29,7 +29,8 @@ class _Spec(c.Structure):
 
 
 class _Result(c.Structure):
-    _fields_ = [("cycles", c.c_double), ("seconds", c.c_double), ("energy_pj", c.c_double), ("points", c.c_int64),
+    _fields_ = [("cycles", c.c_double), ("seconds", c.c_double), ("energy_pj", c.c_double),
+                ("leakage_pj", c.c_double), ("points", c.c_int64),
                 ("skipped", c.c_int64),
                 ("compute_utilization", c.c_double), ("bottleneck", c.c_char * 64), ("feasible", c.c_bool),
                 ("overflow", c.c_bool), ("not_read_here", c.c_char * 8192)]
@@ -52,6 +53,7 @@ class Figures(typing.NamedTuple):
     bottleneck: str
     feasible: bool
     skipped: int  # points that are not run, as a mask leaves nothing of their steps
+    leakage_pj: float  # the part of energy_pj that the machine leaks
 
     @property
     def edp(self):
@@ -170,7 +172,7 @@ class Model:
             raise Error("tileflow: error[E_OVERFLOW]: a count of this mapping passes 2^63 - 1" if r.overflow else
                         "tileflow: error[E_COVER]: the trip counts do not reach the extents")
         return Figures(r.cycles, r.seconds, r.energy_pj, r.points, r.compute_utilization, r.bottleneck.decode(),
-                       r.feasible, r.skipped)
+                       r.feasible, r.skipped, r.leakage_pj)
 
     def text(self, trips=None):
         """The mapping with these trip counts, as the other functions take it."""

@@ -27,8 +27,11 @@ static const char *name_of(tf_arena *a, char kind, int no) {
 }
 
 /* ---- the machine ---------------------------------------------------------------------------------- */
-/* Whether the first mesh that is no square is longer on Y. */
+/* Whether the first mesh that is no square is longer on Y.  Where a network routes along X first, the axes are not
+ * alike. */
 static bool lies(const tf_arch *a) {
+  for (int l = 0; l < a->n_memories; l++)
+    if (a->memories[l].topology != TF_NO_TOPOLOGY) return false;
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] != a->memories[l].mesh[1]) return a->memories[l].mesh[0] < a->memories[l].mesh[1];
   for (int u = 0; u < a->n_units; u++)

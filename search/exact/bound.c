@@ -66,7 +66,7 @@ double tf_x_bound_of(const tf_x_worker *w, const tf_result *r) {
   const tf_bounds *b = w->task->floor;
   tf_figures f = tf_figures_of(arch, w->t->facts->wl, r);
   f.cycles = fmax(f.cycles, b->cycles);
-  f.energy_pj += w->open_pj;
+  f.energy_pj += w->open_pj + (f.cycles - r->cycles) * tf_arch_leakage(arch);
   f.energy_pj = fmax(f.energy_pj, b->energy_pj);
   f.traffic_words = fmax(f.traffic_words, (double)b->traffic_words);
   f.edp = f.energy_pj * f.cycles / arch->clock_hz;

@@ -222,6 +222,10 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   return !w->task->failed && !w->task->cut;
 }
 
+/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage by which rounding
+ * may be off, so that the result is no larger (by > 0) or no smaller than the sum of what moves and computes. */
+static double moved_pj(const tf_result *r, double by) { return r->energy_pj - r->leakage_pj * (1 + by); }
+
 /* ---- the least time of each op ------------------------------------------------------------------ */
 /* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind it. */
 static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
@@ -239,7 +243,7 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   bool known = tf_x_partial(w, c->now.trips, &open, &r);
   if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
   if (known && c->passes_load) time -= tf_model_first_load(w->model, c->node);
-  if (known) pj = (r.energy_pj - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
+  if (known) pj = (moved_pj(&r, 1e-14) - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
   c->out->least_pj = fmin(c->out->least_pj, pj);
   if (!keep_choice(c, w->task->opts->objective == TF_ENERGY ? pj : time)) w->task->failed = true;
   return !w->task->failed;
@@ -294,7 +298,7 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
     return true; /* no bounds of single ops */
   w->own = NULL;
   for (int o = 0; o < t->facts->wl->n_ops && ok; o++)
-    if (t->n_paths[o] > t->n_shared) ok = list_own(w, o, base, r.energy_pj, &own[o]);
+    if (t->n_paths[o] > t->n_shared) ok = list_own(w, o, base, moved_pj(&r, -1e-14), &own[o]);
   w->own = own;
   return ok;
 }

@@ -104,7 +104,7 @@ static int32_t place(searching *s) {
 static double value_of(const searching *s, const tf_whole_least *l) {
   const tf_bounds *floor = s->task->floor;
   tf_figures f = {.cycles = fmax(l->cycles, floor->cycles),
-                  .energy_pj = fmax(l->energy_pj, floor->energy_pj),
+                  .energy_pj = fmax(l->energy_pj, floor->energy_pj), /* which has the leakage of its cycles */
                   .traffic_words = fmax(l->traffic_words, (double)floor->traffic_words)};
   f.edp = f.energy_pj * f.cycles / s->space.op.arch->clock_hz;
   return tf_objective_value(s->task->opts->objective, &f) * (1 - ROUNDING);

@@ -2,6 +2,7 @@
  * the box, whichever costs less. */
 #include <math.h>
 
+#include "model/cost/access.h"
 #include "search/exact/whole.h"
 
 /* Numbers that are compared are none of those for which fmax and fmin take longer. */
@@ -330,19 +331,21 @@ static double cycles_of(const scope *c, const flow *f) {
 /* Energy of the words that memory l passes further in, and of those that enter it. */
 static double energy_of(const scope *c, int l, const flow *f) {
   const tf_memory *mem = &c->op->arch->memories[l];
-  const double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
+  const double ways = mem->topology == TF_NO_TOPOLOGY ? (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 : 0;
+  const double hops = ways * mem->hop_pj; /* a topology may have shorter ways */
   double pj = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
     const double in = l + 1 < c->op->n_tiles ? f->entered[l + 1][z] : used(c, t), own = l ? f->entered[l][z] : 0;
-    double read = in, write = own, cross = own;
+    double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
       const double again = l ? own - t->words : 0;
-      read = more(0, in - t->words) + own;
+      read = more(0, in - t->words) + own; /* of these, spread sums may read less, and drain as much more */
+      out_pj = fmin(mem->read_pj, tf_drain_pj(mem));
       write = in + again;
       cross = own + again;
     }
-    pj += t->bits / mem->word_bits * (read * mem->read_pj + write * mem->write_pj + cross * hops);
+    pj += t->bits / mem->word_bits * (read * out_pj + write * mem->write_pj + cross * hops);
   }
   return pj;
 }
@@ -370,5 +373,6 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   least.energy_pj = op->points * op->unit->pj;
   for (int l = 0; l < op->n_tiles; l++)
     least.energy_pj += energy_of(&c, l, &f);
+  least.energy_pj += tf_arch_leakage(op->arch) * least.cycles;
   return least;
 }

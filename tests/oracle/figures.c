@@ -144,19 +144,49 @@ void find_peaks(oracle *o) {
 
 /* ---- energy (docs/SEMANTICS.md section 6) ------------------------------------------------------- */
 
+/* What leaks in a cycle: all instances that the machine has, or those in use. */
+static double leak_pj(const oracle *o) {
+  double pj = 0, n = 1;
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    const tf_memory *m = &o->arch->memories[l];
+    n *= (double)m->mesh[0] * (double)m->mesh[1];
+    pj += (m->gated ? (double)o->level_instances[l] : n) * m->leak_pj;
+    for (int u = 0; u < o->arch->n_units; u++) {
+      const tf_unit *k = &o->arch->units[u];
+      const double all = k->gated ? (double)o->unit_use[u] : n * (double)k->mesh[0] * (double)k->mesh[1];
+      pj += k->below == l ? all * k->leak_pj : 0;
+    }
+  }
+  return pj;
+}
+
+/* Words of memory l that `n` words of `width` bits take: each instance in use has its share of the bits, and takes
+ * access after access until it has moved it. */
+static double taken(const oracle *o, int l, int64_t n, int width) {
+  const tf_memory *m = &o->arch->memories[l];
+  if (m->access == 1) return (double)n * width / m->word_bits;
+  const int64_t used = o->level_instances[l], line = m->access * m->word_bits;
+  int64_t accesses = n * width / (line * used);
+  while (accesses * line * used < n * width)
+    accesses++;
+  return (double)(accesses * used * m->access);
+}
+
 /* Words cross half of the mesh's sides on their way, in the mean. */
 double energy_of(const oracle *o) {
   double pj = 0;
   for (int l = 0; l < o->arch->n_memories; l++) {
     const tf_memory *m = &o->arch->memories[l];
+    const double drained = m->drain_given ? m->drain_pj : m->read_pj;
     const double hops = ((double)m->mesh[0] - 1) / 2 + ((double)m->mesh[1] - 1) / 2;
     for (int z = 0; z < o->wl->n_tensors; z++) {
       const words *w = &o->moved[l * o->wl->n_tensors + z];
-      const double out = (double)(w->read + w->drain), in = (double)(w->fill + w->update);
-      const double across = (double)(w->fill + w->drain);
-      pj += (out * m->read_pj + in * m->write_pj + across * hops * m->hop_pj) * o->wl->tensors[z].word_bits /
-            m->word_bits;
+      const int width = o->wl->tensors[z].word_bits;
+      pj += taken(o, l, w->read, width) * m->read_pj + taken(o, l, w->drain, width) * drained;
+      pj += (taken(o, l, w->fill, width) + taken(o, l, w->update, width)) * m->write_pj;
+      if (m->topology == TF_NO_TOPOLOGY) pj += (double)(w->fill + w->drain) * hops * m->hop_pj * width / m->word_bits;
     }
+    pj += o->networks[l].hops * m->hop_pj;
   }
-  return pj + work_pj(o);
+  return pj + work_pj(o) + leak_pj(o) * o->cycles;
 }

@@ -426,15 +426,16 @@ static double tile_time(oracle *o, int n, const ending *before, ending *end, ear
   const double child = node_time(o, o->tree->nodes[n].children[0], steps ? NULL : before, end, e);
   leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
   bool moves = all.load + all.store > 0;
+  const double wait = mem->latency + mem->issue + (o->topologies && moves ? network_wait(o, n) : 0);
   if (!steps && (o->arch->overlap != TF_OVERLAP_NONE || !has_entries(o, n) || !o->runs[n])) return child;
-  if (!steps) return child + most.load + most.store + (moves ? (double)o->runs[n] * (mem->latency + mem->issue) : 0);
+  if (!steps) return child + most.load + most.store + (moves ? (double)o->runs[n] * wait : 0);
   const double work = child / (double)o->runs[n];
   *e = (early){0};
   double sum = left_to_load(o, n, before, e) + work + longest_legs(o, n, 0).store;
   for (int c = 1; c < MAX_CLASSES; c++)
     if (o->class_steps[n * MAX_CLASSES + c] > 0) sum += class_time(o, n, c, work);
   *end = (ending){n, work};
-  return sum + (moves ? mem->latency + mem->issue : 0);
+  return sum + (moves ? wait : 0);
 }
 
 /* ---- scopes ------------------------------------------------------------------------------------------- */
@@ -490,6 +491,9 @@ void find_latency(oracle *o, bool mean) {
   early e;
   o->mean = mean;
   o->cycles = node_time(o, 0, NULL, &end, &e);
+  for (int l = 0; l < o->arch->n_memories; l++)
+    o->cycles = larger(o->cycles, link_time(o, l));
+  o->node_cycles[0] = o->cycles;
   for (int l = 0; l < o->arch->n_memories; l++) {
     o->level_cycles[l] = port_time(o, l, caused(o, 0, l));
     o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;

@@ -182,6 +182,14 @@ static void transposed(session *s, const figures *was) {
 
 /* ---- cases ----------------------------------------------------------------------------------------------------- */
 
+/* Whether a network has a topology: then a way is longer on a larger one, and along X first. */
+static bool routed(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    any |= a->memories[l].topology != TF_NO_TOPOLOGY;
+  return any;
+}
+
 static void hold(session *s) {
   machine m;
   copy(&m, s->spec->arch);
@@ -192,8 +200,8 @@ static void hold(session *s) {
       faster_memory(s, &was, l);
     for (int u = 0; u < m.arch.n_units; u++)
       faster_unit(s, &was, u);
-    larger(s, &was);
-    transposed(s, &was);
+    if (!routed(&m.arch)) larger(s, &was);
+    if (!routed(&m.arch)) transposed(s, &was);
   }
   drop(&was);
 }

@@ -94,10 +94,51 @@ typedef struct {
   } * of;
 } shares;
 
+/* What passes a network; uneven: at some moment instances moved unlike words. */
+typedef struct {
+  int n;
+  struct link {
+    uint64_t key;
+    double words;
+  } * link;
+  double hops, told; /* told: words of the busiest link, where they are taken from elsewhere */
+  bool uneven;
+} network;
+
+/* One instance at one moment: its words, those that carry a partial result, and whether it speaks for its group. */
+enum { MAX_FLOWS = 1024 };
+typedef struct {
+  uint64_t net[16];               /* [level] the network that feeds it: by the places further out */
+  int64_t at[16][2], side[16][2]; /* its place there; the network's sides, or what the loops take if that is more */
+} where;
+typedef struct {
+  int group;
+  int64_t all, partial;
+  bool speaks;
+  where place;
+} arrival;
+
+/* Words on their way; alone: where they left networks that do not merge them. */
+typedef struct {
+  int group;
+  uint64_t alone;
+  double all, words; /* words: in those of the memory whose network they pass */
+  where place;
+} flow;
+typedef struct {
+  int n;
+  flow *list; /* [MAX_FLOWS] */
+} flows;
+
 typedef struct {
   const tf_tree *tree;
   const tf_workload *wl;
   const tf_arch *arch;
+  network networks[16]; /* [level] */
+  bool topologies;      /* some network has one */
+  flows flows;
+  arrival *arrivals; /* [MAX_FLOWS] of this moment */
+  int n_arrivals;
   int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
   int n_shelves;
   shelf *shelves;
@@ -224,6 +265,13 @@ void leave_child(oracle *o, int scope, int child);
 void check_layout(oracle *o, shelf *s, int tile);
 void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
+
+/* ---- networks (network.c) ------------------------------------------------------------------------ */
+/* What enters m-tile n for z at one moment goes through the networks. */
+void find_links(oracle *o, int n, int z, const arrival *list, int count);
+where place_of(const oracle *o, int n);       /* of the instance at hand of m-tile n, in all networks on its way */
+double link_time(const oracle *o, int level); /* of the busiest link of any network of the level */
+double network_wait(oracle *o, int n);        /* time that hops add to a transfer of m-tile n */
 
 /* ---- sums, words held (figures.c), latency (latency.c) ----------------------------------------------- */
 void find_moves(oracle *o);

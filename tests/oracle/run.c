@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
   int n;
   request *list;
+  int asked; /* number of the group of the last one that asked */
 } moment;
 
 static bool same_box(const oracle *o, int z, const box *a, const box *b) {
@@ -39,7 +40,9 @@ static int asked_before(const oracle *o, const moment *m, int z, const request *
 
 /* Whether nobody at this moment has asked for the same yet; remembers it. */
 static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
-  if (asked_before(o, m, z, q) >= 0) return false;
+  m->asked = asked_before(o, m, z, q);
+  if (m->asked >= 0) return false;
+  m->asked = m->n;
   m->list = realloc(m->list, (size_t)(m->n + 1) * sizeof *m->list);
   if (!m->list) abort();
   m->list[m->n++] = *q;
@@ -114,6 +117,11 @@ static void note_size(oracle *o, int n, int z, const box *b) {
 /* Those of a set that stand for elements of z. */
 static int size_of(const oracle *o, int z) { return (int)tf_tensor_words(&o->wl->tensors[z]); }
 
+static void note_arrival(oracle *o, const moment *m, int n, words w, bool speaks) {
+  if (o->n_arrivals == MAX_FLOWS) abort();
+  o->arrivals[o->n_arrivals++] = (arrival){m->asked, w.fill, w.read, speaks, place_of(o, n)};
+}
+
 /* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at earlier
  * moments; `now`: gathers those of this one. */
 static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
@@ -132,6 +140,7 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
     now->in[i] |= q.load.in[i];
   }
   bool speaks = first_to_ask(o, m, z, &q);
+  if (o->topologies) note_arrival(o, m, n, (words){.fill = all, .read = partial}, speaks);
   charge(o, n, z, s->level, server(o, n, z, s->level), moves_of(o, n, z, all, partial, speaks));
   if (o->log) note_entry(o, n, z, &q.load, before, moves_of(o, n, z, 1, 1, speaks));
   c->what = want;
@@ -148,12 +157,13 @@ static void add_set(const oracle *o, int z, set *to, const set *from) {
  * stand in every frame of the recursion over nodes. */
 static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   shelf *s = shelf_of(o, n, z);
-  moment m = {0, NULL};
+  moment m = {.n = 0};
   set now[MAX_PRODUCTIONS];
   uint64_t keys[MAX_PRODUCTIONS];
   int n_keys = 0;
   bool any = false;
   check_layout(o, s, n);
+  o->n_arrivals = 0;
   first_instance(o, n);
   do {
     if (!touched_now(o, n, z)) continue;
@@ -172,6 +182,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   for (int k = 0; k < n_keys && makes(o, n, z); k++) /* what is read before it is made carries nothing */
     add_set(o, z, met_at(o, z, -1 - s->level, keys[k]), &now[k]);
   if (any) s->latest = n;
+  if (o->topologies) find_links(o, n, z, o->arrivals, o->n_arrivals);
   free(m.list);
 }
 
@@ -232,7 +243,7 @@ static void operand(oracle *o, int n, int op, int ref) {
   const tf_unit *unit = &o->arch->units[o->unit[op]];
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
   const int at = op * 16 + (ref < 0 ? p->n_reads : ref);
-  moment m = {0, NULL};
+  moment m = {.n = 0};
   first_instance(o, n);
   do {
     request q = {.parent = parent_key(o, n, z, o->arch->n_memories),
@@ -580,6 +591,11 @@ oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log 
          ops = (size_t)tree->workload->n_ops;
   if (!o) return NULL;
   *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1, .log = log};
+  for (size_t l = 0; l < levels; l++)
+    o->topologies |= tree->arch->memories[l].topology != TF_NO_TOPOLOGY;
+  o->arrivals = o->topologies ? calloc(MAX_FLOWS, sizeof *o->arrivals) : NULL;
+  o->flows.list = o->topologies ? calloc(MAX_FLOWS, sizeof *o->flows.list) : NULL;
+  if (o->topologies && (!o->arrivals || !o->flows.list)) abort();
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
   o->leads = calloc(ops * nodes, sizeof *o->leads);
@@ -625,18 +641,21 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) { return oracle_run_notin
 
 void oracle_free(oracle *o) {
   free_shares(o);
+  for (int l = 0; l < 16; l++)
+    free(o->networks[l].link);
   for (int i = 0; i < o->n_shelves; i++)
     free(o->shelves[i].copies);
   for (int z = 0; z < o->wl->n_tensors; z++) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {o->shelves,        o->kept,     o->leads,       o->moved,        o->by_node,
-                 o->by_ref,         o->peak,     o->extent,      o->held,         o->runs,
-                 o->width,          o->largest,  o->points,      o->units,        o->corrected,
-                 o->corrected_once, o->home,     o->level_peak,  o->treated,      o->class_now,
-                 o->class_steps,    o->fixes,    o->node_cycles, o->level_cycles, o->level_instances,
-                 o->unit_cycles,    o->unit_use, o->was,         o->skipped,      o->lost};
+  void *all[] = {o->shelves,        o->kept,      o->leads,       o->moved,        o->by_node,
+                 o->by_ref,         o->peak,      o->extent,      o->held,         o->runs,
+                 o->width,          o->largest,   o->points,      o->units,        o->corrected,
+                 o->corrected_once, o->home,      o->level_peak,  o->treated,      o->class_now,
+                 o->class_steps,    o->fixes,     o->node_cycles, o->level_cycles, o->level_instances,
+                 o->unit_cycles,    o->unit_use,  o->was,         o->skipped,      o->lost,
+                 o->arrivals,       o->flows.list};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

@@ -309,11 +309,12 @@ static void access_to(world *w, int level, int z, int what, int e, double times)
   const double share = 1.0 / size_of(w->o, z), moved = times * (s->element[e] + s->words * share),
                bits = times * s->bits * share;
   const bool reads = what == READ || what == DRAIN;
-  const double bits_pj = reads ? mem->read_pj : mem->write_pj;
+  const double drained = mem->drain_given ? mem->drain_pj : mem->read_pj;
+  const double bits_pj = what == DRAIN ? drained : reads ? mem->read_pj : mem->write_pj;
   const double ratio = (double)w->o->wl->tensors[z].word_bits / mem->word_bits;
   w->f.cell[cell][what] += moved;
   w->f.cell[cell][METADATA] += bits;
-  w->f.pj += moved * ratio * (reads ? mem->read_pj : mem->write_pj);
+  w->f.pj += moved * ratio * bits_pj;
   if (f && f->priced) { /* by entries, which all have as many bits */
     w->f.pj += bits / f->ranks[0].bits * (reads ? f->read_pj : f->write_pj);
   } else {
@@ -453,7 +454,7 @@ static void modelled(const oracle *o, const tf_result *r, figures *f) {
     const double of[] = {p->points, p->gated, p->skipped};
     memcpy(f->op[op], of, sizeof of);
   }
-  f->pj = r->energy_pj;
+  f->pj = r->energy_pj - r->leakage_pj;
 }
 
 /* The two ports of a level, both of all tensors, as sums over draws: only their means make its time. */

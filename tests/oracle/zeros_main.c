@@ -101,6 +101,7 @@ static void decorate(tf_rng *g, const tf_spec *spec) {
   for (int l = 0; l < spec->arch->n_memories; l++) {
     tf_memory *m = &spec->arch->memories[l];
     m->formats = some_formats(g, wl);
+    m->topology = TF_NO_TOPOLOGY; /* links count all words: oracle/network.c */
     m->gating = some_rules(g, wl);
     m->skipping = some_rules(g, wl);
   }

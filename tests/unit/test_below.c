@@ -27,6 +27,7 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
     if (l && !pick(r, 0, 3))
       at += snprintf(out + at, size - (size_t)at, ", network: {multicast: false, reduce: %s}",
                      pick(r, 0, 1) ? "true" : "false");
+    if (!pick(r, 0, 3)) at += snprintf(out + at, size - (size_t)at, ", leakage: %d pJ", pick(r, 1, 30));
     at += snprintf(out + at, size - (size_t)at, "}\n");
   }
   at += snprintf(out + at, size - (size_t)at,

@@ -69,6 +69,7 @@ static void put_memory(tf_rng *r, int l, char **p) {
   *p += sprintf(*p, "  - name: L%d\n    bandwidth: %s\n", l, speeds[tf_rng_below(r, 5)]);
   if (tf_rng_below(r, 2))
     *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9), 1 + tf_rng_below(r, 9));
+  if (tf_rng_below(r, 4) == 0) *p += sprintf(*p, "    leakage: %u pJ\n", 1 + tf_rng_below(r, 20));
   if (l == 0) return;
   *p += sprintf(*p, "    mesh: [%u, %u]\n", pick(r, meshes, 6), pick(r, meshes, 6));
   if (tf_rng_below(r, 4)) *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));

@@ -68,7 +68,7 @@ static void check_schema(void) {
 
 typedef struct {
   tf_memory m;
-  double leakage;
+  double wear;
 } grown;
 
 /* The table of memories with one row more. */
@@ -76,8 +76,8 @@ static tf_table grown_table(void) {
   static tf_key keys[TF_MOST_KEYS];
   tf_table t = tf_memory_table;
   memcpy(keys, t.keys, t.n * sizeof *keys);
-  keys[t.n++] = (tf_key){TF_KEY_PJ,      "leakage", "leakage", TF_FIELD_REAL,     offsetof(grown, leakage),
-                         sizeof(double), 0,         "",        "energy per cycle"};
+  keys[t.n++] = (tf_key){TF_KEY_PJ,      "wear", "wear", TF_FIELD_REAL,    offsetof(grown, wear),
+                         sizeof(double), 0,      "",     "energy per year"};
   t.keys = keys;
   return t;
 }
@@ -119,11 +119,11 @@ static void check_identities(const tf_table *t, const grown *without, const grow
 
 static void check_wrong(const tf_table *t) {
   grown g;
-  char *near = read_grown(t, "{name: M, leekage: 3 pJ}", &g), *unit = read_grown(t, "{name: M, leakage: 3 ns}", &g),
-       *below = read_grown(t, "{name: M, leakage: -3 pJ}", &g);
-  CHECK(strstr(near, "unknown key 'leekage' in a memory, did you mean 'leakage'?") != NULL);
-  CHECK(strstr(unit, "m.yaml:1:22: error[E_UNIT]: 'ns' is no unit for 'leakage'") != NULL);
-  CHECK(strstr(below, "'leakage' is -3, must not be negative") != NULL);
+  char *near = read_grown(t, "{name: M, waer: 3 pJ}", &g), *unit = read_grown(t, "{name: M, wear: 3 ns}", &g),
+       *below = read_grown(t, "{name: M, wear: -3 pJ}", &g);
+  CHECK(strstr(near, "unknown key 'waer' in a memory, did you mean 'wear'?") != NULL);
+  CHECK(strstr(unit, "m.yaml:1:19: error[E_UNIT]: 'ns' is no unit for 'wear'") != NULL);
+  CHECK(strstr(below, "'wear' is -3, must not be negative") != NULL);
   free(near);
   free(unit);
   free(below);
@@ -133,21 +133,21 @@ static void check_added(void) {
   const tf_table t = grown_table();
   grown without, three, four;
   char *said[3] = {read_grown(&t, "{name: M, latency: 2}", &without),
-                   read_grown(&t, "{name: M, latency: 2, leakage: 3 pJ}", &three),
-                   read_grown(&t, "{name: M, latency: 2, leakage: 0.004 nJ}", &four)};
+                   read_grown(&t, "{name: M, latency: 2, wear: 3 pJ}", &three),
+                   read_grown(&t, "{name: M, latency: 2, wear: 0.004 nJ}", &four)};
   for (int i = 0; i < 3; i++) {
     CHECK_TEXT(said[i], "");
     free(said[i]);
   }
-  CHECK(without.leakage == 0 && three.leakage == 3 && four.leakage == 4 && four.m.latency == 2);
+  CHECK(without.wear == 0 && three.wear == 3 && four.wear == 4 && four.m.latency == 2);
   check_identities(&t, &without, &three, &four);
   check_wrong(&t);
   char *docs = reference_of(&t), *schema;
   FILE *out = case_text(&schema);
   tf_schema_object(out, &t, "");
   fclose(out);
-  CHECK(strstr(docs, "| `leakage` | energy per cycle | 0 |\n") != NULL);
-  CHECK(strstr(schema, "\"leakage\": {\"description\": \"energy per cycle\", \"$ref\": \"#/$defs/energy\"}") != NULL);
+  CHECK(strstr(docs, "| `wear` | energy per year | 0 |\n") != NULL);
+  CHECK(strstr(schema, "\"wear\": {\"description\": \"energy per year\", \"$ref\": \"#/$defs/energy\"}") != NULL);
   free(docs);
   free(schema);
 }

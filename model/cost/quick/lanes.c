@@ -388,7 +388,7 @@ static void count(tf_lanes *w) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->splits || p->n_slices > 64) return false;
+  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
@@ -433,7 +433,7 @@ static tf_tape *write_out(tf_lanes *w) {
   count(w);
   tf_lanes_fits(w);
   out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
-  out[TF_LANE_ENERGY] = tf_lanes_energy(w);
+  out[TF_LANE_ENERGY] = tf_lanes_energy(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
   out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */

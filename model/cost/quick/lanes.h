@@ -55,7 +55,7 @@ static inline void tf_l_must(tf_lanes *w, int condition) { w->counts = tf_l(w, T
 /* Writes counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); each needs the one before. */
 void tf_lanes_fits(tf_lanes *w);
 int tf_lanes_cycles(tf_lanes *w);
-int tf_lanes_energy(tf_lanes *w);
+int tf_lanes_energy(tf_lanes *w, int cycles);
 int tf_lanes_traffic(tf_lanes *w);
 int tf_lanes_held(tf_lanes *w);
 #endif

@@ -1,5 +1,6 @@
 /* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and energy.c, value
  * for value. Of the scopes only those that run their children in order. */
+#include "model/cost/access.h"
 #include "model/cost/quick/lanes.h"
 #include "model/cost/zeros.h"
 
@@ -407,19 +408,92 @@ static tf_lane_move moved(tf_lanes *w, int level, int z) {
   return sum;
 }
 
+/* Instances of a level in use at once. */
+static int used_at(tf_lanes *w, int level) {
+  const int pass = tf_pass_of(w->m->views, 0, level), one = tf_l_int(w, 1);
+  return level && pass >= 0 ? tf_l(w, TF_T_MAX, w->in_use[pass], one) : one;
+}
+
+/* Units of a kind in use at once. */
+static int units_used(tf_lanes *w, int u) {
+  int most = tf_l_int(w, 0);
+  for (int o = 0; o < w->p->wl->n_ops; o++)
+    if (w->p->unit[o] == u) most = tf_l(w, TF_T_MAX, most, w->width[w->p->tree->op_node[o]]);
+  return most;
+}
+
+static bool leaks(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    any |= a->memories[l].leak_pj > 0;
+  for (int u = 0; u < a->n_units; u++)
+    any |= a->units[u].leak_pj > 0;
+  return any;
+}
+
+/* What leaks in a cycle. */
+static int leakage(tf_lanes *w) {
+  const tf_arch *a = w->p->arch;
+  int pj = w->zero;
+  for (int l = 0; l < a->n_memories; l++)
+    pj = tf_l(w, FA, pj,
+              a->memories[l].gated ? tf_l(w, FM, tf_l_to(w, used_at(w, l)), tf_l_real(w, a->memories[l].leak_pj))
+                                   : tf_l_real(w, tf_memory_leakage(a, l, 0)));
+  for (int u = 0; u < a->n_units; u++)
+    pj = tf_l(w, FA, pj,
+              a->units[u].gated ? tf_l(w, FM, tf_l_to(w, units_used(w, u)), tf_l_real(w, a->units[u].leak_pj))
+                                : tf_l_real(w, tf_unit_leakage(a, u, 0)));
+  return pj;
+}
+
+/* Words of the memory that `words` of tensor z take by whole accesses (model/cost/access.h). */
+static int accessed(tf_lanes *w, int level, int words, int z) {
+  const tf_memory *mem = &w->p->arch->memories[level];
+  const int used = used_at(w, level), one = tf_l_int(w, 1);
+  const double most = 0x1p52; /* so that quotients are exact */
+  const double line = (double)mem->access * mem->word_bits;
+  const int bits = tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits)), by = tf_l(w, M, tf_l_int(w, mem->access * mem->word_bits), used);
+  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, words), tf_l_real(w, w->p->wl->tensors[z].word_bits)),
+                    tf_l_real(w, most / 2)));
+  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, used), tf_l_real(w, line)), tf_l_real(w, most / 2)));
+  const int each = tf_l(w, TF_T_DIV, tf_l(w, A, bits, tf_l(w, TF_T_SUB, by, one)), by);
+  return tf_l(w, FM, tf_l(w, FM, tf_l_to(w, each), tf_l_to(w, used)), tf_l_real(w, (double)mem->access));
+}
+
+/* A term of the energy: so many words of tensor z, by whole accesses. */
+static int access_pj(tf_lanes *w, int level, int words, int z, double pj) {
+  return tf_l(w, FM, accessed(w, level, words, z), tf_l_real(w, pj));
+}
+
+static int accesses_pj(tf_lanes *w, int level, int z, tf_lane_move v) {
+  const tf_memory *mem = &w->p->arch->memories[level];
+  const int sum =
+      tf_l(w, FA, access_pj(w, level, v.read, z, mem->read_pj), access_pj(w, level, v.drain, z, tf_drain_pj(mem)));
+  const int written = tf_l(w, FA, accessed(w, level, v.fill, z), accessed(w, level, v.update, z));
+  return tf_l(w, FA, sum, tf_l(w, FM, written, tf_l_real(w, mem->write_pj)));
+}
+
+static int words_pj(tf_lanes *w, const tf_memory *mem, tf_lane_move v) {
+  int sum = w->zero;
+  add(w, &sum, mem->drain_given ? v.read : tf_l(w, A, v.read, v.drain), mem->read_pj);
+  if (mem->drain_given) add(w, &sum, v.drain, mem->drain_pj);
+  add(w, &sum, tf_l(w, A, v.fill, v.update), mem->write_pj);
+  return sum;
+}
+
 static int level_energy(tf_lanes *w, int level) {
   const tf_plan *p = w->p;
   const tf_memory *mem = &p->arch->memories[level];
   double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
   int pj = w->zero;
   for (int z = 0; z < p->wl->n_tensors; z++) {
-    tf_lane_move v = moved(w, level, z);
-    int sum = w->zero;
-    add(w, &sum, tf_l(w, A, v.read, v.drain), mem->read_pj);
-    add(w, &sum, tf_l(w, A, v.fill, v.update), mem->write_pj);
-    add(w, &sum, tf_l(w, A, v.fill, v.drain), hops);
-    double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
-    pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_real(w, k), sum));
+    const tf_lane_move v = moved(w, level, z);
+    const int k = tf_l_real(w, (double)p->wl->tensors[z].word_bits / mem->word_bits);
+    int crossing = w->zero;
+    add(w, &crossing, tf_l(w, A, v.fill, v.drain), hops);
+    const int all = mem->access > 1 ? tf_l(w, FA, accesses_pj(w, level, z, v), tf_l(w, FM, k, crossing))
+                                    : tf_l(w, FM, k, tf_l(w, FA, words_pj(w, mem, v), crossing));
+    pj = tf_l(w, FA, pj, all);
   }
   return pj;
 }
@@ -451,7 +525,9 @@ static int level_energy_left(tf_lanes *w, int level) {
     const tf_packed *k = &p->sparse->packed[level * p->wl->n_tensors + z];
     const double words = (k->stored * p->wl->tensors[z].word_bits + k->bits) / mem->word_bits;
     const tf_lane_move v = left_of_moved(w, level, z);
-    add_real(w, &pj, tf_l(w, FA, v.read, v.drain), k->read_pj);
+    const int read = tf_l(w, FM, v.read, tf_l_real(w, k->read_pj)),
+              drain = tf_l(w, FM, v.drain, tf_l_real(w, k->drain_pj));
+    pj = tf_l(w, FA, pj, tf_l(w, FA, read, drain));
     add_real(w, &pj, tf_l(w, FA, v.fill, v.update), k->write_pj);
     add_real(w, &pj, tf_l(w, FA, v.fill, v.drain), hops * words);
   }
@@ -464,7 +540,7 @@ static int points_left(tf_lanes *w, int o, int points) {
   return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, points_of(w, o)), tf_l_real(w, void_share)));
 }
 
-int tf_lanes_energy(tf_lanes *w) {
+int tf_lanes_energy(tf_lanes *w, int cycles) {
   const tf_arch *a = w->p->arch;
   int pj = w->zero;
   for (int l = 0; l < a->n_memories; l++)
@@ -478,7 +554,7 @@ int tf_lanes_energy(tf_lanes *w) {
       if (w->p->unit[o] == u) left = points_left(w, o, left);
     pj = tf_l(w, FA, pj, tf_l(w, FM, left, tf_l_real(w, a->units[u].pj)));
   }
-  return pj;
+  return leaks(a) ? tf_l(w, FA, pj, tf_l(w, FM, leakage(w), cycles)) : pj;
 }
 
 /* ---- words at the outermost memory, words held ------------------------------------------------------ */

@@ -59,14 +59,22 @@ static int64_t elements_of(const ex_case *x, const tf_memory *m) {
   return tf_mul(m->capacity_words, m->word_bits, &bits) ? bits / x->arch->word_bits : m->capacity_words;
 }
 
+int64_t ex_block(const ex_case *x, int l) {
+  const tf_memory *m = &x->arch->memories[l];
+  const double k = ex_elements(x, l), block = (double)m->access * k;
+  if (m->access <= 1 || block != floor(block) || block > INT32_MAX) return 1;
+  return m->capacity_words < 0 || elements_of(x, m) % (int64_t)block == 0 ? (int64_t)block : 1;
+}
+
 static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   const tf_memory *m = &x->arch->memories[l];
   bool small = l == ex_n_memories(x) - 1 && m->capacity_words > 0 && m->capacity_words <= 512;
   write_name(x, l, m->name, l == 0 ? "DRAM" : small ? "regfile" : "SRAM", p);
-  tf_page_add(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", x->arch->word_bits,
-              x->arch->word_bits);
+  const int64_t block = ex_block(x, l);
+  tf_page_add(p, "        word-bits: %d\n        width: %" PRId64 "\n        block-size: %" PRId64 "\n",
+              x->arch->word_bits, block * x->arch->word_bits, block);
   if (m->capacity_words >= 0)
-    tf_page_add(p, "        depth: %" PRId64 "\n", elements_of(x, m));
+    tf_page_add(p, "        depth: %" PRId64 "\n", elements_of(x, m) / block);
   else if (sized && l == 0)
     tf_page_add(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
   write_bandwidth(x, l, p);
@@ -101,6 +109,8 @@ static void lose_memory(ex_case *x, tf_page *p, int i) {
   const tf_memory *m = &x->arch->memories[i];
   if (i >= ex_n_memories(x)) lose(x, p, m->at, "memory '%.60s', below the units", m->name);
   if (m->latency > 0 || m->issue > 0) lose(x, p, m->at, "latency and issue of '%.60s'", m->name);
+  if (m->access > 1 && ex_block(x, i) == 1) lose(x, p, m->at, "access of '%.60s'", m->name);
+  if (m->topology != TF_NO_TOPOLOGY) lose(x, p, m->at, "topology of the network of '%.60s'", m->name);
   if (m->hop_pj > 0) lose(x, p, m->at, "energy-per-hop of '%.60s'", m->name);
 }
 

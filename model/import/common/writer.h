@@ -26,6 +26,8 @@ int64_t ex_instances(const ex_case *x, int l, int side);
 int ex_n_memories(const ex_case *x);
 /* Elements in a word of memory l, which may be a part of one: in both formats an element is a word of every memory. */
 double ex_elements(const ex_case *x, int l);
+/* Elements of one access of memory l, where the formats can say it; else 1. */
+int64_t ex_block(const ex_case *x, int l);
 /* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant, a
  * negative coefficient, no dim or too many, or the tensor is padded. */
 enum { EX_MOST_TERMS = 8 }; /* import reads no more of TileFlow's */

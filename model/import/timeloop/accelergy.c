@@ -39,6 +39,11 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
     return false;
   bool compute = l->kind == TL_COMPUTE, both = tf_ynode_is(v[0], "access");
   static const char *const point[] = {"compute", "mac", "mac_random", "mult_random", "multiply", "access"};
+  if (!compute && tf_ynode_is(v[0], "leak")) {
+    keep_dearest(&l->leak_pj, pj);
+    return true;
+  }
+  if (l->own_energy) return true;
   if (compute) {
     for (size_t i = 0; i < sizeof point / sizeof point[0]; i++)
       if (tf_ynode_is(v[0], point[i])) {
@@ -71,7 +76,7 @@ static bool read_table(tl_case *c, const tf_ynode *node) {
   tl_level *l = level_named(c, v[0]);
   if (!l) tl_fold(c, TL_ACTIONS, v[0]->at, "all of %.60s, which is no memory or unit here", v[0]->text);
   if (l && !l->own_energy) l->read_pj = l->write_pj = -1;
-  for (size_t i = 0; l && !l->own_energy && i < v[1]->n; i++)
+  for (size_t i = 0; l && i < v[1]->n; i++)
     ok &= read_action(c, v[1]->items[i], l, &update);
   if (!ok || !l || l->kind == TL_COMPUTE || l->own_energy) return ok;
   if (l->write_pj < 0)

@@ -214,20 +214,26 @@ static void table_name(const ex_case *x, int l, tf_page *p) {
   tf_page_add(p, "\"\n");
 }
 
+static void write_leak(double pj, tf_page *p) {
+  if (pj > 0) tf_page_add(p, "    - {name: leak, arguments: {}, energy: %.17g}\n", pj);
+}
+
 static void write_ert(const ex_case *x, tf_page *p) {
   tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
-    const double k = ex_elements(x, l);
+    const double k = ex_elements(x, l) / (double)ex_block(x, l);
     table_name(x, l, p);
     tf_page_add(
         p,
         "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
         "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
         m->read_pj / k, m->write_pj / k, m->write_pj / k);
+    write_leak(m->leak_pj, p);
   }
   table_name(x, ex_n_memories(x), p);
   tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);
+  write_leak(x->unit->leak_pj, p);
 }
 
 /* The area that the architecture gives of memory l, or of the unit behind the last; 0: none. */

@@ -42,6 +42,7 @@ typedef struct {
   double read_bw, write_bw;  /* words per cycle, 0: not said */
   bool one_port;             /* both ways share read_bw */
   double read_pj, write_pj;  /* per word, compute: read_pj per point; below 0: not said */
+  double leak_pj;            /* per cycle and instance */
   bool own_energy;           /* the file gives it beside the tables, and it wins over theirs */
   double area;               /* um2, below 0: not said */
   bool alone;                /* the network below it hands each receiver words of its own */

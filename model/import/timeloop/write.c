@@ -32,7 +32,9 @@ static void write_numbers(const tl_case *c, int i, tf_page *out) {
   else if (l->read_bw > 0 || l->write_bw > 0)
     tf_page_add(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
                 l->read_bw > 0 ? l->read_bw : l->write_bw);
-  if (l->read_pj >= 0) tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n", l->read_pj, l->write_pj);
+  if (l->read_pj >= 0)
+    tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ, drain: 0 pJ}\n", l->read_pj, l->write_pj);
+  if (l->read_pj >= 0 && l->block > 1) tf_page_add(out, "    access: %" PRId64 "\n", l->block);
 }
 
 /* What a unit must run: of two operands a product and its sum are one step; TileFlow does not ask. */
@@ -47,6 +49,7 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
     tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
   if (up && up->alone) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
+  if (l->leak_pj > 0) tf_page_add(out, "    leakage: %.17g pJ\n    power-gated: true\n", l->leak_pj);
   if (l->area >= 0) tf_page_add(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);

@@ -15,6 +15,7 @@
   X(TITLE, TF_Y_SCALAR, "title")            /* any text of one line */                                                 \
   X(MESH, TF_Y_LIST, "mesh")                                                                                           \
   X(WORDS, TF_Y_SCALAR, "size")             /* a size in words, or in bytes */                                         \
+  X(LINE, TF_Y_SCALAR, "size")              /* the same, whole words, at most TF_MOST_FIGURE */                         \
   X(RATES, TF_Y_SCALAR | TF_Y_MAP, "rates") /* words a cycle, or bytes a second; a map: read and write */              \
   X(PJS, TF_Y_SCALAR | TF_Y_MAP, "energies") /* of a word, likewise */                                                 \
   X(POINT, TF_Y_SCALAR, "energy")           /* of a point */                                                           \
@@ -28,6 +29,7 @@
   X(RATE, TF_Y_SCALAR, "positive")          /* more than 0 */                                                          \
   X(HZ, TF_Y_SCALAR, "frequency")                                                                                      \
   X(NM, TF_Y_SCALAR, "length")              /* whole nm, 1 to TF_MOST_NM */                                            \
+  X(TOPOLOGY, TF_Y_SCALAR, "topology")                                                                                 \
   X(OVERLAP, TF_Y_SCALAR, "overlap")                                                                                   \
   X(CORE, TF_Y_MAP, "core") X(MULTIPROCESSOR, TF_Y_MAP, "multiprocessor") /* structs with tables of their own */       \
   X(COUNT, TF_Y_SCALAR, "count")            /* of those: more than 0, at most TF_MOST_FIGURE */                        \

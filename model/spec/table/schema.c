@@ -43,7 +43,9 @@ static const struct {
     {"number", "\"type\": [\"number\", \"string\"]"},
     {"size", "\"$ref\": \"#/$defs/number\""},
     {"rates", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/ways\"}]"},
-    {"energies", "\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/ways\"}]"},
+    {"energies", "\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"object\", \"additionalProperties\": false, "
+                 "\"required\": [\"read\", \"write\"], \"properties\": {\"read\": {\"type\": \"string\"}, \"write\": "
+                 "{\"type\": \"string\"}, \"drain\": {\"type\": \"string\"}}}]"},
     {"ways", "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\"read\": {\"$ref\": "
              "\"#/$defs/number\"}, \"write\": {\"$ref\": \"#/$defs/number\"}}"},
     {"energy", "\"type\": \"string\""},
@@ -56,6 +58,7 @@ static const struct {
     {"frequency", "\"type\": \"string\""},
     {"length", "\"type\": \"string\""},
     {"overlap", "\"enum\": [\"perfect\", \"double-buffer\", \"none\"]"},
+    {"topology", "\"enum\": [\"mesh\", \"torus\", \"tree\", \"bus\", \"crossbar\"]"},
     {"count", "\"$ref\": \"#/$defs/number\""},
     {"cost", "\"$ref\": \"#/$defs/number\""},
     {"bytes", "\"$ref\": \"#/$defs/number\""},

@@ -1,0 +1,240 @@
+/* Networks with a topology: the links that words take from the memory above to the instances of a memory, and back
+ * (docs/SEMANTICS.md section 5).
+ *
+ * Loops that fill the network fall into those that move a tensor's box and those whose steps share it; so every word
+ * goes to a comb of columns times a comb of rows, and the links of all words are counted from the loops of each side
+ * alone. Words are taken to be spread evenly over the instances in use, as they are wherever steps are full. */
+#include "model/cost/network.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "model/cost/state.h"
+
+/* ---- one side ------------------------------------------------------------------------------------- */
+
+/* Where the i-th of the settings of the loops that share (or of the others) stands. */
+static int64_t place_of(const tf_net_line *l, bool shared, int64_t i) {
+  int64_t at = 0, stride = 1;
+  for (int j = l->n - 1; j >= 0; j--) {
+    if (l->shared[j] == shared) {
+      at += i % l->trip[j] * stride;
+      i /= l->trip[j];
+    }
+    stride = tf_sat_mul(stride, l->trip[j]);
+  }
+  return at;
+}
+
+static int64_t settings_of(const tf_net_line *l, bool shared) {
+  int64_t n = 1;
+  for (int j = 0; j < l->n; j++)
+    if (l->shared[j] == shared) n = tf_sat_mul(n, l->trip[j]);
+  return n;
+}
+
+/* Levels of links of a binary tree with so many leaves. */
+static int depth_of(int64_t leaves) {
+  int depth = 0;
+  for (; depth < 62 && INT64_C(1) << depth < leaves; depth++) {
+  }
+  return depth;
+}
+
+/* The links that reach some instances, visited in their order. */
+typedef struct {
+  int64_t up, down; /* a mesh: farthest; a torus: farthest each way round */
+  int64_t links, last;
+  bool any, cross[2];
+} reach;
+
+static void go_to(reach *r, const tf_net_line *l, int64_t at) {
+  const int depth = depth_of(l->side);
+  int same = 0;
+  if (l->topology != TF_TREE) {
+    const bool back = l->topology == TF_TORUS && at > l->side / 2;
+    int64_t *most = back ? &r->down : &r->up;
+    const int64_t way = back ? l->side - at : at;
+    *most = way > *most ? way : *most;
+    r->links = r->up + r->down;
+    r->cross[0] = r->up > 0;
+    r->cross[1] = r->down > 0;
+    return;
+  }
+  while (r->any && same < depth && r->last >> (depth - 1 - same) == at >> (depth - 1 - same))
+    same++;
+  r->links += depth - same;
+  if (depth) r->cross[at >> (depth - 1) & 1] = true;
+  r->last = at;
+  r->any = true;
+}
+
+static void add_reach(tf_net_way *to, const reach *r, double share) {
+  to->hops += share * (double)r->links;
+  for (int i = 0; i < 2; i++)
+    to->cross[i] += r->cross[i] ? share : 0;
+}
+
+tf_net_side tf_net_along(const tf_net_line *l) {
+  const int64_t apart = settings_of(l, false), shared = settings_of(l, true);
+  tf_net_side s = {.apart = (double)apart, .shared = (double)shared};
+  for (int64_t i = 0; i < apart; i++) {
+    reach all = {0};
+    for (int64_t k = 0; k < shared; k++) {
+      reach one = {0};
+      const int64_t at = place_of(l, false, i) + place_of(l, true, k);
+      go_to(&all, l, at);
+      go_to(&one, l, at);
+      add_reach(&s.alone, &one, 1 / (s.apart * s.shared));
+      if (k == 0) add_reach(&s.first, &one, 1 / s.apart);
+    }
+    add_reach(&s.all, &all, 1 / s.apart);
+  }
+  return s;
+}
+
+int64_t tf_net_farthest(const tf_net_line *l) {
+  const int64_t last = tf_sat_mul(settings_of(l, false), settings_of(l, true)) - 1;
+  if (l->topology == TF_TREE) return depth_of(l->side);
+  return l->topology == TF_TORUS && last > l->side / 2 ? l->side / 2 : last;
+}
+
+/* ---- both sides ----------------------------------------------------------------------------------- */
+
+/* columns: those to which a word goes; part: of the words, those that go to one column. */
+static tf_net_route join(const tf_net_way *x, const tf_net_way *y, double columns, double part) {
+  return (tf_net_route){x->hops + columns * y->hops,
+                        {x->cross[0], x->cross[1], part * y->cross[0], part * y->cross[1]}};
+}
+
+/* A bus takes each word once, wherever it goes; a crossbar has a link for the memory above and one an instance. */
+static tf_net_routes at_once(const tf_net_side *x, const tf_net_side *y, bool bus) {
+  const double shared = x->shared * y->shared, apart = x->apart * y->apart, used = apart * shared;
+  tf_net_routes r = {{1, {1}}, {bus ? 1 : shared, {1}}, {1, {1}}, shared, bus};
+  if (bus) return r;
+  r.alone.cross[1] = 1 / used;
+  r.all.cross[1] = r.first.cross[1] = 1 / apart;
+  return r;
+}
+
+tf_net_routes tf_net_across(const tf_net_line side[2]) {
+  const tf_net_side x = tf_net_along(&side[0]), y = tf_net_along(&side[1]);
+  const tf_topology t = side[0].topology;
+  if (t == TF_BUS || t == TF_CROSSBAR) return at_once(&x, &y, t == TF_BUS);
+  return (tf_net_routes){join(&x.alone, &y.alone, 1, 1 / (x.apart * x.shared)),
+                         join(&x.all, &y.all, x.shared, 1 / x.apart), join(&x.first, &y.first, 1, 1 / x.apart),
+                         x.shared * y.shared, false};
+}
+
+/* ---- a mapping ------------------------------------------------------------------------------------ */
+
+/* The sides of the network that feeds memory `level`, as the loops above a slice's node fill it. */
+static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {
+  const tf_slice *s = &m->plan->slices[slice];
+  const tf_memory *mem = &m->plan->arch->memories[level];
+  const tf_path *path = &m->plan->path[s->node];
+  for (int a = 0; a < 2; a++) {
+    side[a].topology = mem->topology;
+    side[a].side = mem->mesh[a];
+    side[a].n = 0;
+  }
+  for (int i = 0; i < path->n; i++) {
+    const tf_ploop *l = &m->plan->loops[path->loops[i]];
+    if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level != level - 1) continue;
+    tf_net_line *on = &side[l->axis == TF_SPATIAL_Y];
+    on->trip[on->n] = m->ev.trip[path->loops[i]];
+    on->shared[on->n++] = m->views->shares[slice] >> i & 1;
+  }
+  for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does fit */
+    const int64_t used = tf_sat_mul(settings_of(&side[a], false), settings_of(&side[a], true));
+    side[a].side = used > side[a].side ? used : side[a].side;
+  }
+}
+
+/* Networks of memory `level` that the path uses at once. */
+static double networks_at(const struct tf_model *m, int node, int level) {
+  const tf_path *path = &m->plan->path[node];
+  double n = 1;
+  for (int i = 0; i < path->n; i++) {
+    const tf_ploop *l = &m->plan->loops[path->loops[i]];
+    if (l->axis != TF_TEMPORAL && m->plan->tree->nodes[l->node].level < level - 1)
+      n *= (double)m->ev.trip[path->loops[i]];
+  }
+  return n;
+}
+
+/* Words on the links of one network of a level: outwards and back, those along X and those of a column. */
+typedef struct {
+  double out[4], back[4], hops;
+} load;
+
+static void add_route(load *to, const tf_net_route *r, double words, double networks, bool back) {
+  to->hops += words * r->hops;
+  for (int i = 0; i < 4; i++)
+    (back ? to->back : to->out)[i] += words / networks * r->cross[i];
+}
+
+/* Adds what slice i moves through the networks from the memory that serves it down to its own. */
+static void pass(const struct tf_model *m, int i, load *of) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_move *v = &m->moves[i];
+  double out = s->makes ? 0 : (double)v->fill, first = s->makes ? (double)v->fill : 0, back = (double)v->drain;
+  if (!v->fill && !v->drain) return;
+  for (int l = s->level; l > s->above; l--) {
+    const tf_memory *mem = &m->plan->arch->memories[l];
+    tf_net_line side[2];
+    lines_of(m, i, l, side);
+    const tf_net_routes r = tf_net_across(side);
+    const double wide = (double)m->plan->wl->tensors[s->tensor].word_bits / mem->word_bits;
+    const double networks = networks_at(m, s->node, l);
+    if (mem->multicast) out /= r.shared;
+    if (mem->reduce) back /= r.shared;
+    add_route(&of[l], mem->multicast ? &r.all : &r.alone, wide * out, networks, false);
+    add_route(&of[l], &r.first, wide * first, networks, false);
+    add_route(&of[l], mem->reduce ? &r.all : &r.alone, wide * back, networks, !r.one_way);
+  }
+}
+
+static double busiest(const load *of) {
+  double most = 0;
+  for (int i = 0; i < 4; i++)
+    most = fmax(most, fmax(of->out[i], of->back[i]));
+  return most;
+}
+
+void tf_networks(struct tf_model *m) {
+  const tf_arch *a = m->plan->arch;
+  load of[TF_NET_LEVELS];
+  for (int l = 0; l < a->n_memories; l++)
+    m->res.levels[l].network = NULL, m->res.levels[l].hops = m->res.levels[l].link_cycles = 0;
+  if (!m->views->networks || m->open) return;
+  memset(of, 0, sizeof of);
+  for (int i = 0; i < m->plan->n_tile_slices; i++)
+    pass(m, i, of);
+  for (int l = 0; l < a->n_memories; l++) {
+    if (a->memories[l].topology == TF_NO_TOPOLOGY) continue;
+    m->res.levels[l].network = m->views->net_name[l];
+    m->res.levels[l].hops = of[l].hops;
+    m->res.levels[l].link_cycles = busiest(&of[l]) / a->memories[l].link_bw;
+  }
+}
+
+double tf_network_wait(const struct tf_model *m, int n) {
+  const tf_view *v = &m->views->node[n];
+  double most = 0;
+  for (int i = v->first; i < v->first + v->n_slices && m->views->networks && !m->open; i++) {
+    const tf_slice *s = &m->plan->slices[i];
+    double wait = 0;
+    for (int l = s->level; l > s->above; l--) {
+      const tf_memory *mem = &m->plan->arch->memories[l];
+      tf_net_line side[2];
+      lines_of(m, i, l, side);
+      const bool at_once = mem->topology == TF_BUS || mem->topology == TF_CROSSBAR;
+      const double hops = at_once ? 1 : (double)(tf_net_farthest(&side[0]) + tf_net_farthest(&side[1]));
+      if (mem->topology != TF_NO_TOPOLOGY) wait += hops * mem->hop_latency;
+    }
+    most = fmax(most, wait);
+  }
+  return most;
+}

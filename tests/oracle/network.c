@@ -1,0 +1,248 @@
+/* Words on the links of networks with a topology, walked one by one (docs/SEMANTICS.md section 5): every word that
+ * enters an instance takes its way link by link from the memory that serves it, through each network between; a word
+ * for several takes a link once where the network multicasts, and words of one sum merge where it reduces. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/oracle/oracle.h"
+
+/* ---- places --------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }
+
+where place_of(const oracle *o, int n) {
+  where w = {.net = {0}};
+  place path[MAX_PATH];
+  const int len = path_to(o, n, path);
+  for (int i = 0; i < len; i++) {
+    const tf_loop *l = loop_of(o, path[i]);
+    const int level = o->tree->nodes[path[i].node].level + 1;
+    if (l->axis == TF_TEMPORAL || level >= o->arch->n_memories) continue;
+    int64_t *on = &w.at[level][l->axis == TF_SPATIAL_Y], *side = &w.side[level][l->axis == TF_SPATIAL_Y];
+    *on = *on * l->trip + o->digit[path[i].node][path[i].slot];
+    *side = (*side ? *side : 1) * l->trip;
+  }
+  for (int l = 0; l < o->arch->n_memories; l++)
+    for (int a = 0; a < 2; a++)
+      if (w.side[l][a] < o->arch->memories[l].mesh[a]) w.side[l][a] = o->arch->memories[l].mesh[a];
+  for (int l = 1; l < o->arch->n_memories; l++)
+    w.net[l] = mix(mix(mix(w.net[l - 1], (uint64_t)w.at[l - 1][0]), (uint64_t)w.at[l - 1][1]), (uint64_t)l);
+  return w;
+}
+
+/* ---- links ---------------------------------------------------------------------------------------- */
+
+/* The links of one word; those taken already do not count again. */
+typedef struct {
+  int n;
+  uint64_t key[4096];
+} way;
+
+static bool taken_before(way *w, uint64_t link) {
+  for (int i = 0; i < w->n; i++)
+    if (w->key[i] == link) return true;
+  if (w->n == 4096) abort();
+  w->key[w->n++] = link;
+  return false;
+}
+
+/* So many words take a link of the network to memory `level`, the first time in this way. */
+static void take(oracle *o, int level, way *w, uint64_t link, double amount) {
+  network *k = &o->networks[level];
+  int i = 0;
+  if (taken_before(w, link)) return;
+  k->hops += amount;
+  while (i < k->n && k->link[i].key != link)
+    i++;
+  if (i == k->n) {
+    k->link = realloc(k->link, (size_t)(k->n + 1) * sizeof *k->link);
+    if (!k->link) abort();
+    k->link[k->n++] = (struct link){link, 0};
+  }
+  k->link[i].words += amount;
+}
+
+static uint64_t link_of(uint64_t net, int64_t from, int64_t to, int what) {
+  return mix(mix(mix(net, (uint64_t)from + 1), (uint64_t)to + 1), (uint64_t)what);
+}
+
+/* Along one side from 0 to `at`; what: names the side, its row or column, and the direction. */
+static void along(oracle *o, int level, const where *to, int side, double amount, way *w, int what) {
+  const tf_memory *mem = &o->arch->memories[level];
+  const int64_t n = to->side[level][side], at = to->at[level][side];
+  const uint64_t net = to->net[level];
+  if (mem->topology == TF_TREE) { /* from the root; nodes as in a heap */
+    int depth = 0;
+    while (1LL << depth < n)
+      depth++;
+    for (int64_t leaf = (1LL << depth) + at; leaf > 1; leaf /= 2)
+      take(o, level, w, link_of(net, leaf / 2, leaf, what), amount);
+    return;
+  }
+  const bool back = mem->topology == TF_TORUS && at > n / 2;
+  for (int64_t x = 0; x != at; x = back ? (x + n - 1) % n : x + 1)
+    take(o, level, w, link_of(net, x, back ? (x + n - 1) % n : x + 1, what), amount);
+}
+
+static void go(oracle *o, const where *to, int level, double amount, way *w, bool up) {
+  const tf_memory *mem = &o->arch->memories[level];
+  const uint64_t net = to->net[level];
+  const int64_t *at = to->at[level];
+  if (mem->topology == TF_BUS) {
+    take(o, level, w, link_of(net, 0, 0, 0), amount);
+  } else if (mem->topology == TF_CROSSBAR) {
+    network *k = &o->networks[level];
+    const double hops = k->hops;
+    take(o, level, w, link_of(net, -1, 0, up), amount); /* the memory's own link and the instance's are one hop */
+    k->hops = hops;
+    take(o, level, w, link_of(net, at[0], at[1], 2 + up), amount);
+  } else {
+    along(o, level, to, 0, amount, w, up);
+    along(o, level, to, 1, amount, w, 2 + up + 2 * (int)at[0]);
+  }
+}
+
+/* ---- what enters at a moment ------------------------------------------------------------------------ */
+
+static bool same_flow(const flow *a, const flow *b, int level) {
+  return a->group == b->group && a->alone == b->alone && a->place.net[level] == b->place.net[level];
+}
+
+/* The first of the flows up to the k-th that is the same. */
+static int first_same(const flows *f, int k, int level) {
+  int i = 0;
+  while (!same_flow(&f->list[i], &f->list[k], level))
+    i++;
+  return i;
+}
+
+/* Words of flows go through the network to memory `level`; those of one flow share their links if `merge`. */
+static void pass_network(oracle *o, int level, bool merge, bool up) {
+  flows *f = &o->flows;
+  static way w;
+  for (int i = 0; i < f->n && o->arch->memories[level].topology != TF_NO_TOPOLOGY; i++) {
+    if (merge && first_same(f, i, level) != i) continue;
+    w.n = 0;
+    for (int k = i; k < f->n; k++)
+      if (k == i || (merge && same_flow(&f->list[i], &f->list[k], level)))
+        go(o, &f->list[k].place, level, f->list[i].words, &w, up);
+  }
+}
+
+/* What is one flow further out: of those that merged, one is left; of the others each. */
+static void leave_network(oracle *o, int level, bool merge) {
+  flows *f = &o->flows;
+  int left = 0;
+  for (int i = 0; i < f->n; i++) {
+    bool first = true;
+    for (int k = 0; k < left && merge; k++)
+      first &= !same_flow(&f->list[k], &f->list[i], level);
+    if (!first) continue;
+    flow *to = &f->list[left++];
+    *to = f->list[i];
+    if (!merge) to->alone = mix(mix(to->alone, (uint64_t)to->place.at[level][0]), (uint64_t)to->place.at[level][1]);
+  }
+  f->n = left;
+}
+
+static void route(oracle *o, int n, int z, bool up, bool one) {
+  const int level = o->tree->nodes[n].level, from = server(o, n, z, level);
+  for (int l = level; l > from; l--) {
+    const tf_memory *mem = &o->arch->memories[l];
+    const bool merge = !one && (up ? mem->reduce : mem->multicast);
+    for (int i = 0; i < o->flows.n; i++)
+      o->flows.list[i].words = o->flows.list[i].all * o->wl->tensors[z].word_bits / mem->word_bits;
+    pass_network(o, l, merge, up);
+    leave_network(o, l, merge);
+  }
+}
+
+/* Whether the instances of this moment move alike: as many as the loops have, all with as many words, and groups of one
+ * size. */
+static bool alike(const oracle *o, int n, int z, const arrival *list, int count) {
+  place path[MAX_PATH];
+  const int len = path_to(o, n, path);
+  int64_t all = 1;
+  for (int i = 0; i < len; i++)
+    all *= loop_of(o, path[i])->axis == TF_TEMPORAL ? 1 : loop_of(o, path[i])->trip;
+  int reads = 0;
+  for (int op = 0; op < o->wl->n_ops; op++)
+    for (int r = 0; r < o->wl->ops[op].n_reads; r++)
+      reads += o->wl->ops[op].reads[r].tensor == z;
+  bool same = count == all && reads <= 1;      /* a box around two may stand still where both move */
+  for (int t = 0; t < o->wl->n_tensors; t++) { /* borders, and parts that are kept, may make boxes alike */
+    same &= !o->kept[t];
+    for (int r = 0; r < o->wl->tensors[t].rank; r++)
+      same &= o->wl->tensors[t].pad[r] == 0;
+  }
+  for (int i = 0; i < count; i++) {
+    int mine = 0, first = 0;
+    for (int k = 0; k < count; k++)
+      mine += list[k].group == list[i].group, first += list[k].group == list[0].group;
+    same &= list[i].all == list[0].all && mine == first && (!list[i].partial || list[i].partial == list[i].all) &&
+            !list[i].partial == !list[0].partial;
+  }
+  return same;
+}
+
+void find_links(oracle *o, int n, int z, const arrival *list, int count) {
+  int64_t all = 0;
+  for (int i = 0; i < count; i++)
+    all += list[i].all;
+  if (!all) return;
+  for (int l = o->tree->nodes[n].level; l > server(o, n, z, o->tree->nodes[n].level); l--)
+    o->networks[l].uneven |= !alike(o, n, z, list, count);
+  for (int up = 0; up < 2; up++) {
+    const bool result = makes(o, n, z), one = result && !up;
+    o->flows.n = 0;
+    for (int i = 0; i < count && (result || !up); i++) {
+      flow *f = &o->flows.list[o->flows.n];
+      if (o->flows.n == MAX_FLOWS) abort();
+      *f = (flow){.group = list[i].group, .all = (double)(one ? list[i].partial : list[i].all), .place = list[i].place};
+      if (f->all > 0 && (!one || list[i].speaks)) o->flows.n++;
+    }
+    route(o, n, z, up, one);
+  }
+}
+
+/* ---- what follows ----------------------------------------------------------------------------------- */
+
+double link_time(const oracle *o, int level) {
+  const network *k = &o->networks[level];
+  double most = k->told;
+  for (int i = 0; i < k->n; i++)
+    most = k->link[i].words > most ? k->link[i].words : most;
+  return most / o->arch->memories[level].link_bw;
+}
+
+/* The links to the farthest instance of one network. */
+static double hops_to(oracle *o, int n, int level) {
+  const tf_memory *mem = &o->arch->memories[level];
+  double most = mem->topology == TF_BUS || mem->topology == TF_CROSSBAR;
+  static way w;
+  if (mem->topology == TF_NO_TOPOLOGY || most > 0) return most;
+  network kept = o->networks[level];
+  first_instance(o, n);
+  do {
+    o->networks[level] = (network){.n = 0};
+    w.n = 0;
+    const where at = place_of(o, n);
+    go(o, &at, level, 1, &w, false);
+    most = w.n > most ? w.n : most;
+    free(o->networks[level].link);
+  } while (next_instance(o, n));
+  o->networks[level] = kept;
+  return most;
+}
+
+double network_wait(oracle *o, int n) {
+  double most = 0;
+  for (int z = 0; z < o->wl->n_tensors; z++) {
+    double wait = 0;
+    if (!holds(o, n, z)) continue;
+    for (int l = o->tree->nodes[n].level; l > server(o, n, z, o->tree->nodes[n].level); l--)
+      wait += hops_to(o, n, l) * o->arch->memories[l].hop_latency;
+    most = wait > most ? wait : most;
+  }
+  return most;
+}

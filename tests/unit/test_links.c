@@ -1,0 +1,191 @@
+/* Links of networks (model/cost/network.h) against a walk that takes every word along every link, and against the
+ * figures that another model publishes. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "model/cost/network.h"
+#include "tests/unit/check.h"
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
+
+/* ---- AccelForge ----------------------------------------------------------------------------------- */
+
+/* All instances of a mesh's row, as one loop whose steps share a word fills them from one end. */
+static tf_net_side row_of(int64_t n) {
+  tf_net_line l = {.topology = TF_MESH, .side = n, .n = 1, .trip = {n}, .shared = {true}};
+  return tf_net_along(&l);
+}
+
+/* AccelForge, tests/isl/distributed/multicast/test_cases.yaml: in an 8 x 8 mesh each instance holds a word that all of
+ * its row need.  From a place within a row the way goes to both ends, each a row of its own. */
+static void check_accelforge(void) {
+  double total = 0, multicast = 0, latency = 0;
+  for (int y = 0; y < 8; y++)
+    for (int x = 0; x < 8; x++) {
+      const tf_net_side left = row_of(x + 1), right = row_of(8 - x);
+      total += left.alone.hops * (x + 1) + right.alone.hops * (8 - x);
+      multicast += left.all.hops + right.all.hops;
+      latency = fmax(latency, fmax(left.all.hops, right.all.hops));
+    }
+  CHECK(near(total, 1344) && near(multicast, 448) && near(latency, 7));
+}
+
+/* ---- a walk --------------------------------------------------------------------------------------- */
+
+enum { NODES = 16, LINKS = 4 * NODES * NODES * NODES };
+
+typedef struct {
+  double words[LINKS], hops;
+  bool taken[LINKS]; /* by the word at hand */
+  bool once;         /* a link that it has taken it does not take again */
+} walk;
+
+/* A link of side a (row or column `at`) from one number to another. */
+static void take(walk *w, int a, int64_t at, int64_t from, int64_t to, double part) {
+  const int64_t link = ((a * NODES + at) * NODES + from) * NODES + to;
+  if (w->once && w->taken[link]) return;
+  w->taken[link] = true;
+  w->words[link] += part;
+  w->hops += part;
+}
+
+static void go(walk *w, const tf_net_line *l, int a, int64_t at, int64_t to, double part) {
+  int64_t leaves = 1;
+  while (leaves < l->side)
+    leaves *= 2;
+  if (l->topology == TF_TREE) { /* nodes as in a heap */
+    for (int64_t n = leaves + to; n > 1; n /= 2)
+      take(w, a, at, n / 2, n, part);
+    return;
+  }
+  const bool back = l->topology == TF_TORUS && 2 * to > l->side;
+  for (int64_t x = 0; x != to;) {
+    const int64_t next = back ? (x + l->side - 1) % l->side : x + 1;
+    take(w, a, at, x, next, part);
+    x = next;
+  }
+}
+
+/* The digits of a setting of the loops of both sides: where it stands, which word it needs, whether it is the first
+ * that needs it. */
+typedef struct {
+  int64_t at[2], word;
+  bool first;
+} setting;
+
+static int64_t settings_of(const tf_net_line side[2]) {
+  int64_t n = 1;
+  for (int a = 0; a < 2; a++)
+    for (int j = 0; j < side[a].n; j++)
+      n *= side[a].trip[j];
+  return n;
+}
+
+static setting setting_of(const tf_net_line side[2], int64_t i) {
+  setting s = {{0, 0}, 0, true};
+  for (int a = 0; a < 2; a++) {
+    int64_t stride = 1;
+    for (int j = side[a].n - 1; j >= 0; j--) {
+      const int64_t digit = i % side[a].trip[j];
+      i /= side[a].trip[j];
+      s.at[a] += digit * stride;
+      stride *= side[a].trip[j];
+      if (side[a].shared[j])
+        s.first &= digit == 0;
+      else
+        s.word = s.word * side[a].trip[j] + digit;
+    }
+  }
+  return s;
+}
+
+enum { ALONE, ALL, FIRST };
+
+/* Each word once (how ALL, FIRST) or each copy once. */
+static void run(walk *w, const tf_net_line side[2], int how) {
+  const int64_t n = settings_of(side);
+  int64_t words = 0;
+  memset(w, 0, sizeof *w);
+  w->once = how == ALL;
+  for (int64_t i = 0; i < n; i++)
+    words = setting_of(side, i).word + 1 > words ? setting_of(side, i).word + 1 : words;
+  for (int64_t word = 0; word < words; word++) {
+    memset(w->taken, 0, sizeof w->taken);
+    for (int64_t i = 0; i < n; i++) {
+      const setting s = setting_of(side, i);
+      if (s.word != word || (how == FIRST && !s.first)) continue;
+      const double part = 1 / (double)(how == ALONE ? n : words);
+      go(w, &side[0], 0, 0, s.at[0], part);
+      go(w, &side[1], 1, s.at[0], s.at[1], part);
+    }
+  }
+}
+
+static void check_route(const walk *w, const tf_net_route *r) {
+  double most = 0, said = 0;
+  for (int i = 0; i < LINKS; i++)
+    most = fmax(most, w->words[i]);
+  for (int i = 0; i < 4; i++)
+    said = fmax(said, r->cross[i]);
+  CHECK(near(w->hops, r->hops));
+  CHECK(near(most, said));
+}
+
+static void draw(tf_rng *g, tf_topology t, tf_net_line *l) {
+  int64_t used = 1;
+  *l = (tf_net_line){.topology = t, .n = (int)tf_rng_below(g, 4)};
+  for (int j = 0; j < l->n; j++) {
+    l->trip[j] = 1 + tf_rng_below(g, 3);
+    if (used * l->trip[j] > 8) l->trip[j] = 1;
+    used *= l->trip[j];
+    l->shared[j] = tf_rng_below(g, 2);
+  }
+  l->side = used + tf_rng_below(g, (uint32_t)(9 - used));
+}
+
+static void check_walks(void) {
+  static const tf_topology kinds[] = {TF_MESH, TF_TORUS, TF_TREE};
+  static walk w;
+  tf_rng g = tf_rng_new(1, 1);
+  for (int i = 0; i < 400; i++) {
+    tf_net_line side[2];
+    draw(&g, kinds[i % 3], &side[0]);
+    draw(&g, kinds[i % 3], &side[1]);
+    const tf_net_routes r = tf_net_across(side);
+    run(&w, side, ALONE);
+    check_route(&w, &r.alone);
+    run(&w, side, ALL);
+    check_route(&w, &r.all);
+    run(&w, side, FIRST);
+    check_route(&w, &r.first);
+    for (int a = 0; a < 2; a++) {
+      double most = 0;
+      for (int64_t k = 0; k < settings_of(side); k++) {
+        memset(&w, 0, sizeof w);
+        go(&w, &side[a], 0, 0, setting_of(side, k).at[a], 1);
+        most = fmax(most, w.hops);
+      }
+      CHECK(near(most, (double)tf_net_farthest(&side[a])));
+    }
+  }
+}
+
+/* A word that six instances share, and one of its own for each. */
+static void check_one_hop(void) {
+  tf_net_line side[2] = {{.topology = TF_BUS, .side = 3, .n = 1, .trip = {3}, .shared = {true}},
+                         {.topology = TF_BUS, .side = 2, .n = 1, .trip = {2}, .shared = {true}}};
+  tf_net_routes r = tf_net_across(side);
+  CHECK(near(r.all.hops, 1) && near(r.alone.hops, 1) && near(r.shared, 6) && r.one_way);
+  side[0].topology = side[1].topology = TF_CROSSBAR;
+  r = tf_net_across(side);
+  CHECK(near(r.all.hops, 6) && near(r.all.cross[0], 1) && near(r.all.cross[1], 1) && !r.one_way);
+  CHECK(near(r.alone.hops, 1) && near(r.alone.cross[0], 1) && near(r.alone.cross[1], 1.0 / 6));
+}
+
+int main(void) {
+  check_accelforge();
+  check_walks();
+  check_one_hop();
+  return check_report();
+}
