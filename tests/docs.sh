@@ -98,7 +98,7 @@ anchors_of() {
       print seen[$0]++ ? $0 "-" seen[$0] - 1 : $0
     }' "$1"
 }
-for doc in "$root"/README.md "$root"/docs/*.md; do
+for doc in "$root"/*.md "$root"/docs/*.md "$root"/docs/tutorials/*.md; do
   grep -o '](\([^)]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:' >links || continue
   while read -r link; do
     case $link in \#*) page=$doc ;; *) page=$(dirname "$doc")/${link%%#*} ;; esac
