@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]*)")?$')
@@ -121,12 +122,14 @@ def main(tool, *pages):
     pages = [pathlib.Path(p).resolve() for p in pages] or sorted((ROOT / "docs/tutorials").glob("*.md"))
     failed = not pages
     for path in pages:
+        begun = time.monotonic()
         with tempfile.TemporaryDirectory() as top:
             folder = pathlib.Path(top) / path.stem
             folder.mkdir()
             page = Page(path, pathlib.Path(tool).resolve(), folder)
             page.follow(update)
-        print(f"{path.name}: {page.commands} blocks run, {page.compared} outputs compared, {page.skipped} skipped, {page.failed} failed")
+        print(f"{path.name}: {page.commands} blocks run, {page.compared} outputs compared, {page.skipped} skipped, {page.failed} failed, "
+              f"{time.monotonic() - begun:.0f} s")
         failed = failed or page.failed or not page.compared
     return 1 if failed else 0
 
