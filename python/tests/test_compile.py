@@ -99,6 +99,15 @@ class Compile(unittest.TestCase):
         f(A, out={"Y": Y})
         self.assertEqual(list(Y.values), [2 * sum(range(6 * m, 6 * m + 6)) for m in range(4)])
 
+    def test_arguments_go_by_name(self):
+        """An input that is read after the output is made, and names that C forbids."""
+        f = tileflow.compile({"workload": {"name": "linear", "dims": {"m": 3, "n": 4, "k": 2}, "ops": [
+            "Y[m,n] += X[m,k] * W[n,k]", "float[m,n] = relu(Y[m,n] + bias[n])"]}}, HOST)
+        X, W, bias, R = Fake((3, 2), iter(range(6)).__next__), Fake((4, 2), lambda: 1), Fake((4,), iter(range(-9, -5)).__next__), Fake((3, 4))
+        f(X=X, W=W, bias=bias, out=R)
+        self.assertEqual([R[m, n] for m in range(3) for n in range(4)],
+                         [max(0, 4 * m + 1 - 9 + n) for m in range(3) for n in range(4)])
+
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
     def test_numpy(self):
         import numpy

@@ -7,7 +7,7 @@ Options are those of the command line: seed=7 is --seed 7, set={"cores": 4} is -
 import json
 import os
 
-from . import _compile, _inputs, _results, _run
+from . import _compile, _inputs, _results, _run, _torch
 from ._compile import Function
 from ._errors import Diagnostic, Error, Interrupted
 from ._find import NotFound
@@ -16,7 +16,8 @@ from ._results import Kernel, Result, Tree
 
 __version__ = "0.1.0"
 __all__ = ["Diagnostic", "Error", "Figures", "Function", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
-           "best", "bound", "check", "compile", "emit", "eval", "frame", "results", "run", "search", "solve", "sweep", "tree"]
+           "best", "bound", "check", "compile", "emit", "eval", "frame", "from_torch",
+           "results", "run", "search", "solve", "sweep", "tree"]
 
 
 def _document(command, inputs, options):
@@ -92,6 +93,12 @@ def compile(*inputs, out=None, cc=None, **options):
         return [*sources, _run.run("import", [], {"host": True, "no_measure": True, "quiet": True}).stdout]
 
     return _compile.function(emit, host, sources, out, cc, options)
+
+
+def from_torch(module, *example, **named):
+    """A module of PyTorch as a workload (YAML), by its graph for these example inputs: tensors, by place or by name.
+    eval, best, compile take it; plan, a command for whole networks, by run("plan", machine, workload)."""
+    return _torch.workload(module, example, named)
 
 
 def sweep(*inputs, store, **options):

@@ -43,6 +43,15 @@ def _fields(header):
     return [(p or s, None if p else int(n)) for p, s, n in _FIELD.findall(body)]
 
 
+def _members(tensor, fields):
+    """The member with a tensor's pointer, and the one with its strides, None where it has none.  Names that C forbids are
+    written otherwise (docs/HOWTO-emit.md, Names)."""
+    for pointer, strides in ((tensor, f"{tensor}_stride"), (f"tensor_{tensor}", f"stride_{tensor}")):
+        if pointer in fields and fields[pointer] is None:
+            return pointer, strides if fields.get(strides) else None
+    raise RuntimeError(f"tileflow: kernel.h has no argument for {tensor}")
+
+
 def _build(path, cc):
     """path/kernel.so, by the Makefile's own flags."""
     make = shutil.which("make")
@@ -70,12 +79,7 @@ class Function:
         self._library = _build(self.path, cc)
         self._args = type("Args", (ctypes.Structure,), {"_fields_": [
             (name, ctypes.c_void_p if n is None else ctypes.c_int64 * n) for name, n in fields]})
-        pointers = iter([(k, name) for k, (name, n) in enumerate(fields) if n is None])
-        self._tensors = []  # of the manifest, each with its pointer's name and its strides'
-        for tensor in self.manifest["tensors"]:
-            at, pointer = next(pointers)
-            follows = fields[at + 1] if at + 1 < len(fields) else ("", None)
-            self._tensors.append((tensor, pointer, follows[0] if follows[1] is not None else None))
+        self._tensors = [(tensor, *_members(tensor["name"], dict(fields))) for tensor in self.manifest["tensors"]]
         self.inputs = {t["name"]: tuple(t["shape"]) for t in self.manifest["tensors"] if t["role"] == "input"}
         self.outputs = {t["name"]: tuple(t["shape"]) for t in self.manifest["tensors"] if t["role"] != "input"}
         self._call = getattr(self._library, self.manifest["entry"])
