@@ -120,7 +120,7 @@ if command -v python3 >/dev/null; then
     { echo "site/stage.py:"; cat said; failed=$((failed + 1)); }
 fi
 
-sed 's/\-/-/g' "$root/docs/tileflow.1" >manual
+sed 's/\\-/-/g' "$root/docs/tileflow.1" >manual
 known=$("$tool" --help | sed -n 's/^  tileflow \([a-z][a-z]*\)  .*/\1/p')
 [ -n "$known" ] || { echo "tileflow --help lists no commands"; failed=$((failed + 1)); }
 for c in '' $known; do
