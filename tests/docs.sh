@@ -98,7 +98,7 @@ anchors_of() {
       print seen[$0]++ ? $0 "-" seen[$0] - 1 : $0
     }' "$1"
 }
-for doc in "$root"/README.md "$root"/docs/*.md; do
+for doc in "$root"/*.md "$root"/docs/*.md "$root"/docs/tutorials/*.md; do
   grep -o '](\([^)]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:' >links || continue
   while read -r link; do
     case $link in \#*) page=$doc ;; *) page=$(dirname "$doc")/${link%%#*} ;; esac
@@ -107,6 +107,18 @@ for doc in "$root"/README.md "$root"/docs/*.md; do
     failed=$((failed + 1))
   done <links
 done
+
+# The site (site/build.sh): every page has its place in the navigation, and what Sphinx reads can be laid out.
+for doc in "$root"/docs/*.md "$root"/docs/tutorials/*.md; do
+  name=${doc#"$root/"}
+  grep -q -e "^${name%.md}\$" -e "<${name%.md}>\$" "$root/site/index.md" && continue
+  echo "site/index.md has no place for $name"
+  failed=$((failed + 1))
+done
+if command -v python3 >/dev/null; then
+  python3 -B "$root/site/stage.py" "$tool" "$dir/stage" >said 2>&1 && [ -s stage/commands.md ] && [ -s stage/docs/tutorials/kernel.md ] ||
+    { echo "site/stage.py:"; cat said; failed=$((failed + 1)); }
+fi
 
 sed 's/\\-/-/g' "$root/docs/tileflow.1" >manual
 known=$("$tool" --help | sed -n 's/^  tileflow \([a-z][a-z]*\)  .*/\1/p')

@@ -73,7 +73,8 @@ typedef struct {
 #define TF_MEMORY_KEYS(KEY, PART)                                                                                      \
   KEY(NAME, "name", const char *, name, , 0, TF_MUST,                                                                  \
       "letters, digits, `_ - .`; not a keyword of the mapping text")                                                   \
-  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`", "`[X, Y]` instances below one instance of the memory above")    \
+  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`",                                                                 \
+      "`[X, Y]` instances below one instance of the memory above; `[X]` is `[X, 1]`")                                  \
   KEY(PLACE, "", tf_loc, mesh_at, , 0, "", "where the mesh is written")                                                \
   KEY(WORDS, "capacity", int64_t, capacity_words, , -1, "no limit", "size") /* in words of word_bits */                \
   KEY(PLACE, "", tf_loc, capacity_at, , 0, "", "where the capacity is written")                                        \
@@ -145,7 +146,8 @@ typedef enum {
       "kinds it runs: `mac add sub mul div max min neg exp log sqrt tanh erf sigmoid relu gelu silu abs select`; "     \
       "`copy` is always among them") /* bit 1u << tf_kind */                                                           \
   KEY(BELOW, "below", int, below, , 0, "the innermost", "the memory that feeds it") /* its index */                    \
-  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`", "`[X, Y]` units below one instance of that memory")             \
+  KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`",                                                                 \
+      "`[X, Y]` units below one instance of that memory; `[X]` is `[X, 1]`")                                           \
   KEY(RATE, "rate", double, rate, , 1, "", "points per cycle of one unit")                                             \
   KEY(POINT, "energy", double, pj, , 0, "a table, see below", "per point")                                             \
   KEY(ALSO, "", bool, energy_from_table, , false, "", "pj comes from the documented table")                            \

@@ -53,10 +53,12 @@ static bool read_figure(tf_arch_reader *r, const tf_key *k, const tf_ynode *node
 static bool read_mesh(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   static const char *const axis[] = {"mesh X", "mesh Y"};
   int64_t *mesh = tf_key_at(k, s);
-  if (node->n != 2)
-    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], a list of 2, not of %zu", node->n);
+  if (node->n != 1 && node->n != 2)
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], or [X] for [X, 1], not a list of %zu",
+                   node->n);
   bool ok = true;
-  for (int i = 0; i < 2; i++)
+  mesh[1] = 1;
+  for (size_t i = 0; i < node->n; i++)
     ok = tf_read_int(r->base, node->items[i], axis[i], 1, INT32_MAX, &mesh[i]) && ok;
   return ok;
 }

@@ -54,6 +54,8 @@ static bool parse_call(tf_reader *r, tf_lex *x, const char *name, tf_value *out)
   bool two = name[0] == 'm';
   tf_lex_next(x);
   if (!parse_sum(r, x, out)) return false;
+  if (two && x->tok.kind == TF_T_END) /* in braces YAML ends it at the comma */
+    return tf_lex_fail(x, "',' and a second argument (inside of { } or [ ] a text with a comma needs quotes)");
   if (two && !tf_lex_need(x, ',', "between two arguments")) return false;
   if (two && !parse_sum(r, x, &b)) return false;
   if (!tf_lex_need(x, ')', "after the arguments")) return false;

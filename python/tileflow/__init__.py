@@ -7,15 +7,17 @@ Options are those of the command line: seed=7 is --seed 7, set={"cores": 4} is -
 import json
 import os
 
-from . import _inputs, _results, _run
+from . import _compile, _inputs, _results, _run, _torch
+from ._compile import Function
 from ._errors import Diagnostic, Error, Interrupted
 from ._find import NotFound
 from ._model import Figures, Loop, Model
 from ._results import Kernel, Result, Tree
 
 __version__ = "0.1.0"
-__all__ = ["Diagnostic", "Error", "Figures", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
-           "best", "bound", "check", "emit", "eval", "frame", "results", "run", "search", "solve", "sweep", "tree"]
+__all__ = ["Diagnostic", "Error", "Figures", "Function", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
+           "best", "bound", "check", "compile", "emit", "eval", "frame", "from_torch",
+           "results", "run", "search", "solve", "sweep", "tree"]
 
 
 def _document(command, inputs, options):
@@ -77,6 +79,26 @@ def emit(*inputs, out, **options):
         raise Error(done.stderr, done.status)
     with open(manifest, encoding="utf-8") as f:
         return Kernel(os.fspath(out), json.load(f), done.stdout + done.stderr)
+
+
+def compile(*inputs, out=None, cc=None, **options):
+    """The workload as a function on arrays of numpy or torch: f = compile("layer.yaml"); R = f(A=A, B=B).  A mapping among
+    the inputs is kept, else one is planned; without an architecture it is for this computer.  `out` keeps the C sources;
+    dtype="bf16", isa= and evals= are emit's.  Needs make and a C compiler."""
+    sources, options = _split(inputs, options)
+
+    def host(sources):
+        if any(s.holds("architecture") for s in sources):
+            return sources
+        return [*sources, _run.run("import", [], {"host": True, "no_measure": True, "quiet": True}).stdout]
+
+    return _compile.function(emit, host, sources, out, cc, options)
+
+
+def from_torch(module, *example, **named):
+    """A module of PyTorch as a workload (YAML), by its graph for these example inputs: tensors, by place or by name.
+    eval, best, compile take it; plan, a command for whole networks, by run("plan", machine, workload)."""
+    return _torch.workload(module, example, named)
 
 
 def sweep(*inputs, store, **options):

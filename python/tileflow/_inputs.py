@@ -19,10 +19,17 @@ class Source:
     path: typing.Optional[str]
     text: typing.Optional[str]
 
+    def _sections(self):
+        text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
+        return set(_KEY.findall(text))
+
     def is_mapping(self):
         """Whether a mapping is all that it holds."""
-        text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
-        return set(_KEY.findall(text)) == {"mapping:"}
+        return self._sections() == {"mapping:"}
+
+    def holds(self, section):
+        """Whether it has a section of that name."""
+        return f"{section}:" in self._sections()
 
 
 def _literal(text, indent):

@@ -173,7 +173,7 @@ static const char EDGE[] = "architecture:\n"
                            "    capacity: 6\n"
                            "    energy: 1 pJ\n"
                            "  compute:\n"
-                           "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
+                           "  - {name: matrix, ops: [mac], mesh: [n + 1], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
                            "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
                            "     network: {reduce: false}}\n"
                            "params: {kib: 2, n: 3}\n";
@@ -205,6 +205,7 @@ static void test_arch(void) {
   test_memories(a);
   const tf_unit *u = a->units;
   CHECK(u[0].kinds == (1u << TF_K_MAC | 1u << TF_K_COPY) && u[0].below == 2);
+  CHECK(u[0].mesh[0] == 4 && u[0].mesh[1] == 1); /* [X] */
   CHECK(u[0].rate == 0.5 && u[0].pj == 0.5 && u[0].pipeline == 7 && !u[0].energy_from_table);
   CHECK(u[1].below == 1 && u[1].mesh[0] == 32 && u[1].mesh[1] == 3 && u[1].rate == 1);
   CHECK(u[1].multicast && !u[1].reduce && u[1].energy_from_table && u[1].at.line == 25);

@@ -39,7 +39,7 @@ static const struct {
 } defs[] = {
     {"name", "\"type\": \"string\""},
     {"title", "\"type\": \"string\""},
-    {"mesh", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/number\"}"},
+    {"mesh", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/number\"}"},
     {"number", "\"type\": [\"number\", \"string\"]"},
     {"size", "\"$ref\": \"#/$defs/number\""},
     {"rates", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/ways\"}]"},

@@ -1,0 +1,126 @@
+"""compile(): kernels as functions of arrays.  Standard library alone; numpy and torch, where they are, too."""
+import array
+import importlib.util
+import math
+import os
+import pathlib
+import random
+import shutil
+import tempfile
+import types
+import unittest
+
+import tileflow
+
+PRODUCT = {"workload": {"name": "layer", "dims": {"m": 7, "n": 9, "k": 5},
+                        "ops": ["C[m,n] += A[m,k] * B[k,n]", "R[m,n] = relu(C[m,n])"]}}
+HOST = pathlib.Path(__file__).resolve().parents[2] / "arch-specs/host-template.yaml"
+TYPES = {"f": ("float32", 4), "b": ("int8", 1), "d": ("float64", 8)}
+
+
+class Fake:
+    """An array as numpy shows it, with gaps between rows."""
+
+    def __init__(self, shape, fill=lambda: 0, code="f", gap=0):
+        name, size = TYPES[code]
+        self.width = (shape[-1] if shape else 1) + gap
+        rows = math.prod(shape[:-1])
+        self.values = array.array(code, [fill() for _ in range(rows * self.width)])
+        self.shape, self.dtype = shape, types.SimpleNamespace(name=name, itemsize=size)
+        strides, step = [size], self.width * size
+        for extent in reversed(shape[1:]):
+            strides.insert(0, step)
+            step *= self.shape[len(shape) - len(strides)] if len(strides) > 1 else 1
+        self.strides = tuple(strides[-len(shape):]) if shape else ()
+        self.__array_interface__ = {"data": (self.values.buffer_info()[0], False)}
+
+    def __getitem__(self, at):
+        return self.values[at[0] * self.width + at[1]]
+
+
+def product(A, B):
+    return [[max(0, sum(A[m, k] * B[k, n] for k in range(5))) for n in range(9)] for m in range(7)]
+
+
+@unittest.skipUnless(shutil.which("make") and shutil.which(os.environ.get("CC", "cc")), "no make or no C compiler")
+class Compile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.f = tileflow.compile(PRODUCT, HOST)
+
+    def test_values_with_and_without_gaps(self):
+        draw = random.Random(1).uniform
+        for gap in (0, 3):
+            A, B, R = (Fake(s, lambda: draw(-1, 1), gap=gap) for s in ((7, 5), (5, 9), (7, 9)))
+            before = R.values.tobytes() if gap else None
+            self.assertIs(self.f(A, B=B, out=R, threads=1), R)
+            for m, row in enumerate(product(A, B)):
+                for n, value in enumerate(row):
+                    self.assertAlmostEqual(R[m, n], value, places=5)
+            if gap:  # what lies between rows is nobody's
+                old = array.array("f", before)
+                kept = [k for k in range(len(old)) if k % R.width >= 9]
+                self.assertEqual([old[k] for k in kept], [R.values[k] for k in kept])
+
+    def test_it_says_what_it_is(self):
+        self.assertEqual(self.f.inputs, {"A": (7, 5), "B": (5, 9)})
+        self.assertEqual(self.f.outputs, {"R": (7, 9)})
+        self.assertIn("A[7, 5], B[5, 9] -> R[7, 9]", repr(self.f))
+
+    def test_mistakes_are_told_before_the_call(self):
+        A, B, R = Fake((7, 5)), Fake((5, 9)), Fake((7, 9))
+        turned = Fake((5, 9))
+        turned.strides = (4, 20)
+        for arguments, said in (((A,), "no array for B"), ((A, B, B), "2 inputs, not 3"), ((A, Fake((5, 8))), "has shape"),
+                                ((A, Fake((5, 9), code="d")), "holds float64"), ((A, turned), "lie 5 apart"),
+                                ((A, [1, 2]), "an array of numpy")):
+            with self.assertRaisesRegex((TypeError, ValueError), said):
+                self.f(*arguments, out=R)
+        with self.assertRaisesRegex(TypeError, "no input is called C"):
+            self.f(A, C=B, out=R)
+        with self.assertRaisesRegex(TypeError, "given twice: A"):
+            self.f(A, B, A=A, out=R)
+        with self.assertRaisesRegex(TypeError, "no output is called Q"):
+            self.f(A, B, out={"Q": R})
+
+    def test_sources_are_kept_where_told_and_this_computer_is_the_rule(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "sources")
+            f = tileflow.compile(PRODUCT, out=out, isa="portable")
+            self.assertEqual(f.manifest["isa"], "portable")
+            self.assertTrue(os.path.exists(os.path.join(out, "kernel.c")))
+            with self.assertRaises(tileflow.Error):  # a folder that is there
+                tileflow.compile(PRODUCT, out=out)
+
+    def test_several_outputs_and_vectors(self):
+        f = tileflow.compile({"workload": {"name": "sums", "dims": {"m": 4, "n": 6},
+                                           "ops": ["Z[m] += A[m,n]", "Y[m] = Z[m] * 2"]}}, HOST)
+        A, Y = Fake((4, 6), iter(range(24)).__next__), Fake((4,))
+        f(A, out={"Y": Y})
+        self.assertEqual(list(Y.values), [2 * sum(range(6 * m, 6 * m + 6)) for m in range(4)])
+
+    def test_arguments_go_by_name(self):
+        """An input that is read after the output is made, and names that C forbids."""
+        f = tileflow.compile({"workload": {"name": "linear", "dims": {"m": 3, "n": 4, "k": 2}, "ops": [
+            "Y[m,n] += X[m,k] * W[n,k]", "float[m,n] = relu(Y[m,n] + bias[n])"]}}, HOST)
+        X, W, bias, R = Fake((3, 2), iter(range(6)).__next__), Fake((4, 2), lambda: 1), Fake((4,), iter(range(-9, -5)).__next__), Fake((3, 4))
+        f(X=X, W=W, bias=bias, out=R)
+        self.assertEqual([R[m, n] for m in range(3) for n in range(4)],
+                         [max(0, 4 * m + 1 - 9 + n) for m in range(3) for n in range(4)])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
+    def test_numpy(self):
+        import numpy
+        A, B = numpy.random.default_rng(1).standard_normal((2, 9, 9), dtype=numpy.float32)
+        R = self.f(A[:7, :5], B[:5])
+        numpy.testing.assert_allclose(R, numpy.maximum(A[:7, :5].astype(float) @ B[:5], 0), atol=1e-5)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "no torch")
+    def test_torch(self):
+        import torch
+        A, B = torch.randn(7, 5), torch.randn(5, 9)
+        torch.testing.assert_close(self.f(A, B), torch.relu(A @ B))
+
+
+if __name__ == "__main__":
+    unittest.main()
