@@ -236,7 +236,8 @@ static void find_packed(tf_sparse *s, int level, int z) {
   const bool priced = p->format && p->format->priced;
   const double words = (p->stored * bits + (priced ? 0 : p->bits)) / mem->word_bits;
   p->read_pj = words * mem->read_pj + (priced ? p->entries * p->format->read_pj : 0);
-  p->drain_pj = words * (mem->drain_given ? mem->drain_pj : mem->read_pj) + (priced ? p->entries * p->format->read_pj : 0);
+  p->drain_pj =
+      words * (mem->drain_given ? mem->drain_pj : mem->read_pj) + (priced ? p->entries * p->format->read_pj : 0);
   p->write_pj = words * mem->write_pj + (priced ? p->entries * p->format->write_pj : 0);
   p->held = (int64_t)ceil((p->stored * bits + p->bits) * TF_HELD_ONE - 1e-6);
   p->worst = (int64_t)ceil((bits + p->worst_bits) * TF_HELD_ONE - 1e-6);

@@ -9,10 +9,10 @@
 
 /* What a memory keeps of each word of a tensor. */
 typedef struct {
-  const tf_format *format;  /* NULL: words as they are */
-  double stored;            /* words, the expectation */
-  double entries, bits;     /* of metadata: how many, and how long all of them are */
-  double worst_bits;        /* of metadata where no element is zero */
+  const tf_format *format;            /* NULL: words as they are */
+  double stored;                      /* words, the expectation */
+  double entries, bits;               /* of metadata: how many, and how long all of them are */
+  double worst_bits;                  /* of metadata where no element is zero */
   double read_pj, write_pj, drain_pj; /* of an access to the word: to what is kept of it, with its metadata */
   int64_t held, worst; /* bits kept of each word, metadata included, times TF_HELD_ONE, rounded up: expected, most */
 } tf_packed;

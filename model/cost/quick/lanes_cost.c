@@ -452,7 +452,8 @@ static int accessed(tf_lanes *w, int level, int words, int z) {
   const int used = used_at(w, level), one = tf_l_int(w, 1);
   const double most = 0x1p52; /* so that quotients are exact */
   const double line = (double)mem->access * mem->word_bits;
-  const int bits = tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits)), by = tf_l(w, M, tf_l_int(w, mem->access * mem->word_bits), used);
+  const int bits = tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits)),
+            by = tf_l(w, M, tf_l_int(w, mem->access * mem->word_bits), used);
   tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, words), tf_l_real(w, w->p->wl->tensors[z].word_bits)),
                     tf_l_real(w, most / 2)));
   tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, used), tf_l_real(w, line)), tf_l_real(w, most / 2)));
