@@ -12,6 +12,8 @@
 #include "base/checked.h"
 #include "model/cost/state.h"
 
+enum { MOST_OVER = 1 << 12 }; /* instances of a mapping that does not fit whose ways are counted */
+
 /* ---- one side ------------------------------------------------------------------------------------- */
 
 /* Where the i-th of the settings of the loops that share (or of the others) stands. */
@@ -146,9 +148,13 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
     on->trip[on->n] = m->ev.trip[path->loops[i]];
     on->shared[on->n++] = m->views->shares[slice] >> i & 1;
   }
-  for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does fit */
+  for (int a = 0; a < 2;
+       a++) { /* a mapping that does not fit is counted on a network that it does fit, if that is small */
     const int64_t used = tf_sat_mul(settings_of(&side[a], false), settings_of(&side[a], true));
-    side[a].side = used > side[a].side ? used : side[a].side;
+    if (used > side[a].side && used > MOST_OVER)
+      side[a].n = 0;
+    else
+      side[a].side = used > side[a].side ? used : side[a].side;
   }
 }
 

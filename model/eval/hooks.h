@@ -35,6 +35,9 @@ uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out
  * for closed nodes.  tf_why_of must not be called after it. */
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out);
 
+/* From now on evaluations walk (model/cost/exact), whatever counts apply. */
+void tf_model_to_walk(tf_model *m);
+
 /* With double buffering: the cycles of the first load of node n in the last evaluation, which a scope around it may
  * hide. */
 double tf_model_first_load(const tf_model *m, int n);

@@ -214,6 +214,8 @@ bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
 
+void tf_model_to_walk(tf_model *m) { m->to_walk = true; }
+
 void tf_model_all_points(tf_model *m) { m->all_points = true; }
 bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
 

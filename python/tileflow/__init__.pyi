@@ -66,6 +66,7 @@ class Figures(NamedTuple):
     bottleneck: str
     feasible: bool
     skipped: int
+    leakage_pj: float
     @property
     def edp(self) -> float: ...
 

@@ -6,6 +6,8 @@
 
 #include "base/grow.h"
 #include "base/locale.h"
+#include "model/cost/access.h"
+#include "model/sparse/sparse.h"
 #include "search/common/objective.h"
 #include "search/proof/proof.h"
 
@@ -23,10 +25,29 @@ typedef struct {
   tf_p_text text;
 } proof;
 
+/* Whether the machine has what no certificate states. */
+static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
+  bool beyond = tf_sparse_applies(a, wl);
+  for (int l = 0; l < a->n_memories; l++) {
+    const tf_memory *mem = &a->memories[l];
+    beyond |= !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
+  }
+  for (int u = 0; u < a->n_units; u++)
+    beyond |= a->units[u].leak_pj > 0;
+  return beyond;
+}
+
 /* The space of the op; NULL with an error in d. */
 static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o, tf_whole_space *s,
                                tf_diags *d) {
   const tf_x_shape alone = {.kind = TF_SEQ};
+  if (is_beyond(arch, wl)) {
+    tf_fail(
+        d, wl->at, TF_E_LIMIT,
+        "no certificate states leakage, whole accesses, energies of drains, networks with a topology or zeros: this "
+        "machine or workload has some");
+    return NULL;
+  }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
   if (t && tf_whole_space_of(t, o, s) && s->op.n_dims > 0) return t;
   if (!tf_diags_errors(d))

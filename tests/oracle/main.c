@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/eval/hooks.h"
 #include "tests/oracle/gen.h"
 #include "tests/oracle/oracle.h"
 
@@ -52,7 +52,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   note n = {.len = 0};
   bool counted = false;
   if (!m || !o) abort();
-  m->to_walk = s->walk;
+  if (s->walk) tf_model_to_walk(m);
   if (o->gave_up)
     s->too_large++;
   else if (!tf_model_eval(m, NULL, &r)) {

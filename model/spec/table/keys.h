@@ -49,7 +49,7 @@ typedef enum {
       TF_N_KEY_KINDS
 } tf_key_kind;
 
-enum { TF_MOST_BITS = 4096, TF_MOST_NM = 10000, TF_MOST_FIGURE = 1000000000, TF_MOST_KEYS = 32 };
+enum { TF_MOST_BITS = 4096, TF_MOST_NM = 10000, TF_MOST_FIGURE = 1000000000, TF_MOST_KEYS = 48 };
 
 /* What a field holds; HELD: what is compared and written otherwise (names, places, structs). */
 typedef enum { TF_FIELD_REAL, TF_FIELD_FLAG, TF_FIELD_INT, TF_FIELD_WHOLE, TF_FIELD_MASK, TF_FIELD_HELD } tf_field_type;
