@@ -47,6 +47,10 @@ void tf_memo_hold(const tf_plan *p) {
   renew(p->memo, 0);
 }
 
+void tf_memo_release(const tf_plan *p) {
+  if (p->memo) p->memo->held = false;
+}
+
 void tf_memo_step(const tf_plan *p, int node) {
   if (p->memo) renew(p->memo, p->depth[node]);
 }

@@ -40,6 +40,8 @@ static inline void tf_memo_begin(const tf_plan *p) {
  * steps, which tf_memo_step must be told: a loop of that node. */
 void tf_memo_hold(const tf_plan *p);
 void tf_memo_step(const tf_plan *p, int node);
+/* From now on each question begins anew. */
+void tf_memo_release(const tf_plan *p);
 
 /* The entry for an answer; *known: whether it is valid.  Only with a memo. */
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);

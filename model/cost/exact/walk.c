@@ -15,9 +15,21 @@
 
 /* Whether some op below node n has points in the current instance. */
 static bool busy(tf_walker *e, int n) {
-  for (int i = n; i < e->p->tree->nodes[n].end; i++)
-    if (e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur)) return true;
-  return false;
+  bool any = false;
+  tf_memo_hold(e->p);
+  for (int i = n; i < e->p->tree->nodes[n].end && !any; i++)
+    any = e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur);
+  tf_memo_release(e->p);
+  return any;
+}
+
+/* The box of slice s in the current instance; false: nothing below its node that touches it has points. */
+static bool touched_box(tf_walker *e, const tf_slice *s, tf_ival *box) {
+  tf_memo_hold(e->p);
+  const bool any = tf_slice_touched(e->ev, s, e->cur);
+  if (any) tf_slice_box(e->ev, s, e->cur, box);
+  tf_memo_release(e->p);
+  return any;
 }
 
 /* Counts the instances of node n that have points at this moment. */
@@ -49,11 +61,7 @@ static uint64_t all_of(const tf_plan *p, int n) {
 /* Whether slice s is entered for the first time in its production at this moment, in the instance that is set: all
  * loops within the production that do not move its box are at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
-  const tf_path *path = &e->p->path[s->node];
-  uint64_t moving = 0;
-  for (int r = 0; r < e->p->wl->tensors[s->tensor].rank; r++)
-    moving |= tf_slice_mask(e->p, s, r);
-  return !brought_before(e, s->node, s->inside & ~moving & path->temporal, s);
+  return !brought_before(e, s->node, s->inside & ~s->moving & e->p->path[s->node].temporal, s);
 }
 
 /* Identifies a sharing group: its parent instance, the box, and what it loads. */
@@ -151,13 +159,13 @@ static void add_flow(tf_walker *e, int i, const tf_move *v, tf_flow *sum) {
   tf_flow_add(sum, &one);
 }
 
-static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow *busy) {
+static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   int rank = e->p->wl->tensors[s->tensor].rank;
-  tf_ival box[TF_MAX_RANK], both[TF_MAX_RANK] = {0};
+  const bool first = first_time(e, s);
+  tf_ival both[TF_MAX_RANK] = {0};
   int64_t row[TF_ROW_WORDS];
-  tf_slice_box(e->ev, s, e->cur, box);
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
   for (int r = 0; r < rank; r++)
     both[r] = held->owner >= 0 ? tf_common_part(box[r], held->box[r]) : (tf_ival){0, 0};
@@ -176,7 +184,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow 
   if (e->m->note) e->m->note(e->m, i, &once);
   held->owner = i;
   held->touched = e->st->now;
-  memcpy(held->box, box, sizeof box);
+  memcpy(held->box, box, sizeof held->box);
   note_size(e, i, box);
 }
 
@@ -184,6 +192,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v, tf_flow 
 static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool any = false;
+  tf_ival box[TF_MAX_RANK];
   tf_move v = {0, 0, 0, 0};
   tf_flow busy = {0, 0, 0, 0};
   e->m->entry_class = class_of(e, s);
@@ -192,8 +201,8 @@ static void enter(tf_walker *e, int i) {
   tf_walker_first(e, s->node);
   do {
     tf_walker_force_made(e);
-    if (tf_slice_touched(e->ev, s, e->cur)) {
-      enter_instance(e, i, first_time(e, s), &v, &busy);
+    if (touched_box(e, s, box)) {
+      enter_instance(e, i, box, &v, &busy);
       any = true;
     }
   } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
@@ -216,8 +225,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   tf_walker_first(e, s->node);
   do {
     tf_walker_force_made(e);
-    if (!tf_slice_touched(e->ev, s, e->cur)) continue;
-    tf_slice_box(e->ev, s, e->cur, box);
+    if (!touched_box(e, s, box)) continue;
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
     tf_move once = {.read = !unit->multicast || fresh ? words : 0};
@@ -347,8 +355,7 @@ static void add_corrected(tf_walker *e, int h) {
     tf_walker_first(e, h);
     do {
       tf_walker_force_made(e);
-      if (!tf_slice_touched(e->ev, s, e->cur)) continue;
-      tf_slice_box(e->ev, s, e->cur, box);
+      if (!touched_box(e, s, box)) continue;
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
@@ -398,8 +405,7 @@ static void note_held(tf_walker *e, int n) {
     for (int i = v->first; i < v->first + v->n_slices; i++) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
-      if (!tf_slice_touched(e->ev, s, e->cur)) continue;
-      tf_slice_box(e->ev, s, e->cur, box);
+      if (!touched_box(e, s, box)) continue;
       bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
     e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];
