@@ -102,7 +102,7 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o,
   static page p;
   const tf_op *op = &s->workload->ops[0];
   const int z = pick(g, 0, op->n_reads);
-  const bool past = !bound && pick(g, 0, 2) == 0;
+  const bool past = bound <= 0 && pick(g, 0, 2) == 0;
   draw_mapping(g, m);
   put_mapping(m, s->workload, past ? s->workload->tensors[z ? op->reads[z - 1].tensor : op->out].name : "", &p);
   tf_diags *d = tf_diags_new();
@@ -111,10 +111,10 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o,
   tf_result r;
   CHECK(model != NULL);
   const bool fits = model && tf_model_eval(model, NULL, &r) && r.feasible;
-  if (fits && bound) CHECK(figure_of(o, &r, s->workload) >= bound * (1 - 1e-9));
+  if (fits && bound > 0) CHECK(figure_of(o, &r, s->workload) >= bound * (1 - 1e-9));
   tf_certificate c = {0};
   const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
-  if (fits && !bound && tf_certify(tree, &few, &c, d)) {
+  if (fits && bound <= 0 && tf_certify(tree, &few, &c, d)) {
     const bool ok = passes(c.text, false);
     CHECK(ok);
     if (!ok) printf("%s%.600s\n", p.text, c.text), (void)passes(c.text, true);
