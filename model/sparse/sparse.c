@@ -146,7 +146,7 @@ static double none_along(const tf_density *d, int64_t at, int64_t count) {
 static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at, int64_t count) {
   const tf_density *d = &s->wl->tensors[z].density;
   double p = 1;
-  bool exact;
+  bool exact = true;
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
   for (int64_t r = 0; r < stride && p > 0; r++) {
@@ -176,7 +176,7 @@ static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f)
 
 /* The probability that one child of a fiber has an element that is not zero. */
 static double child_share(const tf_sparse *s, int z, bool full, double size) {
-  bool exact;
+  bool exact = true;
   if (full) return 1;
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   return 1 - tf_odds_none(&o, size);
