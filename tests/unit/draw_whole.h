@@ -44,6 +44,14 @@ static void put_workload(tf_rng *g, page *p) {
   say(p, "  ops:\n  - %s\n", op);
 }
 
+/* A machine and a workload, whose text stays in p; NULL with errors in d. */
+static tf_spec *draw_problem(tf_rng *g, page *p, tf_diags *d) {
+  p->len = 0;
+  put_machine(g, p);
+  put_workload(g, p);
+  return case_spec(p->text, d);
+}
+
 /* ---- mappings ----------------------------------------------------------------------------------- */
 /* One mapping, and what of the problem it needs. */
 typedef struct {

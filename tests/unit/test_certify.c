@@ -172,11 +172,8 @@ static void plain(const tf_spec *s) {
 static void try_problem(tf_rng *g, seen *n) {
   enum { MAPPINGS = 4 };
   static page p;
-  p.len = 0;
-  put_machine(g, &p);
-  put_workload(g, &p);
   tf_diags *d = tf_diags_new();
-  tf_spec *s = case_spec(p.text, d);
+  tf_spec *s = draw_problem(g, &p, d);
   if (s) plain(s);
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
