@@ -8,16 +8,16 @@
 #include "tune/rules/rules.h"
 
 #define CACHES                                                                                                         \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L3}\n  - {name: L2}\n  - {name: L1}\n  - {name: REG}\n"      \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L3}\n  - {name: L2}\n  - {name: L1}\n  - {name: REG}\n"    \
   "  compute:\n  - {name: fma, ops: [mac, add], below: REG}\n"
 #define ONE_CACHE                                                                                                      \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1}\n  - {name: REG}\n"                                      \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1}\n  - {name: REG}\n"                                    \
   "  compute:\n  - {name: fma, ops: [mac, add], below: REG}\n"
 #define CALL(name, m, n)                                                                                               \
-  "- name: " name "\n  intrinsic: wmma::mma_sync\n  compute: D[i1, i2] += A[i1, r1] * B[r1, i2]\n  sizes: {i1: " m      \
+  "- name: " name "\n  intrinsic: wmma::mma_sync\n  compute: D[i1, i2] += A[i1, r1] * B[r1, i2]\n  sizes: {i1: " m     \
   ", i2: " n ", r1: 2}\n  operands: {A: {memory: SMEM}, B: {memory: SMEM}}\n  below: REG\n  throughput: 1\n"
 #define SCRATCHPAD(words)                                                                                              \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: SMEM, capacity: " words "}\n  - {name: REG}\n"               \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: SMEM, capacity: " words "}\n  - {name: REG}\n"             \
   "  compute:\n  - {name: tensor, ops: [mac, add], below: REG}\ninstructions:\n"
 #define DENSE(i, j, k) "workload:\n  dims: {i: " i ", j: " j ", k: " k "}\n  ops:\n  - dense[i,j] += A[i,k] * B[j,k]\n"
 
@@ -79,7 +79,8 @@ static void test_dump(void) {
   CHECK_I64(f->knobs, 5);
   CHECK_I64(f->variables, 45);
   CHECK_I64(lines_with(f->text, "PROD "), 16);
-  CHECK_I64(lines_with(f->text, ".outer in ") + lines_with(f->text, ".inner in ") + lines_with(f->text, ".fused in "), 31);
+  CHECK_I64(lines_with(f->text, ".outer in ") + lines_with(f->text, ".inner in ") + lines_with(f->text, ".fused in "),
+            31);
   int64_t all = 0;
   for (int at = 0; at < 4; at++)
     all += two_chains(at) * two_chains(at);
@@ -178,15 +179,18 @@ static void test_small(void) {
       {__LINE__, SCRATCHPAD("16") CALL("one", "2", "2") DENSE("4", "2", "2"),
        "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = 1\n"},
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "1\n"},
       {__LINE__, SCRATCHPAD("20") CALL("one", "2", "1") CALL("other", "1", "2") DENSE("4", "2", "2"),
        "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = 1\n"},
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "1\n"},
       {__LINE__, SCRATCHPAD("30") CALL("one", "2", "1") CALL("other", "2", "2") DENSE("4", "2", "2"),
        "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = 1\n"},
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "1\n"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     tf_diags *d = tf_diags_new();
@@ -201,9 +205,8 @@ static void test_small(void) {
       const csp *s = csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
       if (CHECK_ROW(&row[i], s != NULL)) {
         csp_state_new(s, a, &whole);
-        const int64_t want = csp_propagate_all(s, &whole)
-                                 ? by_trying(a, s, &whole, 0, TF_ARRAY(a, int64_t, (size_t)s->n_vars))
-                                 : 0;
+        const int64_t want =
+            csp_propagate_all(s, &whole) ? by_trying(a, s, &whole, 0, TF_ARRAY(a, int64_t, (size_t)s->n_vars)) : 0;
         CHECK_ROW_I64(&row[i], csp_count(s, false, 1000000, &n), CSP_FOUND);
         CHECK_ROW_I64(&row[i], (int64_t)n, want);
         if (getenv("RULES_SAY")) printf("row %d: %lld\n", row[i].line, (long long)want);
@@ -222,11 +225,12 @@ static void test_refused(void) {
     int line;
     const char *spec, *want;
   } row[] = {
-      {__LINE__, CACHES "workload:\n  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: 2}\n  ops:\n"
-                        "  - C[i] += A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n"
-                        "  - abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
-                        "[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz] = C[i] + "
-                        "A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n",
+      {__LINE__,
+       CACHES "workload:\n  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: 2}\n  ops:\n"
+              "  - C[i] += A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n"
+              "  - abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+              "[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz] = C[i] + "
+              "A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n",
        "names of its variables would have more than 95 letters"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -1,7 +1,7 @@
-/* Exact numbers of solutions.  A part of the system is a set of open variables with the rules between them.  One variable
- * of it gets each of its values in turn; what is left falls into parts that share no rule, whose numbers multiply.  Each
- * part is counted once: its number is kept under its domains and what its rules still ask of them, so that products of
- * factors cost what a table over their partial products would. */
+/* Exact numbers of solutions.  A part of the system is a set of open variables with the rules between them.  One
+ * variable of it gets each of its values in turn; what is left falls into parts that share no rule, whose numbers
+ * multiply.  Each part is counted once: its number is kept under its domains and what its rules still ask of them, so
+ * that products of factors cost what a table over their partial products would. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,9 +97,10 @@ static bool only_names(const counter *c, const csp_state *st, const csp_rule *r)
   for (int k = 0; k < r->n; k++) {
     const csp_left *x = &st->left[r->list[k]];
     if (r->list[k] == r->v || (c->follows[r->v] && !c->follows[r->list[k]])) return false;
-    const bool over = r->kind == CSP_PROD
-                          ? x->lo < 1 || __builtin_mul_overflow(lo, x->lo, &lo) || __builtin_mul_overflow(hi, x->hi, &hi)
-                          : __builtin_add_overflow(lo, x->lo, &lo) || __builtin_add_overflow(hi, x->hi, &hi);
+    const bool over =
+        r->kind == CSP_PROD
+            ? x->lo < 1 || __builtin_mul_overflow(lo, x->lo, &lo) || __builtin_mul_overflow(hi, x->hi, &hi)
+            : __builtin_add_overflow(lo, x->lo, &lo) || __builtin_add_overflow(hi, x->hi, &hi);
     if (over) return false;
   }
   return lo >= v->lo && hi <= v->hi;
@@ -387,9 +388,8 @@ static void try_range(counter *c, csp_state *to, const csp_state *st, const part
     return;
   }
   csp_state_copy(c->s, to, st);
-  const bool in = range.lo == range.hi
-                      ? csp_fix(c->s, to, v, range.lo)
-                      : csp_narrow(c->s, to, v, range.lo, range.hi) && csp_propagate_all(c->s, to);
+  const bool in = range.lo == range.hi ? csp_fix(c->s, to, v, range.lo)
+                                       : csp_narrow(c->s, to, v, range.lo, range.hi) && csp_propagate_all(c->s, to);
   if (in) c->too_many |= __builtin_add_overflow(*sum, count_below(c, to, p), sum);
 }
 

@@ -84,8 +84,8 @@ static int64_t points_of(const rule_family *f) {
   return all;
 }
 
-/* Whether sizes of the family, taken loop by loop, give as many points only where they are one of its instructions: then
- * the product says which there are. */
+/* Whether sizes of the family, taken loop by loop, give as many points only where they are one of its instructions:
+ * then the product says which there are. */
 static bool product_says_all(const rule_family *f, int64_t points) {
   const int loops = f->of[0]->n_loops;
   int64_t size[TF_INSTR_LOOPS][RULE_FAMILY], tuples = 1, right = 0;

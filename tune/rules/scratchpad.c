@@ -62,8 +62,7 @@ void rules_prepare(rules *r) {
     const int z = r->op->reads[i].tensor;
     for (int k = 0; k <= f->n_scopes; k++) {
       const char *scope = k < f->n_scopes ? memory(r, f->scope[k]) : close;
-      const rule_stage *st =
-          add(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
+      const rule_stage *st = add(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
       put(r, st, compute, i ? compute + 1 + k : -1, scope);
     }
     if (r->sys.bad) break;
@@ -119,8 +118,8 @@ static int held(rules *r, const rule_stage *st, const int whole[RULE_AXES]) {
   return all;
 }
 
-/* A stage that copies: threads share its elements, and vectors or (tiles) the instruction's tiles move them; next to the
- * units it is tiles alone. */
+/* A stage that copies: threads share its elements, and vectors or (tiles) the instruction's tiles move them; next to
+ * the units it is tiles alone. */
 static void copies(rules *r, rule_stage *st, bool close, bool tiles) {
   if (!close) rule_band(&r->sys, st, false, true); /* thread */
   if (tiles)

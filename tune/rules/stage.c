@@ -109,8 +109,7 @@ int rule_band(rule_system *r, rule_stage *st, bool sums, bool fused) {
     name_of(r, outer, st->axis[k].name, ".outer");
     const int v = rule_split(r, st, k);
     if (!fused || r->bad) continue;
-    if (one < 0)
-      memcpy(all, outer, sizeof all);
+    if (one < 0) memcpy(all, outer, sizeof all);
     one = one < 0 ? v : fuse(r, st, all, one, outer, v);
   }
   place(r, st);
