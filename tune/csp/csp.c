@@ -48,6 +48,15 @@ int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values) {
   return add_var(s, (csp_var){.name = name, .knob = knob, .lo = set[0], .hi = set[n - 1], .n = n, .set = set});
 }
 
+int csp_divisors(int64_t n, int most, int64_t *out) {
+  int k = 0;
+  for (int64_t x = 1; x <= n / x && k < most / 2; x++)
+    if (n % x == 0) out[k++] = x;
+  for (int i = k; i-- > 0;)
+    if (out[i] != n / out[i]) out[k++] = n / out[i];
+  return k;
+}
+
 int csp_number(csp *s, int64_t value) {
   char name[24];
   for (int v = 0; v < s->n_vars; v++)

@@ -63,6 +63,8 @@ csp *csp_new(tf_arena *a);
 int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi);
 /* values: ascending, copied. */
 int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values);
+/* The divisors of n, ascending; returns how many.  If there are more than fit, the middle ones are left out. */
+int csp_divisors(int64_t n, int most, int64_t *out);
 int csp_number(csp *s, int64_t value); /* a variable with that value; the same one for equal values */
 int csp_find(const csp *s, const char *name, size_t len);
 bool csp_add(csp *s, csp_kind kind, int v, int n, const int *list);

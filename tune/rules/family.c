@@ -174,3 +174,13 @@ void rules_add_sizes(rules *r) {
   else if (f->n > 1)
     choose(r, &prefix);
 }
+
+void rules_call(rules *r, rule_stage *st) {
+  const int loops = r->family.n ? r->family.of[0]->n_loops : 0;
+  for (int k = 0; k < st->n_axes; k++)
+    for (int i = 0; i < loops; i++)
+      if (r->family.dim[i] == st->axis[k].dim) {
+        rule_split(&r->sys, st, k);
+        rule_add(&r->sys, CSP_EQ, st->axis[k].var, 1, &r->family.size[i]);
+      }
+}

@@ -15,16 +15,6 @@ static bool is_inlined(const tf_workload *wl, const tf_op *op) {
 /* Caches: what lies between the outermost memory and the registers. */
 static int caches(const tf_arch *a) { return a->n_memories > 2 ? a->n_memories - 2 : 1; }
 
-/* Tensorize, on a CPU: the innermost part of each loop of the instruction. */
-static void tensorize(rules *r, rule_stage *st) {
-  for (int k = 0; k < st->n_axes; k++)
-    for (int i = 0; r->family.n && i < r->family.of[0]->n_loops; i++)
-      if (r->family.dim[i] == st->axis[k].dim) {
-        rule_split(&r->sys, st, k);
-        rule_add(&r->sys, CSP_EQ, st->axis[k].var, 1, &r->family.size[i]);
-      }
-}
-
 static void cached_stage(rules *r, const rule_stage *root, int position) {
   rule_stage *st = &r->stage[r->n_stages++];
   const tf_op *op = r->op;
@@ -37,7 +27,7 @@ static void cached_stage(rules *r, const rule_stage *root, int position) {
   rule_tile_knob(&r->sys, st, "_tileAll");
   for (int k = 0; k < caches(r->spec->arch) && !r->sys.bad; k++)
     rule_band(&r->sys, st, true, false);
-  tensorize(r, st);
+  rules_call(r, st); /* Tensorize */
 }
 
 static void on_cpu(rules *r) {

@@ -39,6 +39,8 @@ typedef struct {
 /* family.c: the instructions for the op, their sizes as variables of the system. */
 void rules_find_family(rules *r);
 void rules_add_sizes(rules *r);
+/* The innermost part of each axis that the instruction has is as long as its size. */
+void rules_call(rules *r, rule_stage *st);
 
 /* scratchpad.c: the stages of an op with instructions, before their loops are split; and their loops. */
 void rules_prepare(rules *r);

@@ -69,16 +69,6 @@ void rules_prepare(rules *r) {
   }
 }
 
-/* The innermost part of each axis that the instruction has is as long as its size. */
-static void call(rules *r, rule_stage *st) {
-  for (int k = 0; k < st->n_axes; k++)
-    for (int i = 0; i < r->family.of[0]->n_loops; i++)
-      if (r->family.dim[i] == st->axis[k].dim) {
-        rule_split(&r->sys, st, k);
-        rule_add(&r->sys, CSP_EQ, st->axis[k].var, 1, &r->family.size[i]);
-      }
-}
-
 /* Words of 1, 2, 4 or 8 are moved at a time. */
 static void vectorize(rules *r, rule_stage *st) {
   static const int64_t lanes[] = {1, 2, 4, 8};
@@ -123,7 +113,7 @@ static int held(rules *r, const rule_stage *st, const int whole[RULE_AXES]) {
 static void copies(rules *r, rule_stage *st, bool close, bool tiles) {
   if (!close) rule_band(&r->sys, st, false, true); /* thread */
   if (tiles)
-    call(r, st);
+    rules_call(r, st);
   else
     vectorize(r, st);
 }
@@ -132,7 +122,7 @@ static void sums(rules *r, rule_stage *st) {
   rule_tile_knob(&r->sys, st, "_tileAll");
   for (int k = 0; k < 2; k++)
     rule_band(&r->sys, st, true, false);
-  call(r, st);
+  rules_call(r, st);
   rule_innermost(&r->sys, st);
 }
 

@@ -162,14 +162,8 @@ void rule_compute_at(rule_system *r, rule_stage *st, const rule_stage *in, int p
 int rule_tile_knob(rule_system *r, const rule_stage *st, const char *what) {
   int64_t value[CSP_SET_MAX], longest = 1;
   char name[RULE_NAME];
-  int n = 0, small;
   for (int k = 0; k < st->n_axes; k++)
     if (extent(r, &st->axis[k]) > longest) longest = extent(r, &st->axis[k]);
-  for (int64_t x = 1; x <= longest / x && n < CSP_SET_MAX / 2; x++)
-    if (longest % x == 0) value[n++] = x;
-  small = n;
-  for (int k = small - 1; k >= 0; k--)
-    if (value[k] < longest / value[k]) value[n++] = longest / value[k];
   name_of(r, name, st->name, what);
-  return r->bad ? 0 : ok(r, csp_set(r->s, name, true, n, value));
+  return r->bad ? 0 : ok(r, csp_set(r->s, name, true, csp_divisors(longest, CSP_SET_MAX, value), value));
 }
