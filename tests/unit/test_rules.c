@@ -248,10 +248,36 @@ static void test_refused(void) {
   }
 }
 
+/* A convolution with calls of two points a loop: the loop of an instruction is one that its size divides; fused loops
+ * of four dims have numbers where the names would be too long. */
+static void test_convolution(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = read_spec(
+      SCRATCHPAD("4000") CALL("one", "2", "2") "workload:\n  dims: {n: 1, k: 4, p: 5, q: 4, c: 4, r: 3, s: 3}\n  ops:\n"
+                                               "  - O[n,k,p,q] += I[n,c,p+r,q+s] * W[k,c,r,s]\n",
+      d);
+  tf_arena *a = tf_arena_new();
+  tf_space_size size = {0};
+  if (CHECK(spec && tf_tune_rules(spec, &size, d))) {
+    const char *text = size.form[0].text;
+    const csp *s = csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
+    tf_rng rng = tf_rng_new(6, 1);
+    int64_t *value = s ? TF_ARRAY(a, int64_t, (size_t)s->n_vars) : NULL;
+    CHECK(!strcmp(size.form[0].name, "scratchpad"));
+    CHECK(strstr(text, "_loop") != NULL);
+    CHECK(value && csp_sample(s, NULL, &rng, value) == CSP_FOUND && csp_holds(s, value));
+  }
+  tf_space_size_free(&size);
+  tf_arena_free(a);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
 int main(void) {
   test_dump();
   test_wmma();
   test_small();
   test_refused();
+  test_convolution();
   return check_report();
 }

@@ -4,7 +4,8 @@
 
 #include "tune/rules/rules.h"
 
-/* The first mapping that gives each loop of the instruction one loop of the op; false: none does. */
+/* The first mapping that gives each loop of the instruction one loop of the op, which its size divides; false: none
+ * does. */
 static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS], bool sum[TF_INSTR_LOOPS]) {
   tf_diags *d = tf_diags_new();
   tf_instr_maps maps = {0};
@@ -19,6 +20,7 @@ static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS], bo
         const int loop = found ? __builtin_ctzll(set) : 0;
         dim[k] = r->op->dims[loop];
         sum[k] = loop >= r->op->n_out_dims;
+        found = found && r->sys.wl->dims[dim[k]].extent % in->size[k] == 0;
       }
     }
   tf_instr_maps_free(&maps);

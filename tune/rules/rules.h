@@ -16,7 +16,7 @@ enum { RULE_FAMILY = 32, RULE_SCOPES = 4, RULE_STAGES = TF_INSTR_OPERANDS * (RUL
 
 /* Instructions that differ in their sizes alone, and what their loops are of the op. */
 typedef struct {
-  int n; /* 0: none computes the op with each of its loops one loop of the op */
+  int n; /* 0: none computes the op with each of its loops one loop of the op, in whole calls */
   const tf_instr *of[RULE_FAMILY];
   int dim[TF_INSTR_LOOPS]; /* of the workload */
   bool sum[TF_INSTR_LOOPS];

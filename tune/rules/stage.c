@@ -85,11 +85,12 @@ void rule_innermost(rule_system *r, rule_stage *st) {
     st->left[st->n_places - 1][k] = rule_number(r, 1);
 }
 
-/* One loop of two, as long as both together. */
+/* One loop of two, as long as both together; it has a number for a name where that of both is too long. */
 static int fuse(rule_system *r, const rule_stage *st, char name[RULE_NAME], int var, const char *other, int by) {
   char both[2 * RULE_NAME + 8];
   const size_t n = strlen(name) - (strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".fused") ? 6 : 0);
   snprintf(both, sizeof both, "%.*s.%s.fused", (int)n, name, other);
+  if (strlen(st->name) + 1 + strlen(both) >= RULE_NAME) snprintf(both, sizeof both, "loop%d.fused", r->n_fused);
   name_of(r, name, both, "");
   const csp_var *a = &r->s->var[var], *b = &r->s->var[by];
   int64_t most;
