@@ -55,6 +55,11 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
+static bool is_yaml(const char *path) {
+  const char *end = strrchr(path, '.');
+  return end && (!strcmp(end, ".yaml") || !strcmp(end, ".yml"));
+}
+
 /* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be read twice. */
 static bool is_store(const char *path) {
   char head[sizeof store_head - 1];
@@ -98,6 +103,10 @@ static bool read_one(plot_input *in, tf_diags *d) {
     blank++;
   if (memchr(text.text, '\0', text.len)) {
     ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
+  } else if (is_yaml(in->path)) {
+    ok = tf_fail(d, at, TF_E_SYNTAX,
+                 "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
+                 "writes what plot draws");
   } else if (begins(&text, log_head)) {
     ok = plot_log_read(&text, in->file, &in->table, d);
   } else if (blank < text.len && (text.text[blank] == '{' || text.text[blank] == '[')) {

@@ -15,8 +15,8 @@ typedef struct {
   const char *json, *words;
 } row;
 #define ROW(id, key, kinds, required, json, words) {key, required, json, words},
-static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)}, tensor[] = {TF_TENSOR_KEYS(ROW)},
-                 blocks[] = {TF_DENSITY_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
+static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)},
+                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
 
 static void write_property(FILE *out, const char *indent, const row *r) {
   fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key, r->words, r->json);
@@ -63,7 +63,7 @@ static const def of_workload[] = {
     {"density", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}]"},
     {"expr", "\"type\": \"string\", \"maxLength\": 16384, \"pattern\": \"^" TF_RE_OP "\""},
     {"graph", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": [{\"$ref\": "
-            "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
+              "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
 };
 
 static void write_workload_defs(FILE *out) {
@@ -116,8 +116,9 @@ static void write_properties(FILE *out, int part) {
 
 /* Of one part, or of ALL. */
 static void write_schema(FILE *out, int part) {
-  fprintf(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-               "  \"title\": \"%s\",\n  \"type\": \"object\",\n",
+  fprintf(out,
+          "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+          "  \"title\": \"%s\",\n  \"type\": \"object\",\n",
           parts[part].title);
   write_properties(out, part);
   fprintf(out, "  \"$defs\": {\n");
