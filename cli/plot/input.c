@@ -55,9 +55,13 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
-static bool is_yaml(const char *path) {
-  const char *end = strrchr(path, '.');
-  return end && (!strcmp(end, ".yaml") || !strcmp(end, ".yml"));
+/* Whether a line of the text begins with the name of a section of inputs. */
+static bool is_input(const tf_text *t) {
+  static const char *const sections[] = {"architecture:", "workload:", "mapping:", "sweep:", "params:", "plan:"};
+  for (const char *p = t->text, *end = p + t->len; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p += p != NULL)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+      if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i]))) return true;
+  return false;
 }
 
 /* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be read twice. */
@@ -103,7 +107,7 @@ static bool read_one(plot_input *in, tf_diags *d) {
     blank++;
   if (memchr(text.text, '\0', text.len)) {
     ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
-  } else if (is_yaml(in->path)) {
+  } else if (is_input(&text)) {
     ok = tf_fail(d, at, TF_E_SYNTAX,
                  "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
                  "writes what plot draws");
