@@ -461,8 +461,11 @@ TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_
 TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 TF_API void tf_spec_free(tf_spec *s);
 
-/* The JSON Schema of architectures, for editors (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller
- * frees; NULL: out of memory. */
+/* The JSON Schema of a section (architecture, workload or mapping; "": of whole files), for editors
+ * (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller frees; NULL: out of memory, or there is none of
+ * this section. */
+TF_API char *tf_file_schema(const char *section);
+/* That of architectures. */
 TF_API char *tf_arch_schema(void);
 
 /* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/names.h"
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
 /* ---- ranges ------------------------------------------------------------------------- */
@@ -72,12 +73,13 @@ static bool new_tensor_ranges(tf_wl_reader *w, tf_tensor *t) {
 }
 
 /* ---- the tensors section ------------------------------------------------------------ */
-enum { T_BITS, T_PAD, T_SHAPE, T_VIEW, T_DENSITY, N_T };
-static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, false},
-                                         [T_PAD] = {"pad", TF_Y_LIST, false},
-                                         [T_SHAPE] = {"shape", TF_Y_LIST, false},
-                                         [T_VIEW] = {"view", TF_Y_SCALAR, false}, /* views.c reads it */
-                                         [T_DENSITY] = {"density", TF_Y_SCALAR | TF_Y_MAP, false}};
+enum {
+#define X(id, key, kinds, required, json, words) T_##id, /* VIEW: views.c reads it */
+  TF_TENSOR_KEYS(X)
+#undef X
+      N_T
+};
+static const tf_yrow tensor_rows[N_T] = {TF_TENSOR_KEYS(TF_KEY_ROW)};
 
 tf_keys tf_tensor_keys(void) { return (tf_keys){tensor_rows, N_T}; }
 
@@ -91,9 +93,13 @@ static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, i
 }
 
 /* `density: 0.25`, or `{n: 2, m: 4, dim: k}`. */
-enum { D_N, D_M, D_DIM, N_D };
-static const tf_yrow density_rows[N_D] = {
-    [D_N] = {"n", TF_Y_SCALAR, true}, [D_M] = {"m", TF_Y_SCALAR, true}, [D_DIM] = {"dim", TF_Y_SCALAR, true}};
+enum {
+#define X(id, key, kinds, required, json, words) D_##id,
+  TF_DENSITY_KEYS(X)
+#undef X
+      N_D
+};
+static const tf_yrow density_rows[N_D] = {TF_DENSITY_KEYS(TF_KEY_ROW)};
 
 static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
   tf_value x;

@@ -1,6 +1,7 @@
 /* The ops of a workload: left side, operator, names, iteration space, kinds. */
 #include <string.h>
 
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
 /* ---- left side ---------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
 /* ---- the list ----------------------------------------------------------------------- */
 /* The text of an op and the name it is given; NULL text after an error. */
 static const tf_ynode *op_text(tf_wl_reader *w, const tf_ynode *node, const tf_ynode **name) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, false}, {"expr", TF_Y_SCALAR, true}};
+  static const tf_yrow rows[] = {TF_OP_KEYS(TF_KEY_ROW)};
   const tf_ynode *v[2];
   *name = NULL;
   if (!tf_yschema_kind(node, TF_Y_SCALAR | TF_Y_MAP, "an op", w->base->diags)) return NULL;

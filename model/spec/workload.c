@@ -2,15 +2,16 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
-enum { W_NAME, W_DIMS, W_TENSORS, W_OPS, N_W };
-static const tf_yrow workload_rows[N_W] = {
-    [W_NAME] = {"name", TF_Y_SCALAR, false},
-    [W_DIMS] = {"dims", TF_Y_MAP, true},
-    [W_TENSORS] = {"tensors", TF_Y_MAP, false},
-    [W_OPS] = {"ops", TF_Y_LIST, true},
+enum {
+#define X(id, key, kinds, required, json, words) W_##id,
+  TF_WORKLOAD_KEYS(X)
+#undef X
+      N_W
 };
+static const tf_yrow workload_rows[N_W] = {TF_WORKLOAD_KEYS(TF_KEY_ROW)};
 
 /* A name means one thing in index expressions: a dim or a param.  `m: m` is clear: indices have the dim, and a value
  * that has the name is refused where it stands (einsum.c). */
