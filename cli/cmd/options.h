@@ -74,6 +74,8 @@
   X(TUNER, "--strategy", "NAME", TUNER, "sa-q (the rule), sa, cga, model, random") \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
   X(CONSTRAINTS, "--constraints", "FILE", WORD, "further constraints on schedules, a line each") \
+  X(SPACE, "--space", NULL, FLAG, "print variables, constraints and exact size of the space; measure nothing") \
+  X(RULES, "--rules", NULL, FLAG, "with --space: the system that Heron's rules derive from ops, instructions and memories") \
   X(WRITE_SCHEDULE, "--schedule", "FILE|-", RESULT, "write the fastest schedule, which emit --schedule reads") \
   X(SCHEDULE, "--schedule", "FILE", WORD, "emit the mapping of a schedule that tune wrote") \
   X(TUNED, "--tuned", "STORE", WORD, "emit the fastest mapping that tune has measured on this computer, from its store") \

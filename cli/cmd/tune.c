@@ -26,6 +26,7 @@ typedef struct {
   uint64_t seed;
   int threads;
   double time_limit;
+  bool space, rules;
 } tune_options;
 static const cli_slot slots[] = {
     CLI_AT(tune_options, TUNER, strategy),
@@ -39,7 +40,9 @@ static const cli_slot slots[] = {
     CLI_AT_SAYS(tune_options, JSON, json, "write what the model counts of the fastest, as search does"),
     CLI_AT_SAYS(tune_options, CSV, csv, "write the trials as comma-separated values"),
     CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
-    CLI_AT(tune_options, CONSTRAINTS, constraints)};
+    CLI_AT(tune_options, CONSTRAINTS, constraints),
+    CLI_AT(tune_options, SPACE, space),
+    CLI_AT(tune_options, RULES, rules)};
 
 typedef struct {
   const tune_options *o;
@@ -292,6 +295,31 @@ static cli_status tune(cli_session *s, job *j) {
   return status;
 }
 
+/* ---- the space ------------------------------------------------------------------------------------ */
+static void print_form(const tf_space_form *f, bool rules) {
+  printf("# %s: %d knobs, %d variables, %d constraints (%s)\n", f->name, f->knobs, f->variables, f->constraints,
+         f->kinds);
+  if (!rules) printf("# schedules whose factors multiply to the extents: %s\n", *f->all ? f->all : "not counted");
+  printf("# %s: %s\n", rules ? "solutions" : "of them satisfy every constraint", *f->fit ? f->fit : "not counted");
+  fputs(f->text, stdout);
+}
+
+/* Prints the systems of constraints, and how many schedules they leave; measures nothing. */
+static cli_status print_space(cli_session *s, const tune_options *o) {
+  tf_space_size size = {0};
+  const tf_text more = o->constraints ? tf_text_read(o->constraints, s->diags) : (tf_text){0};
+  bool ok = !o->constraints || more.text;
+  if (ok)
+    ok = o->rules ? tf_tune_rules(s->spec, &size, s->diags)
+                  : tf_tune_size(s->spec->arch, s->spec->workload, o->constraints ? &more : NULL, &size, s->diags);
+  for (int f = 0; ok && f < size.n && !o->in.quiet; f++)
+    print_form(&size.form[f], o->rules);
+  if (!ok) cli_complain(s->diags);
+  tf_space_size_free(&size);
+  free((void *)(uintptr_t)more.text);
+  return ok ? CLI_DONE : CLI_BAD_INPUT;
+}
+
 /* ---- networks ---------------------------------------------------------------------------------- */
 static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
   const tf_trial *best = t->best < 0 ? NULL : &t->trials[t->best];
@@ -385,6 +413,11 @@ static cli_status run(const void *options) {
   job j = {.o = o};
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE && o->space) {
+    status = print_space(&s, o);
+    cli_close(&s);
+    return status;
+  }
   if (status == CLI_DONE) status = cli_trials_begin(&j.trials, o->threads) ? CLI_DONE : CLI_FAILED;
   if (status == CLI_DONE) {
     j.meter = cli_meter_new(o->in.quiet);
@@ -400,6 +433,14 @@ static void check(void *options, tf_diags *d) {
   if (o->trials > TRIALS_MOST) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
   if (o->isa && !strcmp(o->isa, "multi"))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--isa multi is no instruction set that a kernel can be timed for");
+  if (o->rules && !o->space) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--rules says which --space is printed; add --space");
+  if (o->rules && o->constraints)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--constraints are on the schedules that tune proposes, not on those of --rules");
+  if (o->space && (o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--space prints the space and measures nothing: without --trials, --time-limit, --store, --json, --csv and "
+            "--schedule");
   if (!o->seed) o->seed = 1;
 }
 

@@ -123,6 +123,29 @@ typedef struct {
 TF_API tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                                 tf_text text, tf_schedule *out, tf_diags *d);
 
+/* One system of constraints of a space (docs/HOWTO-tune.md), and how many schedules it leaves.  Texts are malloc'd. */
+typedef struct {
+  const char *name; /* of its form */
+  int knobs, variables, constraints;
+  char *kinds; /* of the constraints: "12 PROD, 3 LE" */
+  char *all;   /* the exact number of values of the knobs whose factors multiply to the extents; of rules: "" */
+  char *fit;   /* of those of them that satisfy every constraint; of rules: of solutions.  "": it was given up */
+  char *text;  /* the system, a line for each variable and constraint */
+} tf_space_form;
+enum { TF_SPACE_FORMS = 8 };
+typedef struct {
+  int n;
+  tf_space_form form[TF_SPACE_FORMS];
+} tf_space_size;
+
+/* The space that tf_tune_run looks through.  False with errors in d; free out in either case. */
+TF_API bool tf_tune_size(const tf_arch *arch, const tf_workload *wl, const tf_text *constraints, tf_space_size *out,
+                         tf_diags *d);
+/* The system that Heron's rules of generation derive from the ops, the instructions and the memories, whose schedules
+ * are not those of tf_tune_run: to count, to print, to compare. */
+TF_API bool tf_tune_rules(const tf_spec *spec, tf_space_size *out, tf_diags *d);
+TF_API void tf_space_size_free(tf_space_size *s);
+
 /* Schedules from plain loops to the model's first choice: each takes over one more of its decisions (the order of
  * loops, how they are cut, vectors, where intermediates are computed), as text that tf_tune_mapping takes. */
 enum { TF_LADDER_MOST = 6 };

@@ -49,6 +49,19 @@ trials() { tail -n +2 "$1" | wc -l; }
   "$tool" emit ${what%24}48 --tuned a.db -o other >said 2>&1 && fail "another workload has nothing in the store"
   grep -q E_STORE said || fail "another workload: no E_STORE"
 
+  # the space: what it says of itself is read back as constraints of the same form, and leaves as many
+  "$tool" tune $what --space >space.csp 2>said || fail "--space"
+  grep -q '^# of them satisfy every constraint: [1-9]' space.csp || fail "--space: no size"
+  sed -n '/^# whole/,/^# [^wso]/p' space.csp | grep -E '^(PROD|SUM|EQ|LE|SELECT) [^_]*$' >whole.csp
+  "$tool" tune $what --space --constraints whole.csp >again.csp 2>said || fail "--space --constraints"
+  [ "$(grep -m 1 'of them' again.csp)" = "$(grep -m 1 'of them' space.csp)" ] || fail "its own constraints leave another number"
+  "$tool" tune $what --space --rules >rules.csp 2>said || fail "--space --rules"
+  grep -q '^# cpu: 5 knobs, 45 variables, 23 constraints (16 PROD' rules.csp || fail "--rules: $(head -1 rules.csp)"
+  for wrong in "--rules" "--space --trials 3" "--space --rules --constraints whole.csp" "--space --constraints none"; do
+    "$tool" tune $what $wrong >said 2>&1
+    [ $? -eq 2 ] || fail "tune $wrong is taken"
+  done
+
   # each step of the ladder is read back by emit, the last one is what emit chooses, and its kernel is right
   "$tool" explain $what --ladder --measure --json ladder.json >ladder.txt 2>said || fail "explain --ladder"
   awk '/^# step/ { f = sprintf("step%d.txt", ++n) } f { print >f }' ladder.txt

@@ -143,6 +143,25 @@ static int64_t each(seen *out) {
   return n;
 }
 
+/* The numbers of all solutions, and of what the knobs are in them. */
+static void test_count(const csp *s, const seen *all) {
+  csp_total n;
+  int knobs = 0;
+  CHECK_I64(csp_count(s, false, 100000, &n), all->n ? CSP_FOUND : CSP_NONE);
+  CHECK_I64((int64_t)n, all->n);
+  for (int i = 0; i < all->n; i++) {
+    bool before = false;
+    for (int j = 0; j < i && !before; j++) {
+      before = true;
+      for (int k = 0; k < s->n_knobs; k++)
+        before &= all->row[i][s->knob[k]] == all->row[j][s->knob[k]];
+    }
+    knobs += !before;
+  }
+  CHECK_I64(csp_count(s, true, 100000, &n), all->n ? CSP_FOUND : CSP_NONE);
+  CHECK_I64((int64_t)n, knobs);
+}
+
 static void test_random(int cases) {
   seen want = {0}, got = {0};
   want.row = calloc(SEEN, sizeof *want.row);
@@ -160,6 +179,7 @@ static void test_random(int cases) {
       CHECK_I64(each(&got), want.n);
       for (int i = 0; i < got.n; i++)
         if (!CHECK(place(&want, got.row[i]) >= 0)) break;
+      test_count(s, &want);
       test_sampler(s, &want, &rng);
       test_children(s, &want, &rng);
       solvable += want.n > 0;

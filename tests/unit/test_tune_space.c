@@ -176,12 +176,60 @@ static double cost(void *ctx) {
 
 static bool more(void *ctx) { return ((tally *)ctx)->rows < 200000; }
 
+/* Its rows, each decided in turn. */
+static int64_t by_rows(tune_space *s, int64_t *bad) {
+  tally t = {.s = s};
+  tf_arena *a = tf_arena_new();
+  s->space.cost = cost;
+  s->space.ctx = &t;
+  CHECK(
+      tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space, more));
+  tf_arena_free(a);
+  *bad = t.bad;
+  return t.rows;
+}
+
+static const char own[] = "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
+                          "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.prefetch {0}\n"; /* mappings alone */
+
+/* What a space says of its size is how many rows it has, however few words the memories hold. */
+static void test_size(void) {
+  static const struct {
+    int line, cores, l2, l1;
+    const char *workload;
+  } row[] = {
+      {__LINE__, 1, 1000, 1000, "  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"},
+      {__LINE__, 2, 16, 8, "  dims: {m: 4, k: 4}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"},
+      {__LINE__, 2, 24, 14, "  dims: {m: 6, k: 3}\n  ops:\n  - C[m] += A[m + k] * B[k]\n"},
+      {__LINE__, 1, 40, 24, "  dims: {m: 2, k: 2}\n  ops:\n  - S[m] += A[m,k] * A[m,k]\n  - O[m] = S[m] * 2\n"},
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    tf_diags *d = tf_diags_new();
+    tf_spec *spec = spec_of(row[i].workload, row[i].cores, row[i].l2, row[i].l1, d);
+    const tf_text text = {"own", own, sizeof own - 1};
+    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 1, isas, &text, d) : NULL;
+    tf_space_size size = {0};
+    int64_t bad, said = 0, all = 0;
+    if (CHECK_ROW(&row[i], s && tf_tune_size(spec->arch, spec->workload, &text, &size, d))) {
+      for (int f = 0; f < size.n; f++) {
+        said += strtoll(size.form[f].fit, NULL, 10);
+        all += strtoll(size.form[f].all, NULL, 10);
+      }
+      CHECK_ROW_I64(&row[i], said, by_rows(s, &bad));
+      CHECK_ROW(&row[i], all > said || row[i].l1 > 20);
+      if (getenv("SPACE_SAY")) printf("%lld of %lld\n", (long long)said, (long long)all);
+    }
+    tf_space_size_free(&size);
+    tune_space_free(s);
+    tf_spec_free(spec);
+    tf_diags_free(d);
+  }
+}
+
 /* One op, memories without limits: of each form the splits of each dim into its loops, the orders of each Tile. */
 static void test_count(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
-  static const char own[] = "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
-                            "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.prefetch {0}\n"; /* mappings alone */
   tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, &(tf_text){"own", own, sizeof own - 1}, d);
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;
@@ -199,16 +247,10 @@ static void test_count(void) {
     /* splits of 4 = 2^2 into n parts: n (n + 1) / 2, less those whose part on the axis of two is 4; of 2: n */
     want += orders * (loops[0] * (loops[0] + 1) / 2 - units[0]) * loops[1];
   }
-  tally t = {.s = s};
-  tf_arena *a = tf_arena_new();
-  s->space.cost = cost;
-  s->space.ctx = &t;
-  CHECK(
-      tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space, more));
-  CHECK_I64(t.rows, want);
+  int64_t bad;
+  CHECK_I64(by_rows(s, &bad), want);
   CHECK_I64(want, 592); /* as docs/HOWTO-tune.md says */
-  CHECK_I64(t.bad, 0);
-  tf_arena_free(a);
+  CHECK_I64(bad, 0);
   tune_space_free(s);
   tf_spec_free(spec);
   tf_diags_free(d);
@@ -322,6 +364,7 @@ int main(void) {
   test_rows();
   test_many_ops();
   test_count();
+  test_size();
   test_messages();
   return check_report();
 }

@@ -48,6 +48,15 @@ int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values) {
   return add_var(s, (csp_var){.name = name, .knob = knob, .lo = set[0], .hi = set[n - 1], .n = n, .set = set});
 }
 
+int csp_divisors(int64_t n, int most, int64_t *out) {
+  int k = 0;
+  for (int64_t x = 1; x <= n / x && k < most / 2; x++)
+    if (n % x == 0) out[k++] = x;
+  for (int i = k; i-- > 0;)
+    if (out[i] != n / out[i]) out[k++] = n / out[i];
+  return k;
+}
+
 int csp_number(csp *s, int64_t value) {
   char name[24];
   for (int v = 0; v < s->n_vars; v++)
@@ -135,7 +144,7 @@ static bool in_domain(const csp_var *x, int64_t value) {
   return there;
 }
 
-static bool rule_holds(const csp_rule *r, const int64_t *value) {
+bool csp_rule_holds(const csp_rule *r, const int64_t *value) {
   int64_t all = r->kind == CSP_PROD;
   switch (r->kind) {
   case CSP_PROD:
@@ -158,6 +167,28 @@ bool csp_holds(const csp *s, const int64_t *value) {
   for (int v = 0; v < s->n_vars; v++)
     if (!in_domain(&s->var[v], value[v])) return false;
   for (int r = 0; r < s->n_rules; r++)
-    if (!rule_holds(&s->rule[r], value)) return false;
+    if (!csp_rule_holds(&s->rule[r], value)) return false;
   return true;
+}
+
+csp *csp_splits(const csp *s, tf_arena *a) {
+  csp *out = csp_new(a);
+  int *of = TF_ARRAY(a, int, (size_t)s->n_vars + 1);
+  bool ok = out && of;
+  for (int v = 0; ok && v < s->n_vars; v++) {
+    const csp_var *x = &s->var[v];
+    of[v] = x->constant ? csp_number(out, x->lo) : x->knob ? csp_set(out, x->name, true, x->n, x->set) : -1;
+    ok = of[v] >= 0 || (!x->knob && !x->constant);
+  }
+  for (int r = 0; ok && r < s->n_rules; r++) {
+    const csp_rule *x = &s->rule[r];
+    int list[CSP_LIST_MAX];
+    bool knobs = x->kind == CSP_PROD && s->var[x->v].constant;
+    for (int k = 0; k < x->n; k++) {
+      list[k] = of[x->list[k]];
+      knobs &= list[k] >= 0;
+    }
+    if (knobs) ok = csp_add(out, CSP_PROD, of[x->v], x->n, list);
+  }
+  return ok && csp_ready(out) ? out : NULL;
 }

@@ -63,6 +63,8 @@ csp *csp_new(tf_arena *a);
 int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi);
 /* values: ascending, copied. */
 int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values);
+/* The divisors of n, ascending; returns how many.  If there are more than fit, the middle ones are left out. */
+int csp_divisors(int64_t n, int most, int64_t *out);
 int csp_number(csp *s, int64_t value); /* a variable with that value; the same one for equal values */
 int csp_find(const csp *s, const char *name, size_t len);
 bool csp_add(csp *s, csp_kind kind, int v, int n, const int *list);
@@ -72,6 +74,10 @@ bool csp_in(csp *s, int v, int n, const int64_t *values);
 bool csp_ready(csp *s);
 /* Whether the values [n_vars] satisfy all domains and rules. */
 bool csp_holds(const csp *s, const int64_t *value);
+bool csp_rule_holds(const csp_rule *r, const int64_t *value);
+/* The knobs of a system (ready) with what says how extents are split, and nothing else of it: products of knobs that
+ * equal a number.  NULL: memory ran out. */
+csp *csp_splits(const csp *s, tf_arena *a);
 
 /* ---- propagate.c: constraint propagation */
 typedef struct {
@@ -109,6 +115,15 @@ typedef struct {
   const int *keys; /* variables */
 } csp_parents;
 csp_answer csp_cross(const csp *s, tf_rng *rng, const csp_parents *p, bool mutate, int64_t *value);
+
+/* ---- count.c */
+__extension__ typedef unsigned __int128 csp_total;
+enum { CSP_TOTAL_TEXT = 40 };
+/* The exact number of solutions; or, of knobs alone, of different values of them that some solution has.  FOUND, NONE;
+ * GAVE_UP after so many steps (values that were tried), or if the number exceeds 2^128. */
+csp_answer csp_count(const csp *s, bool knobs, int64_t steps, csp_total *out);
+/* In decimal, within out. */
+const char *csp_total_text(csp_total n, char out[CSP_TOTAL_TEXT]);
 
 /* ---- text.c */
 /* One variable or rule per line; # begins a comment:

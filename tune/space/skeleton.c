@@ -87,16 +87,6 @@ static void note_knob(maker *m, int node, int loop) {
   if (!m->bad) m->knob[m->n_knobs++] = (tune_knob){node, loop};
 }
 
-/* The divisors of n, ascending; returns how many.  If there are more than fit, the middle ones are left out. */
-static int divisors(int64_t n, int64_t out[TF_DOMAIN_MAX]) {
-  int k = 0;
-  for (int64_t x = 1; x <= n / x && k < TF_DOMAIN_MAX / 2; x++)
-    if (n % x == 0) out[k++] = x;
-  for (int i = k; i-- > 0;)
-    if (out[i] != n / out[i]) out[k++] = n / out[i];
-  return k;
-}
-
 static bool is_choice(const tf_loop *l, int64_t trip) {
   bool any = l->n_choices == 0;
   for (int k = 0; k < l->n_choices; k++)
@@ -113,7 +103,7 @@ static void add_loop(maker *m, int node, int loop) {
     m->var[node][loop] = ok(m, csp_number(m->s, l->trip));
     return;
   }
-  const int all = divisors(m->wl->dims[l->dim].extent, value);
+  const int all = csp_divisors(m->wl->dims[l->dim].extent, TF_DOMAIN_MAX, value);
   int n = 0;
   for (int k = 0; k < all; k++)
     if ((!l->max || value[k] <= l->max) && is_choice(l, value[k])) value[n++] = value[k];

@@ -9,6 +9,7 @@
 #include "tileflow/emit.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
+#include "tileflow/tune.h"
 #include "tune/csp/csp.h"
 
 enum { TUNE_ORDER_LOOPS = 16 };
@@ -75,6 +76,10 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more);
 int tune_orders(int n);
 /* The loops of the k-th order, outermost first; n is at most TUNE_ORDER_LOOPS. */
 void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]);
+
+/* ---- size.c: what is said of a system, one of schedules by their knobs, or of rules by whole solutions.  False:
+ * memory ran out; free its texts in either case. */
+bool tune_size_of(const csp *s, const char *name, bool knobs, tf_space_form *out);
 
 /* ---- decode.c */
 /* The mapping of a row; NULL if memory ran out or it breaks a rule that the constraints do not express. */
