@@ -420,6 +420,13 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_RELU:
   case TF_K_GELU:
   case TF_K_SILU:
+  case TF_K_FLOOR:
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_SIN:
+  case TF_K_COS:
+  case TF_K_FMOD:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
   case TF_K_COPY: /* of units alone */
   case TF_K_MAC:

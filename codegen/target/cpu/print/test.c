@@ -42,7 +42,9 @@ static const char *const names[TF_N_KINDS] = {
     [TF_K_TANH] = "tanh",     [TF_K_ERF] = "erf",       [TF_K_SIGMOID] = "ref_sigmoid",
     [TF_K_RELU] = "ref_relu", [TF_K_GELU] = "ref_gelu", [TF_K_ABS] = "fabs",
     [TF_K_MAX] = "fmax",      [TF_K_MIN] = "fmin",      [TF_K_SELECT] = "ref_select",
-    [TF_K_NEG] = "-",         [TF_K_SILU] = "ref_silu",
+    [TF_K_NEG] = "-",         [TF_K_SILU] = "ref_silu", [TF_K_FLOOR] = "floor",
+    [TF_K_CEIL] = "ceil",     [TF_K_ROUND] = "rint",    [TF_K_TRUNC] = "trunc",
+    [TF_K_SIN] = "sin",       [TF_K_COS] = "cos",       [TF_K_FMOD] = "fmod",
 };
 
 static const char *const signs[TF_N_KINDS] = {
@@ -168,10 +170,11 @@ static bool positive(uint32_t kinds) {
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
 }
 
-/* Whether an op compares what it reads: of two sums that are the same but for their rounding, a kernel and its
- * reference may say different things. */
+/* Whether an op compares or rounds what it reads: of two sums that are the same but for their rounding, a kernel and
+ * its reference may say different things. */
 static bool compares(const tf_op *op, int i, bool within) {
-  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE;
+  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE | 1u << TF_K_FLOOR |
+                        1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC | 1u << TF_K_FMOD;
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return within && e->what == TF_X_READ;
   bool any = false;
