@@ -170,10 +170,14 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
 
 /* Whether it is always a whole number. */
 static bool is_whole(const ox_net *g, const ox_expr *e) {
-  static const char *const kept[] = {"+", "-", "*", "max", "min", "abs", "relu", "select"};
+  static const char *const always[] = {"floor", "ceil", "round", "trunc"}, *const kept[] = {"+",    "-",      "*",
+                                                                                            "max",  "min",    "abs",
+                                                                                            "relu", "select", "fmod"};
   if (e->what == OX_NUMBER) return e->number == floor(e->number);
   if (e->what == OX_READ) return g->tensor[e->tensor].whole;
   if (e->what == OX_PLACE) return true;
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    if (!strcmp(e->call, always[i])) return true;
   bool all = false;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     all |= !strcmp(e->call, kept[i]);

@@ -171,6 +171,70 @@ static bool spread_scale(ox_net *g, size_t k, const char *name, const ox_value *
          ox_run(g, "%s = Reshape(%s.2, %s)", name, name, ox_list(g, x->rank, all));
 }
 
+/* Whether the k-th input is left out, or known to be nothing but zeros. */
+static bool is_nothing(ox_net *g, size_t k) {
+  const ox_value *v = ox_has(g, k) ? ox_known_at(g, k) : NULL;
+  bool zeros = v != NULL;
+  for (int64_t i = 0; zeros && i < ox_size(v); i++)
+    zeros = v->number[i] == 0;
+  return zeros || !ox_has(g, k);
+}
+
+/* Zeros of the elements of x, as `name`. */
+static bool spread_zero(ox_net *g, size_t k, const char *name, const ox_value *x, int axis) {
+  return spread_scale(g, k, name, x, axis) && ox_run(g, "%s.f = Cast(%s) to=%d", name, name, OX_T_FLOAT);
+}
+
+/* The node's result, of that integer type: the line `from` to the nearest whole number, of two alike the even; then
+ * what `zero` names is added, and what the type does not have becomes its nearest end.  A quotient that is known is
+ * rounded to float32 first, as it is where it is computed later. */
+static bool give_whole(ox_net *g, size_t k, const char *from, const char *zero, int type) {
+  const ox_type_kind kind = ox_type_kind_of(type);
+  const int bits = ox_type_bits(type);
+  if ((kind != OX_SIGNED_KIND && kind != OX_UNSIGNED_KIND) || bits > 16)
+    return ox_fail(g, TF_E_TYPE, "to %s is not known: to integers of 2, 4, 8 or 16 bits is", ox_type_name(type));
+  const bool sign = kind == OX_SIGNED_KIND;
+  const double least = sign ? -ldexp(1, bits - 1) : 0, most = ldexp(1, bits - sign) - 1;
+  ox_value *made;
+  if (!ox_run(g, "%s.q = Cast(%s) to=%d", from, from, OX_T_FLOAT) || !ox_run(g, "%s.r = Round(%s.q)", from, from) ||
+      !ox_run(g, zero ? "%s.z = Add(%s.r, %s)" : "%s.z = Identity(%s.r)", from, from, zero ? zero : "") ||
+      !ox_run(g, "%s.m = Max(%s.z, %.17e)", from, from, least) ||
+      !ox_run(g, "@%zu = Min(%s.m, %.17e)", k, from, most) || !(made = ox_find(g, g->node->output[k])))
+    return false;
+  made->type = type;
+  return true;
+}
+
+/* x / scale, to the nearest; then zero is added */
+static bool quantize(ox_net *g) {
+  const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1), *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  const int64_t at = ox_int(g, "axis", 1), to = ox_int(g, "output_dtype", 0), steps = ox_int(g, "precision", 0);
+  int axis = 0;
+  if (!x || !s || (ox_has(g, 2) && !z)) return false;
+  if (steps && steps != OX_T_FLOAT) return ox_fail(g, TF_E_TYPE, "in steps of %s", ox_type_name((int)steps));
+  if (z && to && z->type != to)
+    return ox_fail(g, TF_E_TYPE, "to %s, with a zero of %s", ox_type_name((int)to), ox_type_name(z->type));
+  const bool one = ox_size(s) == 1 && s->rank <= 1, zero = !is_nothing(g, 2);
+  if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
+  return ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) && spread_zero(g, 1, "s", x, axis) &&
+         (!zero || spread_zero(g, 2, "z", x, axis)) && ox_run(g, "y = Div(x, s.f)") &&
+         give_whole(g, 0, "y", zero ? "z.f" : NULL,
+                    z    ? z->type
+                    : to ? (int)to
+                         : OX_T_UINT8);
+}
+
+/* As uint8, by a scale at which 0 and the least and the greatest of all elements are in its range. */
+static bool quantize_all(ox_net *g) {
+  return ox_run(g, "most = ReduceMax($0) keepdims=0") && ox_run(g, "least = ReduceMin($0) keepdims=0") &&
+         ox_run(g, "high = Max(most, 0.0)") && ox_run(g, "low = Min(least, 0.0)") &&
+         ox_run(g, "wide = Sub(high, low)") && ox_run(g, "none = Equal(wide, 0.0)") &&
+         ox_run(g, "each = Div(wide, 255.0)") && ox_run(g, "@1 = Where(none, 1.0, each)") &&
+         ox_run(g, "first = Div(low, @1)") && ox_run(g, "back = Sub(0.0, first)") &&
+         give_whole(g, 2, "back", NULL, OX_T_UINT8) && ox_run(g, "z = Cast(@2) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "y = Div($0, @1)") && give_whole(g, 0, "y", "z", OX_T_UINT8);
+}
+
 /* (x - zero) * scale */
 static bool dequantize(ox_net *g) {
   const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1);
@@ -181,16 +245,16 @@ static bool dequantize(ox_net *g) {
   if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
   const int type = to ? (int)to : s->type;
   if (!ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) || !spread_scale(g, 1, "scale", x, axis)) return false;
-  const bool zero = ox_has(g, 2);
-  if (zero && (!spread_scale(g, 2, "zero", x, axis) || !ox_run(g, "z = Cast(zero) to=%d", OX_T_FLOAT))) return false;
-  return ox_run(g, zero ? "d = Sub(x, z)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
+  const bool zero = !is_nothing(g, 2);
+  if (zero && !spread_zero(g, 2, "z", x, axis)) return false;
+  return ox_run(g, zero ? "d = Sub(x, z.f)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
          ox_run(g, "@0 = Cast(y) to=%d", type);
 }
 
 /* Integers less their zero, as int32. */
 static bool less_zero(ox_net *g, size_t k, size_t zero, const char *name, int type, const char *shape) {
   if (!ox_run(g, "%s.w = Cast($%zu) to=%d", name, k, type)) return false;
-  if (!ox_has(g, zero)) return ox_run(g, "%s = Identity(%s.w)", name, name);
+  if (is_nothing(g, zero)) return ox_run(g, "%s = Identity(%s.w)", name, name);
   if (!ox_run(g, "%s.0 = Cast($%zu) to=%d", name, zero, type)) return false;
   const ox_value *z = ox_input(g, zero);
   if (!z) return false;
@@ -206,15 +270,70 @@ static bool matmul_integer(ox_net *g) {
          ox_run(g, "@0 = MatMul(a, b)");
 }
 
+/* The sums of the node's windows over `x` and `w`, as `y`. */
+static bool sum_windows(ox_net *g, const char *bias) {
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  return how &&
+         ox_run(g, "y = Conv(x, w%s) auto_pad=%s group=%lld %s %s %s %s", bias, how, (long long)ox_int(g, "group", 1),
+                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"), same_list(g, "pads"));
+}
+
 static bool conv_integer(ox_net *g) {
   const ox_value *w = ox_input(g, 1);
-  const char *how = ox_word(g, "auto_pad", "NOTSET");
-  return how && less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
-         less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
-         ox_run(g, "y = Conv(x, w) auto_pad=%s group=%lld %s %s %s %s", how, (long long)ox_int(g, "group", 1),
-                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
-                same_list(g, "pads")) &&
+  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
+         less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) && sum_windows(g, "") &&
          ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
+}
+
+/* Of n products of elements of a and b, less their zeros: told where float32 may not hold the sums exactly. */
+static void remark_sums(ox_net *g, int64_t n, const ox_value *a, const ox_value *b) {
+  const double bits = (ox_type_kind_of(a->type) == OX_UNSIGNED_KIND) + (ox_type_kind_of(b->type) == OX_UNSIGNED_KIND) +
+                      ox_type_bits(a->type) + ox_type_bits(b->type) - 2;
+  if ((double)n * ldexp(1, (int)bits) > 0x1p24) ox_remark(g, OX_WHOLE_SUMS);
+}
+
+/* What sums of integers are multiplied by, as `m`: the scales of both operands over the result's, each step rounded to
+ * float32.  shape: of the second operand's, if it has several. */
+static bool multiplier(ox_net *g, size_t a, size_t b, size_t y, const char *shape) {
+  const ox_value *s = ox_input(g, a), *t = ox_input(g, b), *u = ox_input(g, y);
+  if (!s || !t || !u) return false;
+  if (ox_size(s) != 1) return ox_fail(g, TF_E_SHAPE, "scales of the first operand: one is known");
+  if (ox_size(u) != 1) return ox_fail(g, TF_E_SHAPE, "scales of the result: one is known");
+  if (t->rank > 1 && ox_size(t) > 1) return ox_fail(g, TF_E_RANK, "scales of %d axes", t->rank);
+  return ox_run(g, "m.a = Reshape($%zu, [1])", a) && ox_run(g, "m.y = Reshape($%zu, [1])", y) &&
+         ox_run(g, "m.b = Reshape($%zu, %s)", b, ox_size(t) > 1 ? shape : "[1]") && ox_run(g, "m.1 = Mul(m.a, m.b)") &&
+         ox_run(g, "m.2 = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "m.3 = Div(m.2, m.y)") &&
+         ox_run(g, "m = Cast(m.3) to=%d", OX_T_FLOAT);
+}
+
+/* `y` times `m`, as the node's result with the zero that is input z. */
+static bool requantize(ox_net *g, size_t z) {
+  const ox_value *v = ox_input(g, z);
+  if (!v) return false;
+  if (ox_size(v) != 1) return ox_fail(g, TF_E_SHAPE, "zeros of the result: one is known");
+  return ox_run(g, "z.1 = Reshape($%zu, [1])", z) && ox_run(g, "z = Cast(z.1) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "f = Mul(y, m)") && give_whole(g, 0, "f", is_nothing(g, z) ? NULL : "z", v->type);
+}
+
+/* a, its scale and zero, b, its scale and zero, the result's scale and zero */
+static bool qlinear_matmul(ox_net *g) {
+  const ox_value *a = ox_input(g, 0), *b = ox_input(g, 3);
+  if (!a || !b) return false;
+  if (a->rank > 0) remark_sums(g, ox_extent(a, a->rank - 1), a, b);
+  return less_zero(g, 0, 2, "a", OX_T_FLOAT, "[-1,1]") && less_zero(g, 3, 5, "b", OX_T_FLOAT, "[1,-1]") &&
+         ox_run(g, "y = MatMul(a, b)") && multiplier(g, 1, 4, 6, "[-1]") && requantize(g, 7);
+}
+
+/* The same for x and w, with a bias of int32 */
+static bool qlinear_conv(ox_net *g) {
+  const ox_value *x = ox_input(g, 0), *w = ox_input(g, 3);
+  if (!x || !w) return false;
+  if (w->rank < 3) return ox_fail(g, TF_E_RANK, "weights of %d axes", w->rank);
+  remark_sums(g, ox_size(w) / ox_extent(w, 0), x, w);
+  if (ox_has(g, 8) && !ox_run(g, "bias = Cast($8) to=%d", OX_T_FLOAT)) return false;
+  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && less_zero(g, 3, 5, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
+         sum_windows(g, ox_has(g, 8) ? ", bias" : "") && multiplier(g, 1, 4, 6, ox_ones(g, w->rank, 1, -1)) &&
+         requantize(g, 7);
 }
 
 /* ---- determinants --------------------------------------------------------------------------------------------- */
@@ -364,7 +483,11 @@ const ox_kind ox_layers[] = {
     {"LRN", local_norm, NULL},
     {"LpPool", lp_pool, NULL},
     {"GlobalLpPool", global_lp_pool, NULL},
+    {"QuantizeLinear", quantize, NULL},
+    {"DynamicQuantizeLinear", quantize_all, NULL},
     {"DequantizeLinear", dequantize, NULL},
+    {"QLinearMatMul", qlinear_matmul, NULL},
+    {"QLinearConv", qlinear_conv, NULL},
     {"MatMulInteger", matmul_integer, NULL},
     {"ConvInteger", conv_integer, NULL},
     {"CenterCropPad", crop_pad, NULL},

@@ -13,8 +13,9 @@ enum { LONGEST = 80, TURNS = 3 }; /* longest name, including the end; turn_of */
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 static bool is_function(const char *name) {
-  static const char *const words[] = {"exp", "log", "sqrt",   "tanh", "erf",  "sigmoid", "silu", "relu", "gelu", "abs",
-                                      "max", "min", "select", "inf",  "ceil", "floor",   "and",  "or",   "not"};
+  static const char *const words[] = {"exp",   "log",   "sqrt", "tanh", "erf",    "sigmoid", "silu", "relu",
+                                      "gelu",  "abs",   "max",  "min",  "select", "inf",     "ceil", "floor",
+                                      "round", "trunc", "sin",  "cos",  "fmod",   "and",     "or",   "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name)) return true;
   return false;
