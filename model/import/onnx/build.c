@@ -94,6 +94,8 @@ bool ox_place(ox_net *g, ox_value *v) {
   ox_whole(v, t, v->rank, shape);
   g->tensor[t].source = source;
   g->tensor[t].whole = ox_is_integer(v->type);
+  if (v->type != OX_T_BOOL && ox_is_integer(v->type) && ox_type_bits(v->type) < 32)
+    g->tensor[t].bits = ox_type_bits(v->type);
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;

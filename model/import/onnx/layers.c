@@ -202,6 +202,7 @@ static bool give_whole(ox_net *g, size_t k, const char *from, const char *zero, 
       !ox_run(g, "@%zu = Min(%s.m, %.17e)", k, from, most) || !(made = ox_find(g, g->node->output[k])))
     return false;
   made->type = type;
+  if (made->tensor >= 0) g->tensor[made->tensor].bits = bits;
   return true;
 }
 
@@ -249,6 +250,14 @@ static bool dequantize(ox_net *g) {
   if (zero && !spread_zero(g, 2, "z", x, axis)) return false;
   return ox_run(g, zero ? "d = Sub(x, z.f)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
          ox_run(g, "@0 = Cast(y) to=%d", type);
+}
+
+/* Weights that are integers of their type still, where they are inputs of the workload. */
+static bool keep_bits(ox_net *g, const char *name, size_t k, size_t zero) {
+  const ox_value *v = ox_made(g, name), *q = ox_input(g, k);
+  if (is_nothing(g, zero) && v && q && v->tensor >= 0 && g->tensor[v->tensor].op < 0)
+    g->tensor[v->tensor].bits = ox_type_bits(q->type);
+  return true;
 }
 
 /* Integers less their zero, as int32. */
@@ -321,7 +330,7 @@ static bool qlinear_matmul(ox_net *g) {
   if (!a || !b) return false;
   if (a->rank > 0) remark_sums(g, ox_extent(a, a->rank - 1), a, b);
   return less_zero(g, 0, 2, "a", OX_T_FLOAT, "[-1,1]") && less_zero(g, 3, 5, "b", OX_T_FLOAT, "[1,-1]") &&
-         ox_run(g, "y = MatMul(a, b)") && multiplier(g, 1, 4, 6, "[-1]") && requantize(g, 7);
+         ox_run(g, "y = MatMul(a, b)") && multiplier(g, 1, 4, 6, "[-1]") && requantize(g, 7) && keep_bits(g, "b", 3, 5);
 }
 
 /* The same for x and w, with a bias of int32 */
@@ -333,7 +342,100 @@ static bool qlinear_conv(ox_net *g) {
   if (ox_has(g, 8) && !ox_run(g, "bias = Cast($8) to=%d", OX_T_FLOAT)) return false;
   return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && less_zero(g, 3, 5, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
          sum_windows(g, ox_has(g, 8) ? ", bias" : "") && multiplier(g, 1, 4, 6, ox_ones(g, w->rank, 1, -1)) &&
-         requantize(g, 7);
+         requantize(g, 7) && keep_bits(g, "w", 3, 5);
+}
+
+/* ---- products of what stands for integers ---------------------------------------------------------------------- */
+
+/* The node before the one at hand that makes the value numbers of 8-bit steps, from one scale, or (axis not NULL) one
+ * for each element of that axis; NULL: none does. */
+static const Onnx__NodeProto *steps_before(ox_net *g, const char *name, const int *axis) {
+  const Onnx__NodeProto *n = NULL;
+  for (int i = g->at_node - 1; i >= 0 && !n; i--) {
+    const Onnx__NodeProto *at = g->graph->node[i];
+    for (size_t k = 0; k < at->n_output && !n; k++)
+      if (!strcmp(at->output[k], name)) n = at;
+  }
+  if (!n || strcmp(n->op_type, "DequantizeLinear") != 0 || n->n_input < 2) return NULL;
+  const ox_value *q = ox_find(g, n->input[0]), *s = ox_find(g, n->input[1]), *y = ox_find(g, name);
+  if (!q || !s || !y || q->bad || s->bad || !ox_is_integer(q->type) || (y->type && y->type != OX_T_FLOAT)) return NULL;
+  const bool one = ox_size(s) == 1 && s->rank <= 1;
+  if (one) return n;
+  int64_t at = 1;
+  for (size_t i = 0; i < n->n_attribute; i++) {
+    if (!strcmp(n->attribute[i]->name, "axis")) at = n->attribute[i]->i;
+    if (!strcmp(n->attribute[i]->name, "block_size") && n->attribute[i]->i) return NULL;
+  }
+  return axis && s->rank == 1 && (at < 0 ? at + q->rank : at) == *axis ? n : NULL;
+}
+
+/* Whether a bias, in steps of its own, has those of the sums: scale[i] of it are those of x times those of w. */
+static bool has_steps_of_sums(const ox_net *g, const Onnx__NodeProto *bias, const Onnx__NodeProto *x,
+                              const Onnx__NodeProto *w) {
+  ox_net *of = (ox_net *)g;
+  const ox_value *s = ox_find(of, bias->input[1]), *a = ox_find(of, x->input[1]), *b = ox_find(of, w->input[1]);
+  bool same = s->number && a->number && b->number && bias->n_input < 3 && ox_find(of, bias->input[0])->rank == 1 &&
+              (ox_size(s) == ox_size(b) || ox_size(b) == 1);
+  for (int64_t i = 0; same && i < ox_size(s); i++)
+    same = (float)s->number[i] == (float)a->number[0] * (float)b->number[ox_size(b) > 1 ? i : 0];
+  return same;
+}
+
+/* The node at hand as one of integers: x, its scale and zero, w, its scale and zero, a bias or none; its attributes
+ * stay. */
+static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
+  const char *shape = windows ? ox_ones(g, rank, 1, -1) : "[-1]";
+  const int64_t turned = ox_int(g, "transB", 0);
+  if (!less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) || !less_zero(g, 3, 5, "w", OX_T_FLOAT, NULL)) return false;
+  if (bias && !ox_run(g, "bias = Cast($6) to=%d", OX_T_FLOAT)) return false;
+  if (windows ? !sum_windows(g, bias ? ", bias" : "")
+              : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)turned) ||
+                    (bias && !ox_run(g, "y = Add(y.0, bias)")))
+    return false;
+  keep_bits(g, "w", 3, 5);
+  const ox_value *s = ox_input(g, 4);
+  return s && ox_run(g, "m.x = Reshape($1, [1])") &&
+         ox_run(g, "m.w = Reshape($4, %s)", ox_size(s) > 1 ? shape : "[1]") && ox_run(g, "m.1 = Mul(m.x, m.w)") &&
+         ox_run(g, "m = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "%s = Mul(y, m)", ox_has(g, 7) ? "f" : "@0") &&
+         (!ox_has(g, 7) || (ox_run(g, "b = Reshape($7, %s)", shape) && ox_run(g, "@0 = Add(f, b)")));
+}
+
+bool ox_product_in_steps(ox_net *g, bool *done) {
+  static char nothing[] = "";
+  const Onnx__NodeProto *const node = g->node;
+  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm");
+  const int axis = windows || ox_int(g, "transB", 0) ? 0 : 1;
+  *done = false;
+  if (g->within || g->scope || (!windows && !gemm) || node->n_input < 2) return true;
+  if (gemm && (ox_float(g, "alpha", 1) != 1 || ox_float(g, "beta", 1) != 1 || ox_int(g, "transA", 0))) return true;
+  const Onnx__NodeProto *x = steps_before(g, node->input[0], NULL), *w = steps_before(g, node->input[1], &axis);
+  if (!x || !w) return true;
+  const ox_value *q = ox_find(g, x->input[0]), *v = ox_find(g, w->input[0]);
+  if (ox_type_bits(q->type) > 8 || ox_type_bits(v->type) > 8) return true;
+  const ox_value *zero = w->n_input > 2 && *w->input[2] ? ox_find(g, w->input[2]) : NULL;
+  if (zero && ox_size(zero) > 1) { /* zeros of channels that are no zeros are left to numbers of steps */
+    for (int64_t i = 0; i < ox_size(zero); i++)
+      if (!zero->number || zero->number[i] != 0) return true;
+    zero = NULL;
+  }
+  const int first = 0;
+  const bool added = ox_has(g, 2);
+  const ox_value *c = added ? ox_input(g, 2) : NULL;
+  if (added && (!c || c->rank != 1)) return c != NULL;
+  const Onnx__NodeProto *b = added ? steps_before(g, node->input[2], &first) : NULL;
+  const bool whole = b && has_steps_of_sums(g, b, x, w);
+  Onnx__NodeProto *n = TF_NEW(g->arena, Onnx__NodeProto);
+  char **in = TF_ARRAY(g->arena, char *, 8);
+  if (!n || !in) return !(g->oom = true);
+  *n = *node;
+  in[0] = x->input[0], in[1] = x->input[1], in[2] = x->n_input > 2 ? x->input[2] : nothing;
+  in[3] = w->input[0], in[4] = w->input[1], in[5] = zero ? w->input[2] : nothing;
+  in[6] = whole ? b->input[0] : nothing, in[7] = added && !whole ? node->input[2] : nothing;
+  n->input = in, n->n_input = 8;
+  g->node = n, g->within = node;
+  *done = run_in_steps(g, windows, v->rank, whole);
+  g->node = node, g->within = NULL;
+  return *done;
 }
 
 /* ---- determinants --------------------------------------------------------------------------------------------- */

@@ -222,12 +222,13 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
     shaped |= t->op < 0 && (least[r] != -t->pad[r] || most[r] != t->shape[r] - 1 + t->pad[r]);
   }
   shaped |= t->view_of > 0;
-  if (!shaped && !padded) return;
+  if (!shaped && !padded && !t->bits) return;
   tf_page_add(p, "%s    %s: {", *any ? "" : "  tensors:\n", t->name);
   *any = true;
   if (t->view_of) tf_page_add(p, "view: %s, ", g->tensor[t->view_of - 1].name);
   if (padded) list(p, "pad", t->pad, t->rank);
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
+  if (t->bits) tf_page_add(p, padded || shaped ? ", word-bits: %d" : "word-bits: %d", t->bits);
   tf_page_add(p, "}\n");
 }
 
@@ -253,7 +254,7 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   printable(p, g->graph->name);
   tf_page_add(p, "', opset %" PRId64, g->opset);
   if (m->producer_name && *m->producer_name) tf_page_add(p, ", written by "), printable(p, m->producer_name);
-  tf_page_add(p, ".\n# Elements are as wide as the architecture's words.\n");
+  tf_page_add(p, ".\n# Elements are as wide as the architecture's words, where no word-bits say otherwise.\n");
   if (g->notes.text) tf_page_add(p, "%s", g->notes.text);
 }
 
