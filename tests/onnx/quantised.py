@@ -2,10 +2,11 @@
 """Quantised nodes as `tileflow import` writes them, against onnxruntime, element for element.
 
   quantised.py TILEFLOW [CASES [SEED]]      random cases: shapes, axes, types, zeros, opsets; none may differ
+  quantised.py TILEFLOW --network CC [ISA]  networks planned, emitted, compiled and run: how many elements differ, and by how many steps
   quantised.py TILEFLOW --write FOLDER      some of them, and the functions that round, as NAME.onnx and NAME.json for run.py
 
 Needs numpy, onnx, onnxruntime (PyPI).  The workload is evaluated in float32 (bench/onnx/workload.py), as kernels compute.  onnxruntime
-runs without rewriting the graph.
+runs without rewriting the graph; of networks also as it rewrites them, with sums of integers.
 """
 import json
 import pathlib
@@ -172,9 +173,10 @@ def model_of(name, nodes, inputs, weights, opset, outputs=None):
     return onnx.shape_inference.infer_shapes(model)
 
 
-def run(model, inputs):
+def run(model, inputs, rewritten=False):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if rewritten else levels.ORT_DISABLE_ALL
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, inputs)
 
@@ -226,6 +228,39 @@ def check(tool, cases, seed):
                 print(f"case {number}, {kind.__name__}: {str(why)[:300]}")
     print(f"{cases} cases, {bad} wrong, {unknown} that onnxruntime does not compute")
     return bad
+
+
+# ---- networks ------------------------------------------------------------------------------------------------------
+
+
+def networks(tool, cc, isa):
+    import pack
+    most = 0
+    for seed in range(3):
+        rng = np.random.default_rng([7, seed])
+        nodes, inputs, weights, opset = quantised_network(rng, size=12, wide=8, classes=10)
+        model = model_of("network", nodes, inputs, weights, opset)
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            path, code = work / "model.onnx", work / "code"
+            onnx.save(model, path)
+            pack.run(tool, "plan", pack.ARCH, path, "--evals", "20", "--threads", "1", "-o", work / "plan.yaml", "--quiet")
+            pack.run(tool, "emit", pack.ARCH, path, work / "plan.yaml", "--target", "cpu", "--isa", isa, "-o", code, "--quiet")
+            pack.run(tool, "pack", path, "-o", work / "weights.bin", "--quiet")
+            sources = [f for f in code.glob("*.c") if f.name not in ("test.c", "bench.c")]
+            pack.run(cc, "-std=c17", "-O2", "-march=native", "-w", "-I", code, "-shared", "-fPIC", "-o", code / "libnetwork.so", *sources, "-lm")
+            off = {False: [], True: []}
+            for _ in range(20):
+                x = rng.standard_normal(inputs["x"].shape).astype(np.float32)
+                got, _ = pack.call(code, (work / "weights.bin").read_bytes(), {"x": x.ravel().tolist()}, "f32")
+                for rewritten in off:
+                    off[rewritten].append(np.abs(np.array(got["y"]) - run(model, {"x": x}, rewritten)[0].ravel()))
+        for rewritten, steps in off.items():
+            steps = np.concatenate(steps)
+            most = max(most, steps.max())
+            print(f"network {seed}, onnxruntime {'rewritten' if rewritten else 'as it is'}: {np.sum(steps > 0)} of {steps.size} differ, "
+                  f"by up to {steps.max():g}")
+    return int(most > 1)
 
 
 # ---- what tests/onnx/run.py reads ------------------------------------------------------------------------------------
@@ -334,6 +369,8 @@ def main():
     if sys.argv[2:3] == ["--write"]:
         write(tool, pathlib.Path(sys.argv[3]))
         return
+    if sys.argv[2:3] == ["--network"]:
+        sys.exit(networks(tool, sys.argv[3], sys.argv[4] if len(sys.argv) > 4 else "avx2"))
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     sys.exit(check(tool, cases, int(sys.argv[3]) if len(sys.argv) > 3 else 1) > 0)
 
