@@ -254,7 +254,11 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   printable(p, g->graph->name);
   tf_page_add(p, "', opset %" PRId64, g->opset);
   if (m->producer_name && *m->producer_name) tf_page_add(p, ", written by "), printable(p, m->producer_name);
-  tf_page_add(p, ".\n# Elements are as wide as the architecture's words, where no word-bits say otherwise.\n");
+  bool bits = false;
+  for (int z = 0; z < g->n_tensors; z++)
+    bits |= g->tensor[z].name && g->tensor[z].bits;
+  tf_page_add(p, ".\n# Elements are as wide as the architecture's words%s.\n",
+              bits ? ", where no word-bits say otherwise" : "");
   if (g->notes.text) tf_page_add(p, "%s", g->notes.text);
 }
 
