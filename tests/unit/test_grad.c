@@ -149,6 +149,8 @@ static const struct {
     {__LINE__, "m: 4", "",
      "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},
+    {__LINE__, "m: 4", "",
+     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * round(X[m])\n"},
     {__LINE__, "m: 4, l: 3", "", "  - G[m] += X[m,l] * W[l]\n  - Y[m] = silu(G[m]) * U[m]\n"},
 };
 
