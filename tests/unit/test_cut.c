@@ -1,5 +1,5 @@
-/* Indices with quotients and remainders against what they say: random workloads, and at each point of each op the element
- * that the text names beside the one that the workload has.  The text is evaluated here, by itself. */
+/* Indices with quotients and remainders against what they say: random workloads, and at each point of each op the
+ * element that the text names beside the one that the workload has.  The text is evaluated here, by itself. */
 #include <ctype.h>
 
 #include "base/rng.h"
@@ -266,8 +266,8 @@ static void one(uint64_t seed, tally *n) {
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */
-/* Whether the index is affine over h and w cut at `at`, chains of divisors from 1 to the extent: equal to what its steps
- * along each part make of it. */
+/* Whether the index is affine over h and w cut at `at`, chains of divisors from 1 to the extent: equal to what its
+ * steps along each part make of it. */
 static bool affine_over(const drawn *d, const char *index, int64_t at[2][8], const int n[2]) {
   int64_t place[26] = {0}, step_of[2][8], first = value(index, place);
   for (int i = 0; i < 2; i++)
@@ -309,8 +309,8 @@ static void refuse(uint64_t seed, tally *n) {
     d.extent[i] = extents[between(&d, 0, 5)];
   const words x = draw(&d, 0, 1, between(&d, 1, 2));
   char text[700];
-  snprintf(text, sizeof text, "workload:\n  dims: {h: %d, w: %d}\n  ops:\n  - \"O[h,w] = I[%s] * J[h,w]\"\n", (int)d.extent[0],
-           (int)d.extent[1], x.s);
+  snprintf(text, sizeof text, "workload:\n  dims: {h: %d, w: %d}\n  ops:\n  - \"O[h,w] = I[%s] * J[h,w]\"\n",
+           (int)d.extent[0], (int)d.extent[1], x.s);
   tf_diags *diags = tf_diags_new();
   tf_spec *spec = case_spec(text, diags);
   int64_t at[2][8] = {{1}, {1}};

@@ -72,8 +72,8 @@ static bool write_op_dims(tf_cutting *c, int no) {
   if (op->reduce != TF_ASSIGN || n == n_out) return true;
   char name[300];
   tf_part_name(c, dims[n_out], name, sizeof name);
-  return tf_fail(c->diags, left->ref.at, TF_E_OUTPUT, "'=' assigns, but '%.80s' is not on the left; += *= max= min= reduce",
-                 name);
+  return tf_fail(c->diags, left->ref.at, TF_E_OUTPUT,
+                 "'=' assigns, but '%.80s' is not on the left; += *= max= min= reduce", name);
 }
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -98,8 +98,8 @@ static int append_place(const tf_cutting *c, exprs *to, int dim) {
     if (c->part[p].dim != dim) continue;
     int one = append(to, (tf_expr){.what = TF_X_DIM, .dim = p});
     if (c->part[p].weight > 1)
-      one = append_call(to, TF_K_MUL,
-                        append(to, (tf_expr){.what = TF_X_NUMBER, .number = (double)c->part[p].weight}), one);
+      one = append_call(to, TF_K_MUL, append(to, (tf_expr){.what = TF_X_NUMBER, .number = (double)c->part[p].weight}),
+                        one);
     sum = sum < 0 ? one : append_call(to, TF_K_ADD, sum, one);
   }
   return sum;
@@ -210,8 +210,9 @@ static bool spread_tensor(tf_cutting *c, const tf_op *op, tf_tensor *z) {
     for (int r = z->density.rank; r >= 0; r--) /* blocks lie in the innermost part */
       z->density.rank += left->n_parts[r] - 1;
     if (extent[z->density.rank] % z->density.m)
-      return tf_fail(c->diags, z->at, TF_E_RANGE, "'%.60s' is made in parts, and %lld steps of '%.80s' hold no whole blocks of %lld",
-                     z->name, (long long)extent[z->density.rank], c->wl->dims[op->dims[z->density.rank]].name,
+      return tf_fail(c->diags, z->at, TF_E_RANGE,
+                     "'%.60s' is made in parts, and %lld steps of '%.80s' hold no whole blocks of %lld", z->name,
+                     (long long)extent[z->density.rank], c->wl->dims[op->dims[z->density.rank]].name,
                      (long long)z->density.m);
   }
   z->lo = lo;

@@ -1,7 +1,6 @@
 /* Where dims must be cut: from each index that is divided to cuts of its dims, until every quotient is affine. */
 #include "model/spec/cut/cut.h"
 
-#include "base/checked.h"
 #include "model/spec/cut/divide.h"
 
 static bool stands_on_unused(const tf_cutting *c, const tf_index *x) {
@@ -50,38 +49,6 @@ static bool find_used(tf_cutting *c) {
 }
 
 /* ---- tensors in parts --------------------------------------------------------------- */
-int cut_rank_parts(const tf_cutting *c, const tf_affine *a, tf_term *part) {
-  int64_t next = 1;
-  int n = 0;
-  for (int t = 0; t < a->n; t++) {
-    int at = n;
-    if (a->term[t].coef == 0) continue;
-    for (; at > 0 && (part[at - 1].coef > a->term[t].coef ||
-                      (part[at - 1].coef == a->term[t].coef && c->part[part[at - 1].dim].extent > 1));
-         at--)
-      part[at] = part[at - 1];
-    part[at] = a->term[t];
-    n++;
-  }
-  for (int t = 0; t < n; t++)
-    if (part[t].coef != next || !tf_mul(next, c->part[part[t].dim].extent, &next)) return 0;
-  return a->c == 0 ? n : 0;
-}
-
-cut_outcome cut_spread(tf_cutting *c, const tf_affine *e, const tf_term *part, int n, const cut_asker *by,
-                       tf_affine *out) {
-  out[n - 1] = *e;
-  for (int i = 1; i < n; i++) {
-    tf_affine *above = &out[n - 1 - i], *below = &out[n - i];
-    const cut_outcome o = cut_divide(c, e, part[i].coef, by, above);
-    if (o != CUT_DONE) return o;
-    if (tf_form_add(below, above, -(part[i].coef / part[i - 1].coef))) continue;
-    cut_fail_form(c, below, by->at);
-    return CUT_NEVER;
-  }
-  return CUT_DONE;
-}
-
 static const tf_left *left_of(const tf_cutting *c, int tensor) {
   const tf_tensor *z = &c->wl->tensors[tensor];
   return z->producer >= 0 && !z->view_of ? &c->left[z->producer] : NULL;

@@ -1,6 +1,6 @@
-/* Dims that indices divide, `h / 2` and `h % 2`, cut into parts: h = 2 * h_div2 + h_mod2.  Over the parts every index is
- * affine, and nobody else knows of quotients.  A dim is cut for all ops that have it; a tensor that is made along it has
- * a rank for each part: its words and their order stay. */
+/* Dims that indices divide, `h / 2` and `h % 2`, cut into parts: h = 2 * h_div2 + h_mod2.  Over the parts every index
+ * is affine, and nobody else knows of quotients.  A dim is cut for all ops that have it; a tensor that is made along it
+ * has a rank for each part: its words and their order stay. */
 #ifndef MODEL_SPEC_CUT_CUT_H
 #define MODEL_SPEC_CUT_CUT_H
 #include "model/spec/cut/form.h"
@@ -15,8 +15,8 @@ typedef struct {
   tf_loc at;
 } tf_floor;
 
-/* The left side of an op.  Joined: not every index is a dim alone; then indices are sums of parts that count through the
- * rank, each coordinate once, such as 2 * h + a where a has two steps. */
+/* The left side of an op.  Joined: not every index is a dim alone; then indices are sums of parts that count through
+ * the rank, each coordinate once, such as 2 * h + a where a has two steps. */
 typedef struct {
   tf_ref ref;
   tf_loc *at; /* [rank] */
@@ -36,15 +36,15 @@ typedef struct {
   tf_workload *wl;
   int n_floors;
   const tf_floor *floors;
-  tf_left *left; /* [n_ops] */
+  tf_left *left;             /* [n_ops] */
   bool *used, failed;        /* [n_floors] */
   tf_affine *value, *spread; /* [n_floors] quotients over parts; of one rank, while at work */
   /* what tf_cut_dims finds */
   int n_was;
-  const tf_dim *was;             /* the dims as they are written */
-  int n_parts;                   /* these are the workload's dims now, those of a dim side by side, */
-  tf_part part[TF_CUT_DIMS];     /* the outermost first */
-  tf_loc because[TF_CUT_DIMS];   /* of a dim that is cut: an index that asked for it */
+  const tf_dim *was;           /* the dims as they are written */
+  int n_parts;                 /* these are the workload's dims now, those of a dim side by side, */
+  tf_part part[TF_CUT_DIMS];   /* the outermost first */
+  tf_loc because[TF_CUT_DIMS]; /* of a dim that is cut: an index that asked for it */
 } tf_cutting;
 
 /* Replaces dims by their parts in all of wl but the ranks of tensors.  False after an error. */

@@ -19,8 +19,7 @@ void tf_part_name(const tf_cutting *c, int part, char *out, size_t room) {
 
 /* ---- forms over parts --------------------------------------------------------------- */
 bool cut_fail_form(const tf_cutting *c, const tf_affine *a, tf_loc at) {
-  if (a->n == TF_FORM_TERMS)
-    return tf_fail(c->diags, at, TF_E_LIMIT, "an index of more than %d terms", TF_FORM_TERMS);
+  if (a->n == TF_FORM_TERMS) return tf_fail(c->diags, at, TF_E_LIMIT, "an index of more than %d terms", TF_FORM_TERMS);
   return tf_fail(c->diags, at, TF_E_RANGE, "the index passes 2^63 - 1");
 }
 
@@ -71,7 +70,7 @@ static cut_outcome fail_read(const tf_cutting *c, const cut_asker *by) {
 }
 
 static cut_outcome fail_floor(const tf_cutting *c, const tf_affine *rest, int64_t m, const int64_t reach[2], int stays,
-                          const cut_asker *by) {
+                              const cut_asker *by) {
   char text[400];
   if (by->read) return fail_read(c, by);
   if (stays >= 0) {
@@ -81,10 +80,11 @@ static cut_outcome fail_floor(const tf_cutting *c, const tf_affine *rest, int64_
     return CUT_NEVER;
   }
   say_rest(c, rest, text, sizeof text);
-  tf_fail(c->diags, by->at, TF_E_INDEX,
-          "divided by %lld this leaves %.90s, which runs over %lld .. %lld, past a multiple of %lld: it is affine in no "
-          "parts of its dims",
-          (long long)m, text, (long long)reach[0], (long long)reach[1], (long long)m);
+  tf_fail(
+      c->diags, by->at, TF_E_INDEX,
+      "divided by %lld this leaves %.90s, which runs over %lld .. %lld, past a multiple of %lld: it is affine in no "
+      "parts of its dims",
+      (long long)m, text, (long long)reach[0], (long long)reach[1], (long long)m);
   return CUT_NEVER;
 }
 
@@ -172,4 +172,37 @@ cut_outcome cut_divide(tf_cutting *c, const tf_affine *e, int64_t m, const cut_a
     if (n > period) stays = part;
   }
   return fail_floor(c, &x.rest, m, (int64_t[]){x.lo, x.hi}, stays, by);
+}
+
+/* ---- ranks in parts ------------------------------------------------------------------ */
+int cut_rank_parts(const tf_cutting *c, const tf_affine *a, tf_term *part) {
+  int64_t next = 1;
+  int n = 0;
+  for (int t = 0; t < a->n; t++) {
+    int at = n;
+    if (a->term[t].coef == 0) continue;
+    for (; at > 0 && (part[at - 1].coef > a->term[t].coef ||
+                      (part[at - 1].coef == a->term[t].coef && c->part[part[at - 1].dim].extent > 1));
+         at--)
+      part[at] = part[at - 1];
+    part[at] = a->term[t];
+    n++;
+  }
+  for (int t = 0; t < n; t++)
+    if (part[t].coef != next || !tf_mul(next, c->part[part[t].dim].extent, &next)) return 0;
+  return a->c == 0 ? n : 0;
+}
+
+cut_outcome cut_spread(tf_cutting *c, const tf_affine *e, const tf_term *part, int n, const cut_asker *by,
+                       tf_affine *out) {
+  out[n - 1] = *e;
+  for (int i = 1; i < n; i++) {
+    tf_affine *above = &out[n - 1 - i], *below = &out[n - i];
+    const cut_outcome o = cut_divide(c, e, part[i].coef, by, above);
+    if (o != CUT_DONE) return o;
+    if (tf_form_add(below, above, -(part[i].coef / part[i - 1].coef))) continue;
+    cut_fail_form(c, below, by->at);
+    return CUT_NEVER;
+  }
+  return CUT_DONE;
 }
