@@ -1,69 +1,10 @@
 /* Indices with quotients and remainders against what they say: random workloads, and at each point of each op the
- * element that the text names beside the one that the workload has.  The text is evaluated here, by itself. */
-#include <ctype.h>
-
+ * element that the text names beside the one that the workload has.  The text is evaluated by itself (index_text.h). */
 #include "base/rng.h"
+#include "tests/index_text.h"
 #include "tests/unit/case.h"
 
 enum { CASES = 6000, DIMS = 5, RANK = 3 };
-
-/* ---- a text's value ------------------------------------------------------------------------- */
-typedef struct {
-  const char *at;
-  const int64_t *place; /* by letter of the dim, from 'a' */
-} reader;
-
-static int64_t down(int64_t a, int64_t b) {
-  int64_t q = 0; /* the largest with q * b <= a, found by steps */
-  while (q * b > a)
-    q--;
-  while ((q + 1) * b <= a)
-    q++;
-  return q;
-}
-
-static int64_t sum(reader *r);
-
-static int64_t atom(reader *r) {
-  int64_t v = 0;
-  while (*r->at == ' ')
-    r->at++;
-  if (*r->at == '(') {
-    r->at++;
-    v = sum(r);
-    r->at++;
-  } else if (isdigit((unsigned char)*r->at)) {
-    while (isdigit((unsigned char)*r->at))
-      v = 10 * v + (*r->at++ - '0');
-  } else {
-    v = r->place[*r->at++ - 'a'];
-  }
-  while (*r->at == ' ')
-    r->at++;
-  return v;
-}
-
-static int64_t product(reader *r) {
-  int64_t v = atom(r);
-  while (*r->at == '*' || *r->at == '/' || *r->at == '%') {
-    const char sign = *r->at++;
-    const int64_t b = atom(r);
-    v = sign == '*' ? v * b : sign == '/' ? down(v, b) : v - b * down(v, b);
-  }
-  return v;
-}
-
-static int64_t sum(reader *r) {
-  int64_t v = product(r);
-  while (*r->at == '+' || *r->at == '-') {
-    const char sign = *r->at++;
-    const int64_t b = product(r);
-    v += sign == '+' ? b : -b;
-  }
-  return v;
-}
-
-static int64_t value(const char *text, const int64_t *place) { return sum(&(reader){text, place}); }
 
 /* ---- what is drawn -------------------------------------------------------------------------- */
 typedef struct {
@@ -110,15 +51,6 @@ static int64_t offset(int rank, const int64_t *at, const int64_t *extent) {
   return v;
 }
 
-/* Where a dim of the workload stands: the part of the written dim that its name says. */
-static int64_t part_of(const char *name, const int64_t *place) {
-  int64_t v = place[name[0] - 'a'];
-  const char *div = strstr(name, "div"), *mod = strstr(name, "mod");
-  if (div) v = down(v, atoll(div + 3));
-  if (mod) v -= atoll(mod + 3) * down(v, atoll(mod + 3));
-  return v;
-}
-
 static int64_t offset_read(const tf_workload *wl, const tf_op *op, int read, const int64_t *place, bool *inside) {
   const tf_ref *ref = &op->reads[read];
   const tf_tensor *z = &wl->tensors[ref->tensor];
@@ -126,7 +58,7 @@ static int64_t offset_read(const tf_workload *wl, const tf_op *op, int read, con
   for (int r = 0; r < z->rank; r++) {
     at[r] = ref->index[r].c - z->lo[r];
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      at[r] += ref->index[r].terms[t].coef * part_of(wl->dims[ref->index[r].terms[t].dim].name, place);
+      at[r] += ref->index[r].terms[t].coef * index_part(wl->dims[ref->index[r].terms[t].dim].name, place);
     *inside = *inside && at[r] >= 0 && at[r] < z->extent[r];
   }
   return offset(z->rank, at, z->extent);
@@ -135,7 +67,7 @@ static int64_t offset_read(const tf_workload *wl, const tf_op *op, int read, con
 static int64_t offset_made(const tf_workload *wl, const tf_op *op, const int64_t *place) {
   int64_t at[16];
   for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = part_of(wl->dims[op->dims[r]].name, place);
+    at[r] = index_part(wl->dims[op->dims[r]].name, place);
   return offset(op->n_out_dims, at, wl->tensors[op->out].extent);
 }
 
@@ -161,7 +93,7 @@ static void measure(const drawn *d, const words *index, int n, const written *o,
     lo[r] = INT64_MAX, hi[r] = INT64_MIN;
   do
     for (int r = 0; r < n; r++) {
-      const int64_t v = value(index[r].s, place);
+      const int64_t v = index_value(index[r].s, place);
       if (v < lo[r]) lo[r] = v;
       if (v > hi[r]) hi[r] = v;
     }
@@ -176,9 +108,9 @@ static bool same_elements(const drawn *d, const tf_workload *wl, const tf_op *op
     int64_t left[RANK], read[RANK];
     bool inside = true;
     for (int r = 0; r < o->n_left; r++)
-      left[r] = value(o->left[r].s, place);
+      left[r] = index_value(o->left[r].s, place);
     for (int r = 0; r < o->n_read; r++)
-      read[r] = value(o->read[r].s, place) - o->read_lo[r];
+      read[r] = index_value(o->read[r].s, place) - o->read_lo[r];
     if (offset(o->n_left, left, o->left_extent) != offset_made(wl, op, place)) return false;
     if (offset(o->n_read, read, o->read_extent) != offset_read(wl, op, 0, place, &inside) || !inside) return false;
   } while (step(d, o, place));
@@ -269,11 +201,11 @@ static void one(uint64_t seed, tally *n) {
 /* Whether the index is affine over h and w cut at `at`, chains of divisors from 1 to the extent: equal to what its
  * steps along each part make of it. */
 static bool affine_over(const drawn *d, const char *index, int64_t at[2][8], const int n[2]) {
-  int64_t place[26] = {0}, step_of[2][8], first = value(index, place);
+  int64_t place[26] = {0}, step_of[2][8], first = index_value(index, place);
   for (int i = 0; i < 2; i++)
     for (int k = 0; k + 1 < n[i]; k++) {
       place[d->name[i] - 'a'] = at[i][k];
-      step_of[i][k] = at[i][k] < d->extent[i] ? value(index, place) - first : 0;
+      step_of[i][k] = at[i][k] < d->extent[i] ? index_value(index, place) - first : 0;
       place[d->name[i] - 'a'] = 0;
     }
   const written o = {.from = 0, .to = 1};
@@ -282,7 +214,7 @@ static bool affine_over(const drawn *d, const char *index, int64_t at[2][8], con
     for (int i = 0; i < 2; i++)
       for (int k = 0; k + 1 < n[i]; k++)
         v += place[d->name[i] - 'a'] / at[i][k] % (at[i][k + 1] / at[i][k]) * step_of[i][k];
-    if (v != value(index, place)) return false;
+    if (v != index_value(index, place)) return false;
   } while (step(d, &o, place));
   return true;
 }
