@@ -61,7 +61,9 @@ static inline int64_t index_sum(index_text *r) {
   return v;
 }
 
-static inline int64_t index_value(const char *text, const int64_t *spot) { return index_sum(&(index_text){text, spot}); }
+static inline int64_t index_value(const char *text, const int64_t *spot) {
+  return index_sum(&(index_text){text, spot});
+}
 
 /* Where a dim of the workload stands: the part of the written dim that its name says. */
 static inline int64_t index_part(const char *name, const int64_t *spot) {

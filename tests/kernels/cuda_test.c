@@ -92,7 +92,7 @@ static void one(void *ctx, uint64_t seed) {
 
 /* The seed as one of any kind. */
 static uint64_t of_any_kind(uint64_t seed) {
-  static const uint64_t kinds[] = {0,           DRAW_CONV, DRAW_ROWS,  DRAW_STREAM, DRAW_FORKS,
+  static const uint64_t kinds[] = {0,           DRAW_CONV, DRAW_ROWS,  DRAW_STREAM,  DRAW_FORKS,
                                    DRAW_WINDOW, DRAW_FEW,  DRAW_SPACE, DRAW_SPELLED, DRAW_DIVIDED};
   return seed | kinds[draw_lot(seed, "kind", sizeof kinds / sizeof *kinds)];
 }

@@ -299,7 +299,8 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = first;
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
-  if (!plan.only && !s.isa && !s.panels && !s.spelled && !s.divided && !s.names && !s.plain && !s.text) one(&s, OVERFLOWS);
+  if (!plan.only && !s.isa && !s.panels && !s.spelled && !s.divided && !s.names && !s.plain && !s.text)
+    one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "

@@ -184,9 +184,8 @@ box op_box(const oracle *o, int op, int ref, int n) {
     if (ref < 0)
       b.rank[r] = range[r];
     else
-      b.rank[r] = clipped(o, z, r,
-                          text ? written_span(o->wl, op, ref, r, range)
-                               : index_span(p, &p->reads[ref].index[r], range));
+      b.rank[r] = clipped(
+          o, z, r, text ? written_span(o->wl, op, ref, r, range) : index_span(p, &p->reads[ref].index[r], range));
     b.empty |= b.rank[r].len <= 0;
   }
   return b;

@@ -74,8 +74,8 @@ void written_use(const char *text, const tf_workload *wl) {
 
 bool written_in_use(void) { return w.used; }
 
-/* Rank r of the tensor in a coordinate of one of its written ranks: the written extents are those of ranks side by side,
- * multiplied. */
+/* Rank r of the tensor in a coordinate of one of its written ranks: the written extents are those of ranks side by
+ * side, multiplied. */
 static int64_t coordinate(const tf_tensor *z, int op, int read, int r, const int64_t *spot) {
   if (z->producer < 0) return index_value(w.index[op][read + 1][r], spot);
   int64_t inner = 1, all = 1;
