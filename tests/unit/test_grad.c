@@ -157,7 +157,7 @@ static const struct {
      "  - T[c,y] += X[k,y + r - 1] * W[c,k,r]\n  - Y[h,d] = T[d*2 + h % 2, h / 2]\n"},
     {__LINE__, "y: 6, k: 2, r: 3, h: 3, a: 2", "{X: {pad: [0, 1]}}", /* a window across what is split: joined again */
      "  - T[y] += X[k,y + r - 1] * W[k,r]\n  - Y[h,a] = T[2*h + a]\n"},
-    {__LINE__, "h: 6, m: 3, a: 2", "", "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"},         /* heads that share keys */
+    {__LINE__, "h: 6, m: 3, a: 2", "", "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"},   /* heads that share keys */
     {__LINE__, "t: 8, a: 2", "", "  - Y[t] += B[t % 4,a] * (t + 1) * B[t / 2,a]\n"}, /* a ring */
     {__LINE__, "g: 3, k: 4, y: 12", "", "  - S[g,k] = X[4*g + k]\n  - Y[y] = S[y % 3, y / 3] * y\n"},
 };

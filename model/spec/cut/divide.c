@@ -58,9 +58,11 @@ static void say_rest(const tf_cutting *c, const tf_affine *rest, char *out, size
 
 static cut_outcome fail_read(const tf_cutting *c, const cut_asker *by) {
   const tf_tensor *z = &c->wl->tensors[by->read->tensor];
-  tf_fail(c->diags, by->at, TF_E_INDEX,
-          "'%.60s' is made in parts, as a dim of it is cut, and this reads across them: its indices must divide alike",
-          z->name);
+  tf_fail(
+      c->diags, by->at, TF_E_INDEX,
+      "'%.60s' is made in parts, as a dim of it is cut, and this reads across them: divide alike, or in a network read "
+      "a view of it",
+      z->name);
   tf_note(c->diags, z->at, "made here");
   const tf_op *op = &c->wl->ops[z->producer];
   for (int i = 0; i < op->n_dims; i++)
