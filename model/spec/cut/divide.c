@@ -43,7 +43,7 @@ bool cut_form(const tf_cutting *c, const tf_index *x, tf_loc at, tf_affine *out)
 static void say_rest(const tf_cutting *c, const tf_affine *rest, char *out, size_t room) {
   size_t n = 0;
   out[0] = 0;
-  for (int t = 0; t < rest->n && n + 32 < room; t++) {
+  for (int t = 0; t < rest->n && n + 32 < room; t++) { /* the message shows no more than its beginning */
     char name[300];
     const long long coef = rest->term[t].coef, size = coef < 0 ? -coef : coef;
     tf_part_name(c, rest->term[t].dim, name, sizeof name);
@@ -53,7 +53,8 @@ static void say_rest(const tf_cutting *c, const tf_affine *rest, char *out, size
     if (n >= room) n = room - 1;
   }
   if (rest->c && n + 32 < room)
-    snprintf(out + n, room - n, " %c %lld", rest->c < 0 ? '-' : '+', (long long)(rest->c < 0 ? -rest->c : rest->c));
+    snprintf(out + n, room - n, rest->c < 0 ? " - %llu" : " + %llu",
+             rest->c < 0 ? 0 - (unsigned long long)rest->c : (unsigned long long)rest->c);
 }
 
 static cut_outcome fail_read(const tf_cutting *c, const cut_asker *by) {
@@ -127,8 +128,8 @@ static bool find_reach(const tf_cutting *c, remains *x) {
 }
 
 static bool within_one(const remains *x) {
-  int64_t room;
-  return tf_sub(x->hi, tf_floor_div(x->lo, x->m) * x->m, &room) && room < x->m;
+  int64_t from, room;
+  return tf_mul(tf_floor_div(x->lo, x->m), x->m, &from) && tf_sub(x->hi, from, &room) && room < x->m;
 }
 
 /* Turns terms until what remains lies within one multiple of m: of 3*a + 1 with two steps, modulo 2, -a + 1. */
