@@ -24,7 +24,7 @@ BEGIN {
   room["base"] = 0; room["base/db"] = 0.1
   room["certify"] = 0 # what checks the solver has nothing of it
   room["model/yaml"] = 1
-  room["model/spec/table"] = 2.1; room["model/spec"] = 2.2; room["model/identity"] = 2.3
+  room["model/spec/table"] = 2.1; room["model/spec/cut"] = 2.1; room["model/spec"] = 2.2; room["model/identity"] = 2.3
   room["model/sparse"] = 2.3
   room["model/tree"] = 3
   room["model/schema"] = 3.1 # of files, for editors: words of mappings, too
