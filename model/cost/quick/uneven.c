@@ -238,6 +238,6 @@ bool tf_uneven_count(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
-    ok = p->home_scope[z] < 0 || tf_even_home_uneven(m, z);
+    if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
   return ok;
 }

@@ -23,6 +23,10 @@ bool tf_even_values(struct tf_model *m, bool uneven);
 bool tf_even_together(const struct tf_model *m);
 /* Whether what c->prev left of slice v is still there. */
 bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
-/* Fills the words of intermediate z at home; false: only the general count can tell. */
-bool tf_even_home_uneven(struct tf_model *m, int z);
+/* Fills the words of intermediate z at home. */
+void tf_even_home_uneven(struct tf_model *m, int z);
+
+/* ---- uneven_home.c ---------------------------------------------------------------------------------------------- */
+/* The same where loops bring several slices, the last of which may be shorter, into one instance. */
+void tf_uneven_home(struct tf_model *m, int z);
 #endif
