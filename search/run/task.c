@@ -364,10 +364,23 @@ static void trim(work *w, int by) {
   memcpy(b->trips, trips, (size_t)t->n_loops * sizeof *trips);
 }
 
+/* Whether the best by one figure is the best by one before it, too: then the archive has it already. */
+static bool is_known(const tf_task *t, int by) {
+  bool same = false;
+  for (int k = 0; k < by && !same && t->best[by].there; k++)
+    same = t->best[k].there &&
+           memcmp(t->best[k].trips, t->best[by].trips, (size_t)t->n_loops * sizeof *t->best[k].trips) == 0;
+  return same;
+}
+
 static void finish(work *w) {
   tf_task *t = w->t;
+  bool known[TF_N_BY];
+  for (int by = 0; by < TF_N_BY; by++)
+    known[by] = is_known(t, by);
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
+    b->there = b->there && !known[by];
     if (b->there && w->model) trim(w, by);
     if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
     if (b->there && !tf_can_export(t->opts->exportable, b->tree)) {
@@ -445,6 +458,7 @@ static bool prepare(work *w) {
   w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
   if (w->model) tf_model_all_points(w->model);
   if (w->model && t->opts->whole_tiles) tf_model_whole_tiles(w->model);
+  if (w->model) tf_model_fits_first(w->model);
   bool ok = w->arena && w->trips && (w->model || t->logged) && (t->logged || prepare_mask(w, d));
   tf_diags_free(d);
   t->legal = ok;

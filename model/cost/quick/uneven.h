@@ -14,6 +14,9 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
 /* Fills what tf_even_count fills.  False where it does not apply to these trip counts (tensors with borders, retained
  * parts, siblings of which one leaves instances idle that the other uses), or they do not cover the ranges. */
 bool tf_uneven_count(struct tf_model *m);
+/* Fills the sizes that tf_even_count or tf_uneven_count fill, and nothing else.  False where the quick count does not
+ * apply to these trip counts, or does not tell sizes alone. */
+bool tf_quick_sizes(struct tf_model *m);
 
 /* ---- count.c ---------------------------------------------------------------------------------------------------- */
 /* Fills the values of products and ranges, and tells whether the quick count applies to the trip counts and these cover

@@ -66,6 +66,10 @@ static bool divides(const tf_plain_sum *x, int64_t len) {
 bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
   const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
   const int64_t len = x->m->len[x->m->even->chains[first->chain].base];
+  if (!(x->g->positions & x->n->turning)) { /* one setting */
+    *all = *kept = x->g->n_rank ? len : 1;
+    return true;
+  }
   const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
   const bool steps = x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
   const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
