@@ -23,8 +23,8 @@ void tf_model_sum_limit(tf_model *m, int64_t settings);
  * fast as to count partial tiles, for rankings. */
 void tf_model_whole_tiles(tf_model *m);
 
-/* From now on, where the quick count can tell, a row that does not fit is not counted: its result has the words held and
- * the violations alone. */
+/* From now on, where the quick count can tell, a row that does not fit is not counted: its result has the words held
+ * and the violations alone. */
 void tf_model_fits_first(tf_model *m);
 
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,

@@ -236,7 +236,8 @@ static void drop_open(tf_model *m) {
     if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0}, m->flows[i] = (tf_flow){0};
 }
 
-/* Whether the quick count applies and the row does not fit, whatever is counted; fills the words held and violations. */
+/* Whether the quick count applies and the row does not fit, whatever is counted; fills the words held and violations.
+ */
 static bool misfits(tf_model *m, tf_result *out) {
   if (!m->fits_first || m->open || m->zeros || m->fills || m->ev.irregular || !tf_quick_sizes(m)) return false;
   m->quick = true;

@@ -349,8 +349,8 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left.  Returns whether
- * the trip counts have changed. */
+/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left.  Returns
+ * whether the trip counts have changed. */
 static bool trim(work *w, int by) {
   tf_task *t = w->t;
   tf_task_best *b = &t->best[by];

@@ -1,5 +1,5 @@
-/* What an intermediate leaves at home where loops bring several slices of it, of which the last may be shorter, into one
- * instance: what general/sizes.c says, by the ranges of even.h. */
+/* What an intermediate leaves at home where loops bring several slices of it, of which the last may be shorter, into
+ * one instance: what general/sizes.c says, by the ranges of even.h. */
 #include "base/checked.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/state.h"

@@ -4,7 +4,14 @@
 #include "model/cost/quick/uneven.h"
 #include "model/flow/range.h"
 
-enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SETTINGS_KEPT = 4, TF_SUMS_OWN = 64, TF_SUMS_SIBLING = 16, TF_PLAIN_CHAINS = 4 };
+enum {
+  TF_PATH_CHAINS = 16,
+  TF_CHAIN_LOOPS = 16,
+  TF_SETTINGS_KEPT = 4,
+  TF_SUMS_OWN = 64,
+  TF_SUMS_SIBLING = 16,
+  TF_PLAIN_CHAINS = 4
+};
 
 /* A chain on the path of a node. */
 typedef struct {
