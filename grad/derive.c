@@ -96,7 +96,15 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
   case TF_K_SILU: return through_silu(d, adj, u[0], v);
   case TF_K_GELU: return through_gelu(d, adj, u[0]);
   case TF_K_ABS: return through_abs(d, adj, u[0]);
-  case TF_K_LT: /* a condition, which no derivative goes through: whoever calls asks for none */
+  case TF_K_SIN: return mul(d, adj, one_of(d, TF_K_COS, u[0]));
+  case TF_K_COS: return one_of(d, TF_K_NEG, mul(d, adj, one_of(d, TF_K_SIN, u[0])));
+  case TF_K_FMOD: /* u - trunc(u / w) w */
+    return k == 0 ? adj : one_of(d, TF_K_NEG, mul(d, adj, one_of(d, TF_K_TRUNC, two_of(d, TF_K_DIV, u[0], u[1]))));
+  case TF_K_FLOOR: /* steps and conditions, which no derivative goes through: whoever calls asks for none */
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_LT:
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE:
@@ -197,6 +205,11 @@ static const gr_expr *of_reduction(gr_draft *d, const tf_op *op, const gr_expr *
   return out_at(d, op, d_out);
 }
 
+/* Steps and comparisons have derivative 0. */
+static bool is_flat(tf_kind kind) {
+  return kind >= TF_K_LT || kind == TF_K_FLOOR || kind == TF_K_CEIL || kind == TF_K_ROUND || kind == TF_K_TRUNC;
+}
+
 bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoint) {
   int root = op->n_expr - 1;
   const gr_expr **value = gr_values(d, op);
@@ -207,7 +220,7 @@ bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoin
   for (int i = root; i >= 0 && adj[root]; i--) {
     const tf_expr *x = &op->expr[i];
     if (x->what == TF_X_READ) adjoint[x->ref] = adj[i];
-    if (x->what != TF_X_CALL || !adj[i] || x->call >= TF_K_LT) continue; /* comparisons have derivative 0 */
+    if (x->what != TF_X_CALL || !adj[i] || is_flat(x->call)) continue;
     const gr_expr *u[3] = {NULL, NULL, NULL};
     for (int k = 0; k < x->n_args; k++)
       u[k] = value[x->arg[k]];

@@ -62,15 +62,31 @@ static bool among(const int *list, int n, int x) {
   return false;
 }
 
-int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like) {
-  for (int i = d->wl->n_dims; i < d->n_dims; i++)
-    if (d->dims[i].extent == extent && !among(avoid, n, i)) return i;
-  const char *name = new_name(d, like, dim_there);
+static int add_dim(gr_draft *d, const char *name, int64_t extent) {
   tf_dim *dims = grow(d, d->dims, d->n_dims, &d->room_dims, sizeof *dims);
   if (!dims || !name) return 0;
   d->dims = dims;
   d->dims[d->n_dims] = (tf_dim){name, d->at, extent};
   return d->n_dims++;
+}
+
+int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like) {
+  for (int i = d->wl->n_dims; i < d->n_dims; i++)
+    if (d->dims[i].extent == extent && !among(avoid, n, i) && !gr_is_quotient(d, i)) return i;
+  return add_dim(d, new_name(d, like, dim_there), extent);
+}
+
+int gr_quotient(gr_draft *d, int home, int64_t weight, int64_t extent, bool top) {
+  char name[400];
+  int n = snprintf(name, sizeof name, "%.250s", d->dims[home].name);
+  if (weight > 1) n += snprintf(name + n, sizeof name - (size_t)n, " / %lld", (long long)weight);
+  if (!top) snprintf(name + n, sizeof name - (size_t)n, " %% %lld", (long long)extent);
+  for (int i = d->wl->n_dims; i < d->n_dims; i++)
+    if (!strcmp(d->dims[i].name, name)) return i;
+  const char *copy = tf_arena_strndup(d->arena, name, strlen(name));
+  if (!copy) gr_fail_memory(d);
+  d->divides = true;
+  return add_dim(d, copy, extent);
 }
 
 int gr_add_tensor(gr_draft *d, const char *name, int rank, const int64_t *extent, int word_bits) {
@@ -107,7 +123,7 @@ int gr_inside(gr_draft *d, int64_t extent) {
   }
   int t = gr_add_tensor(d, name, 1, &extent, 0), dim = -1;
   for (int i = 0; i < d->n_dims && dim < 0; i++)
-    if (d->dims[i].extent == extent) dim = i;
+    if (d->dims[i].extent == extent && !gr_is_quotient(d, i)) dim = i;
   if (dim < 0) dim = gr_fresh_dim(d, extent, NULL, 0, "one");
   gr_add_op(d, t, &dim, TF_ASSIGN, gr_number(d, 1));
   return t;

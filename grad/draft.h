@@ -1,6 +1,8 @@
 /* A workload being built: dims, tensors, ops, element expressions. */
 #ifndef GRAD_DRAFT_H
 #define GRAD_DRAFT_H
+#include <string.h>
+
 #include "base/arena.h"
 #include "model/spec/reader.h"
 
@@ -41,8 +43,9 @@ typedef struct {
   tf_dim *dims;
   gr_tensor *tensors;
   gr_op *ops;
-  tf_loc at;   /* the forward op being processed */
-  bool failed; /* reported */
+  tf_loc at;           /* the forward op being processed */
+  bool failed;         /* reported */
+  bool divides, whole; /* divides: some index has a quotient; whole: none may */
 } gr_draft;
 
 /* Dims and tensors of wl; false without memory. */
@@ -51,6 +54,11 @@ bool gr_fail_memory(gr_draft *d);
 
 /* A dim of that extent other than the n in `avoid`: an existing one, or a new one with a name like `like`. */
 int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like);
+/* home / weight % extent as a dim of its own, which has no loop: its name is that text, and it stands in indices alone.
+ * top: it needs no remainder. */
+int gr_quotient(gr_draft *d, int home, int64_t weight, int64_t extent, bool top);
+/* No other dim's name has a blank. */
+static inline bool gr_is_quotient(const gr_draft *d, int dim) { return strchr(d->dims[dim].name, ' ') != NULL; }
 /* A new tensor; `name` gets digits appended if it is not unique.  -1 after an error. */
 int gr_add_tensor(gr_draft *d, const char *name, int rank, const int64_t *extent, int word_bits);
 /* Adds the op that computes `out`; `left`: [rank] dims. */

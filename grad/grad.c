@@ -291,12 +291,15 @@ static char *write_all(grad *g) {
   char *text = gr_write(d, n_backward, title);
   if (!text) return NULL;
   tf_text own = {"(gradient)", text, strlen(text)};
-  tf_spec *back = tf_spec_read_texts(&own, 1, NULL, 0, d->diags); /* exceeded limits are reported there */
+  /* exceeded limits are reported there; a quotient that some read stands across is not */
+  tf_diags *said = d->divides ? tf_diags_new() : d->diags;
+  tf_spec *back = said ? tf_spec_read_texts(&own, 1, NULL, 0, said) : NULL;
   if (!back) {
     free(text);
     text = NULL;
   }
   tf_spec_free(back);
+  if (d->divides) tf_diags_free(said);
   return text;
 }
 
@@ -321,13 +324,17 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
-  tf_arena *arena = tf_arena_new();
-  grad g = {.d = {.arena = arena, .diags = d}};
+  bool again = false;
   char *text = NULL;
-  if (arena)
-    text = differentiate(&g, wl, o);
-  else
-    gr_fail_memory(&g.d);
-  tf_arena_free(arena);
+  do {
+    tf_arena *arena = tf_arena_new();
+    grad g = {.d = {.arena = arena, .diags = d, .whole = again}};
+    if (arena)
+      text = differentiate(&g, wl, o);
+    else
+      gr_fail_memory(&g.d);
+    again = !text && g.d.divides && !g.d.failed;
+    tf_arena_free(arena);
+  } while (again);
   return text;
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/checked.h"
+
 typedef struct {
   gr_draft *d;
   const tf_op *op;
@@ -164,9 +166,50 @@ static void solve_rank(inverter *v, int rank, tf_index f, int64_t extent, const 
   set_slot(v, w->pivot, whole);
 }
 
+/* ---- ranks that dims count through ----------------------------------------------------- */
+/* The terms by rising weight, if they are open slots and each coordinate of the rank is met once: 4*c + 2*a + b. */
+static bool counts_through(const inverter *v, tf_index f, int64_t extent, tf_term *term) {
+  int64_t next = 1;
+  if (f.c || f.n_terms < 2) return false;
+  for (int i = 0; i < f.n_terms; i++) {
+    int at = i;
+    if (f.terms[i].dim < GR_SLOT || !open_slot(v, f.terms[i].dim - GR_SLOT)) return false;
+    for (; at > 0 && term[at - 1].coef > f.terms[i].coef; at--)
+      term[at] = term[at - 1];
+    term[at] = f.terms[i];
+  }
+  for (int i = 0; i < f.n_terms; i++)
+    if (term[i].coef != next || !tf_mul(next, extent_of(v, term[i].dim - GR_SLOT), &next)) return false;
+  return next == extent;
+}
+
+static bool has_place(const tf_op *op) {
+  for (int i = 0; i < op->n_expr; i++)
+    if (op->expr[i].what == TF_X_DIM) return true;
+  return false;
+}
+
+/* Solves such a rank by quotients of its home dim: c = z / 4, a = z / 2 % 2, b = z % 2.  A coordinate that is a value
+ * has none; of two residue classes whose tensor may stay split, that is as good. */
+static bool solve_by_quotients(inverter *v, int rank, tf_index f, int64_t extent) {
+  gr_inverse *out = v->out;
+  tf_term term[TF_MAX_DIMS];
+  if (v->d->whole || (v->sole && f.n_terms < 3) || !counts_through(v, f, extent, term) || has_place(v->op))
+    return false;
+  out->first[rank] = out->n_left;
+  out->left[out->n_left++] = out->home[rank];
+  for (int i = 0; i < f.n_terms; i++) {
+    const int slot = term[i].dim - GR_SLOT;
+    const int part = gr_quotient(v->d, out->home[rank], term[i].coef, extent_of(v, slot), i + 1 == f.n_terms);
+    set_slot(v, slot, gr_form(v->d, part));
+  }
+  return true;
+}
+
 static void invert_rank(inverter *v, int rank, tf_index f, int64_t extent) {
   gr_inverse *out = v->out;
   f = gr_map_form(v->d, f, out->x);
+  if (solve_by_quotients(v, rank, f, extent)) return;
   way w = best_way(v, f, extent);
   if (w.pivot >= 0) {
     solve_rank(v, rank, f, extent, &w);

@@ -66,6 +66,13 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   case TF_K_SIGMOID:
   case TF_K_GELU:
   case TF_K_SILU:
+  case TF_K_FLOOR:
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_SIN:
+  case TF_K_COS:
+  case TF_K_FMOD:
   case TF_K_LT:
   case TF_K_LE:
   case TF_K_EQ:

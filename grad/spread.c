@@ -171,7 +171,7 @@ static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_in
   for (int s = 0; s < op->n_dims; s++)
     mark_form(&loops, v->x[s]);
   for (int i = 0; i < d->n_dims && i < TF_MAX_DIMS * 4; i++)
-    if (loops.dim[i] && !in_e.dim[i]) steps *= (double)d->dims[i].extent;
+    if (loops.dim[i] && !in_e.dim[i] && !gr_is_quotient(d, i)) steps *= (double)d->dims[i].extent;
   return gr_call(d, TF_K_MUL, gr_number(d, steps), e, NULL);
 }
 

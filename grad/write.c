@@ -100,8 +100,11 @@ static void put_term(const writer *w, tf_term t, bool first) {
   const char *name = w->d->dims[t.dim].name;
   const char *sign = t.coef < 0 ? first ? "-" : " - " : first ? "" : " + ";
   unsigned long long size = t.coef < 0 ? 0 - (unsigned long long)t.coef : (unsigned long long)t.coef;
+  const bool apart = gr_is_quotient(w->d, t.dim) && t.coef != 1;
   if (size == 1)
-    fprintf(w->out, "%s%s", sign, name);
+    fprintf(w->out, apart ? "%s(%s)" : "%s%s", sign, name);
+  else if (apart)
+    fprintf(w->out, "%s%llu*(%s)", sign, size, name);
   else
     fprintf(w->out, "%s%llu*%s", sign, size, name);
 }
@@ -244,7 +247,7 @@ char *gr_write(gr_draft *d, int first, const char *title) {
   tf_yaml_quote(w.out, title);
   fputs("\n  dims: {", w.out);
   for (int i = 0; i < d->n_dims; i++)
-    if (w.dim[i]) {
+    if (w.dim[i] && !gr_is_quotient(d, i)) {
       fprintf(w.out, "%s%s: %lld", any ? ", " : "", d->dims[i].name, (long long)d->dims[i].extent);
       any = true;
     }

@@ -53,7 +53,7 @@ ratios() {
     set -- "$1" "$2" "$3" ${what% *} ${what#* }
     awk -F, -v a="$2" -v k="$3" -v c="$5" 'NR == 1 { print "shape,dataflow,over layerwise"; next } $1 == a && $2 == k {
       if ($4 == "layerwise") base[$3] = $c
-      if (base[$3] > 0 && $c > 0) print $3 "," $4 "," $c / base[$3] }' $results/thesis-dataflows.csv >"$part/ratios.csv"
+      if (base[$3] > 0 && $c > 0 && $4 != "layerwise") print $3 "," $4 "," $c / base[$3] }' $results/thesis-dataflows.csv >"$part/ratios.csv"
     figure "search/thesis-3-$1-$4" "$part/ratios.csv" --as bars --x shape --y "over layerwise" --by dataflow \
       --title "3.$1: $(echo "$4" | tr - ' ') of $3 on $2, layerwise = 1"
   done
@@ -70,7 +70,8 @@ figure sweep/edge-16-front $results/sweep/edge-16-machines.csv --as pareto --x c
 awk -F, 'NR == 1 || $3 == 4' $results/sweep/edge-16-machines.csv >"$part/four.csv"
 figure sweep/edge-16-heat "$part/four.csv" --as heat --x l1_kib --y side --z cycles --title "Machines of four cores: cycles, geometric mean"
 awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { print $1 "," $4 "," $2 / $3 }' \
-  $results/sweep/edge-16-best.csv >"$part/best.csv"
+  $results/sweep/edge-16-best.csv | sort -V >"$part/sorted.csv"
+{ grep '^workload,' "$part/sorted.csv" && grep -v '^workload,' "$part/sorted.csv"; } >"$part/best.csv"
 figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles over what is proved" --by bound \
   --title "The best machine of 16 mm²: each workload's cycles over its bound, by what is busiest"
 
@@ -95,3 +96,6 @@ figure tune/convergence-tables "$part/tables.csv" --as lines --x x --y best --by
 tables seconds >"$part/clock.csv"
 figure tune/clock-tables "$part/clock.csv" --as lines --x x --y best --by strategy --title "Recorded tables: the best found over the best of all, by processor seconds"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"
+
+sh plots/gallery.sh "$tool" "$out/gallery" # and $out/gallery.md, the page docs/GALLERY.md
+[ "$out" != docs/img ] || mv docs/img/gallery.md docs/GALLERY.md

@@ -42,6 +42,8 @@ done
 # All other figures: plots/figures.sh, drawn anew.  Another gnuplot draws others; so there must be as many, of these names.
 if command -v gnuplot >/dev/null; then
   (cd "$root" && sh plots/figures.sh "$tool" "$dir/img") || failed=$((failed + 1))
+  [ -n "${TF_UPDATE_GOLDEN:-}" ] && [ -e img/gallery.md ] && cp img/gallery.md "$root/docs/GALLERY.md"
+  cmp -s img/gallery.md "$root/docs/GALLERY.md" || { echo "docs/GALLERY.md is not what plots/gallery.sh writes today"; failed=$((failed + 1)); }
   version() { grep -m 1 'Produced by GNUPLOT' "$1"; }
   for picture in "$root"/docs/img/*/*.svg; do
     drawn=$dir/img/${picture#"$root"/docs/img/}

@@ -17,7 +17,7 @@ for name in layerwise uni-pipe flat-hgran flat-rgran chimera flash-attention til
           fits == "true" ? "yes" : "no"
       }' || true
 done
-"$tool" bound arch-specs/edge.yaml workloads/attention/g1.yaml --json - |
+"$tool" bound arch-specs/edge.yaml workloads/attention/g1.yaml --evals 1 --json - |
   awk '
     { sub(/,$/, "") }
     /"cycles"/ { cycles = $2 }

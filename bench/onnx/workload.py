@@ -1,4 +1,4 @@
-"""Evaluates the workload text that `tileflow import` writes, with numpy in float64: by what docs/FORMATS.md and
+"""Evaluates the workload text that `tileflow import` writes, with numpy in float64, or in float32 as kernels do: by what docs/FORMATS.md and
 docs/SEMANTICS.md say of it, and none of the program's own code."""
 import ast
 import math
@@ -17,6 +17,7 @@ def erf(x):
 FUNCTIONS = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": erf, "abs": np.abs, "max": np.fmax, "min": np.fmin,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "silu": lambda x: x / (1 + np.exp(-x)), "relu": lambda x: np.fmax(x, 0.0),
+    "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "sin": np.sin, "cos": np.cos, "fmod": np.fmod,
     "gelu": lambda x: 0.5 * x * (1 + erf(x / np.sqrt(2.0))), "inf": math.inf,
     "select": lambda c, a, b: np.where(np.asarray(c) != 0, a, b), "both": lambda a, b: np.logical_and(a, b),
 }
@@ -24,7 +25,7 @@ JOIN = {"+=": np.sum, "*=": np.prod, "max=": np.fmax.reduce, "min=": np.fmin.red
 
 
 WORDS = {"exp", "log", "sqrt", "tanh", "erf", "sigmoid", "silu", "relu", "gelu", "abs", "max", "min", "select", "inf", "ceil",
-         "floor", "and", "or", "not"}
+         "floor", "round", "trunc", "sin", "cos", "fmod", "and", "or", "not"}
 
 
 def clean(name):
@@ -39,8 +40,8 @@ def clean(name):
 class Tensor:
     """Elements at coordinates, whole grids of them: 0 in the padding, an error beyond it."""
 
-    def __init__(self, data, pad):
-        self.data, self.pad = np.asarray(data, np.float64), pad or [0] * np.ndim(data)
+    def __init__(self, data, pad, dtype=np.float64):
+        self.data, self.pad = np.asarray(data, dtype), pad or [0] * np.ndim(data)
 
     def __getitem__(self, at):
         at = [np.asarray(i) for i in (at if isinstance(at, tuple) else (at,))]
@@ -60,7 +61,8 @@ def ints(text):
 
 
 class Workload:
-    def __init__(self, text):
+    def __init__(self, text, dtype=np.float64):
+        self.dtype = dtype
         dims = re.search(r"^  dims: \{(.*)\}$", text, re.M)
         self.dims = {k: int(v) for k, v in re.findall(r"(\w+): (\d+)", dims.group(1))}
         rows = re.findall(r"^    (\w+): \{(.*)\}$", text, re.M)
@@ -82,20 +84,20 @@ class Workload:
         grid = dict(zip(axes, np.ogrid[tuple(slice(0, self.dims[d]) for d in axes)]))
         with np.errstate(all="ignore"):
             value = evaluate(expression, {**tensors, **grid})
-            value = np.broadcast_to(np.asarray(value, np.float64), [self.dims[d] for d in axes])
+            value = np.broadcast_to(np.asarray(value, self.dtype), [self.dims[d] for d in axes])
             over = tuple(range(len(outer), len(axes)))
             if over:
                 value = JOIN[reduce](value, axis=over)
-        tensors[out] = Tensor(np.array(value), self.pads.get(out))
+        tensors[out] = Tensor(np.array(value), self.pads.get(out), self.dtype)
 
     def run(self, given):
         """given: name -> array; the tensors of all names."""
-        tensors = {k: Tensor(v, self.pads.get(k)) for k, v in given.items()}
+        tensors = {k: Tensor(v, self.pads.get(k), self.dtype) for k, v in given.items()}
         todo = list(self.ops)
         while True:
             for name, of in self.views.items():
                 if of in tensors and name not in tensors:
-                    tensors[name] = Tensor(tensors[of].data.reshape(self.shapes[name]), self.pads.get(name))
+                    tensors[name] = Tensor(tensors[of].data.reshape(self.shapes[name]), self.pads.get(name), self.dtype)
             ready = [op for op in todo if set(re.findall(r"(\w+)\[", op[3])) <= set(tensors)]
             if not ready:
                 break

@@ -154,18 +154,20 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                    "example.yaml:4:5: note: rank 2 here\n"
                    "    4 |   - C[m,n] += A[m,k] * B[k,n]\n"
                    "      |     ^~~~~~\n"},
-    [TF_E_INDEX] = {"an index that is not affine",
-                    "An index is a sum of dims times whole numbers, plus a whole number. Products of dims, fractions "
-                    "and what leaves the tensor are no indices.",
-                    "Write A[m,n], or a view of the tensor by strides: A[8*m+n].",
-                    "workload:\n"
-                    "  dims: {m: 8, n: 8}\n"
-                    "  ops:\n"
-                    "  - C[m,n] = A[m*n]\n",
-                    "check example.yaml",
-                    "example.yaml:4:17: error[E_INDEX]: an index is affine: dims are multiplied by constants only\n"
-                    "    4 |   - C[m,n] = A[m*n]\n"
-                    "      |                 ^\n"},
+    [TF_E_INDEX] =
+        {"an index that is not affine",
+         "An index is a sum of dims times whole numbers, plus a whole number; dims that it divides, h / 2 and "
+         "h % 2, are cut where their steps allow. Products of dims, fractions, windows that are divided "
+         "and what leaves the tensor are no indices.",
+         "Write A[m,n], or a view of the tensor by strides: A[8*m+n].",
+         "workload:\n"
+         "  dims: {m: 8, n: 8}\n"
+         "  ops:\n"
+         "  - C[m,n] = A[m*n]\n",
+         "check example.yaml",
+         "example.yaml:4:17: error[E_INDEX]: dims of an index are multiplied by numbers only\n"
+         "    4 |   - C[m,n] = A[m*n]\n"
+         "      |                 ^\n"},
     [TF_E_CYCLE] =
         {"ops or params that need each other",
          "An op reads what is made from its own result, or a param is defined by itself, over any number of steps.",
@@ -182,17 +184,19 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "example.yaml:5:16: note: 'B' needs 'A'\n"
          "    5 |   - B[m] = exp(A[m])\n"
          "      |                ^~~~\n"},
-    [TF_E_OUTPUT] = {"a result that is not plain",
-                     "The left side of an op has plain, different dims, and each tensor is made by one op.",
-                     "Give each index of the result a dim of its own, and each op a result of its own.",
-                     "workload:\n"
-                     "  dims: {m: 4}\n"
-                     "  ops:\n"
-                     "  - C[m,m] = A[m]\n",
-                     "check example.yaml",
-                     "example.yaml:4:9: error[E_OUTPUT]: dim 'm' twice on the left side\n"
-                     "    4 |   - C[m,m] = A[m]\n"
-                     "      |         ^\n"},
+    [TF_E_OUTPUT] =
+        {"a result that is not plain",
+         "The left side of an op has plain, different dims, or sums of them that meet each coordinate once, and "
+         "each tensor is made by one op.",
+         "Give each index of the result a dim of its own, and each op a result of its own.",
+         "workload:\n"
+         "  dims: {m: 4}\n"
+         "  ops:\n"
+         "  - C[m,m] = A[m]\n",
+         "check example.yaml",
+         "example.yaml:4:9: error[E_OUTPUT]: dim 'm' twice on the left side\n"
+         "    4 |   - C[m,m] = A[m]\n"
+         "      |         ^\n"},
     [TF_E_UNITKIND] = {"no unit runs the op",
                        "The workload has a kind of op (exp, max, div, ..) that no unit of the architecture lists.",
                        "Add the kind to the ops of a unit: ops: [mac, exp], or add a unit that runs it.",

@@ -23,7 +23,7 @@ static void put_commands(cli_text *out) {
   for (size_t k = 0; (c = cli_command_at(k)); k++)
     cli_printf(out, "%s%s", k ? " " : "", c->name);
 }
-static void put_sections(cli_text *out) { cli_printf(out, "arch"); }
+static void put_sections(cli_text *out) { cli_printf(out, "file arch workload mapping"); }
 static void put_none(cli_text *out) { (void)out; }
 
 static const struct {

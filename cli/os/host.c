@@ -237,7 +237,7 @@ static void put_math(const host *h, cli_text *out) {
   cli_printf(out,
              "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
              "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
-             "sigmoid, gelu, silu]\n",
+             "sigmoid, gelu, silu, floor, ceil, round, trunc, sin, cos, fmod]\n",
              v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
 }
 

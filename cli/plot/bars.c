@@ -32,6 +32,35 @@ static bool add_resources(const plot_input *in, const char *key, double scale, p
   return ok;
 }
 
+/* Of a total, which stands first, what its parts do not have: leakage, as reports tell it by itself. */
+static double rest_of(const plot_series *s) {
+  double rest = s->at[0].y;
+  for (int k = 1; k < s->n; k++)
+    rest -= s->at[k].y;
+  return rest;
+}
+
+/* One bar a mapping, of its memories and units one on the other.  Before: a series a mapping, its total first. */
+static bool stack(plot_chart *c) {
+  plot_chart by_part = *c;
+  by_part.series = NULL, by_part.n = 0;
+  by_part.stacked = true;
+  for (int k = 1; k < c->series[0].n; k++) {
+    plot_series *s = plot_add_series(&by_part, c->series[0].at[k].label, PLOT_LINE, k - 1);
+    for (int i = 0; i < c->n; i++)
+      plot_add_point(&by_part, s, i, c->series[i].at[k].y, c->series[i].name, NULL);
+  }
+  bool more = false;
+  for (int i = 0; i < c->n; i++)
+    more |= rest_of(&c->series[i]) > 1e-6 * c->series[i].at[0].y;
+  plot_series *other = more ? plot_add_series(&by_part, "other", PLOT_LINE, by_part.n) : NULL;
+  for (int i = 0; i < c->n && more; i++)
+    plot_add_point(&by_part, other, i, fmax(0, rest_of(&c->series[i])), c->series[i].name, NULL);
+  plot_chart_free(c);
+  *c = by_part;
+  return !c->bad;
+}
+
 /* Words of each tensor at each memory that moves some in any mapping: all words through its ports. */
 static bool add_words(const plot_input *in, plot_chart *c, tf_diags *d) {
   static const char *const ports[] = {"fill", "read", "update", "drain"};
@@ -130,6 +159,18 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   return true;
 }
 
+/* Whether no group has two bars: then the colour tells of what kind each is, and no room is left for others. */
+static bool one_a_group(const plot_chart *c) {
+  bool one = c->n > 1;
+  for (int k = 0; k < c->series[0].n && one; k++) {
+    int bars = 0;
+    for (int i = 0; i < c->n; i++)
+      bars += !isnan(c->series[i].at[k].y);
+    one = bars <= 1;
+  }
+  return one;
+}
+
 /* Long-format tables: a bar a row, grouped by x, coloured by `by`. */
 static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   const plot_table *t = &in->table;
@@ -141,6 +182,7 @@ static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, 
     ok = put_bar(t, row, at, c, d);
   if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   c->shape = PLOT_BARS;
+  c->stacked = ok && one_a_group(c);
   plot_column_label(w->y, c->y_name);
   plot_use_units(c, 'y');
   plot_title_of(c, c->y_name, in, 1);
@@ -178,6 +220,7 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
                              : "Words",
                text_of(in[0].json, "workload"), text_of(in[0].json, "architecture"));
   }
+  if (ok && f == ENERGY) return stack(c);
   c->log_y = f == WORDS; /* registers move a thousand times as many words as DRAM */
   if (ok && c->log_y) drop_empty(c);
   return ok;

@@ -55,6 +55,15 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
+/* Whether a line of the text begins with the name of a section of inputs. */
+static bool is_input(const tf_text *t) {
+  static const char *const sections[] = {"architecture:", "workload:", "mapping:", "sweep:", "params:", "plan:"};
+  for (const char *p = t->text, *end = p + t->len; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p += p != NULL)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+      if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i]))) return true;
+  return false;
+}
+
 /* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be read twice. */
 static bool is_store(const char *path) {
   char head[sizeof store_head - 1];
@@ -98,6 +107,10 @@ static bool read_one(plot_input *in, tf_diags *d) {
     blank++;
   if (memchr(text.text, '\0', text.len)) {
     ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
+  } else if (is_input(&text)) {
+    ok = tf_fail(d, at, TF_E_SYNTAX,
+                 "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
+                 "writes what plot draws");
   } else if (begins(&text, log_head)) {
     ok = plot_log_read(&text, in->file, &in->table, d);
   } else if (blank < text.len && (text.text[blank] == '{' || text.text[blank] == '[')) {

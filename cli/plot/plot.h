@@ -61,8 +61,9 @@ bool plot_member_number(const plot_input *in, json_t *object, const char *key, d
 /* ---- charts -------------------------------------------------------------------------------- */
 typedef struct {
   double x, y, z;
-  char *label; /* of a bar's group, of a term; owned, may be NULL */
-  char *note;  /* of a term: its two values; owned, may be NULL */
+  double low, high; /* SPANS: the part of the row's height, 0 to 1 */
+  char *label;      /* of a bar's group, of a term; owned, may be NULL */
+  char *note;       /* of a term: its two values; owned, may be NULL */
 } plot_point;
 
 typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE, PLOT_FAINT } plot_style;
@@ -86,6 +87,7 @@ typedef struct {
   char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in thousands or millions */
   bool log_x, log_y;
   bool powers_of_two; /* axes in powers of two */
+  bool stacked;       /* BARS: one on the other, else side by side; on a logarithmic axis they are marks */
   bool direct;        /* XY: no legend, names of lines (less their last word) stand at their right ends */
   int n;
   plot_series *series; /* [n] */

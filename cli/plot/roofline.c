@@ -42,18 +42,25 @@ static bool read_feed(const plot_input *in, json_t *level, feed *out, tf_diags *
   return true;
 }
 
-/* Points a cycle of all units of the machine. */
+/* Points a cycle of all units of one kind: what one op can have. */
+static bool read_unit(const plot_input *in, json_t *unit, double *peak, tf_diags *d) {
+  double n, rate;
+  json_t *machine = plot_member(in, unit, "machine", JSON_OBJECT, d);
+  if (!machine || !plot_member_number(in, machine, "units", &n, d) ||
+      !plot_member_number(in, machine, "rate", &rate, d))
+    return false;
+  *peak = n * rate;
+  return true;
+}
+
 static bool read_peak(const plot_input *in, double *peak, tf_diags *d) {
   json_t *units = plot_member(in, in->json, "compute", JSON_ARRAY, d), *unit;
   size_t i;
   *peak = 0;
   json_array_foreach(units, i, unit) {
-    double n, rate;
-    json_t *machine = plot_member(in, unit, "machine", JSON_OBJECT, d);
-    if (!machine || !plot_member_number(in, machine, "units", &n, d) ||
-        !plot_member_number(in, machine, "rate", &rate, d))
-      return false;
-    *peak += n * rate;
+    double its;
+    if (!read_unit(in, unit, &its, d)) return false;
+    *peak = fmax(*peak, its);
   }
   return units != NULL;
 }
@@ -95,6 +102,7 @@ static void range_of(const plot_chart *c, double *lo, double *hi) {
   *hi *= 4;
 }
 
+/* Of memories, up to the best unit's, with the ridge where they meet it; then one for each kind of unit. */
 static bool add_roofs(const plot_input *in, double peak, plot_chart *c, tf_diags *d) {
   json_t *level;
   double lo, hi;
@@ -106,17 +114,23 @@ static bool add_roofs(const plot_input *in, double peak, plot_chart *c, tf_diags
     if (!read_feed(in, level, &f, d)) return false;
     if (!f.limited || f.words <= 0) continue;
     const double ridge = peak / f.bandwidth;
-    snprintf(name, sizeof name, "%.60s, %s words/cycle", f.name ? f.name : "?", cli_real(f.bandwidth).s);
+    snprintf(name, sizeof name, "%.60s %s", f.name ? f.name : "?", cli_real(f.bandwidth).s);
     hi = fmax(hi, 2 * ridge);
     plot_series *s = plot_add_series(c, name, PLOT_LINE, (int)i);
     plot_add_point(c, s, fmin(lo, ridge / 2), fmin(lo, ridge / 2) * f.bandwidth, NULL, NULL);
-    plot_add_point(c, s, ridge, peak, NULL, NULL);
+    snprintf(name, sizeof name, "%.3g", ridge);
+    plot_add_point(c, s, ridge, peak, NULL, name);
   }
-  char name[120];
-  snprintf(name, sizeof name, "units, %s points/cycle", cli_real(peak).s);
-  plot_series *s = plot_add_series(c, name, PLOT_LINE, 7);
-  plot_add_point(c, s, lo, peak, NULL, NULL);
-  plot_add_point(c, s, hi, peak, NULL, NULL);
+  json_array_foreach(json_object_get(in->json, "compute"), i, level) {
+    char name[120];
+    double its;
+    if (!read_unit(in, level, &its, d)) return false;
+    const char *unit = json_string_value(json_object_get(level, "name"));
+    snprintf(name, sizeof name, "%.60s %s", unit ? unit : "?", cli_real(its).s);
+    plot_series *s = plot_add_series(c, name, its < peak ? PLOT_DASHED : PLOT_LINE, 7);
+    plot_add_point(c, s, lo, its, NULL, NULL);
+    plot_add_point(c, s, hi, its, NULL, NULL);
+  }
   return true;
 }
 

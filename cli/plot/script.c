@@ -126,7 +126,7 @@ static void xy_csv(const plot_chart *c, cli_text *out) {
 }
 
 static void spans_csv(const plot_chart *c, cli_text *out) {
-  cli_printf(out, "series,name,row,line,begin,end\n");
+  cli_printf(out, "series,name,row,line,begin,end,low,high\n");
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
       const plot_point *p = &c->series[i].at[k];
@@ -134,7 +134,7 @@ static void spans_csv(const plot_chart *c, cli_text *out) {
       cli_csv_cell(out, c->series[i].name);
       cli_printf(out, ",%g,", p->y);
       cli_csv_cell(out, p->label);
-      cli_printf(out, ",%.15g,%.15g\n", p->x, p->z);
+      cli_printf(out, ",%.15g,%.15g,%.4g,%.4g\n", p->x, p->z, p->low, p->high);
     }
 }
 
@@ -150,14 +150,34 @@ void plot_csv(const plot_chart *c, cli_text *out) {
 }
 
 /* ---- the script ------------------------------------------------------------------------------- */
+/* Rows of SPANS. */
+static int rows_of(const plot_chart *c) {
+  double last = 0;
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++)
+      last = fmax(last, c->series[i].at[k].y);
+  return (int)last + 1;
+}
+
+/* As gnuplot lays out a legend: columns as wide as the widest name. */
+static int legend_rows(const plot_chart *c, int width) {
+  size_t longest = 1;
+  for (int i = 0; i < c->n; i++)
+    longest = strlen(c->series[i].name) > longest ? strlen(c->series[i].name) : longest;
+  const int fit = width / (int)(9 * longest + 45), columns = fit > 1 ? fit : 1;
+  return (c->n + columns - 1) / columns;
+}
+
 /* Widths of a one-column and a two-column figure: 85 mm and 178 mm, in units of 1/96 inch. */
 static void put_terminal(const plot_chart *c, const plot_choice *w, const char *figure, cli_text *out) {
   const char *format = plot_format(figure);
   int width = w->two_columns ? 673 : 322, height = w->two_columns ? 290 : 240;
+  if (c->shape == PLOT_SPANS) height = 80 + 17 * rows_of(c) + 15 * legend_rows(c, width);
   if (c->shape == PLOT_TERMS) height = 90 + 15 * c->series[0].n;
   if (c->shape == PLOT_XY && c->n > 2) height += 12 * (c->n - 2) / (w->two_columns ? 4 : 2);
   if (!strcmp(format, "svg"))
-    cli_printf(out, "set terminal svg size %d,%d font 'Helvetica,Arial,sans-serif,10'\n", width, height);
+    cli_printf(out, "set terminal svg size %d,%d background '#ffffff' font 'Helvetica,Arial,sans-serif,10'\n", width,
+               height);
   else if (!strcmp(format, "png"))
     cli_printf(out, "set terminal pngcairo size %d,%d font 'Helvetica,7' fontscale 3 linewidth 3 pointscale 3\n",
                3 * width, 3 * height);
@@ -203,7 +223,8 @@ static void put_title(const plot_chart *c, const plot_choice *w, double samples,
     cli_printf(out, "set key off\n");
     return;
   }
-  cli_printf(out, "set key tmargin center horizontal Left reverse samplen %g width %d title ", samples, wider(c));
+  cli_printf(out, "set key tmargin center horizontal Left reverse samplen %g width %d title ", samples,
+             wider(c) + (c->shape == PLOT_SPANS));
   put_quoted(title, out);
   cli_printf(out, " noenhanced\n");
 }
@@ -260,7 +281,7 @@ static const char *turn_names(const plot_chart *c, const plot_choice *w) {
   for (int k = 0; k < s->n; k++)
     longest = strlen(s->at[k].label) > longest ? strlen(s->at[k].label) : longest;
   const size_t room = (w->two_columns ? 120 : 55) / (size_t)(s->n ? s->n : 1);
-  return longest < room ? "" : room < 4 ? " rotate by 90 right" : " rotate by -40 left";
+  return longest < room ? "" : room < 6 ? " rotate by 90 right" : " rotate by -40 left";
 }
 
 static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
@@ -275,14 +296,20 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
   else
     cli_printf(out, "set yrange [0:*]\n");
   cli_printf(out,
-             "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
-             "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
-             "set xtics noenhanced scale 0%s\nplot \\\n",
-             rotated);
+             "set style data histogram\nset style histogram %s\nset style fill solid border lc rgb "
+             "'white'\nset boxwidth %s\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
+             "set xtics noenhanced scale 0%s\n%splot \\\n",
+             c->stacked ? "rowstacked" : "clustered gap 1", c->stacked ? "0.6" : "0.95", rotated,
+             c->log_y ? "set xrange [-0.6:*]\n" : "");
   for (int i = 0; i < c->n; i++) {
-    cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, s.by);
+    const char *colour = colour_of(&c->series[i]);
+    if (c->log_y) /* a bar's length would mean nothing */
+      cli_printf(out, "  data using ($0%+.3g):%d%s skip 1 with points pt %d ps 0.7 lc rgb '%s' title ",
+                 0.5 * (i + 0.5) / c->n - 0.25, i + 2, i == c->n / 2 ? ":xtic(1)" : "", marks[i % MARKS], colour);
+    else
+      cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 lc rgb '%s' title ", i + 2, s.by, colour);
     put_quoted(c->series[i].name, out);
-    cli_printf(out, " noenhanced lc rgb '%s'%s\n", colour_of(&c->series[i]), i + 1 < c->n ? ", \\" : "");
+    cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
   }
 }
 
@@ -335,7 +362,7 @@ static int next_end(const plot_chart *c, double y, int after) {
 }
 
 /* Names instead of a legend: a line's at its right end, one above the other where ends meet, up to its last word (which
- * all lines share); a lone mark's above it. */
+ * all lines share); those of lone marks are a list. */
 static void put_names(const plot_chart *c, cli_text *out) {
   const double gap = 0.08, room = 1.2; /* of the axis; as put_axis has it */
   const span y = span_of(c, 'y');
@@ -354,14 +381,32 @@ static void put_names(const plot_chart *c, cli_text *out) {
     cli_printf(out, " at graph 1.03, graph %.3f left noenhanced tc rgb '%s'\n", above, colour_of(s));
     above += gap;
   }
-  for (int i = 0; i < c->n; i++) {
+  double below = 1;
+  for (int i = 0; i < c->n; i++) { /* top right, where no slope is */
     const plot_series *s = &c->series[i];
     if (s->style != PLOT_POINTS || s->n != 1 || !s->beside) continue;
+    below -= gap;
     cli_printf(out, "set label ");
     put_quoted(s->name, out);
-    cli_printf(out, " at %.6g, %.6g right offset 1,0.8 noenhanced tc rgb '%s'\n", s->at[0].x, s->at[0].y, colour_of(s));
+    cli_printf(out,
+               " at graph 0.93, graph %.3f right noenhanced tc rgb '%s'\nset label '' at graph 0.96, graph %.3f point "
+               "pt %d ps 0.6 lc rgb '%s'\n",
+               below, colour_of(s), below, marks[s->mark % MARKS], colour_of(s));
   }
   cli_printf(out, "set rmargin %d\n", longest + 2);
+}
+
+/* What is noted at points, above them: the ridges of a roofline. */
+static void put_notes(const plot_chart *c, double by_x, double by_y, cli_text *out) {
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      const plot_point *p = &c->series[i].at[k];
+      if (!p->note) continue;
+      cli_printf(out, "set label ");
+      put_quoted(p->note, out);
+      cli_printf(out, " at %.6g, %.6g center offset 0,0.6 noenhanced tc rgb '%s'\n", p->x / by_x, p->y / by_y,
+                 colour_of(&c->series[i]));
+    }
 }
 
 static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
@@ -371,6 +416,7 @@ static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) 
   const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
   put_title(c, w, c->n > 1 && !c->direct ? 1.5 : 0, out);
   if (c->direct) put_names(c, out);
+  put_notes(c, by_x, by_y, out);
   cli_printf(out, "set xtics autofreq\nplot \\\n");
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
@@ -411,12 +457,26 @@ static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out
              "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
              "    with boxxyerror lc palette",
              by.by);
-  if (columns <= 8 && rows <= 12)
+  if (columns <= (w->two_columns ? 12 : 5) && rows <= 12)
     cli_printf(out,
                ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
                "    with labels tc rgb variable",
                by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
   cli_printf(out, "\n");
+}
+
+/* Ticks of a logarithmic axis of ratios, at powers of two (of four, of eight, ...), so that there are no more than fit.
+ */
+static void put_ratios(double least, double most, int fit, cli_text *out) {
+  const int from = (int)floor(log2(least)) + 1, to = (int)ceil(log2(most)) - 1, step = (to - from) / fit + 1;
+  const char *sep = "";
+  cli_printf(out, "set xtics (");
+  for (int e = -(-from / step) * step; e <= to; e += step) {
+    if (e < from) continue;
+    cli_printf(out, e < 0 ? "%s'1/%.0f' %.6g" : "%s'%.0f' %.6g", sep, ldexp(1, e < 0 ? -e : e), ldexp(1, e));
+    sep = ", ";
+  }
+  cli_printf(out, ")\n");
 }
 
 static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
@@ -430,20 +490,23 @@ static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *ou
     }
   least /= 2, most *= 2;
   put_text("xlabel", c->x_name, "", out);
-  cli_printf(out, "set logscale x 2\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g'\n", least,
-             most * 1.001, s->n - 1);
+  cli_printf(out, "set logscale x 2\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\n", least, most * 1.001, s->n - 1);
+  put_ratios(least, most, w->two_columns ? 10 : 3, out);
   cli_printf(out,
              "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
              "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
              "'#444444'\n# a term that one side lacks goes to the edge\n"
-             "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n",
+             "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n"
+             "all(x) = x eq ''\nnone(x) = x ne '' && real(x) == 0\n",
              most, least);
   cli_printf(out,
              "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
              "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : 0xd55e00):"
              "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
+             "  data using (none(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '◀' lc rgb '#ffffff', \\\n"
+             "  data using (all(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '▶' lc rgb '#ffffff', \\\n"
              "  data using (%.6g):1:4 skip 1 with labels left offset 0.5,0 noenhanced\n",
-             most);
+             least * 1.15, most / 1.15, most);
 }
 
 /* A line of the chart for each resource, from the top. */
@@ -464,6 +527,7 @@ static void put_lines(const plot_chart *c, cli_text *out) {
   cli_printf(out, ")\nset yrange [%d.6:-0.6]\n", named);
 }
 
+/* What would be thinner than a pixel is that wide. */
 static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
   put_title(c, w, 1, out);
   span ends = {0, 0};
@@ -471,17 +535,19 @@ static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *ou
     for (int k = 0; k < c->series[i].n; k++)
       ends.most = fmax(ends.most, c->series[i].at[k].z);
   const scale by = scale_of(c->x_name, c->x_unit, ends.most);
+  const double pixels = w->two_columns ? 550 : 210; /* of the axis */
   put_text("xlabel", by.name, "", out);
   put_lines(c, out);
   cli_printf(out,
              "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
-             "set style fill solid noborder\nplot \\\n",
-             ends.most / by.by);
+             "set style fill solid noborder\nend(a, b) = b - a > %.6g ? b : a + %.6g\nplot \\\n",
+             ends.most / by.by, ends.most / pixels, ends.most / pixels);
   for (int i = 0; i < c->n; i++) {
-    cli_printf(out,
-               "  data using ($1 == %d ? ($5+$6)/%g : NaN):3:($5/%g):($6/%g):($3-0.38):($3+0.38) skip 1 \\\n"
-               "    with boxxyerror lc rgb '%s' title ",
-               i, 2 * by.by, by.by, by.by, colour_of(&c->series[i]));
+    cli_printf(
+        out,
+        "  data using ($1 == %d ? $5/%g : NaN):3:($5/%g):(end($5, $6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 "
+        "\\\n    with boxxyerror lc rgb '%s' title ",
+        i, by.by, by.by, by.by, colour_of(&c->series[i]));
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
   }

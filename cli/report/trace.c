@@ -19,6 +19,20 @@ static void put_ops(const tf_tree *tree, int node, cli_text *out) {
   cli_text_free(&name);
 }
 
+/* Of memories that hold words one by one. */
+static void put_capacities(const cli_session *s, const tf_trace *t, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  double end = 0;
+  for (int i = 0; i < t->n; i++)
+    end = t->at[i].end > end ? t->at[i].end : end;
+  for (int l = 0; l < a->n_memories; l++) {
+    if (a->memories[l].capacity_words < 0 || a->memories[l].formats.n) continue;
+    cli_printf(out, "capacity,");
+    cli_csv_cell(out, a->memories[l].name);
+    cli_printf(out, ",,0,%.15g,%.15g\n", end, (double)a->memories[l].capacity_words);
+  }
+}
+
 void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   cli_printf(out, "kind,resource,what,begin,end,words\n");
@@ -33,6 +47,7 @@ void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out) {
       put_ops(s->tree, x->node, out);
     cli_printf(out, ",%.15g,%.15g,%.15g\n", x->begin, x->end, x->words);
   }
+  put_capacities(s, t, out);
 }
 
 /* ---- for Perfetto and chrome://tracing ------------------------------------------------ */

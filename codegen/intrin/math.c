@@ -179,6 +179,13 @@ static const struct {
     {TF_K_RELU, 0, relu_text, {"fast_relu", 0, 1}},
     {TF_K_SQRT, 0, "", {"sqrtf", 6e-8, 1}},
     {TF_K_ABS, 0, "", {"fabsf", 0, 1}},
+    {TF_K_FLOOR, 0, "", {"floorf", 0, 1}},
+    {TF_K_CEIL, 0, "", {"ceilf", 0, 1}},
+    {TF_K_ROUND, 0, "", {"rintf", 0, 1}},
+    {TF_K_TRUNC, 0, "", {"truncf", 0, 1}},
+    {TF_K_SIN, 0, "", {"sinf", 1.2e-7, 1}},
+    {TF_K_COS, 0, "", {"cosf", 1.2e-7, 1}},
+    {TF_K_FMOD, 0, "", {"fmodf", 0, 1}},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -252,6 +259,13 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_ERF:
   case TF_K_GELU:
   case TF_K_ABS:
+  case TF_K_FLOOR:
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_SIN:
+  case TF_K_COS:
+  case TF_K_FMOD:
   case TF_K_COPY:
   case TF_K_MAC:
   case TF_N_KINDS: break; /* no vector function */

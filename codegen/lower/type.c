@@ -18,11 +18,36 @@ bool low_is_of_inputs(const tf_workload *wl, const tf_op *op) {
   return inputs;
 }
 
+/* Of int8 kernels whose workload has tensors of 8 bits and wider ones: the former alone are int8.  Where all are of one
+ * width the type is that of all inputs. */
+static bool is_mixed(const tf_workload *wl) {
+  bool bytes = false, wider = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    *(wl->tensors[z].word_bits <= 8 ? &bytes : &wider) = true;
+  return bytes && wider;
+}
+
+/* Of a tensor that no op makes. */
+static ir_type type_of_input(const lowering *w, int z) {
+  const tf_workload *wl = w->plan->wl;
+  return w->p->machine.data == IR_I8 && is_mixed(wl) && wl->tensors[z].word_bits > 8 ? IR_F32 : w->p->machine.data;
+}
+
+/* An output of 8 bits that holds what an op assigns: whole numbers from -128 to 127, as the op rounds and limits. */
+static bool is_byte_output(const lowering *w, int z) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_tensor *t = &wl->tensors[z];
+  return w->p->machine.data == IR_I8 && is_mixed(wl) && t->word_bits <= 8 && t->n_consumers == 0 &&
+         wl->ops[t->producer].reduce == TF_ASSIGN;
+}
+
 bool low_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
   int64_t points = 1;
   if (w->p->machine.data != IR_I8 || !low_is_product(op) || !low_is_of_inputs(wl, op)) return false;
+  for (int k = 0; k < op->n_reads; k++)
+    if (type_of_input(w, op->reads[k].tensor) != IR_I8) return false;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > MOST_WHOLE) return false;
   return true;
@@ -30,8 +55,9 @@ bool low_is_whole(const lowering *w, int o) {
 
 ir_type low_type(const lowering *w, int z, bool argument) {
   int maker = w->plan->wl->tensors[z].producer;
-  if (maker < 0) return w->p->machine.data;
+  if (maker < 0) return type_of_input(w, z);
   if (low_is_whole(w, maker)) return IR_I32;
+  if (argument && is_byte_output(w, z)) return IR_I8;
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 

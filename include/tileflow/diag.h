@@ -33,9 +33,9 @@ typedef struct {
   X(SYNTAX, "E_SYNTAX")     /* expression or mapping text does not parse */                            \
   X(RANGE, "E_RANGE")       /* a number outside the allowed range, NaN, or a product above 2^63 - 1 */ \
   X(RANK, "E_RANK")         /* a tensor used with another rank */                                      \
-  X(INDEX, "E_INDEX")       /* index not affine, or outside the tensor */                              \
+  X(INDEX, "E_INDEX")       /* index not affine, however dims are cut, or outside the tensor */        \
   X(CYCLE, "E_CYCLE")       /* the graph of ops, or of params, is cyclic */                            \
-  X(OUTPUT, "E_OUTPUT")     /* left side not plain distinct dims, or tensor produced twice */          \
+  X(OUTPUT, "E_OUTPUT")     /* left side misses or repeats coordinates, or tensor produced twice */    \
   X(UNITKIND, "E_UNITKIND") /* no compute unit runs this op */                                         \
   X(LEVEL, "E_LEVEL")       /* level rises on the way down, or unit not below it */                    \
   X(SHAPE, "E_SHAPE")       /* tree shape: children missing, op twice or absent */                     \

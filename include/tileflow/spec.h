@@ -129,7 +129,9 @@ typedef struct {
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
   X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
   X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(SILU, "silu") \
-  X(ABS, "abs") X(SELECT, "select") X(COPY, "copy") X(LT, "<") X(LE, "<=") X(EQ, "==") X(NE, "!=")
+  X(ABS, "abs") X(FLOOR, "floor") X(CEIL, "ceil") X(ROUND, "round") X(TRUNC, "trunc")       \
+  X(SIN, "sin") X(COS, "cos") X(FMOD, "fmod")                                               \
+  X(SELECT, "select") X(COPY, "copy") X(LT, "<") X(LE, "<=") X(EQ, "==") X(NE, "!=")
 /* clang-format on */
 typedef enum {
 #define X(id, key) TF_K_##id,
@@ -143,7 +145,8 @@ typedef enum {
 #define TF_UNIT_KEYS(KEY, PART)                                                                                        \
   KEY(NAME, "name", const char *, name, , 0, TF_MUST, "as for a memory")                                               \
   KEY(OPS, "ops", uint32_t, kinds, , 0, TF_MUST,                                                                       \
-      "kinds it runs: `mac add sub mul div max min neg exp log sqrt tanh erf sigmoid relu gelu silu abs select`; "     \
+      "kinds it runs: `mac add sub mul div max min neg exp log sqrt tanh erf sigmoid relu gelu silu abs floor ceil " \
+      "round trunc sin cos fmod select`; "     \
       "`copy` is always among them") /* bit 1u << tf_kind */                                                           \
   KEY(BELOW, "below", int, below, , 0, "the innermost", "the memory that feeds it") /* its index */                    \
   KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`",                                                                 \
@@ -461,8 +464,11 @@ TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_
 TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 TF_API void tf_spec_free(tf_spec *s);
 
-/* The JSON Schema of architectures, for editors (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller
- * frees; NULL: out of memory. */
+/* The JSON Schema of a section (architecture, workload or mapping; "": of whole files), for editors
+ * (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller frees; NULL: out of memory, or there is none of
+ * this section. */
+TF_API char *tf_file_schema(const char *section);
+/* That of architectures. */
 TF_API char *tf_arch_schema(void);
 
 /* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole

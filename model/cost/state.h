@@ -65,6 +65,7 @@ struct tf_model {
   bool to_sum;       /* the quick count is not used */
   bool estimates;    /* where the walk gives up, whole tiles are counted */
   bool fills;        /* the quick count takes partial tiles to be whole */
+  bool fits_first;   /* the quick count does not count what does not fit */
   bool whole_tiles;  /* the quick count takes every step to have a whole tile, as far as it reaches beyond a range */
   int64_t *own_trip; /* [n_loops] the tree's trip counts */
   struct tf_cover *cover; /* whether trip counts cover the ranges; created with scratch.boxes */

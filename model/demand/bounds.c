@@ -123,6 +123,18 @@ static tf_least least_share(const bounded *b, int o) {
   return least;
 }
 
+/* What a unit's pipeline takes until the first result of an op is there: of each op once, whatever the mapping
+ * (DECISIONS 15). */
+static double fill_of(const tf_arch *a, int u) { return a->overlap == TF_OVERLAP_PERFECT ? 0 : a->units[u].pipeline; }
+
+/* The least of the units that can run the kinds. */
+static double least_fill(const tf_arch *a, uint32_t kinds) {
+  double fill = INFINITY;
+  for (int u = 0; u < a->n_units; u++)
+    if (!(kinds & ~a->units[u].kinds)) fill = fmin(fill, fill_of(a, u));
+  return isinf(fill) ? 0 : fill;
+}
+
 /* The time of the ops that only units u can run: they share these in any mapping, in whole steps, of which zeros may
  * save a share. */
 static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles) {
@@ -138,7 +150,8 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
     mine[o] = !b->may_wait[o] && tf_needs_unit(a, &d->wl->ops[o], u);
     if (mine[o]) share = fmin(share, least_share(b, o).time);
   }
-  const double steps = tf_least_steps(d, mine, mesh, thorough ? *cycles * unit->rate / share : INFINITY);
+  const double fill = share > 0 ? fill_of(a, u) * unit->rate / share : 0;
+  const double steps = tf_least_steps(d, mine, mesh, fill, thorough ? *cycles * unit->rate / share : INFINITY);
   free(mine);
   *cycles = fmax(*cycles, steps / unit->rate * share);
   return steps >= 0;
@@ -149,7 +162,7 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
 static bool compute_bound(const bounded *b, tf_bounds *out) {
   const tf_arch *a = b->arch;
   const tf_workload *wl = b->d->wl;
-  double all_rate = 0, all_points = 0;
+  double all_rate = 0, all_points = 0, fill = INFINITY;
   for (int u = 0; u < a->n_units; u++) {
     all_rate += tf_bounds_units(a, u) * a->units[u].rate;
     if (!bound_of_unit(b, u, false, &out->cycles)) return false;
@@ -159,10 +172,12 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
     const tf_least share = least_share(b, o);
     if (b->may_wait[o]) continue;
     all_points += points * share.time;
-    if (rate > 0 && points * share.time / rate > out->cycles) out->cycles = points * share.time / rate;
+    if (points > 0) fill = fmin(fill, least_fill(a, wl->ops[o].kinds));
+    if (points > 0 && rate > 0)
+      out->cycles = fmax(out->cycles, points * share.time / rate + least_fill(a, wl->ops[o].kinds));
     out->energy_pj += isinf(pj) ? 0 : points * share.energy * pj;
   }
-  if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
+  if (all_rate > 0 && all_points > 0) out->cycles = fmax(out->cycles, all_points / all_rate + fill);
   for (int u = 0; u < a->n_units; u++)
     if (!bound_of_unit(b, u, true, &out->cycles)) return false;
   return true;

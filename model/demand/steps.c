@@ -7,7 +7,9 @@
  *
  * Several ops.  In a tree, a set of ops runs as Seq or Shar of two parts (times add up) or as Para or Pipe of two (the
  * longer counts, and the units are split), and each part again.  So the least time of a set by its number of units is a
- * staircase, made of those of its parts.  There n units spread as any product up to n, whatever the axes. */
+ * staircase, made of those of its parts.  There n units spread as any product up to n, whatever the axes.
+ *
+ * Each op takes some steps besides, the filling of its unit's pipeline: they add up where times do. */
 #include "model/demand/steps.h"
 
 #include <math.h>
@@ -26,6 +28,7 @@ enum {
 typedef struct {
   const tf_demand *d;
   double mesh[2], units;
+  double fill; /* steps that an op takes besides */
   int *leader; /* [op * n_dims + i] of dim i of the op */
 } search;
 
@@ -134,14 +137,14 @@ static void spread_dim(spread *s, int k, double x, double y, double steps) {
 static double least_of_one(const search *s, int o) {
   spread of = {.nodes = NODES, .best = INFINITY};
   const double least = tf_demanded_points(s->d, o) / s->units;
-  if (!on_grid(s, o, &of.n, of.extent)) return least;
-  if (of.n == 0) return 1;
+  if (!on_grid(s, o, &of.n, of.extent)) return least + s->fill;
+  if (of.n == 0) return 1 + s->fill;
   sort(of.n, of.extent);
   of.behind[of.n] = 1;
   for (int k = of.n - 1; k >= 0; k--)
     of.behind[k] = of.behind[k + 1] * of.extent[k];
   spread_dim(&of, 0, s->mesh[0], s->mesh[1], 1);
-  return of.nodes >= 0 ? fmax(of.best, least) : least;
+  return (of.nodes >= 0 ? fmax(of.best, least) : least) + s->fill;
 }
 
 /* ---- staircases ------------------------------------------------------------------------------------------------ */
@@ -194,7 +197,7 @@ static void stairs_of_one(const search *s, stairs *st, int o, double *steps) {
     one_dim_more(s, st, extent[k]);
   for (int b = 0; b < st->n; b++) {
     const double least = tf_demanded_points(s->d, o) / fmin(s->units, st->low[b] * EDGE);
-    steps[b] = grid ? fmin(st->before[b], b ? steps[b - 1] : INFINITY) : least;
+    steps[b] = grid ? fmin(st->before[b] + s->fill, b ? steps[b - 1] : INFINITY) : least + s->fill;
   }
 }
 
@@ -270,8 +273,8 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
   return least;
 }
 
-double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double known) {
-  search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], NULL};
+double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill, double known) {
+  search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], fill, NULL};
   int ops[OPS] = {0}, n = 0;
   double after[OPS], points = 0, seq = 0, longest = 0;
   s.leader = malloc(((size_t)d->wl->n_ops * (size_t)d->wl->n_dims + 1) * sizeof *s.leader);
@@ -286,7 +289,7 @@ double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2]
     if (n < OPS) ops[n] = o, after[n] = one;
     n++;
   }
-  double least = fmax(points / s.units, longest);
+  double least = n ? fmax(points / s.units + fill, longest) : 0;
   if (n <= OPS && n > 1 && seq > fmax(least, known) * (1 + 1e-12)) {
     const double few = least_of_few(&s, ops, n, after);
     least = few < 0 ? few : fmax(least, few);

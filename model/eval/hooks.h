@@ -23,6 +23,10 @@ void tf_model_sum_limit(tf_model *m, int64_t settings);
  * fast as to count partial tiles, for rankings. */
 void tf_model_whole_tiles(tf_model *m);
 
+/* From now on, where the quick count can tell, a row that does not fit is not counted: its result has the words held
+ * and the violations alone. */
+void tf_model_fits_first(tf_model *m);
+
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,
  * and out[i] is what tf_model_eval finds for it (its effort is 1); other elements of out are unchanged.  The first
  * call for a model prepares it, and allocates.  Returns 0 for trees that tf_model_eval_batch evaluates row by row. */

@@ -225,6 +225,8 @@ void tf_model_estimate(tf_model *m) { m->estimates = true; }
 
 void tf_model_whole_tiles(tf_model *m) { m->fills = true; }
 
+void tf_model_fits_first(tf_model *m) { m->fits_first = true; }
+
 void tf_model_sum_limit(tf_model *m, int64_t settings) { m->ev.work_most = settings; }
 
 /* Slices of open nodes move nothing. */
@@ -232,6 +234,19 @@ static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_slices; i++)
     if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0}, m->flows[i] = (tf_flow){0};
+}
+
+/* Whether the quick count applies and the row does not fit, whatever is counted; fills the words held and violations.
+ */
+static bool misfits(tf_model *m, tf_result *out) {
+  if (!m->fits_first || m->open || m->zeros || m->fills || m->ev.irregular || !tf_quick_sizes(m)) return false;
+  m->quick = true;
+  tf_resources(m, out);
+  if (out->feasible) { /* what it has filled is filled anew once all is counted */
+    memset(m->res.nodes, 0, (size_t)m->plan->tree->n_nodes * sizeof *m->res.nodes);
+    return false;
+  }
+  return true;
 }
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
@@ -246,6 +261,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
    * move all alike */
   m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
+  if (even && misfits(m, out)) return true;
   bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);

@@ -188,14 +188,14 @@ static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops
   return false;
 }
 
-/* The same, found out: of a node that may be skipped. */
-static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
+/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has points. */
+static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *q) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = &p->skips->node[n];
   const tf_path *path = &p->path[n];
   const uint64_t spatial = (s->l | s->q) & ~path->temporal;
   int64_t kept[TF_MAX_PATH];
-  tf_ival l = {0, 0}, q = {0, 0};
+  *l = *q = (tf_ival){0, 0};
   for (int k = 0; k < path->n; k++) {
     kept[k] = dg[path->loops[k]];
     if (spatial >> k & 1) dg[path->loops[k]] = 0;
@@ -203,13 +203,27 @@ static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
   do {
     for (int o = 0; o < p->wl->n_ops; o++) {
       if (!p->skips->mask.vain[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg)) continue;
-      l = tf_hull(l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
-      q = tf_hull(q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
+      *l = tf_hull(*l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
+      *q = tf_hull(*q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
     }
   } while (next_instance(ev, path, spatial, dg));
   for (int k = 0; k < path->n; k++)
     dg[path->loops[k]] = kept[k];
-  return outside_band(&p->skips->mask, l, q);
+}
+
+/* Whether node n's step, which may be skipped, is. */
+static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
+  tf_ival l, q;
+  hull_of(ev, n, dg, &l, &q);
+  return outside_band(&ev->plan->skips->mask, l, q);
+}
+
+bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most) {
+  tf_ival l, q;
+  hull_of(ev, n, dg, &l, &q);
+  *least = l.lo - (q.lo + q.len - 1);
+  *most = l.lo + l.len - 1 - q.lo;
+  return l.len > 0 && q.len > 0;
 }
 
 enum { MOST_KEPT = 1 << 22, UNKNOWN = -1 }; /* answers of a node that are kept */

@@ -45,6 +45,8 @@ bool tf_skip_divides(const tf_eval *ev, int n);
 int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg);
 /* Whether node n's step is skipped, in all its instances at once. */
 bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg); /* dg is changed, and restored */
+/* The least and the most distance from a q to an l in the box of such a step; false: it is empty.  dg: as above. */
+bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most);
 /* Keeps its answers in ev->skip_memo from now on, as far as memory allows: for who asks at every step, of trip counts
  * that stay.  The arena holds them. */
 void tf_skip_memo_new(tf_arena *a, tf_eval *ev);

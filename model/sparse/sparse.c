@@ -30,6 +30,12 @@ static double call_share(const tf_expr *e, const double *of) {
   case TF_K_GELU:
   case TF_K_SILU:
   case TF_K_ABS:
+  case TF_K_FLOOR:
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_SIN:
+  case TF_K_FMOD:
   case TF_K_COPY: return a;
   case TF_K_ADD:
   case TF_K_SUB:

@@ -9,15 +9,6 @@
 static int shown(size_t len) { return (int)(len < 60 ? len : 60); }
 
 /* ---- references --------------------------------------------------------------------- */
-static bool keep_index(tf_wl_reader *w, const tf_affine *a, tf_index *out) {
-  out->c = a->c;
-  out->terms = TF_ARRAY(w->base->arena, tf_term, (size_t)a->n);
-  if (!out->terms) return tf_no_memory(w->base);
-  for (int i = 0; i < a->n; i++)
-    if (a->term[i].coef != 0) out->terms[out->n_terms++] = a->term[i];
-  return true;
-}
-
 static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *span, int *n) {
   *n = 0;
   if (tf_lex_take(x, ']')) return true;
@@ -25,7 +16,8 @@ static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *
     tf_affine a;
     if (*n == TF_MAX_RANK) return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
     size_t from = x->tok.at;
-    if (!tf_parse_affine(w, x, &a) || !keep_index(w, &a, &index[*n])) return false;
+    if (!tf_parse_affine(w, x, &a)) return false;
+    if (!tf_form_keep(&a, w->base->arena, &index[*n])) return tf_no_memory(w->base);
     span[(*n)++] = (tf_span){from, x->prev_end > from ? x->prev_end - from : 1};
   } while (tf_lex_take(x, ','));
   if (tf_lex_take(x, ']')) return true;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/names.h"
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
 /* ---- ranges ------------------------------------------------------------------------- */
@@ -66,18 +67,19 @@ static bool new_tensor_ranges(tf_wl_reader *w, tf_tensor *t) {
   for (int r = 0; r < t->rank; r++) {
     bool made = tf_is_made(t);
     t->lo[r] = made ? 0 : INT64_MAX;
-    t->extent[r] = made ? w->wl->dims[w->wl->ops[t->producer].dims[r]].extent : INT64_MIN;
+    t->extent[r] = made ? tf_cut_extent(&w->cutting, t->producer, r) : INT64_MIN;
   }
   return true;
 }
 
 /* ---- the tensors section ------------------------------------------------------------ */
-enum { T_BITS, T_PAD, T_SHAPE, T_VIEW, T_DENSITY, N_T };
-static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, false},
-                                         [T_PAD] = {"pad", TF_Y_LIST, false},
-                                         [T_SHAPE] = {"shape", TF_Y_LIST, false},
-                                         [T_VIEW] = {"view", TF_Y_SCALAR, false}, /* views.c reads it */
-                                         [T_DENSITY] = {"density", TF_Y_SCALAR | TF_Y_MAP, false}};
+enum {
+#define X(id, key, kinds, required, json, words) T_##id, /* VIEW: views.c reads it */
+  TF_TENSOR_KEYS(X)
+#undef X
+      N_T
+};
+static const tf_yrow tensor_rows[N_T] = {TF_TENSOR_KEYS(TF_KEY_ROW)};
 
 tf_keys tf_tensor_keys(void) { return (tf_keys){tensor_rows, N_T}; }
 
@@ -91,9 +93,13 @@ static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, i
 }
 
 /* `density: 0.25`, or `{n: 2, m: 4, dim: k}`. */
-enum { D_N, D_M, D_DIM, N_D };
-static const tf_yrow density_rows[N_D] = {
-    [D_N] = {"n", TF_Y_SCALAR, true}, [D_M] = {"m", TF_Y_SCALAR, true}, [D_DIM] = {"dim", TF_Y_SCALAR, true}};
+enum {
+#define X(id, key, kinds, required, json, words) D_##id,
+  TF_DENSITY_KEYS(X)
+#undef X
+      N_D
+};
+static const tf_yrow density_rows[N_D] = {TF_DENSITY_KEYS(TF_KEY_ROW)};
 
 static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
   tf_value x;
@@ -179,15 +185,16 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, con
   }
 }
 
-/* The dim that indexes a rank alone, where the tensor is made, or else first read; -1: none does. */
-static int dim_of_rank(const tf_workload *wl, int z, int rank) {
+/* The dim, as it is written, that indexes a rank alone, where the tensor is made, or else first read; -1: none does. */
+static int dim_of_rank(const tf_wl_reader *w, int z, int rank) {
+  const tf_workload *wl = w->wl;
   const int maker = wl->tensors[z].producer;
-  if (maker >= 0 && wl->ops[maker].out == z) return wl->ops[maker].dims[rank];
+  if (maker >= 0 && wl->ops[maker].out == z) return tf_cut_whole(&w->cutting, &w->left[maker].ref.index[rank]);
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       const tf_ref *ref = &wl->ops[o].reads[i];
       if (ref->tensor != z) continue;
-      return ref->index[rank].n_terms == 1 && ref->index[rank].terms[0].coef == 1 ? ref->index[rank].terms[0].dim : -1;
+      return tf_cut_whole(&w->cutting, &ref->index[rank]);
     }
   return -1;
 }
@@ -197,11 +204,11 @@ static void find_block_rank(tf_wl_reader *w, const tf_ynode *dim, int z) {
   tf_near near = tf_near_start(dim->text, dim->len);
   char hint[80];
   for (int r = 0; r < t->rank; r++) {
-    const int d = dim_of_rank(w->wl, z, r);
+    const int d = dim_of_rank(w, z, r);
     t->density.rank = r;
     if (d < 0) continue;
-    if (tf_ynode_is(dim, w->wl->dims[d].name)) return;
-    tf_near_offer(&near, w->wl->dims[d].name);
+    if (tf_ynode_is(dim, w->cutting.was[d].name)) return;
+    tf_near_offer(&near, w->cutting.was[d].name);
   }
   fail(w);
   tf_fail(w->base->diags, dim->at, TF_E_NAME, "no rank of '%.60s' is indexed by '%.60s' alone%s", t->name, dim->text,
@@ -226,6 +233,15 @@ static void check_density(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *
           (long long)t->extent[t->density.rank], t->name, tf_ymap_get(density, "dim")->text);
 }
 
+/* Padding lies around a rank; one that is made in parts has none of its own. */
+static void check_pad(tf_wl_reader *w, const tf_ynode *node, const tf_tensor *t, int rank, int64_t pad) {
+  if (pad == 0 || !tf_is_made(t) || w->left[t->producer].n_parts[rank] < 2) return;
+  fail(w);
+  tf_fail(w->base->diags, node->at, TF_E_INDEX, "'%.60s' is made in parts along this rank, and cannot be padded there",
+          t->name);
+  tf_note(w->base->diags, t->at, "made here");
+}
+
 static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, bool *shaped) {
   const tf_ynode *v[N_T];
   int no = find_named(w, key);
@@ -237,6 +253,7 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   if (v[T_DENSITY]) apply_density(w, v[T_DENSITY], no);
   if (v[T_PAD] && same_rank(w, v[T_PAD], t))
     for (int r = 0; r < t->rank; r++) {
+      check_pad(w, v[T_PAD]->items[r], t, r, pad[r]);
       t->pad[r] = pad[r];
       if (!tf_is_made(t) && !tf_add(t->lo[r], pad[r], &t->lo[r])) fail(w);
     }

@@ -71,7 +71,11 @@ static bool read_body(instr_reader *r, const tf_ynode *sizes) {
   if (!dims && w->wl->n_dims == 0) return false;
   tf_read_ops(w, &list);
   if (!dims || w->failed) return false;
+  if (w->n_floors || w->left[0].joined)
+    return tf_fail(diags(r), r->compute->at, TF_E_INDEX,
+                   "an operand is indexed by sums of loops, each times a number above 0");
   tf_op_order(w);
+  if (!w->failed) tf_part_dims(w);
   if (!w->failed) tf_tensor_facts(w, NULL);
   return !w->failed && check_loop_names(r);
 }

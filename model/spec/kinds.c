@@ -35,7 +35,8 @@ int tf_kind_arity(tf_kind kind) {
   case TF_K_NE:
   case TF_K_COPY: return 0;
   case TF_K_MAX:
-  case TF_K_MIN: return 2;
+  case TF_K_MIN:
+  case TF_K_FMOD: return 2;
   case TF_K_SELECT: return 3;
   default: return kinds[kind].arity;
   }
@@ -60,6 +61,13 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_GELU: return 0.5 * a[0] * (1 + erf(a[0] * 0.70710678118654752440)); /* the root of a half */
   case TF_K_SILU: return a[0] / (1 + exp(-a[0]));
   case TF_K_ABS: return fabs(a[0]);
+  case TF_K_FLOOR: return floor(a[0]);
+  case TF_K_CEIL: return ceil(a[0]);
+  case TF_K_ROUND: return rint(a[0]); /* of two alike the even */
+  case TF_K_TRUNC: return trunc(a[0]);
+  case TF_K_SIN: return sin(a[0]);
+  case TF_K_COS: return cos(a[0]);
+  case TF_K_FMOD: return fmod(a[0], a[1]);
   case TF_K_SELECT: return a[0] != 0 ? a[1] : a[2];
   case TF_K_LT: return a[0] < a[1];
   case TF_K_LE: return a[0] <= a[1];

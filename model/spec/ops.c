@@ -1,16 +1,43 @@
 /* The ops of a workload: left side, operator, names, iteration space, kinds. */
 #include <string.h>
 
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
 /* ---- left side ---------------------------------------------------------------------- */
 /* The dim that an index plainly is, else -1. */
 static int plain_dim(const tf_index *x) {
-  bool plain = x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1;
+  bool plain = x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1 && x->terms[0].dim < TF_FLOOR;
   return plain ? x->terms[0].dim : -1;
 }
 
-/* Every index a dim of its own; fills op->dims. */
+static void add_dim(tf_op *op, int dim) {
+  for (int i = 0; i < op->n_dims; i++)
+    if (op->dims[i] == dim) return;
+  op->dims[op->n_dims++] = dim;
+}
+
+static void add_index_dims(const tf_wl_reader *w, tf_op *op, const tf_index *x) {
+  for (int t = 0; t < x->n_terms; t++)
+    if (x->terms[t].dim < TF_FLOOR)
+      add_dim(op, x->terms[t].dim);
+    else
+      add_index_dims(w, op, &w->floors[x->terms[t].dim - TF_FLOOR].of);
+}
+
+/* Whether parts of dims may count through a rank by it, which tf_part_dims finds out: a quotient is in it, or 2*h + a.
+ */
+static bool may_count(const tf_index *x) {
+  bool sum = x->n_terms > 1 && x->c == 0, quotient = false, one = false;
+  for (int t = 0; t < x->n_terms; t++) {
+    sum = sum && x->terms[t].coef > 0;
+    one = one || x->terms[t].coef == 1;
+    quotient = quotient || x->terms[t].dim >= TF_FLOOR;
+  }
+  return quotient || (sum && one);
+}
+
+/* Every index a dim of its own, or a sum of parts; fills op->dims. */
 static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span, const tf_ynode *text,
                        int rank) {
   op->dims = TF_ARRAY(w->base->arena, int, TF_MAX_DIMS);
@@ -20,6 +47,11 @@ static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_
     bool twice = false;
     for (int i = 0; i < op->n_dims; i++)
       twice = twice || op->dims[i] == dim;
+    if (dim < 0 && may_count(&left->index[r])) {
+      add_index_dims(w, op, &left->index[r]);
+      w->left[op - w->wl->ops].joined = true;
+      continue;
+    }
     if (dim >= 0 && !twice) {
       op->dims[op->n_dims++] = dim;
       continue;
@@ -65,24 +97,18 @@ static bool read_operator(tf_lex *x, tf_reduce *reduce) {
 }
 
 /* ---- after both sides are read ------------------------------------------------------ */
-static void add_dim(tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return;
-  op->dims[op->n_dims++] = dim;
-}
-
 /* Reduced dims follow those of the output, in order of first appearance. */
-static void add_reduced_dims(const tf_workload *wl, tf_op *op) {
+static void add_reduced_dims(const tf_wl_reader *w, tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
-    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
-      for (int k = 0; k < op->reads[i].index[r].n_terms; k++)
-        add_dim(op, op->reads[i].index[r].terms[k].dim);
+    for (int r = 0; r < w->wl->tensors[op->reads[i].tensor].rank; r++)
+      add_index_dims(w, op, &op->reads[i].index[r]);
   for (int i = 0; i < op->n_expr; i++)
     if (op->expr[i].what == TF_X_DIM) add_dim(op, op->expr[i].dim);
 }
 
 static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
-  if (op->reduce != TF_ASSIGN || op->n_dims == op->n_out_dims) return true;
+  const bool later = w->left[op - w->wl->ops].joined; /* when it is known which parts are on the left */
+  if (op->reduce != TF_ASSIGN || op->n_dims == op->n_out_dims || later) return true;
   return tf_fail(w->base->diags, at, TF_E_OUTPUT,
                  "'=' assigns, but dim '%.60s' is not on the left; += *= max= min= reduce",
                  w->wl->dims[op->dims[op->n_out_dims]].name);
@@ -130,6 +156,16 @@ static uint32_t kinds_of(const tf_op *op) {
   return kinds ? kinds : bit(TF_K_COPY);
 }
 
+static bool keep_left(tf_wl_reader *w, tf_left *to, const tf_ref *left, const tf_span *span, const tf_ynode *text) {
+  const int rank = w->wl->tensors[left->tensor].rank;
+  to->ref = *left;
+  to->at = TF_ARRAY(w->base->arena, tf_loc, (size_t)rank);
+  if (!to->at) return tf_no_memory(w->base);
+  for (int r = 0; r < rank; r++)
+    to->at[r] = tf_ynode_place(text, span[r].from, span[r].len);
+  return true;
+}
+
 /* "T[dims] op= expression"; false after an error that leaves the op incomplete. */
 static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
   tf_op *op = &w->wl->ops[no];
@@ -145,6 +181,7 @@ static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
   if (!tf_parse_ref(w, &x, &left, &span)) return false;
   int rank = w->wl->tensors[left.tensor].rank;
   op->out = left.tensor;
+  if (!keep_left(w, &w->left[no], &left, span, text)) return false;
   bool good = !w->failed && check_left(w, op, &left, span, text, rank);
   good = make_tensor(w, no, &left) && good;
   w->failed = before || !good;
@@ -154,7 +191,7 @@ static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
   bool right_before = w->failed;
   if (!tf_parse_element(w, &x, op, src)) return false;
   if (right_before || w->failed || !good) return good && check_no_self(w, op);
-  add_reduced_dims(w->wl, op);
+  add_reduced_dims(w, op);
   op->kinds = kinds_of(op);
   return check_no_self(w, op) && check_assign(w, op, at);
 }
@@ -162,7 +199,7 @@ static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
 /* ---- the list ----------------------------------------------------------------------- */
 /* The text of an op and the name it is given; NULL text after an error. */
 static const tf_ynode *op_text(tf_wl_reader *w, const tf_ynode *node, const tf_ynode **name) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, false}, {"expr", TF_Y_SCALAR, true}};
+  static const tf_yrow rows[] = {TF_OP_KEYS(TF_KEY_ROW)};
   const tf_ynode *v[2];
   *name = NULL;
   if (!tf_yschema_kind(node, TF_Y_SCALAR | TF_Y_MAP, "an op", w->base->diags)) return NULL;
@@ -219,7 +256,8 @@ void tf_read_ops(tf_wl_reader *w, const tf_ynode *list) {
   }
   wl->ops = TF_ARRAY(w->base->arena, tf_op, n);
   w->source = TF_ARRAY(w->base->arena, tf_op_source, n);
-  if (!wl->ops || !w->source) {
+  w->left = TF_ARRAY(w->base->arena, tf_left, n);
+  if (!wl->ops || !w->source || !w->left) {
     w->failed = !tf_no_memory(w->base);
     return;
   }

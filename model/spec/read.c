@@ -9,14 +9,15 @@
 #include "model/spec/kinds.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
+#include "model/spec/table/sections.h"
 
-enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_INSTR, S_PARAMS, S_SEARCH, S_SWEEP, S_PLAN, N_S };
-static const tf_yrow sections[N_S] = {
-    [S_ARCH] = {"architecture", TF_Y_MAP, false},   [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
-    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false},  [S_PARAMS] = {"params", TF_Y_MAP, false},
-    [S_INSTR] = {"instructions", TF_Y_LIST, false}, [S_SEARCH] = {"search", TF_Y_MAP, false},
-    [S_SWEEP] = {"sweep", TF_Y_MAP, false},         [S_PLAN] = {"plan", TF_Y_MAP, false},
+enum {
+#define X(id, key, kinds, required, json, words) S_##id,
+  TF_SECTIONS(X)
+#undef X
+      N_S
 };
+static const tf_yrow sections[N_S] = {TF_SECTIONS(TF_KEY_ROW)};
 
 /* A tf_spec with the memory behind it. */
 typedef struct {

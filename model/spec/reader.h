@@ -21,10 +21,11 @@ enum {
   TF_MAX_OPS = 4096,
   TF_MAX_TENSORS = 8192,
   TF_MAX_RANK = 16,
-  TF_MAX_READS = 64,   /* of one op */
-  TF_MAX_EXPR = 512,   /* nodes of one element expression */
-  TF_MAX_TEXT = 16384, /* bytes of one expression */
-  TF_MAX_DEPTH = 200,  /* parentheses, and params that refer to params */
+  TF_MAX_READS = 64,    /* of one op */
+  TF_MAX_EXPR = 512,    /* nodes of one element expression */
+  TF_MAX_FLOORS = 1024, /* different quotients in the indices of a workload */
+  TF_MAX_TEXT = 16384,  /* bytes of one expression */
+  TF_MAX_DEPTH = 200,   /* parentheses, and params that refer to params */
   TF_MAX_MEMORIES = 16,
   TF_MAX_UNITS = 16,
   TF_MAX_INSTRS = 256

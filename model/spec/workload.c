@@ -2,15 +2,16 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/spec/table/sections.h"
 #include "model/spec/workload_read.h"
 
-enum { W_NAME, W_DIMS, W_TENSORS, W_OPS, N_W };
-static const tf_yrow workload_rows[N_W] = {
-    [W_NAME] = {"name", TF_Y_SCALAR, false},
-    [W_DIMS] = {"dims", TF_Y_MAP, true},
-    [W_TENSORS] = {"tensors", TF_Y_MAP, false},
-    [W_OPS] = {"ops", TF_Y_LIST, true},
+enum {
+#define X(id, key, kinds, required, json, words) W_##id,
+  TF_WORKLOAD_KEYS(X)
+#undef X
+      N_W
 };
+static const tf_yrow workload_rows[N_W] = {TF_WORKLOAD_KEYS(TF_KEY_ROW)};
 
 /* A name means one thing in index expressions: a dim or a param.  `m: m` is clear: indices have the dim, and a value
  * that has the name is refused where it stands (einsum.c). */
@@ -45,6 +46,16 @@ bool tf_read_dims(tf_wl_reader *w, const tf_ynode *map) {
   return ok;
 }
 
+void tf_part_dims(tf_wl_reader *w) {
+  w->cutting = (tf_cutting){.arena = w->base->arena,
+                            .diags = w->base->diags,
+                            .wl = w->wl,
+                            .n_floors = w->n_floors,
+                            .floors = w->floors,
+                            .left = w->left};
+  w->failed = !tf_cut_dims(&w->cutting);
+}
+
 tf_workload *tf_read_workload(tf_reader *base, const tf_ynode *section, const tf_arch *arch) {
   tf_wl_reader w = {.base = base, .arch = arch, .wl = TF_NEW(base->arena, tf_workload)};
   const tf_ynode *v[N_W];
@@ -64,6 +75,8 @@ tf_workload *tf_read_workload(tf_reader *base, const tf_ynode *section, const tf
   if (v[W_TENSORS] && !facts) tf_read_tensor_rows(&w, v[W_TENSORS]);
   if (facts && v[W_TENSORS]) tf_link_views(&w, v[W_TENSORS]);
   if (facts && !w.failed) tf_op_order(&w);
+  if (facts && !w.failed) tf_part_dims(&w);
   if (facts && !w.failed) tf_tensor_facts(&w, v[W_TENSORS]);
+  if (facts && !w.failed) w.failed = !tf_cut_ranks(&w.cutting);
   return facts && !w.failed ? w.wl : NULL;
 }

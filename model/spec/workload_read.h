@@ -1,6 +1,7 @@
 /* Shared by the files that read workloads. */
 #ifndef MODEL_SPEC_WORKLOAD_READ_H
 #define MODEL_SPEC_WORKLOAD_READ_H
+#include "model/spec/cut/cut.h"
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
 
@@ -19,21 +20,21 @@ typedef struct {
   tf_workload *wl;
   tf_op_source *source; /* [n_ops] */
   int tensors_room;
-  int *buckets; /* tensors by hash of their name, chained by next */
-  int *next;    /* [tensors_room] */
-  bool failed;  /* something was reported; later phases that would cascade are left out */
+  int *buckets;     /* tensors by hash of their name, chained by next */
+  int *next;        /* [tensors_room] */
+  bool failed;      /* something was reported; later phases that would cascade are left out */
+  tf_floor *floors; /* [TF_MAX_FLOORS], n_floors of them: quotients that indices have */
+  int n_floors;
+  tf_left *left;      /* [n_ops] */
+  tf_cutting cutting; /* needs: ops without errors */
 } tf_wl_reader;
-
-/* An affine form while it is being read. */
-typedef struct {
-  int n;
-  tf_term term[TF_MAX_DIMS]; /* in order of appearance, coefs may be 0 */
-  int64_t c;
-} tf_affine;
 
 /* One index of a reference, up to ',' or ']'.  Unknown names are reported, counted as 0, and
  * set w->failed; false only where the text cannot be followed any more. */
 bool tf_parse_affine(tf_wl_reader *w, tf_lex *x, tf_affine *out);
+
+/* Dims that indices divide, cut (cut/cut.h).  needs: ops without errors; producers. */
+void tf_part_dims(tf_wl_reader *w);
 
 /* The right side of an op: fills op->reads, expr and places.  Failures as above. */
 bool tf_parse_element(tf_wl_reader *w, tf_lex *x, tf_op *op, tf_op_source *src);

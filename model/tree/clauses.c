@@ -3,9 +3,17 @@
 
 #include "model/tree/parse.h"
 
-/* The clauses of a line, in the order of docs/FORMATS.md; each at most once. */
-typedef enum { FOR, SPATIAL, BYPASS, KEEP, RETAIN, STREAM, N_CLAUSES } clause;
-static const char *const clause_keys[N_CLAUSES] = {"for", "spatial", "bypass", "keep", "retain", "stream"};
+typedef enum {
+#define X(id, key) id,
+  TF_CLAUSES(X)
+#undef X
+      N_CLAUSES
+} clause;
+static const char *const clause_keys[N_CLAUSES] = {
+#define X(id, key) key,
+    TF_CLAUSES(X)
+#undef X
+};
 
 static clause clause_of(const tf_mlex *x) {
   int c = 0;

@@ -60,6 +60,15 @@ struct tf_build {
 /* Adds the lines of the text as nodes.  Every error of syntax and names goes to b->diags. */
 void tf_tree_read(tf_build *b, const char *text, tf_loc at);
 
+/* The clauses of a line, in the order of docs/FORMATS.md; each at most once.  Those before KEEP stand on a Tile. */
+#define TF_CLAUSES(X)                                                                                                  \
+  X(FOR, "for")                                                                                                        \
+  X(SPATIAL, "spatial")                                                                                                \
+  X(BYPASS, "bypass")                                                                                                  \
+  X(KEEP, "keep")                                                                                                      \
+  X(RETAIN, "retain")                                                                                                  \
+  X(STREAM, "stream")
+
 /* Reads the rest of the line after the head, for the node added last: loops, bypass; keep, retain, stream. */
 void tf_read_clauses(tf_build *b, tf_mlex *x, bool tile);
 

@@ -1,7 +1,4 @@
 /* Prints a tree as the text that reads back to it. */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +18,26 @@ typedef struct {
   size_t begin; /* of the line */
 } out;
 
-static void put(out *o, const char *fmt, ...) TF_PRINTF(2, 3);
-static void put(out *o, const char *fmt, ...) {
-  va_list args;
-  va_start(args, fmt);
-  int n = vsnprintf(NULL, 0, fmt, args);
-  va_end(args);
-  o->bad |= n < 0 || !tf_grow_text(&o->text, &o->room, o->len + (size_t)n + 1);
+/* Appends n characters; searches print a tree for each that they keep. */
+static void append(out *o, const char *s, size_t n) {
+  o->bad |= o->len + n + 1 > o->room && !tf_grow_text(&o->text, &o->room, o->len + n + 1);
   if (o->bad) return;
-  va_start(args, fmt);
-  vsnprintf(o->text + o->len, (size_t)n + 1, fmt, args);
-  va_end(args);
-  o->len += (size_t)n;
+  memcpy(o->text + o->len, s, n);
+  o->len += n;
+  o->text[o->len] = '\0';
+}
+
+static void put(out *o, const char *s) { append(o, s, strlen(s)); }
+
+static void put_number(out *o, int64_t v) {
+  char digits[24], *at = digits + sizeof digits;
+  uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+  do {
+    *--at = (char)('0' + left % 10);
+    left /= 10;
+  } while (left);
+  if (v < 0) *--at = '-';
+  append(o, at, (size_t)(digits + sizeof digits - at));
 }
 
 /* What was printed from there on is the place of `at`, one of o->placed. */
@@ -42,33 +47,42 @@ static void place(const out *o, tf_loc *at, size_t from) {
 
 static void put_trip(out *o, const tf_loop *l) {
   if (l->trip > 0) {
-    put(o, "%" PRId64, l->trip);
+    put_number(o, l->trip);
     return;
   }
   put(o, "?");
-  if (l->max > 0) put(o, "<=%" PRId64, l->max);
-  for (int i = 0; i < l->n_choices; i++)
-    put(o, "%s%" PRId64, i ? "," : "{", l->choices[i]);
+  if (l->max > 0) {
+    put(o, "<=");
+    put_number(o, l->max);
+  }
+  for (int i = 0; i < l->n_choices; i++) {
+    put(o, i ? "," : "{");
+    put_number(o, l->choices[i]);
+  }
   if (l->n_choices > 0) put(o, "}");
 }
 
 static void put_loop(out *o, const tf_tree *t, const tf_loop *l) {
-  put(o, "%s=", t->workload->dims[l->dim].name);
+  put(o, t->workload->dims[l->dim].name);
+  put(o, "=");
   put_trip(o, l);
-  if (l->axis != TF_TEMPORAL) put(o, "@%c", l->axis == TF_SPATIAL_X ? 'x' : 'y');
+  if (l->axis != TF_TEMPORAL) put(o, l->axis == TF_SPATIAL_X ? "@x" : "@y");
 }
 
 static void put_list(out *o, const tf_tree *t, const char *key, tf_named *list, int n) {
-  if (n > 0) put(o, " %s", key);
+  if (n > 0) put(o, " ");
+  if (n > 0) put(o, key);
   for (int i = 0; i < n; i++) {
-    put(o, " %s", t->workload->tensors[list[i].tensor].name);
-    if (o->placed) place(o, &list[i].at, o->len - strlen(t->workload->tensors[list[i].tensor].name));
+    put(o, " ");
+    const size_t from = o->len;
+    put(o, t->workload->tensors[list[i].tensor].name);
+    if (o->placed) place(o, &list[i].at, from);
   }
 }
 
 static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
   const size_t head = o->len;
-  put(o, "%s", t->arch->memories[n->level].name);
+  put(o, t->arch->memories[n->level].name);
   if (o->placed) place(o, &o->placed->at, head);
   bool braces = n->order_open && n->n_temporal > 0;
   if (n->n_temporal > 0) put(o, braces ? " for {" : " for ");
@@ -85,12 +99,15 @@ static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
 
 static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
   const size_t head = o->len;
-  put(o, "%s", n->scope_open ? "?" : tf_scope_at(n->scope)->key);
+  put(o, n->scope_open ? "?" : tf_scope_at(n->scope)->key);
   if (o->placed) place(o, &o->placed->at, head);
   if (n->n_keep > 0) put(o, " keep");
   for (int i = 0; i < n->n_keep; i++) {
-    const size_t from = o->len + 1;
-    put(o, " %s@%s", t->workload->tensors[n->keep[i].tensor].name, t->arch->memories[n->keep[i].level].name);
+    put(o, " ");
+    const size_t from = o->len;
+    put(o, t->workload->tensors[n->keep[i].tensor].name);
+    put(o, "@");
+    put(o, t->arch->memories[n->keep[i].level].name);
     if (o->placed) place(o, &n->keep[i].at, from);
   }
   put_list(o, t, "retain", n->retain, n->n_retain);
@@ -99,7 +116,8 @@ static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
 
 static void put_op(out *o, const tf_tree *t, const tf_node *n) {
   const size_t head = o->len;
-  put(o, "op %s", t->workload->ops[n->op].name);
+  put(o, "op ");
+  put(o, t->workload->ops[n->op].name);
   if (o->placed) place(o, &o->placed->at, head);
 }
 
@@ -107,7 +125,8 @@ static void put_node(out *o, const tf_tree *t, int i) {
   const tf_node *n = &t->nodes[i];
   o->line = (uint32_t)i + 1;
   o->begin = o->len;
-  put(o, "%*s", 2 * tf_tree_depth(t, i), "");
+  for (int depth = tf_tree_depth(t, i); depth > 0; depth--)
+    put(o, "  ");
   switch (n->kind) {
   case TF_TILE: put_tile(o, t, n); break;
   case TF_SCOPE: put_scope(o, t, n); break;
@@ -119,7 +138,7 @@ static void put_node(out *o, const tf_tree *t, int i) {
 /* `placed`: t itself, whose nodes are told where they stand in that file; NULL: no tree is. */
 static char *print(const tf_tree *t, tf_tree *placed, uint16_t file) {
   out o = {.file = file};
-  put(&o, "%s", "");
+  put(&o, "");
   for (int i = 0; i < t->n_nodes && !o.bad; i++) {
     o.placed = placed ? &placed->nodes[i] : NULL;
     put_node(&o, t, i);

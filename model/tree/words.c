@@ -1,4 +1,5 @@
 /* Names in mapping texts: what they refer to, and the nearest name if they refer to nothing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -77,6 +78,27 @@ int tf_mapping_head(tf_build *b, const tf_mtok *t) {
 }
 
 int tf_mapping_level(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "memory", level_at); }
-int tf_mapping_dim(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "dim", dim_at); }
+/* A dim that was cut (model/spec/cut) is told by its parts: fills `list` with their names. */
+static bool parts_named(const tf_build *b, const tf_mtok *t, char *list, size_t room) {
+  const tf_workload *wl = b->tree->workload;
+  size_t n = 0;
+  for (int d = 0; d < wl->n_dims && n < room; d++) {
+    const char *name = wl->dims[d].name;
+    if (strncmp(name, t->text, t->len) != 0) continue;
+    if (strncmp(name + t->len, "_div", 4) != 0 && strncmp(name + t->len, "_mod", 4) != 0) continue;
+    n += (size_t)snprintf(list + n, room - n, "%s%.60s=%lld", n ? " " : "", name, (long long)wl->dims[d].extent);
+  }
+  return n > 0;
+}
+
+int tf_mapping_dim(tf_build *b, const tf_mtok *t) {
+  char list[160];
+  const int i = find(b->tree, t, dim_at);
+  if (i >= 0) return i;
+  if (!parts_named(b, t, list, sizeof list)) return fail(b, t, "dim", dim_at);
+  tf_fail(b->diags, t->at, TF_E_NAME, "'%.*s' is cut, as indices divide it: loops are over %s",
+          t->len < 60 ? (int)t->len : 60, t->text, list);
+  return -1;
+}
 int tf_mapping_tensor(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "tensor", tensor_at); }
 int tf_mapping_op(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "op", op_at); }

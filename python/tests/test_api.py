@@ -1,8 +1,11 @@
 """The package against the executable, and what only the package does."""
+import contextlib
+import io
 import json
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -210,6 +213,44 @@ class Commands(Case):
         self.assertEqual(t._repr_svg_(), tileflow.eval(MATMUL)._repr_svg_())
         xml.dom.minidom.parseString(t.svg)
         self.assertEqual(len(t.nodes), 3)
+
+    def test_einsums(self):
+        work = tileflow.from_einsum(["mk,kn->mn", "mn,np->mp"], (4, 3), types.SimpleNamespace(shape=(3, 5)), (5, 2), names=["X", "W", "V"], then="relu")
+        for op in ("O_1[m, n] += X[m, k] * W[k, n]", "O_2[m, p] += O_1[m, n] * V[n, p]", "O[m, p] = relu(O_2[m, p])"):
+            self.assertIn(f'- "{op}"', work)
+        self.assertEqual(tileflow.check(work), ["workload einsum: 3 ops on 4 dims, 6 tensors (3 read, 1 written, 2 between)"])
+        self.assertIn('"O[b, a] = A[a, b]"', tileflow.from_einsum("ab->ba", (2, 3)))
+        self.assertIn('"O[a, c] += A[a, b] * B[b, c]"', tileflow.from_einsum("ab,bc", (2, 3), (3, 2)))  # as numpy: letters that stand once
+        for einsum, shapes, words in (("mk,kn", [(2, 3), (4, 5)], "'k' is 4 in B, 3 in A"), ("mk->mz", [(2, 3)], "'z' stands in no operand"),
+                                      ("mk->mm", [(2, 3)], "'m' stands twice"), ("m...->m", [(2,)], "'...' is not known"),
+                                      ("mk->m", [(2,), (4,)], "takes 1 operands, 2 are given"), ("mk->m", [(2,)], "A has 1 ranks"), ([], [], "takes"),
+                                      ("m->m", ["m"], "is a shape")):
+            with self.assertRaisesRegex(ValueError, re.escape(words)):
+                tileflow.from_einsum(einsum, *shapes)
+
+    def test_pages(self):
+        r = tileflow.eval(MATMUL)
+        self.assertEqual(r.html(), tool("eval", MATMUL, "--html", "-").stdout)
+        self.assertTrue(r._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html'))
+        self.assertEqual(r._repr_html_().count('"'), 4)  # of the two attributes alone
+        self.assertIsNone(r.tree()._repr_html_())
+        least = tileflow.bound(MATMUL, evals=1)
+        self.assertIsNone(least._repr_html_())
+        self.error(least.html)
+
+    def test_notebooks(self):
+        """Their cells, from top to bottom."""
+        found = sorted((ROOT / "python/examples").glob("*.ipynb"))
+        self.assertTrue(found)
+        for path in found:
+            names, cells = {}, json.loads(path.read_text(encoding="utf-8"))["cells"]
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile("".join(cell["source"]), path.name, "exec"), names)
+                    self.assertEqual(cell["outputs"], [], "outputs are not kept")
+            self.assertTrue(names["sweep"]._repr_html_().startswith("<iframe"))
+            self.assertLessEqual(names["best"].bounds["cycles"], names["best"].cycles)
 
     def test_check_run_emit(self):
         self.assertEqual(tileflow.check(MATMUL), tool("check", MATMUL).stdout.splitlines())

@@ -62,6 +62,15 @@ class Compile(unittest.TestCase):
                 kept = [k for k in range(len(old)) if k % R.width >= 9]
                 self.assertEqual([old[k] for k in kept], [R.values[k] for k in kept])
 
+    def test_einsum(self):
+        draw, f = random.Random(2).uniform, tileflow.compile(tileflow.from_einsum("mk,nk->nm", (6, 5), (4, 5)), HOST)
+        A, B = Fake((6, 5), lambda: draw(-1, 1)), Fake((4, 5), lambda: draw(-1, 1))
+        O = Fake((4, 6))
+        f(A, B, out=O)
+        for n in range(4):
+            for m in range(6):
+                self.assertAlmostEqual(O[n, m], sum(A[m, k] * B[n, k] for k in range(5)), places=5)
+
     def test_it_says_what_it_is(self):
         self.assertEqual(self.f.inputs, {"A": (7, 5), "B": (5, 9)})
         self.assertEqual(self.f.outputs, {"R": (7, 9)})

@@ -7,7 +7,7 @@ Options are those of the command line: seed=7 is --seed 7, set={"cores": 4} is -
 import json
 import os
 
-from . import _compile, _inputs, _results, _run, _torch
+from . import _compile, _einsum, _inputs, _results, _run, _torch
 from ._compile import Function
 from ._errors import Diagnostic, Error, Interrupted
 from ._find import NotFound
@@ -16,7 +16,7 @@ from ._results import Kernel, Result, Tree
 
 __version__ = "0.1.0"
 __all__ = ["Diagnostic", "Error", "Figures", "Function", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
-           "best", "bound", "check", "compile", "emit", "eval", "frame", "from_torch",
+           "best", "bound", "check", "compile", "emit", "eval", "frame", "from_einsum", "from_torch",
            "results", "run", "search", "solve", "sweep", "tree"]
 
 
@@ -99,6 +99,13 @@ def from_torch(module, *example, **named):
     """A module of PyTorch as a workload (YAML), by its graph for these example inputs: tensors, by place or by name.
     eval, best, compile take it; plan, a command for whole networks, by run("plan", machine, workload)."""
     return _torch.workload(module, example, named)
+
+
+def from_einsum(einsums, *operands, names=None, out="O", then=None, title="einsum"):
+    """numpy's einsum as a workload (YAML): from_einsum("mk,kn->mn", X, W), of arrays, tensors or shapes.  Of a list each goes on
+    from the result of the one before: ["mk,kn->mn", "mn,np->mp"] of three is two products to fuse. `names` are those of the
+    operands (else A, B, ..), `out` is the result's; then="relu" is applied to it."""
+    return _einsum.workload(einsums, operands, names, out, then, title)
 
 
 def sweep(*inputs, store, **options):

@@ -1,5 +1,6 @@
 """What the functions return: the documents of the tool's --json, which are dicts, and what can be made of them."""
 import dataclasses
+import html
 import json
 
 from . import _inputs, _run
@@ -56,7 +57,7 @@ class Result(dict):
         out.update({f"bound_{k}": v for k, v in self.get("bounds", {}).items()})
         found = self.get("search", {})
         keys = ("method", "objective", "value", "bound", "gap", "proved", "space", "space_bound", "space_proved",
-                "space_trips", "trips_bound")
+                "space_trips", "space_bypass", "trips_bound")
         out.update({key: found[key] for key in keys if key in found})
         return out
 
@@ -70,6 +71,19 @@ class Result(dict):
         """The tile tree, drawn."""
         return draw(self.again(), {"set": self._set})
 
+    def html(self):
+        """The page to explore that the command's --html writes (docs/HOWTO-page.md): of a mapping, or of a sweep."""
+        if "mapping" in self:
+            return _run.run("eval", self.again(), {"set": self._set}, ("html",)).files["html"]
+        if "front" in self:
+            return _run.run("results", self._inputs, {}, ("html",)).files["html"]
+        raise Error("tileflow: there is a page of a mapping, and of a sweep; this is neither")
+
+    def _repr_html_(self):
+        if "mapping" not in self and "front" not in self:
+            return None
+        return f'<iframe srcdoc="{html.escape(self.html())}" style="width: 100%; height: 720px; border: 0"></iframe>'
+
     def _repr_svg_(self):
         return self.tree().svg if "mapping" in self else None
 
@@ -82,6 +96,9 @@ class Tree(Result):
 
     def __str__(self):
         return _run.run("tree", self.again(), {"set": self._set}).stdout
+
+    def _repr_html_(self):
+        return None
 
     def _repr_svg_(self):
         return self.svg

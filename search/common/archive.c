@@ -71,10 +71,15 @@ static bool at_least_as_good(const tf_figures *a, const tf_figures *b) {
          a->held_words <= b->held_words;
 }
 
+bool tf_front_has(const tf_found *front, int n, const tf_figures *f) {
+  for (int i = 0; i < n; i++)
+    if (at_least_as_good(&front[i].figures, f)) return true;
+  return false;
+}
+
 bool tf_keep_pareto(tf_found *front, int *n, const tf_found *f) {
   int left = 0;
-  for (int i = 0; i < *n; i++)
-    if (at_least_as_good(&front[i].figures, &f->figures)) return true;
+  if (tf_front_has(front, *n, &f->figures)) return true;
   for (int i = 0; i < *n; i++) {
     if (at_least_as_good(&f->figures, &front[i].figures))
       tf_found_clear(&front[i]);

@@ -16,6 +16,8 @@ void tf_found_clear(tf_found *f);
 /* Inserts f into the list of at most `room` mappings, best first, one per shape (shapes[] beside it).  The text is
  * copied; the tree is taken over if f enters the list, and stays f's otherwise.  False if memory ran out. */
 bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, tf_found *f, uint64_t shape);
+/* Whether a mapping of the front is as good in each of its figures. */
+bool tf_front_has(const tf_found *front, int n, const tf_figures *f);
 /* Inserts a copy into the Pareto front of cycles, energy, traffic and words held, unless it is
  * dominated; removes those that it dominates.  A full front admits none.  False if memory ran out. */
 bool tf_keep_pareto(tf_found *front, int *n, const tf_found *f);

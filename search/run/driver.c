@@ -320,8 +320,12 @@ static bool alloc(driver *v) {
   bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
-    *t =
-        (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o, .memory = &v->memory, .watch = &v->watch};
+    *t = (tf_task){.strategy = v->strategy,
+                   .shapes = v->shapes,
+                   .opts = v->o,
+                   .memory = &v->memory,
+                   .sofar = v->res,
+                   .watch = &v->watch};
     t->genes = TF_ARRAY(v->arena, int32_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint32_t, genes);
     ok = ok && t->genes && t->reads.order;

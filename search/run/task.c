@@ -43,6 +43,7 @@ typedef struct {
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
   double guide;         /* guiding cost of the best by the objective, to break ties */
+  tf_tree *leader;      /* that best as a tree; NULL: there is none, or its steps were counted otherwise since */
   int refused;          /* best mappings that the rules refused */
   int64_t look;         /* the clock is looked at from so many evaluations on */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
@@ -70,11 +71,12 @@ static void keep(work *w, int by, double value, const tf_figures *f, const int64
   memcpy(b->trips, trips, (size_t)w->t->n_loops * sizeof *b->trips);
 }
 
-static bool legal(const work *w, const int64_t *trips) {
+/* The mapping as a tree; NULL: the rules refuse it. */
+static tf_tree *complete(const work *w, const int64_t *trips) {
   tf_tree *t = tf_complete(w->tree, trips, &w->t->failed);
-  bool ok = t && tf_can_export(w->t->opts->exportable, t);
+  if (t && tf_can_export(w->t->opts->exportable, t)) return t;
   tf_tree_free(t);
-  return ok;
+  return NULL;
 }
 
 /* Keeps the mapping where it is the best so far; the rules that depend on ranges are checked before. */
@@ -83,11 +85,14 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
   const tf_task_best *best = w->t->best;
   int order = best[0].there ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
   bool leads = order < 0 || (order == 0 && guide < w->guide);
-  if (leads && !legal(w, trips)) {
+  tf_tree *tree = leads ? complete(w, trips) : NULL;
+  if (leads && !tree) {
     w->refused++;
     return false;
   }
   if (leads) {
+    tf_tree_free(w->leader);
+    w->leader = tree;
     keep(w, TF_BY_OBJECTIVE, cost, f, trips);
     w->guide = guide;
   }
@@ -344,36 +349,49 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left. */
-static void trim(work *w, int by) {
+/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left.  Returns
+ * whether the trip counts have changed. */
+static bool trim(work *w, int by) {
   tf_task *t = w->t;
   tf_task_best *b = &t->best[by];
   tf_model *m = w->masked ? w->masked : w->model;
   tf_result r;
   bool changed;
   int64_t *trips = TF_ARRAY(w->arena, int64_t, (size_t)t->n_loops + 1);
-  if (!trips) return;
+  if (!trips) return false;
   memcpy(trips, b->trips, (size_t)t->n_loops * sizeof *trips);
-  if (!tf_trim(w->tree, trips, &changed) || !changed || !tf_model_eval(m, trips, &r) || !r.feasible) return;
+  if (!tf_trim(w->tree, trips, &changed) || !changed || !tf_model_eval(m, trips, &r) || !r.feasible) return false;
   const tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   const double value[TF_N_BY] = {tf_objective_value(t->opts->objective, &f), f.cycles, f.energy_pj, f.traffic_words,
                                  f.held_words};
-  if (value[by] > b->value) return;
+  if (value[by] > b->value) return false;
   b->value = value[by];
   b->figures = f;
   memcpy(b->trips, trips, (size_t)t->n_loops * sizeof *trips);
+  return true;
+}
+
+/* Whether the archive has what is the best by a figure, or better: another of the task is the same mapping, or one that
+ * was found before is as good in every figure. */
+static bool is_known(const tf_task *t, int by) {
+  const tf_task_best *b = &t->best[by];
+  bool known = by != TF_BY_OBJECTIVE && b->there && tf_front_has(t->sofar->pareto, t->sofar->n_pareto, &b->figures);
+  for (int k = 0; k < by && b->there && !known; k++)
+    known = t->best[k].there && memcmp(t->best[k].trips, b->trips, (size_t)t->n_loops * sizeof *b->trips) == 0;
+  return known;
 }
 
 static void finish(work *w) {
   tf_task *t = w->t;
+  bool known[TF_N_BY];
+  for (int by = 0; by < TF_N_BY; by++)
+    known[by] = is_known(t, by);
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
-    if (b->there && w->model) trim(w, by);
-    if (b->there) b->tree = tf_complete(w->tree, b->trips, &t->failed);
-    if (b->there && !tf_can_export(t->opts->exportable, b->tree)) {
-      tf_tree_free(b->tree);
-      b->tree = NULL;
-    }
+    b->there = b->there && !known[by];
+    const bool trimmed = b->there && w->model && trim(w, by);
+    if (b->there && by == TF_BY_OBJECTIVE && !trimmed) b->tree = w->leader, w->leader = NULL;
+    if (b->there && !b->tree) b->tree = complete(w, b->trips);
     b->there = b->tree != NULL;
   }
   if (t->n_variants) {
@@ -445,6 +463,7 @@ static bool prepare(work *w) {
   w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
   if (w->model) tf_model_all_points(w->model);
   if (w->model && t->opts->whole_tiles) tf_model_whole_tiles(w->model);
+  if (w->model) tf_model_fits_first(w->model);
   bool ok = w->arena && w->trips && (w->model || t->logged) && (t->logged || prepare_mask(w, d));
   tf_diags_free(d);
   t->legal = ok;
@@ -470,6 +489,7 @@ void tf_task_run(tf_task *t) {
   }
   tf_model_free(w.model);
   tf_model_free(w.masked);
+  tf_tree_free(w.leader);
   tf_trips_free(w.trips);
   tf_arena_free(w.arena);
   tf_tree_free(w.tree);

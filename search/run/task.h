@@ -79,6 +79,7 @@ typedef struct {
   const tf_shapes *shapes;
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
+  const tf_search_result *sofar; /* what the tasks before have found; changes only between batches */
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
   int growth;

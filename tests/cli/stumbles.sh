@@ -64,6 +64,24 @@ mapping: |
       SRAM for m=8 n=8 spatial n=8@x
         op C
 YAML
+cat >big.yaml <<'YAML'
+mapping: |
+  DRAM for k=64
+    SRAM
+      Regs for c=64 p=14 q=14
+        op O
+YAML
+cat >plain.yaml <<'YAML'
+workload:
+  name: attention
+  dims: {m: 8, l: 8, a: 8, b: 8}
+  ops:
+  - S[m,l] += Q[m,a] * K[l,a]
+  - X[m] max= S[m,l]
+  - E[m,l] = exp(S[m,l] - X[m])
+  - Z[m] += E[m,l]
+  - O[m,b] += E[m,l] / Z[m] * V[l,b]
+YAML
 cat >sweep.yaml <<'YAML'
 sweep:
   name: chips
@@ -86,6 +104,17 @@ if command -v gnuplot >/dev/null; then
   try "plot says how rows are chosen" 2 "where chooses rows" "$tool" plot chips.tfdb --as heat --x pes --y pes --z cycles -o heat.svg
   try "and chooses them" 0 "" "$tool" plot chips.tfdb --as lines --x pes --y cycles --where "sram == 16" -o lines.svg
 fi
+
+try "plot of inputs says what it draws" 2 "eval FILE... --json" "$tool" plot machine.yaml product.yaml --as timeline -o timeline.svg
+[ "$(grep -c 'error\[' said)" -eq 2 ] || { echo "FAILED: an error for each line"; failed=$((failed + 1)); }
+try "best: mapping, bound, gap, what limits it, what next" 0 "^Next:" "$tool" best machine.yaml product.yaml --evals 2000
+for word in "No mapping at all" "The bottleneck is" "10 % fewer cycles" "tileflow explain"; do
+  grep -q "$word" said || { echo "FAILED: best does not say '$word'"; failed=$((failed + 1)); }
+done
+cp said first
+try "the same inputs give the same bytes" 0 "" sh -c "'$tool' best machine.yaml product.yaml --evals 2000 | cmp - first"
+try "a mapping that does not fit is named first" 3 "^INFEASIBLE" "$tool" explain machine.yaml product.yaml big.yaml
+try "no ladder where there is no kernel says why" 0 "" "$tool" explain "$root/arch-specs/edge.yaml" product.yaml --ladder
 
 echo "The engineer"
 host=$root/arch-specs/host-template.yaml
@@ -110,10 +139,19 @@ int main(void) {
 }
 C
   try "and a line that links it" 0 "" sh -c "cd kernel && make -s libkernel.a && $link && ./program"
+  try "softmax divided in the last product" 0 "Next: make -C plain test" "$tool" emit "$host" plain.yaml --evals 500 -o plain
+  try "is right" 0 "O: error [0-9.]*e-0[78]" make -s -C plain test
+  try "a benchmark says on how many threads" 0 "threads" sh -c "cd kernel && make -s bench && ./bench"
   try "tune ends with what to do next" 0 "emit .*--tuned" "$tool" tune "$host" layer.yaml --trials 1 --store tuned.tfdb
 fi
 
 echo "The student"
+try "a count moves as two words are exchanged" 0 "" "$tool" eval "$root/examples/matmul.yaml" --csv before.csv --quiet
+sed 's/DRAM for m=\([0-9]*\) n=\([0-9]*\)/DRAM for n=\2 m=\1/' "$root/examples/matmul.yaml" >moved.yaml
+try "and the report says why" 0 "steps outside of it" "$tool" eval moved.yaml
+try "stages of Pipe that share a unit are both on the timeline" 0 "" "$tool" eval "$root/arch-specs/edge.yaml" \
+  "$root/workloads/attention/g1.yaml" "$root/workloads/dataflows/edge/attention-tileflow.yaml" --trace pipe.csv --quiet
+try "whom to cite" 0 "Size" cat "$root/CITATION.cff"
 try "an error's code has a page" 0 "trip counts" "$tool" why E_COVER
 try "an expression with a comma in braces" 2 "a text with a comma needs quotes" \
   sh -c "printf 'architecture:\n  memories: [{name: M, bandwidth: {read: min(1, 2)}}]\n  compute: [{name: u, ops: [mac]}]\n' | '$tool' check -"

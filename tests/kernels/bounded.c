@@ -85,6 +85,12 @@ static bounded compared(bounded a, bounded b, bool truth) {
   return unknown;
 }
 
+/* Where its argument's error leaves it on its step. */
+static bounded stepped(bounded a, double (*of)(double)) {
+  const double low = of(a.v - a.e), high = of(a.v + a.e);
+  return isnan(a.v) || low == high ? (bounded){of(a.v), 0} : unknown;
+}
+
 static bounded call(rounding by, tf_kind k, const bounded *x) {
   const bounded a = x[0], b = x[1];
   switch (k) {
@@ -104,6 +110,13 @@ static bounded call(rounding by, tf_kind k, const bounded *x) {
   case TF_K_SILU: return smooth(by, a, a.v / (1 + exp(-a.v)), 1.1);
   case TF_K_SIGMOID: return smooth(by, a, 1 / (1 + exp(-a.v)), 0.25);
   case TF_K_ABS: return (bounded){fabs(a.v), a.e};
+  case TF_K_FLOOR: return stepped(a, floor);
+  case TF_K_CEIL: return stepped(a, ceil);
+  case TF_K_ROUND: return stepped(a, nearbyint);
+  case TF_K_TRUNC: return stepped(a, trunc);
+  case TF_K_SIN: return smooth(by, a, sin(a.v), 1);
+  case TF_K_COS: return smooth(by, a, cos(a.v), 1);
+  case TF_K_FMOD: return a.e == 0 && b.e == 0 ? (bounded){fmod(a.v, b.v), 0} : unknown;
   case TF_K_SELECT: return choose(a, b, x[2]);
   case TF_K_LT: return compared(a, b, a.v < b.v);
   case TF_K_LE: return compared(a, b, a.v <= b.v);

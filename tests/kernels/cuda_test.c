@@ -92,8 +92,8 @@ static void one(void *ctx, uint64_t seed) {
 
 /* The seed as one of any kind. */
 static uint64_t of_any_kind(uint64_t seed) {
-  static const uint64_t kinds[] = {0,           DRAW_CONV, DRAW_ROWS,  DRAW_STREAM, DRAW_FORKS,
-                                   DRAW_WINDOW, DRAW_FEW,  DRAW_SPACE, DRAW_SPELLED};
+  static const uint64_t kinds[] = {0,           DRAW_CONV, DRAW_ROWS,  DRAW_STREAM,  DRAW_FORKS,
+                                   DRAW_WINDOW, DRAW_FEW,  DRAW_SPACE, DRAW_SPELLED, DRAW_DIVIDED};
   return seed | kinds[draw_lot(seed, "kind", sizeof kinds / sizeof *kinds)];
 }
 
@@ -128,6 +128,7 @@ static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
 static void one_space(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPACE); }
 static void one_spelled(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPELLED); }
+static void one_divided(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_DIVIDED); }
 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
@@ -153,6 +154,7 @@ int main(int argc, char **argv) {
     draw_each(&few, one_rows, &s);
     draw_each(&some, one_space, &s);
     draw_each(&some, one_spelled, &s);
+    draw_each(&some, one_divided, &s);
   }
   printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, "
          "%ld wrong; "

@@ -11,7 +11,7 @@ typedef struct {
 } drawn;
 
 /* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, of few rows, of panels,
- * of any layout of space, or of a softmax, below instead. */
+ * of any layout of space, of a softmax, below instead, or of indices that divide (tests/oracle/gen_divided.c). */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
@@ -23,6 +23,7 @@ typedef struct {
 #define DRAW_DEALT (UINT64_C(1) << 55)
 #define DRAW_SPACE (UINT64_C(1) << 54)
 #define DRAW_SPELLED (UINT64_C(1) << 53)
+#define DRAW_DIVIDED (UINT64_C(1) << 52)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"

@@ -11,7 +11,7 @@ static void head(page *p) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
               "bandwidth: 1}\n  - {name: L2, bandwidth: 1}\n"
               "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select, abs, sqrt, "
-              "tanh, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
+              "tanh, sigmoid, silu, floor, ceil, round, trunc, sin, cos, fmod], below: L2, mesh: [1, 1]}\n");
 }
 
 /* What of the scores counts, by where they stand; some leave rows of which nothing does. */
@@ -85,6 +85,10 @@ static const struct {
     {"T[m] += select(X[m,n] >= 0 and n > 3, n, m / 8)", "mn"},
     {"T[n] max= select(not X[m,n] or m == 2, -inf, Y[n,m])", "mn"},
     {"T[m,n] = 2 * m - n", "mn"},
+    {"T[m,n] = floor(X[m,n] * 3) + ceil(Y[n,m] / 0.3) * trunc(W[m,n] * 5)", "mn"},
+    {"T[m,n] = min(max(round(X[m,n] / 0.05) + 3, -128), 127) - 3", "mn"},
+    {"T[m,n] = sin(X[m,n] * 9) - cos(Y[m,n]) * fmod(X[m,n], W[m,n])", "mn"},
+    {"T[m,n] = exp(round(X[m,n]) - ceil(W[m,n])) * floor(n / 3)", "mn"},
 };
 enum { N_ALONE = sizeof alone / sizeof *alone };
 

@@ -7,7 +7,7 @@
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
- * --spelled: softmaxes spelled in any way alone.
+ * --spelled: softmaxes spelled in any way alone.  --divided: indices with / and % alone.
  * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled by cc with
  * sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
@@ -26,7 +26,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
-  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, tcc, pinned;
+  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, divided, tcc, pinned;
   const char *isa, *dtype; /* NULL: drawn */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -255,8 +255,10 @@ static uint64_t kind_of(const session *s, uint64_t lot) {
   static const uint64_t others[] = {DRAW_CONV,  DRAW_CONV,  DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW,
                                     DRAW_FORKS, DRAW_SPACE, 0,         0,         0};
   if (s->panels) return DRAW_PANELS;
+  if (s->divided) return DRAW_DIVIDED;
   if (s->spelled || draw_lot(lot, "spelled", 5) == 0) return DRAW_SPELLED;
   if (s->text && draw_lot(lot, "wild", 8) == 0) return DRAW_WILD;
+  if (draw_lot(lot, "divided", 10) == 0) return DRAW_DIVIDED;
   const uint64_t kind = sevenths[draw_lot(lot, "kind", 7)];
   return kind ? kind : others[draw_lot(lot, "other kind", sizeof others / sizeof *others)];
 }
@@ -278,6 +280,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--panels")) s.panels = true;
     if (!strcmp(argv[i], "--spelled")) s.spelled = true;
+    if (!strcmp(argv[i], "--divided")) s.divided = true;
     if (!strcmp(argv[i], "--pinned")) s.pinned = true;
     if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
@@ -296,7 +299,8 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = first;
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
-  if (!plan.only && !s.isa && !s.panels && !s.spelled && !s.names && !s.plain && !s.text) one(&s, OVERFLOWS);
+  if (!plan.only && !s.isa && !s.panels && !s.spelled && !s.divided && !s.names && !s.plain && !s.text)
+    one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "

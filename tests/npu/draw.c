@@ -85,7 +85,7 @@ static void put_arch(drawing *d) {
       "  - {name: L0, capacity: 192 KiB}\n  compute:\n"
       "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
       "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, neg, exp, log, "
-      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select]}\n",
+      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, select]}\n",
       overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
 }
 
@@ -258,7 +258,9 @@ static void draw_map(drawing *d) {
                                     "F[m,n] = max(A[m,n], -B[n]) / 4",
                                     "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
                                     "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
-                                    "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))"};
+                                    "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))",
+                                    "F[m,n] = floor(A[m,n] * 3) + round(B[n] * 7) - trunc(A[m,n] + B[n])",
+                                    "F[m,n] = sin(A[m,n]) * cos(B[n]) + ceil(A[m,n]) + fmod(A[m,n], B[n])"};
   const size_t op = (size_t)one_of(d, sizeof ops / sizeof *ops);
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
   put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);

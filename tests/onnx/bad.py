@@ -157,13 +157,9 @@ def cast(to, kind=TensorProto.FLOAT):
     return [node("Cast", ["x"], name="c", to=to)], [value("x", [4, 6], kind)]
 
 
-case("cast_integer", model(*cast(TensorProto.INT32)))
-case("cast_narrow", model(*cast(TensorProto.UINT8, TensorProto.INT32)))
 case("cast_float8", model(*cast(TensorProto.FLOAT8E4M3FN), opset=19))
 case("cast_string", model(*cast(TensorProto.STRING)))
-case("cast_back", model([node("Mul", ["x", "s"], "a"), node("Cast", ["a"], "b", to=TensorProto.INT8), node("Cast", ["b"], "c", to=TensorProto.FLOAT), node("Mul", ["c", "s"])], weights=[const("s", np.float32(0.5))]))
 case("cast_nan", model([node("Cast", ["n"], "m", to=TensorProto.INT64), node("Reshape", ["x", "m"])], weights=[const("n", np.array([np.nan], np.float32))]))
-case("divide_integers", model([node("Div", ["x", "n"], name="d")], [value("x", [4], TensorProto.INT64)], [const("n", np.array(3))]))
 case("mean_integers", model([node("ReduceMean", ["x"], name="m")], [value("x", [4], TensorProto.INT32)]))
 case("wrap", model([node("Sub", ["x", "x"], name="s")], [value("x", [4], TensorProto.UINT8)]))
 case("strings", model([node("Equal", ["x", "x"], name="e")], [value("x", [4], TensorProto.STRING)], outputs=[value("y", None, TensorProto.BOOL)]))
@@ -239,5 +235,16 @@ case("grid_cubic", model([node("GridSample", ["x", "g"], name="grid", mode="bicu
 case("compress_data", model([node("Compress", ["x", "c"], name="some", axis=3)], [*X, value("c", [4], TensorProto.BOOL)]))
 case("lrn_bias", model([node("LRN", ["x"], name="lrn", size=3, bias=0.0)], X))
 case("scale_shape", model([node("DequantizeLinear", ["i", "s"], name="scale", axis=1)], [value("i", [1, 2, 3], TensorProto.INT8)], [const("s", np.ones(3, np.float32))]))
+B = [const("s", np.float32(0.5)), const("z", np.int8(3)), const("w", np.zeros((6, 2), np.int8)), const("two", np.ones(2, np.float32)),
+     const("c", np.zeros((4, 4), np.int8))]
+case("steps_zero", model([node("QuantizeLinear", ["x", "s", "z"], name="steps", output_dtype=TensorProto.UINT8)], X, B, opset=21))
+case("steps_axis", model([node("QuantizeLinear", ["x", "two"], name="steps", axis=4)], X, B, opset=21))
+case("steps_scales", model([node("QuantizeLinear", ["x", "two"], name="steps", axis=2)], X, B, opset=21))
+case("steps_float8", model([node("QuantizeLinear", ["x", "s"], name="steps", output_dtype=TensorProto.FLOAT8E4M3FN)], X, B, opset=21))
+case("steps_precision", model([node("QuantizeLinear", ["x", "s"], name="steps", precision=TensorProto.FLOAT16)], X, B, opset=23))
+QX = [value("x", [1, 4, 6, 6], TensorProto.INT8)]
+case("steps_rows", model([node("QLinearMatMul", ["x", "two", "z", "w", "s", "z", "s", "z"], name="product")], QX, B))
+case("steps_inputs", model([node("QLinearMatMul", ["x", "s", "z", "w", "s", "z", "s"], name="product")], QX, B))
+case("steps_weights", model([node("QLinearConv", ["x", "s", "z", "c", "s", "z", "s", "z"], name="window")], QX, B))
 case("bits_large", model([node("BitwiseAnd", ["a", "a"], "b", name="bits"), node("Cast", ["b"], "f", to=1), node("Add", ["x", "f"])], X, [const("a", np.array([1 << 60], np.int64))], opset=18))
 case("cumsum_axes", model([node("CumSum", ["x", "a"], name="sum")], X, [const("a", np.array([1, 2], np.int64))]))

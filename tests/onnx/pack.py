@@ -167,4 +167,5 @@ def main():
                 one(tool, cc, model, pathlib.Path(folder), "bf16")
 
 
-main()
+if __name__ == "__main__":
+    main()

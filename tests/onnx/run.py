@@ -22,6 +22,7 @@ def exp(x):
 
 FUNCTIONS = {
     "exp": exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "erf": math.erf, "abs": abs, "max": max, "min": min,
+    "floor": math.floor, "ceil": math.ceil, "round": round, "trunc": math.trunc, "sin": math.sin, "cos": math.cos, "fmod": math.fmod,
     "sigmoid": lambda x: 1 / (1 + exp(-x)), "relu": lambda x: max(x, 0.0),
     "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "select": lambda c, a, b: a if c else b, "inf": math.inf,
 }

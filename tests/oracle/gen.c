@@ -30,6 +30,7 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "masks",
                                              "free",
                                              "spelled",
+                                             "indices that divide",
                                              "energies given",
                                              "energy per hop",
                                              "outermost bounded"};

@@ -43,6 +43,7 @@ typedef enum {
   GEN_MASK,
   GEN_FREE,
   GEN_SPELLED,
+  GEN_DIVIDED,
   GEN_ENERGY,
   GEN_HOPS,
   GEN_OUTER_CAPACITY,
@@ -62,6 +63,8 @@ extern const char gen_many_name[];
 void gen_padded(tf_rng *g, page *p);
 /* Writes a workload of any ops and indices (gen_free.c). */
 void gen_free(tf_rng *g, page *p);
+/* Writes a workload whose indices have / and % (gen_divided.c). */
+void gen_divided(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
  * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload; *kind: the workload's.
  * False if the workload itself was refused (a bug of the generator). */

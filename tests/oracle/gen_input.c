@@ -205,6 +205,11 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   machine(g, p, features);
   if (asked & 1u << GEN_MASK) return gen_masked(g, p);
   if (asked & 1u << GEN_SPELLED) return written(g, p, features);
+  if (asked & 1u << GEN_DIVIDED) {
+    *features |= 1u << GEN_DIVIDED;
+    gen_divided(g, p);
+    return "divided";
+  }
   if (asked & 1u << GEN_PAD) {
     *features |= 1u << GEN_PAD;
     gen_padded(g, p);

@@ -1,10 +1,11 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled] [--left-out] [--walk]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
- * spelled in any way; --left-out: of masked ones only those count in which a step was left out; --walk: the model walks
- * (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each must be counted and
- * walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
+ * ones only those count in which a step was left out; --walk: the model walks (model/cost/exact), also where sums would
+ * count.  --file: cases that are kept, of which each must be counted and walked. A case that differs is printed as the
+ * YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "model/eval/hooks.h"
 #include "tests/oracle/gen.h"
 #include "tests/oracle/oracle.h"
+#include "tests/oracle/written.h"
 
 enum { WALK_LIMIT = 20000, WALK_MASKED = 3000, MAX_KINDS = 64 };
 
@@ -100,6 +102,8 @@ static void one(session *s, uint64_t seed) {
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
   tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  const bool divided = features >> GEN_DIVIDED & 1;
+  written_use(divided && tree ? p.text : NULL, tree ? tree->workload : NULL);
   tally *k = kind_of(s, kind);
   k->drawn++;
   if (s->print) {
@@ -156,6 +160,8 @@ int main(int argc, char **argv) {
       s.features = 1u << GEN_MASK, s.masked = s.left_out = true;
     else if (!strcmp(argv[i], "--walk"))
       s.walk = true;
+    else if (!strcmp(argv[i], "--divided"))
+      s.features = 1u << GEN_DIVIDED;
     else if (!strcmp(argv[i], "--free"))
       s.features = 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/oracle/oracle.h"
+#include "tests/oracle/written.h"
 
 /* Far from every border: full tiles, no clipping (for the effect of a loop alone). */
 static bool unbounded(const oracle *o) { return o->steps < 0; }
@@ -179,7 +180,12 @@ box op_box(const oracle *o, int op, int ref, int n) {
     b.empty |= range[i].len <= 0 && !unbounded(o);
   }
   for (int r = 0; r < o->wl->tensors[z].rank && !b.empty; r++) {
-    b.rank[r] = ref < 0 ? range[r] : clipped(o, z, r, index_span(p, &p->reads[ref].index[r], range));
+    const bool text = ref >= 0 && written_in_use() && !unbounded(o);
+    if (ref < 0)
+      b.rank[r] = range[r];
+    else
+      b.rank[r] = clipped(
+          o, z, r, text ? written_span(o->wl, op, ref, r, range) : index_span(p, &p->reads[ref].index[r], range));
     b.empty |= b.rank[r].len <= 0;
   }
   return b;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "check.h"
+#include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
@@ -31,8 +31,9 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
     at += snprintf(out + at, size - (size_t)at, "}\n");
   }
   at += snprintf(out + at, size - (size_t)at,
-                 "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, mesh: [%d, %d]}\n",
-                 n - 1, alone ? 1 : pick(r, 1, 3), alone ? 1 : pick(r, 1, 2));
+                 "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, mesh: [%d, %d], "
+                 "pipeline: %d}\n",
+                 n - 1, alone ? 1 : pick(r, 1, 3), alone ? 1 : pick(r, 1, 2), pick(r, 0, 1) * pick(r, 1, 20));
   if (!alone && !pick(r, 0, 2))
     snprintf(out + at, size - (size_t)at, "  - {name: v, ops: [mac], below: M%d, rate: 2}\n", pick(r, 0, n - 1));
 }
@@ -303,6 +304,40 @@ static void check_known(const known *k) {
   tf_diags_free(d);
 }
 
+/* ---- pipelines ------------------------------------------------------------------------------------------ */
+/* Of each op, once: one product meets the bound, and so do two in a row. */
+static const struct {
+  int line;
+  const char *overlap, *ops;
+  double bound, best;
+} fills[] = {
+    {__LINE__, "double-buffer", "'C[m,n] += A[m,k] * B[k,n]'", 24 + 7, 24 + 7},
+    {__LINE__, "none", "'C[m,n] += A[m,k] * B[k,n]'", 24 + 7, 24 + 7},
+    {__LINE__, "perfect", "'C[m,n] += A[m,k] * B[k,n]'", 24, 24},
+    {__LINE__, "none", "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += C[m,n] * D[n,l]'", 24 + 6 + 2 * 7, 24 + 6 + 2 * 7},
+};
+
+static void check_fills(void) {
+  for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
+    char text[700];
+    tf_diags *d = tf_diags_new();
+    snprintf(text, sizeof text,
+             "architecture: {name: a, overlap: %s, memories: [{name: M}, {name: L}], compute: [{name: u, ops: [mac], "
+             "below: L, pipeline: 7}]}\nworkload: {dims: {m: 2, n: 3, k: 4%s}, ops: [%s]}\n",
+             fills[i].overlap, strchr(fills[i].ops, 'E') ? ", l: 1" : "", fills[i].ops);
+    tf_spec *s = case_spec(text, d);
+    tf_bounds b;
+    CHECK_ROW(&fills[i], s && tf_bounds_of(s->arch, s->workload, &b));
+    CHECK_ROW_NEAR(&fills[i], b.cycles, fills[i].bound, 1e-12);
+    const tf_search_opts o = {.objective = TF_LATENCY, .budget = {.seed = 1, .threads = 1, .max_evals = 3000}};
+    tf_search_result *r = s ? tf_search_run(s->arch, s->workload, NULL, &o, d) : NULL;
+    if (CHECK_ROW(&fills[i], r && r->n_best)) CHECK_ROW_NEAR(&fills[i], r->best[0].value, fills[i].best, 1e-12);
+    tf_search_free(r);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 120, EVALS = 120 };
 #else
@@ -314,6 +349,7 @@ int main(int argc, char **argv) {
   tf_rng r = tf_rng_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, 1);
   for (size_t i = 0; i < sizeof knowns / sizeof knowns[0]; i++)
     check_known(&knowns[i]);
+  check_fills();
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);

@@ -149,7 +149,19 @@ static const struct {
     {__LINE__, "m: 4", "",
      "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},
+    {__LINE__, "m: 4", "",
+     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * round(X[m])\n"},
     {__LINE__, "m: 4, l: 3", "", "  - G[m] += X[m,l] * W[l]\n  - Y[m] = silu(G[m]) * U[m]\n"},
+    {__LINE__, "h: 4, w: 6, c: 2", "", /* depth to space, and a map of it */
+     "  - O[h,w,c] = I[h / 2, w / 3, c*6 + (h % 2)*3 + w % 3]\n  - Y[h,w,c] = exp(O[h,w,c]) * B[c,h % 2]\n"},
+    {__LINE__, "h: 4, w: 4, c: 2", "", "  - Y[h / 2, w / 2, c*4 + h % 2*2 + w % 2] = I[h,w,c] * I[h,w,c]\n"},
+    {__LINE__, "c: 4, y: 3, k: 2, r: 3, h: 6, d: 2", "{X: {pad: [0, 1]}}", /* the same behind a window */
+     "  - T[c,y] += X[k,y + r - 1] * W[c,k,r]\n  - Y[h,d] = T[d*2 + h % 2, h / 2]\n"},
+    {__LINE__, "y: 6, k: 2, r: 3, h: 3, a: 2", "{X: {pad: [0, 1]}}", /* a window across what is split: joined again */
+     "  - T[y] += X[k,y + r - 1] * W[k,r]\n  - Y[h,a] = T[2*h + a]\n"},
+    {__LINE__, "h: 6, m: 3, a: 2", "", "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"},   /* heads that share keys */
+    {__LINE__, "t: 8, a: 2", "", "  - Y[t] += B[t % 4,a] * (t + 1) * B[t / 2,a]\n"}, /* a ring */
+    {__LINE__, "g: 3, k: 4, y: 12", "", "  - S[g,k] = X[4*g + k]\n  - Y[y] = S[y % 3, y / 3] * y\n"},
 };
 
 static void test_known(void) {
@@ -204,6 +216,39 @@ static void test_drawn(void) {
     write_drawn(&p, seed);
     if (!CHECK(right(p.text, &(tf_grad_options){0}, true))) return;
   }
+}
+
+/* Quotients and remainders of what the reader can cut; how many of the cases it took. */
+static void test_divided(void) {
+  enum { WANTED = 40, MOST = 2000 };
+  static const int extents[] = {2, 3, 4, 6};
+  int taken = 0;
+  for (uint64_t seed = 0; seed < MOST && taken < WANTED; seed++) {
+    tf_rng rng = tf_rng_new(seed, 2);
+    static const char *const dims[] = {"i", "j", "k"};
+    page p = {.len = 0};
+    say(&p, "workload:\n  dims: {i: %d, j: %d, k: %d}\n  ops:\n  - T[i,j] += exp(A[", extents[draw(&rng, 4)],
+        extents[draw(&rng, 4)], extents[draw(&rng, 4)]);
+    for (int n = 0; n < 3; n++) {
+      const char *a = dims[draw(&rng, 3)], *b = dims[draw(&rng, 3)];
+      const int by = 2 + draw(&rng, 2);
+      if (draw(&rng, 3))
+        say(&p, "%s %s %d + %d*(%s %s %d)", a, draw(&rng, 2) ? "/" : "%", by, 1 + draw(&rng, 3), b,
+            draw(&rng, 2) ? "/" : "%", by);
+      else
+        say(&p, "(%d*%s + %s) %s %d", by, a, b, draw(&rng, 2) ? "/" : "%", 2 * by);
+      say(&p, n == 0 ? "]) * B[" : n == 1 ? ",k,i]\n  - Y[k / 2, k %% 2] += T[i,j] * C[" : ",i,j]\n");
+    }
+    tf_diags *d = tf_diags_new();
+    tf_spec *s = case_spec(p.text, d);
+    const bool takes = s != NULL;
+    tf_spec_free(s);
+    tf_diags_free(d);
+    if (!takes) continue;
+    taken++;
+    if (!CHECK(right(p.text, &(tf_grad_options){0}, true))) return;
+  }
+  CHECK_I64(taken, WANTED);
 }
 
 /* ---- where there is no derivative --------------------------------------------------------- */
@@ -335,6 +380,7 @@ static void test_refused(void) {
 int main(void) {
   test_known();
   test_drawn();
+  test_divided();
   test_subgradients();
   test_asked();
   test_flat();

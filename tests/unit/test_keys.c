@@ -1,4 +1,4 @@
-/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/architecture.schema.json say what they say,
+/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/tileflow.schema.json say what they say,
  * and a row that is added is read, told apart, compared and described without another line. */
 #include <stdlib.h>
 
@@ -49,9 +49,9 @@ static void check_reference(const tf_table *t, const char *docs) {
 /* ---- JSON Schema ---------------------------------------------------------------------------------- */
 
 static void check_schema(void) {
-  static const char path[] = "docs/architecture.schema.json";
+  static const char path[] = "docs/tileflow.schema.json";
   size_t len;
-  char *text = tf_arch_schema();
+  char *text = tf_file_schema("");
   if (!CHECK(text != NULL)) return;
   if (getenv("TF_UPDATE_GOLDEN")) {
     FILE *f = fopen(path, "w");

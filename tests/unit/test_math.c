@@ -22,6 +22,12 @@ static const struct {
     {TF_K_RELU, "x > 0 ? x : 0"},
     {TF_K_SQRT, "sqrt(x)"},
     {TF_K_ABS, "fabs(x)"},
+    {TF_K_FLOOR, "floor(x)"},
+    {TF_K_CEIL, "ceil(x)"},
+    {TF_K_ROUND, "rint(x)"},
+    {TF_K_TRUNC, "trunc(x)"},
+    {TF_K_SIN, "sin(x)"},
+    {TF_K_COS, "cos(x)"},
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
@@ -78,6 +84,44 @@ static const char half[] = "static double of(unsigned h) { unsigned u = h << 16;
                            "  }\n"
                            "  printf(\"narrow: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
 
+/* Whole numbers to the last bit, in loops that compilers make vectors of, over one in 509 of all float32, those around
+ * halves and infinities: against the same in integers, from the bits of the number alone. */
+static const char whole[] = "enum { MANY = 4096 };\n"
+                            "static void many(int which, float *to, const float *x) {\n"
+                            "  if (which == 0) for (int i = 0; i < MANY; i++) to[i] = floorf(x[i]);\n"
+                            "  if (which == 1) for (int i = 0; i < MANY; i++) to[i] = ceilf(x[i]);\n"
+                            "  if (which == 2) for (int i = 0; i < MANY; i++) to[i] = rintf(x[i]);\n"
+                            "  if (which == 3) for (int i = 0; i < MANY; i++) to[i] = truncf(x[i]);\n}\n"
+                            "/* of x = whole + rest, both of its size: the size, and whether it goes up */\n"
+                            "static unsigned twin_bits(int which, unsigned b) {\n"
+                            "  const unsigned sign = b & 0x80000000U, size = b & 0x7fffffffU, e = size >> 23;\n"
+                            "  if (e >= 150) return b;\n"
+                            "  const unsigned long long m = e ? (size & 0x7fffffU) | 0x800000U : size & 0x7fffffU;\n"
+                            "  const int shift = 150 - (int)(e ? e : 1), far = shift > 40;\n"
+                            "  unsigned long long w = far ? 0 : m >> shift, rest = far ? m != 0 : m - (w << shift), "
+                            "half = far ? 2 : 1ULL << shift >> 1;\n"
+                            "  const int up = which == 0 ? rest && sign : which == 1 ? rest && !sign\n"
+                            "                 : which == 2 ? rest > half || (rest == half && w % 2) : 0;\n"
+                            "  float v = (float)(w + (unsigned)up); unsigned r; memcpy(&r, &v, 4);\n"
+                            "  return r | sign;\n}\n"
+                            "static int hold_whole(void) {\n"
+                            "  static float x[MANY], y[MANY];\n"
+                            "  int bad = 0; unsigned long long at = 0;\n"
+                            "  while (at <= 0xffffffffULL) {\n"
+                            "    for (int i = 0; i < MANY; i++, at += 509) {\n"
+                            "      unsigned b = i % 8 ? (unsigned)at : (unsigned)i * 0x9e3779b9U;\n"
+                            "      float v = i % 16 == 8 ? (float)(i - 2048) / 16.0f : 0;\n"
+                            "      if (v != 0) memcpy(&b, &v, 4);\n"
+                            "      if (i == 0) b = at & 1 ? 0x7f800000U : 0x80000000U;\n"
+                            "      memcpy(&x[i], &b, 4);\n    }\n"
+                            "    for (int which = 0; which < 4; which++) {\n"
+                            "      many(which, y, x);\n"
+                            "      for (int i = 0; i < MANY; i++) {\n"
+                            "        unsigned b, got; memcpy(&b, &x[i], 4), memcpy(&got, &y[i], 4);\n"
+                            "        bad += x[i] != x[i] ? y[i] == y[i] : got != twin_bits(which, b);\n"
+                            "      }\n    }\n  }\n"
+                            "  printf(\"whole numbers: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
+
 int main(void) {
   char path[] = "/tmp/tf_math_XXXXXX", command[256];
   int fd = mkstemp(path);
@@ -91,6 +135,7 @@ int main(void) {
   fputs(head, f);
   fputs(half, f);
   fputs(low_end, f);
+  fputs(whole, f);
   for (int i = 0; i < N_CASES; i++)
     fprintf(f, "static double twin%d(double x) { return %s; }\nstatic float call%d(float x) { return %s(x); }\n", i,
             cases[i].twin, i, tf_micro_math_find(cases[i].kind)->name);
@@ -99,7 +144,7 @@ int main(void) {
     const tf_micro_fn *fn = tf_micro_math_find(cases[i].kind);
     fprintf(f, "  bad += hold(\"%s\", call%d, twin%d, %.17g, %d);\n", fn->name, i, i, fn->error, fn->relative);
   }
-  fputs("  return bad + hold_half() + hold_low_end();\n}\n", f);
+  fputs("  return bad + hold_half() + hold_low_end() + hold_whole();\n}\n", f);
   CHECK_I64(fclose(f), 0);
   CHECK(!tf_micro_math_find(TF_K_ADD));
   /* with products and sums apart, and fused, as emitted kernels are compiled */
@@ -107,7 +152,7 @@ int main(void) {
                       : tf_emit_runs("neon") ? "-ffp-contract=fast"
                                              : NULL;
   for (int i = 0; i < 1 + (fused != NULL); i++) {
-    snprintf(command, sizeof command, "cc -std=c17 -O2 -Wall -Wextra -Werror %s -x c %s -o %s.out -lm && %s.out",
+    snprintf(command, sizeof command, "cc -std=c17 -O3 -Wall -Wextra -Werror %s -x c %s -o %s.out -lm && %s.out",
              i ? fused : "", path, path, path);
     CHECK_I64(system(command), 0);
   }

@@ -12,6 +12,8 @@ static const char operations[] =
     "#define expf(x) exp(x)\n#define logf(x) log(x)\n#define tanhf(x) tanh(x)\n#define erff(x) erf(x)\n"
     "#define sqrtf(x) sqrt(x)\n#define fabsf(x) fabs(x)\n#define fmaxf(x, y) fmax(x, y)\n#define fminf(x, y) fmin(x, "
     "y)\n"
+    "#define floorf(x) floor(x)\n#define ceilf(x) ceil(x)\n#define rintf(x) rint(x)\n#define truncf(x) trunc(x)\n"
+    "#define sinf(x) sin(x)\n#define cosf(x) cos(x)\n#define fmodf(x, y) fmod(x, y)\n"
     "#define exp_near(x) exp(x)\n"
     "#define exp_below(x, top) exp((x) - (top))\n"
     "/* A copy is done when it is asked for; what others need of it is behind a barrier. */\n"

@@ -21,13 +21,21 @@ typedef struct {
   int64_t shift;
 } border;
 
+/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from its q to its l. */
+typedef struct {
+  int node;
+  int64_t shift;
+} masked;
+
 /* A temporal loop. */
 typedef struct {
   bool asked, may;       /* whether it may leap at all, once asked */
-  bool masked;           /* a mask decides by its setting what is skipped */
   int64_t *slice, *home; /* shifts, as tf_store_shift has them */
-  int n_borders;
+  int n_borders, n_masked;
   border *borders;
+  masked *masked;
+  uint64_t outer;  /* positions of loops further out: past their first setting, whether something comes for the first
+                      time  depends on the iteration */
   int64_t kept_at; /* what follows was kept after this iteration; -1: nothing is kept */
   int64_t since;   /* the store's `now` then */
   int fails;       /* since the last leap */
@@ -194,6 +202,49 @@ static void find_borders(question *q, loop *f, int n) {
     }
 }
 
+/* What node n brings again at other settings of the loops in `again`: an iteration that follows another one brings
+ * again what the loop itself does not move; where only loops further out repeat it, the mask says at which iterations.
+ */
+static void find_outer(const question *q, loop *f, int n, uint64_t again) {
+  const tf_plan *p = q->e->p;
+  const int at = p->path[p->loops[q->l].node].n + p->loops[q->l].slot;
+  const uint64_t skips = tf_skip_loops(p, n);
+  if (skips >> at & 1 && !(again >> at & 1)) f->outer |= again & skips & ((UINT64_C(1) << at) - 1);
+}
+
+static void find_outers(const question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    if (s->makes && tf_plan_above(p, n, s->node)) find_outer(q, f, s->node, s->inside & ~s->moving);
+  }
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_slice *out = &p->slices[p->op_slice[o] + p->wl->ops[o].n_reads], *stream = &p->stream[o];
+    const int home = p->home_scope[p->wl->ops[o].out];
+    if (home >= 0 && tf_plan_above(p, n, home)) find_outer(q, f, home, out->inside);
+    if (stream->node >= 0 && tf_plan_above(p, n, stream->node)) find_outer(q, f, stream->node, stream->inside);
+  }
+}
+
+/* Fills f->masked; all ops of a node's box must move alike. */
+static void find_masked(question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  const int at = p->path[p->loops[q->l].node].n + p->loops[q->l].slot;
+  for (int x = n; x < p->tree->nodes[n].end; x++) {
+    const tf_mask *m = p->skips ? &p->skips->mask : NULL;
+    int64_t by_l = 0, by_q = 0;
+    bool any = false;
+    if (!(tf_skip_loops(p, x) >> at & 1) || p->skips->node[x].at != x) continue;
+    for (int o = 0; o < p->wl->n_ops; o++) {
+      if (!m->vain[o] || !tf_plan_above(p, x, p->tree->op_node[o])) continue;
+      const int64_t l = dim_shift(q, o, m->l, x), r = dim_shift(q, o, m->q, x);
+      q->agree &= !any || (l == by_l && r == by_q);
+      by_l = l, by_q = r, any = true;
+    }
+    f->masked[f->n_masked++] = (masked){x, by_l - by_q};
+  }
+}
+
 /* Finds out whether loop l may leap. */
 static void ask(const tf_walker *e, int l, loop *f) {
   const tf_plan *p = e->p;
@@ -206,7 +257,8 @@ static void ask(const tf_walker *e, int l, loop *f) {
   f->held = TF_ARRAY(a, int64_t, e->leaps->words);
   f->ints = TF_ARRAY(a, int64_t, e->leaps->n_ints);
   f->reals = TF_ARRAY(a, double, e->leaps->n_reals);
-  if (!f->slice || !f->home || !f->held || !f->ints || !f->reals) return;
+  f->masked = TF_ARRAY(a, masked, (size_t)p->tree->n_nodes);
+  if (!f->slice || !f->home || !f->held || !f->ints || !f->reals || !f->masked) return;
   slice_shifts(&q, f, child);
   home_shifts(&q, f, child);
   op_shifts(&q, child);
@@ -216,8 +268,8 @@ static void ask(const tf_walker *e, int l, loop *f) {
     q.agree &= f->borders != NULL;
     if (q.agree) find_borders(&q, f, child);
   }
-  for (int x = child; x < p->tree->nodes[child].end; x++)
-    f->masked |= tf_skip_loops(p, x) >> (p->path[n].n + p->loops[l].slot) & 1;
+  find_masked(&q, f, child);
+  find_outers(&q, f, child);
   f->may = q.agree;
 }
 
@@ -267,11 +319,42 @@ static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int6
   return last;
 }
 
+/* How many iterations more `slack` stays at least 0, of which each adds `by`; -1: it was not in the iteration before.
+ */
+static int64_t stays(int64_t slack, int64_t by) {
+  if (slack < 0 || slack - by < 0) return -1;
+  return by < 0 ? slack / -by : INT64_MAX;
+}
+
+/* The same of a mask: until then, and in the iteration before, it skips no step or all of them, whatever the loops
+ * further in. */
+static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
+  const tf_mask *m = f->n_masked ? &e->p->skips->mask : NULL;
+  for (int k = 0; k < f->n_masked && last > i; k++) {
+    const int64_t by = f->masked[k].shift;
+    int64_t least, most;
+    if (!tf_skip_span(e->ev, f->masked[k].node, e->cur, &least, &most)) continue;
+    const int64_t above = stays(least - m->lo, by), below = stays(m->hi - most, -by),
+                  out = stays(least - m->hi - 1, by), under = stays(m->lo - most - 1, -by);
+    const int64_t kept = above < below ? above : below, left = out > under ? out : under,
+                  more = kept > left ? kept : left;
+    last = more < last - i ? i + (more > 0 ? more : 0) : last;
+  }
+  return last;
+}
+
 /* The last iteration of loop l, from iteration i on, that is cut off like i itself in all instances. */
 static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   const tf_ploop *pl = &e->p->loops[l];
   int64_t last = e->ev->trip[l] - 1;
   tf_walker_first(e, pl->node);
+  if (f->n_masked && !e->left_out && !e->ev->masked_too) {
+    for (uint64_t rest = f->outer; rest; rest &= rest - 1)
+      if (e->cur[e->p->path[e->p->tree->nodes[pl->node].children[0]].loops[__builtin_ctzll(rest)]]) return i;
+    free_inner(e, l, true);
+    last = inside_band(e, f, i, last);
+    free_inner(e, l, false);
+  }
   do {
     tf_walker_force_made(e);
     for (int k = 0; k < pl->n_leader && last > i; k++) {
@@ -379,7 +462,7 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
   loop *f = &e->leaps->loops[l];
   if (i == 0) f->fails = 0, f->kept_at = -1;
   if (!f->asked) ask(e, l, f);
-  if (!f->may || i + 1 == e->ev->trip[l] || (f->masked && !e->left_out && !e->ev->masked_too)) return i;
+  if (!f->may || i + 1 == e->ev->trip[l]) return i;
   if (f->kept_at == i - 1 && i > 0) {
     const tf_store_shift by = {f->slice, f->home};
     const int64_t last = alike_until(e, l, f, i);

@@ -428,13 +428,16 @@ static void count_home(struct tf_model *m, int z) {
   }
 }
 
-bool tf_even_home_uneven(struct tf_model *m, int z) {
+void tf_even_home_uneven(struct tf_model *m, int z) {
   const tf_even_home *h = &m->even->home[m->even->home_at[z]];
+  bool brings = false;
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++)
     for (int i = 0; i < h[r].n_more; i++)
-      if (m->ev.trip[h[r].more[i]] > 1) return false; /* the last run may leave less */
-  count_home(m, z);
-  return true;
+      brings |= m->ev.trip[h[r].more[i]] > 1;
+  if (brings)
+    tf_uneven_home(m, z); /* the last run may leave less */
+  else
+    count_home(m, z);
 }
 
 bool tf_even_count(struct tf_model *m) {

@@ -35,8 +35,11 @@ static int whole(tf_even_maker *k, int d) {
 
 /* Whether two ranges are the same by construction. */
 static bool same_range(const tf_even *e, int a, int b) {
-  return a == b ||
-         (e->ranges[a].what == TF_WHOLE && e->ranges[b].what == TF_WHOLE && e->ranges[a].len == e->ranges[b].len);
+  const tf_even_range *x = &e->ranges[a], *y = &e->ranges[b];
+  if (a == b) return true;
+  if (x->what != y->what || x->what == TF_HULL) return false;
+  if (x->what == TF_WHOLE) return x->len == y->len;
+  return x->product == y->product && x->chain == y->chain && x->moves == y->moves && same_range(e, x->base, y->base);
 }
 
 /* The chain of the loops on dim d that begin where op o leads, and split the range `base`. */
@@ -181,12 +184,20 @@ typedef struct {
   bool own;  /* no read: what an op writes of z */
 } rank_of;
 
-/* The hull of n reads below one node; a single read of a plain dim is that dim's range, if nothing is padded. */
+/* Whether all reads are of plain dims whose ranges are the same. */
+static bool all_same(const tf_even *e, const tf_even_read *reads, int n) {
+  bool same = true;
+  for (int i = 0; i < n && same; i++)
+    same = reads[i].n == 1 && reads[i].c == 0 && e->terms[reads[i].first].coef == 1 &&
+           same_range(e, e->terms[reads[0].first].range, e->terms[reads[i].first].range);
+  return same;
+}
+
+/* The hull of n reads below one node; of plain dims of one range it is that range, if nothing is padded. */
 static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_of *of) {
   const tf_tensor *z = of->z;
   bool pads = z->pad[of->rank] > 0 && !of->own;
-  if (!pads && n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
-    return k->e->terms[reads[0].first].range;
+  if (!pads && all_same(k->e, reads, n)) return k->e->terms[reads[0].first].range;
   tf_even_range r = {.what = TF_HULL,
                      .visits = 1,
                      .first = k->e->n_reads,

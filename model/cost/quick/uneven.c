@@ -120,6 +120,14 @@ static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   return true;
 }
 
+/* The first setting has the largest box. */
+static void fill_box(struct tf_model *m, int i) {
+  const tf_even_slice *v = &m->even->slices[i];
+  m->box[i] = 1;
+  for (int r = 0; r < v->n_rank; r++)
+    m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
+}
+
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
@@ -137,9 +145,7 @@ static bool count_tile(struct tf_model *m, int i) {
   if (!count_first(m, &x, sum)) return false;
   m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
-  m->box[i] = 1;
-  for (int r = 0; r < x.v->n_rank; r++)
-    m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[x.v->range[r]];
+  fill_box(m, i);
   return true;
 }
 
@@ -223,21 +229,42 @@ static void begin(struct tf_model *m) {
   }
 }
 
+/* Whether it applies to the trip counts; fills what follows from these alone. */
+static bool applies(struct tf_model *m) {
+  if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m);
+}
+
+bool tf_quick_sizes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (p->clips || p->cuts) return false;
+  m->partial = !tf_even_values(m, false);
+  if (m->partial && !applies(m)) return false;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    double words = 1;
+    for (int r = 0; r < m->even->slices[i].n_rank; r++)
+      words *= (double)m->len[m->even->slices[i].range[r]];
+    if (words >= 0x1p57) return false;
+    fill_box(m, i);
+  }
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
+  return true;
+}
+
 bool tf_uneven_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->uneven) m->uneven = tf_uneven_new(m->arena, p, m->views, m->even);
-  bool ok = m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m);
-  if (!ok) return false;
+  if (!applies(m)) return false;
   m->clipped = -1;
   m->partial = true;
   begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  ok = count_nodes(m) && (!m->by_steps || count_rows(m));
+  bool ok = count_nodes(m) && (!m->by_steps || count_rows(m));
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
-    ok = p->home_scope[z] < 0 || tf_even_home_uneven(m, z);
+    if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
   return ok;
 }

@@ -14,6 +14,9 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
 /* Fills what tf_even_count fills.  False where it does not apply to these trip counts (tensors with borders, retained
  * parts, siblings of which one leaves instances idle that the other uses), or they do not cover the ranges. */
 bool tf_uneven_count(struct tf_model *m);
+/* Fills the sizes that tf_even_count or tf_uneven_count fill, and nothing else.  False where the quick count does not
+ * apply to these trip counts, or does not tell sizes alone. */
+bool tf_quick_sizes(struct tf_model *m);
 
 /* ---- count.c ---------------------------------------------------------------------------------------------------- */
 /* Fills the values of products and ranges, and tells whether the quick count applies to the trip counts and these cover
@@ -23,6 +26,10 @@ bool tf_even_values(struct tf_model *m, bool uneven);
 bool tf_even_together(const struct tf_model *m);
 /* Whether what c->prev left of slice v is still there. */
 bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
-/* Fills the words of intermediate z at home; false: only the general count can tell. */
-bool tf_even_home_uneven(struct tf_model *m, int z);
+/* Fills the words of intermediate z at home. */
+void tf_even_home_uneven(struct tf_model *m, int z);
+
+/* ---- uneven_home.c ---------------------------------------------------------------------------------------------- */
+/* The same where loops bring several slices, the last of which may be shorter, into one instance. */
+void tf_uneven_home(struct tf_model *m, int z);
 #endif

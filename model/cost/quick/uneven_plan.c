@@ -82,6 +82,32 @@ static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, in
   return all;
 }
 
+/* Notes the chains of a group from the outermost on, if each splits just what the one before leaves, and one rank at
+ * most is what the last one leaves. */
+static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_slice *v, tf_chain_group *g) {
+  const tf_even_range *ranges = k->e->ranges;
+  const int count = __builtin_popcount(g->now);
+  uint32_t outer = 0;
+  int last = -1; /* number of the chain noted last among all */
+  if (!count || count > TF_PLAIN_CHAINS || g->n_rank > 1) return;
+  for (int i = 0; i < count; i++) {
+    int c = -1;
+    for (uint32_t left = g->now & ~outer; left && c < 0; left &= left - 1)
+      if (n->chain[__builtin_ctz(left)].needs == outer) c = __builtin_ctz(left);
+    if (c < 0) return;
+    const tf_even_range *base = &ranges[k->e->chains[n->chain[c].chain].base];
+    if (last < 0 ? base->what != TF_WHOLE : base->what != TF_PART || base->chain != last) return;
+    last = n->chain[c].chain;
+    g->plain[i] = (unsigned char)c;
+    outer |= UINT32_C(1) << c;
+  }
+  if (g->n_rank) {
+    const tf_even_range *r = &ranges[v->range[g->rank[0]]];
+    if (r->what != TF_PART || r->chain != last) return;
+  }
+  g->n_plain = count;
+}
+
 /* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the content; NULL: none. */
 static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from, const tf_even_slice *q,
                         int n_common, tf_chain_groups *out) {
@@ -109,6 +135,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     for (uint32_t left = out->of[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
         out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
+    if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
 }
@@ -124,12 +151,19 @@ static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chai
 /* A memo for n sums that depend on so many loops. */
 static tf_sums_kept *kept_new(const maker *k, int loops, int n) {
   tf_sums_kept *s = TF_NEW(k->a, tf_sums_kept);
-  if (!s || !(s->at = TF_ARRAY(k->a, tf_sum_kept, (size_t)n))) return NULL;
+  if (!s) return NULL;
   s->n_values = 2 * loops;
   s->n_at = n;
-  for (int i = 0; i < TF_SETTINGS_KEPT; i++)
-    if (!(s->known[i].values = TF_ARRAY(k->a, int64_t, 2 * (size_t)loops + 1))) return NULL;
   return s;
+}
+
+bool tf_sums_room(tf_arena *a, tf_sums_kept *k) {
+  if (k->at) return true;
+  bool ok = true;
+  for (int i = 0; i < TF_SETTINGS_KEPT && ok; i++)
+    ok = (k->known[i].values = TF_ARRAY(a, int64_t, (size_t)k->n_values + 1)) != NULL;
+  if (ok) k->at = TF_ARRAY(a, tf_sum_kept, (size_t)k->n_at);
+  return k->at != NULL;
 }
 
 /* What is known of slice i once a tree; i as for tf_slice_at. */

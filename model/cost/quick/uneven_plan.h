@@ -4,7 +4,14 @@
 #include "model/cost/quick/uneven.h"
 #include "model/flow/range.h"
 
-enum { TF_PATH_CHAINS = 16, TF_CHAIN_LOOPS = 16, TF_SETTINGS_KEPT = 4, TF_SUMS_OWN = 64, TF_SUMS_SIBLING = 16 };
+enum {
+  TF_PATH_CHAINS = 16,
+  TF_CHAIN_LOOPS = 16,
+  TF_SETTINGS_KEPT = 4,
+  TF_SUMS_OWN = 64,
+  TF_SUMS_SIBLING = 16,
+  TF_PLAIN_CHAINS = 4
+};
 
 /* A chain on the path of a node. */
 typedef struct {
@@ -36,7 +43,7 @@ typedef struct {
   int n_values, next;
   tf_setting_kept known[TF_SETTINGS_KEPT];
   int n_at;        /* a power of two */
-  tf_sum_kept *at; /* [n_at], by hash */
+  tf_sum_kept *at; /* [n_at], by hash; NULL: nothing has been asked for yet */
 } tf_sums_kept;
 
 /* Chains that are summed over together, as the ranges of some depend on others, or as they move one rank; and the ranks
@@ -46,6 +53,9 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
+  int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
+                  any, is what the last one leaves (uneven_plain.c) */
+  unsigned char plain[TF_PLAIN_CHAINS];
   tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges */
 } tf_chain_group;
 
@@ -76,6 +86,8 @@ struct tf_uneven {
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
 };
 
+/* Makes room in a memo where there is none yet; false when memory runs out. */
+bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
 #endif

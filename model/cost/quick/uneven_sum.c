@@ -35,6 +35,7 @@ typedef struct {
   const tf_path *path, *before;
   const tf_chain_group *g;
   bool finds;                    /* something is there */
+  bool paired;                   /* pair and twin are filled */
   signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
   signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
   int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
@@ -403,6 +404,14 @@ static tf_sum_kept *memo_of(const summing *j, bool *known) {
 static void sum_group(summing *j) {
   strands d;
   bool known;
+  const tf_plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
+  if (j->g->n_plain && tf_uneven_plain(&plain, j->finds, &j->all, &j->kept)) return;
+  if (!tf_sums_room(j->m->arena, j->g->kept)) {
+    j->gave_up = true;
+    return;
+  }
+  if (j->w.q && !j->paired) pair_up(j);
+  j->paired = true;
   tf_sum_kept *memo = memo_of(j, &known);
   j->all = memo->all;
   j->kept = memo->kept;
@@ -449,7 +458,7 @@ bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums
   j.path = &m->plan->path[w->node], j.before = &m->plan->path[w->from];
   j.all = j.kept = 0;
   j.gave_up = false;
-  if (w->q) pair_up(&j);
+  j.paired = false;
   for (int k = 0; k < sums->n; k++)
     sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
   for (int i = 0; i < w->groups->n && !j.gave_up; i++) {

@@ -31,6 +31,19 @@ typedef struct {
   tf_uneven_total of[TF_UNEVEN_SUMS];
 } tf_uneven_sums;
 
+/* A sum over a plain group, as its fields in tf_uneven_sum say. */
+typedef struct {
+  struct tf_model *m;
+  const tf_uneven_node *n;
+  const tf_path *path;
+  const tf_chain_group *g;
+  uint64_t zero;
+  int carry;
+} tf_plain_sum;
+
+/* The sum of the boxes of such a group, and with `finds` of what the slice itself has left of them at the entry before.
+ * False: its digits must be chosen one by one. */
+bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept);
 /* Fills all sums.  False: only the general count can tell. */
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
 #endif

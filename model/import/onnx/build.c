@@ -94,6 +94,8 @@ bool ox_place(ox_net *g, ox_value *v) {
   ox_whole(v, t, v->rank, shape);
   g->tensor[t].source = source;
   g->tensor[t].whole = ox_is_integer(v->type);
+  if (v->type != OX_T_BOOL && ox_is_integer(v->type) && ox_type_bits(v->type) < 32)
+    g->tensor[t].bits = ox_type_bits(v->type);
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;
@@ -170,10 +172,14 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
 
 /* Whether it is always a whole number. */
 static bool is_whole(const ox_net *g, const ox_expr *e) {
-  static const char *const kept[] = {"+", "-", "*", "max", "min", "abs", "relu", "select"};
+  static const char *const always[] = {"floor", "ceil", "round", "trunc"}, *const kept[] = {"+",    "-",      "*",
+                                                                                            "max",  "min",    "abs",
+                                                                                            "relu", "select", "fmod"};
   if (e->what == OX_NUMBER) return e->number == floor(e->number);
   if (e->what == OX_READ) return g->tensor[e->tensor].whole;
   if (e->what == OX_PLACE) return true;
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    if (!strcmp(e->call, always[i])) return true;
   bool all = false;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     all |= !strcmp(e->call, kept[i]);

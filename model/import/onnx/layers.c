@@ -171,6 +171,71 @@ static bool spread_scale(ox_net *g, size_t k, const char *name, const ox_value *
          ox_run(g, "%s = Reshape(%s.2, %s)", name, name, ox_list(g, x->rank, all));
 }
 
+/* Whether the k-th input is left out, or known to be nothing but zeros. */
+static bool is_nothing(ox_net *g, size_t k) {
+  const ox_value *v = ox_has(g, k) ? ox_known_at(g, k) : NULL;
+  bool zeros = v != NULL;
+  for (int64_t i = 0; zeros && i < ox_size(v); i++)
+    zeros = v->number[i] == 0;
+  return zeros || !ox_has(g, k);
+}
+
+/* Zeros of the elements of x, as `name`. */
+static bool spread_zero(ox_net *g, size_t k, const char *name, const ox_value *x, int axis) {
+  return spread_scale(g, k, name, x, axis) && ox_run(g, "%s.f = Cast(%s) to=%d", name, name, OX_T_FLOAT);
+}
+
+/* The node's result, of that integer type: the line `from` to the nearest whole number, of two alike the even; then
+ * what `zero` names is added, and what the type does not have becomes its nearest end.  A quotient that is known is
+ * rounded to float32 first, as it is where it is computed later. */
+static bool give_whole(ox_net *g, size_t k, const char *from, const char *zero, int type) {
+  const ox_type_kind kind = ox_type_kind_of(type);
+  const int bits = ox_type_bits(type);
+  if ((kind != OX_SIGNED_KIND && kind != OX_UNSIGNED_KIND) || bits > 16)
+    return ox_fail(g, TF_E_TYPE, "to %s is not known: to integers of 2, 4, 8 or 16 bits is", ox_type_name(type));
+  const bool sign = kind == OX_SIGNED_KIND;
+  const double least = sign ? -ldexp(1, bits - 1) : 0, most = ldexp(1, bits - sign) - 1;
+  ox_value *made;
+  if (!ox_run(g, "%s.q = Cast(%s) to=%d", from, from, OX_T_FLOAT) || !ox_run(g, "%s.r = Round(%s.q)", from, from) ||
+      !ox_run(g, zero ? "%s.z = Add(%s.r, %s)" : "%s.z = Identity(%s.r)", from, from, zero ? zero : "") ||
+      !ox_run(g, "%s.m = Max(%s.z, %.17e)", from, from, least) ||
+      !ox_run(g, "@%zu = Min(%s.m, %.17e)", k, from, most) || !(made = ox_find(g, g->node->output[k])))
+    return false;
+  made->type = type;
+  if (made->tensor >= 0) g->tensor[made->tensor].bits = bits;
+  return true;
+}
+
+/* x / scale, to the nearest; then zero is added */
+static bool quantize(ox_net *g) {
+  const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1), *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  const int64_t at = ox_int(g, "axis", 1), to = ox_int(g, "output_dtype", 0), steps = ox_int(g, "precision", 0);
+  int axis = 0;
+  if (!x || !s || (ox_has(g, 2) && !z)) return false;
+  if (steps && steps != OX_T_FLOAT) return ox_fail(g, TF_E_TYPE, "in steps of %s", ox_type_name((int)steps));
+  if (z && to && z->type != to)
+    return ox_fail(g, TF_E_TYPE, "to %s, with a zero of %s", ox_type_name((int)to), ox_type_name(z->type));
+  const bool one = ox_size(s) == 1 && s->rank <= 1, zero = !is_nothing(g, 2);
+  if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
+  return ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) && spread_zero(g, 1, "s", x, axis) &&
+         (!zero || spread_zero(g, 2, "z", x, axis)) && ox_run(g, "y = Div(x, s.f)") &&
+         give_whole(g, 0, "y", zero ? "z.f" : NULL,
+                    z    ? z->type
+                    : to ? (int)to
+                         : OX_T_UINT8);
+}
+
+/* As uint8, by a scale at which 0 and the least and the greatest of all elements are in its range. */
+static bool quantize_all(ox_net *g) {
+  return ox_run(g, "most = ReduceMax($0) keepdims=0") && ox_run(g, "least = ReduceMin($0) keepdims=0") &&
+         ox_run(g, "high = Max(most, 0.0)") && ox_run(g, "low = Min(least, 0.0)") &&
+         ox_run(g, "wide = Sub(high, low)") && ox_run(g, "none = Equal(wide, 0.0)") &&
+         ox_run(g, "each = Div(wide, 255.0)") && ox_run(g, "@1 = Where(none, 1.0, each)") &&
+         ox_run(g, "first = Div(low, @1)") && ox_run(g, "back = Sub(0.0, first)") &&
+         give_whole(g, 2, "back", NULL, OX_T_UINT8) && ox_run(g, "z = Cast(@2) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "y = Div($0, @1)") && give_whole(g, 0, "y", "z", OX_T_UINT8);
+}
+
 /* (x - zero) * scale */
 static bool dequantize(ox_net *g) {
   const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1);
@@ -181,16 +246,24 @@ static bool dequantize(ox_net *g) {
   if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
   const int type = to ? (int)to : s->type;
   if (!ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) || !spread_scale(g, 1, "scale", x, axis)) return false;
-  const bool zero = ox_has(g, 2);
-  if (zero && (!spread_scale(g, 2, "zero", x, axis) || !ox_run(g, "z = Cast(zero) to=%d", OX_T_FLOAT))) return false;
-  return ox_run(g, zero ? "d = Sub(x, z)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
+  const bool zero = !is_nothing(g, 2);
+  if (zero && !spread_zero(g, 2, "z", x, axis)) return false;
+  return ox_run(g, zero ? "d = Sub(x, z.f)" : "d = Identity(x)") && ox_run(g, "y = Mul(d, scale)") &&
          ox_run(g, "@0 = Cast(y) to=%d", type);
+}
+
+/* Weights that are integers of their type still, where they are inputs of the workload. */
+static bool keep_bits(ox_net *g, const char *name, size_t k, size_t zero) {
+  const ox_value *v = ox_made(g, name), *q = ox_input(g, k);
+  if (is_nothing(g, zero) && v && q && v->tensor >= 0 && g->tensor[v->tensor].op < 0)
+    g->tensor[v->tensor].bits = ox_type_bits(q->type);
+  return true;
 }
 
 /* Integers less their zero, as int32. */
 static bool less_zero(ox_net *g, size_t k, size_t zero, const char *name, int type, const char *shape) {
   if (!ox_run(g, "%s.w = Cast($%zu) to=%d", name, k, type)) return false;
-  if (!ox_has(g, zero)) return ox_run(g, "%s = Identity(%s.w)", name, name);
+  if (is_nothing(g, zero)) return ox_run(g, "%s = Identity(%s.w)", name, name);
   if (!ox_run(g, "%s.0 = Cast($%zu) to=%d", name, zero, type)) return false;
   const ox_value *z = ox_input(g, zero);
   if (!z) return false;
@@ -206,15 +279,163 @@ static bool matmul_integer(ox_net *g) {
          ox_run(g, "@0 = MatMul(a, b)");
 }
 
+/* The sums of the node's windows over `x` and `w`, as `y`. */
+static bool sum_windows(ox_net *g, const char *bias) {
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  return how &&
+         ox_run(g, "y = Conv(x, w%s) auto_pad=%s group=%lld %s %s %s %s", bias, how, (long long)ox_int(g, "group", 1),
+                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"), same_list(g, "pads"));
+}
+
 static bool conv_integer(ox_net *g) {
   const ox_value *w = ox_input(g, 1);
-  const char *how = ox_word(g, "auto_pad", "NOTSET");
-  return how && less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
-         less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
-         ox_run(g, "y = Conv(x, w) auto_pad=%s group=%lld %s %s %s %s", how, (long long)ox_int(g, "group", 1),
-                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
-                same_list(g, "pads")) &&
+  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && w &&
+         less_zero(g, 1, 3, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) && sum_windows(g, "") &&
          ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
+}
+
+/* Of n products of elements of a and b, less their zeros: told where float32 may not hold the sums exactly. */
+static void remark_sums(ox_net *g, int64_t n, const ox_value *a, const ox_value *b) {
+  const double bits = (ox_type_kind_of(a->type) == OX_UNSIGNED_KIND) + (ox_type_kind_of(b->type) == OX_UNSIGNED_KIND) +
+                      ox_type_bits(a->type) + ox_type_bits(b->type) - 2;
+  if ((double)n * ldexp(1, (int)bits) > 0x1p24) ox_remark(g, OX_WHOLE_SUMS);
+}
+
+/* What sums of integers are multiplied by, as `m`: the scales of both operands over the result's, each step rounded to
+ * float32.  shape: of the second operand's, if it has several. */
+static bool multiplier(ox_net *g, size_t a, size_t b, size_t y, const char *shape) {
+  const ox_value *s = ox_input(g, a), *t = ox_input(g, b), *u = ox_input(g, y);
+  if (!s || !t || !u) return false;
+  if (ox_size(s) != 1) return ox_fail(g, TF_E_SHAPE, "scales of the first operand: one is known");
+  if (ox_size(u) != 1) return ox_fail(g, TF_E_SHAPE, "scales of the result: one is known");
+  if (t->rank > 1 && ox_size(t) > 1) return ox_fail(g, TF_E_RANK, "scales of %d axes", t->rank);
+  return ox_run(g, "m.a = Reshape($%zu, [1])", a) && ox_run(g, "m.y = Reshape($%zu, [1])", y) &&
+         ox_run(g, "m.b = Reshape($%zu, %s)", b, ox_size(t) > 1 ? shape : "[1]") && ox_run(g, "m.1 = Mul(m.a, m.b)") &&
+         ox_run(g, "m.2 = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "m.3 = Div(m.2, m.y)") &&
+         ox_run(g, "m = Cast(m.3) to=%d", OX_T_FLOAT);
+}
+
+/* `y` times `m`, as the node's result with the zero that is input z. */
+static bool requantize(ox_net *g, size_t z) {
+  const ox_value *v = ox_input(g, z);
+  if (!v) return false;
+  if (ox_size(v) != 1) return ox_fail(g, TF_E_SHAPE, "zeros of the result: one is known");
+  return ox_run(g, "z.1 = Reshape($%zu, [1])", z) && ox_run(g, "z = Cast(z.1) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "f = Mul(y, m)") && give_whole(g, 0, "f", is_nothing(g, z) ? NULL : "z", v->type);
+}
+
+/* a, its scale and zero, b, its scale and zero, the result's scale and zero */
+static bool qlinear_matmul(ox_net *g) {
+  const ox_value *a = ox_input(g, 0), *b = ox_input(g, 3);
+  if (!a || !b) return false;
+  if (a->rank > 0) remark_sums(g, ox_extent(a, a->rank - 1), a, b);
+  return less_zero(g, 0, 2, "a", OX_T_FLOAT, "[-1,1]") && less_zero(g, 3, 5, "b", OX_T_FLOAT, "[1,-1]") &&
+         ox_run(g, "y = MatMul(a, b)") && multiplier(g, 1, 4, 6, "[-1]") && requantize(g, 7) && keep_bits(g, "b", 3, 5);
+}
+
+/* The same for x and w, with a bias of int32 */
+static bool qlinear_conv(ox_net *g) {
+  const ox_value *x = ox_input(g, 0), *w = ox_input(g, 3);
+  if (!x || !w) return false;
+  if (w->rank < 3) return ox_fail(g, TF_E_RANK, "weights of %d axes", w->rank);
+  remark_sums(g, ox_size(w) / ox_extent(w, 0), x, w);
+  if (ox_has(g, 8) && !ox_run(g, "bias = Cast($8) to=%d", OX_T_FLOAT)) return false;
+  return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && less_zero(g, 3, 5, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
+         sum_windows(g, ox_has(g, 8) ? ", bias" : "") && multiplier(g, 1, 4, 6, ox_ones(g, w->rank, 1, -1)) &&
+         requantize(g, 7) && keep_bits(g, "w", 3, 5);
+}
+
+/* ---- products of what stands for integers ---------------------------------------------------------------------- */
+
+/* The node before the one at hand that makes the value numbers of 8-bit steps, from one scale, or (axis not NULL) one
+ * for each element of that axis; NULL: none does. */
+static const Onnx__NodeProto *steps_before(ox_net *g, const char *name, const int *axis) {
+  const Onnx__NodeProto *n = NULL;
+  for (int i = g->at_node - 1; i >= 0 && !n; i--) {
+    const Onnx__NodeProto *at = g->graph->node[i];
+    for (size_t k = 0; k < at->n_output && !n; k++)
+      if (!strcmp(at->output[k], name)) n = at;
+  }
+  if (!n || strcmp(n->op_type, "DequantizeLinear") != 0 || n->n_input < 2) return NULL;
+  const ox_value *q = ox_find(g, n->input[0]), *s = ox_find(g, n->input[1]), *y = ox_find(g, name);
+  if (!q || !s || !y || q->bad || s->bad || !ox_is_integer(q->type) || (y->type && y->type != OX_T_FLOAT)) return NULL;
+  const bool one = ox_size(s) == 1 && s->rank <= 1;
+  if (one) return n;
+  int64_t at = 1;
+  for (size_t i = 0; i < n->n_attribute; i++) {
+    if (!strcmp(n->attribute[i]->name, "axis")) at = n->attribute[i]->i;
+    if (!strcmp(n->attribute[i]->name, "block_size") && n->attribute[i]->i) return NULL;
+  }
+  return axis && s->rank == 1 && (at < 0 ? at + q->rank : at) == *axis ? n : NULL;
+}
+
+/* Whether a bias, in steps of its own, has those of the sums: scale[i] of it are those of x times those of w. */
+static bool has_steps_of_sums(const ox_net *g, const Onnx__NodeProto *bias, const Onnx__NodeProto *x,
+                              const Onnx__NodeProto *w) {
+  ox_net *of = (ox_net *)g;
+  const ox_value *s = ox_find(of, bias->input[1]), *a = ox_find(of, x->input[1]), *b = ox_find(of, w->input[1]);
+  bool same = s->number && a->number && b->number && bias->n_input < 3 && ox_find(of, bias->input[0])->rank == 1 &&
+              (ox_size(s) == ox_size(b) || ox_size(b) == 1);
+  for (int64_t i = 0; same && i < ox_size(s); i++)
+    same = (float)s->number[i] == (float)a->number[0] * (float)b->number[ox_size(b) > 1 ? i : 0];
+  return same;
+}
+
+/* The node at hand as one of integers: x, its scale and zero, w, its scale and zero, a bias or none; its attributes
+ * stay. */
+static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
+  const char *shape = windows ? ox_ones(g, rank, 1, -1) : "[-1]";
+  const int64_t turned = ox_int(g, "transB", 0);
+  if (!less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) || !less_zero(g, 3, 5, "w", OX_T_FLOAT, NULL)) return false;
+  if (bias && !ox_run(g, "bias = Cast($6) to=%d", OX_T_FLOAT)) return false;
+  if (windows ? !sum_windows(g, bias ? ", bias" : "")
+              : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)turned) ||
+                    (bias && !ox_run(g, "y = Add(y.0, bias)")))
+    return false;
+  keep_bits(g, "w", 3, 5);
+  const ox_value *s = ox_input(g, 4);
+  return s && ox_run(g, "m.x = Reshape($1, [1])") &&
+         ox_run(g, "m.w = Reshape($4, %s)", ox_size(s) > 1 ? shape : "[1]") && ox_run(g, "m.1 = Mul(m.x, m.w)") &&
+         ox_run(g, "m = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "%s = Mul(y, m)", ox_has(g, 7) ? "f" : "@0") &&
+         (!ox_has(g, 7) || (ox_run(g, "b = Reshape($7, %s)", shape) && ox_run(g, "@0 = Add(f, b)")));
+}
+
+bool ox_product_in_steps(ox_net *g, bool *done) {
+  static char nothing[] = "";
+  const Onnx__NodeProto *const node = g->node;
+  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm");
+  const int axis = windows || ox_int(g, "transB", 0) ? 0 : 1;
+  *done = false;
+  if (g->within || g->scope || (!windows && !gemm) || node->n_input < 2) return true;
+  if (gemm && (ox_float(g, "alpha", 1) != 1 || ox_float(g, "beta", 1) != 1 || ox_int(g, "transA", 0))) return true;
+  const Onnx__NodeProto *x = steps_before(g, node->input[0], NULL), *w = steps_before(g, node->input[1], &axis);
+  if (!x || !w) return true;
+  const ox_value *q = ox_find(g, x->input[0]), *v = ox_find(g, w->input[0]);
+  if (ox_type_bits(q->type) > 8 || ox_type_bits(v->type) > 8) return true;
+  const ox_value *zero = w->n_input > 2 && *w->input[2] ? ox_find(g, w->input[2]) : NULL;
+  if (zero && ox_size(zero) > 1) { /* zeros of channels that are no zeros are left to numbers of steps */
+    for (int64_t i = 0; i < ox_size(zero); i++)
+      if (!zero->number || zero->number[i] != 0) return true;
+    zero = NULL;
+  }
+  const int first = 0;
+  const bool added = ox_has(g, 2);
+  const ox_value *c = added ? ox_input(g, 2) : NULL;
+  if (added && (!c || c->rank != 1)) return c != NULL;
+  const Onnx__NodeProto *b = added ? steps_before(g, node->input[2], &first) : NULL;
+  const bool whole = b && has_steps_of_sums(g, b, x, w);
+  Onnx__NodeProto *n = TF_NEW(g->arena, Onnx__NodeProto);
+  char **in = TF_ARRAY(g->arena, char *, 8);
+  if (!n || !in) return !(g->oom = true);
+  *n = *node;
+  in[0] = x->input[0], in[1] = x->input[1], in[2] = x->n_input > 2 ? x->input[2] : nothing;
+  in[3] = w->input[0], in[4] = w->input[1], in[5] = zero ? w->input[2] : nothing;
+  in[6] = whole ? b->input[0] : nothing, in[7] = added && !whole ? node->input[2] : nothing;
+  n->input = in, n->n_input = 8;
+  g->node = n, g->within = node;
+  *done = run_in_steps(g, windows, v->rank, whole);
+  g->node = node, g->within = NULL;
+  return *done;
 }
 
 /* ---- determinants --------------------------------------------------------------------------------------------- */
@@ -364,7 +585,11 @@ const ox_kind ox_layers[] = {
     {"LRN", local_norm, NULL},
     {"LpPool", lp_pool, NULL},
     {"GlobalLpPool", global_lp_pool, NULL},
+    {"QuantizeLinear", quantize, NULL},
+    {"DynamicQuantizeLinear", quantize_all, NULL},
     {"DequantizeLinear", dequantize, NULL},
+    {"QLinearMatMul", qlinear_matmul, NULL},
+    {"QLinearConv", qlinear_conv, NULL},
     {"MatMulInteger", matmul_integer, NULL},
     {"ConvInteger", conv_integer, NULL},
     {"CenterCropPad", crop_pad, NULL},

@@ -60,6 +60,7 @@ typedef struct {
   int asked;             /* outputs of the graph that show it */
   bool result, positive; /* an output of the graph; never negative */
   bool whole;            /* its elements are whole numbers */
+  int bits;              /* of an element that is an integer of less than 32; 0: as the architecture has it */
   ox_source source;
 } ox_tensor;
 
@@ -359,6 +360,9 @@ bool ox_apply(ox_net *g, const char *name, const char *to, const char *from);
 /* layers.c: LayerNormalization whose mean or deviation is a result; BatchNormalization in training. */
 bool ox_layer_norm_parts(ox_net *g);
 bool ox_batch_norm_training(ox_net *g);
+/* The same: a Conv or Gemm of what DequantizeLinear makes of integers of 8 bits, as sums of integers, and one factor.
+ * Not done: it is none. */
+bool ox_product_in_steps(ox_net *g, bool *done);
 /* [..] of these numbers; of ones, but for n at one axis. */
 const char *ox_list(ox_net *g, int n, const int64_t *x);
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);

@@ -51,12 +51,15 @@ static bool begin(ox_net *g, points *p) {
   return true;
 }
 
-static bool end(ox_net *g, points *p, ox_expr *e) {
+/* type: of the result, where it has one of its own */
+static bool end_as(ox_net *g, points *p, ox_expr *e, int type) {
   ox_value v = {0};
   if (!ox_make(g, g->node->output[0], "=", e, p->out, p->rank, &v)) return false;
-  v.type = OX_T_BOOL; /* where it has one of its own */
+  v.type = type;
   return ox_give(g, 0, &v);
 }
+
+static bool end(ox_net *g, points *p, ox_expr *e) { return end_as(g, p, e, OX_T_BOOL); }
 
 static ox_expr *with(ox_net *g, const char *call, ox_expr *a, double b) {
   return ox_call(g, call, a, ox_number(g, b), NULL);
@@ -201,6 +204,36 @@ static bool sign(ox_net *g) {
   if (!begin(g, &p)) return false;
   ox_expr *above = truth(g, "<", ox_number(g, 0), p.x[0]), *below = truth(g, "<", p.x[0], ox_number(g, 0));
   return end(g, &p, ox_call(g, "-", above, below, NULL));
+}
+
+static ox_expr *truncated(ox_net *g, ox_expr *x) { return ox_call(g, "trunc", x, NULL, NULL); }
+
+/* A quotient; of whole numbers it is cut. */
+static bool quotient(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
+  ox_expr *e = ox_call(g, "/", p.x[0], p.x[1], NULL);
+  return end(g, &p, ox_is_integer(ox_find(g, g->node->input[0])->type) ? truncated(g, e) : e);
+}
+
+/* What a division leaves: with the sign of what is divided, or, where the two differ, moved by the divisor to its. */
+static bool modulus(ox_net *g) {
+  const bool cut = ox_int(g, "fmod", 0) != 0;
+  points p;
+  if (!begin(g, &p)) return false;
+  if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
+  ox_expr *rest = ox_call(g, "fmod", p.x[0], p.x[1], NULL);
+  if (cut) return end(g, &p, rest);
+  ox_expr *apart = ox_call(g, "<", ox_call(g, "*", rest, p.x[1], NULL), ox_number(g, 0), NULL);
+  return end(g, &p, ox_call(g, "select", apart, ox_call(g, "+", rest, p.x[1], NULL), rest));
+}
+
+static bool tangent(ox_net *g) {
+  points p;
+  if (!begin(g, &p)) return false;
+  return end(g, &p,
+             ox_call(g, "/", ox_call(g, "sin", p.x[0], NULL, NULL), ox_call(g, "cos", p.x[0], NULL, NULL), NULL));
 }
 
 static ox_expr *between(ox_net *g, ox_expr *x, double least, double most) {
@@ -408,19 +441,30 @@ static bool holds(int to, int from) {
   return sign || !has ? ox_type_bits(from) + (sign && !has) <= ox_type_bits(to) : false;
 }
 
-/* To integers: whole numbers stay what they are, if the type has them; others would be cut. */
-static bool check_whole(ox_net *g, const ox_value *v, int to) {
+/* To integers: whole numbers stay what they are, if the type has them; else it keeps their last bits, below 32.  Others
+ * are cut first. */
+typedef enum { KEPT, CUT, WRAPPED } whole_way; /* what is cut is wrapped, too */
+static whole_way way_to_whole(ox_net *g, const ox_value *v, int to) {
   const bool integer = ox_is_integer(v->type);
-  const char *from = ox_type_name(v->type ? v->type : OX_T_FLOAT), *name = ox_type_name(to);
-  if (!integer && (v->tensor < 0 || !g->tensor[v->tensor].whole))
-    return ox_fail(g, TF_E_TYPE, "from %s to %s cuts data to whole numbers, which the workload language cannot say",
-                   from, name);
-  if (integer && holds(to, v->type)) return true;
-  if (to != OX_T_INT32 && to != OX_T_INT64)
-    return ox_fail(g, TF_E_TYPE, "from %s to %s wraps at the ends of the type, which the workload language cannot say",
-                   from, name);
-  ox_remark(g, OX_WHOLE_SUMS);
-  return true;
+  if (integer && holds(to, v->type)) return KEPT;
+  if (ox_type_bits(to) >= 32 || (integer && ox_type_bits(v->type) >= 32)) ox_remark(g, OX_WHOLE_SUMS);
+  if (!integer) return v->tensor >= 0 && g->tensor[v->tensor].whole ? KEPT : CUT;
+  return to == OX_T_INT32 || to == OX_T_INT64 ? KEPT : WRAPPED;
+}
+
+static bool to_whole(ox_net *g, int to, whole_way way) {
+  const ox_value *v = ox_input(g, 0);
+  points p = {.n = 1};
+  ox_begin(g);
+  if (!v || !join(g, &p, &v)) return false;
+  ox_expr *x = ox_read(g, v, p.out);
+  if (!x) return false;
+  ox_expr *whole = way == CUT ? truncated(g, x) : x;
+  const double span = ldexp(1, ox_type_bits(to));
+  if (ox_type_bits(to) >= 32) return end_as(g, &p, whole, to);
+  ox_expr *from = ox_type_kind_of(to) == OX_SIGNED_KIND ? with(g, "+", whole, span / 2) : whole;
+  ox_expr *turns = ox_call(g, "floor", with(g, "/", from, span), NULL, NULL);
+  return end_as(g, &p, ox_call(g, "-", whole, with(g, "*", turns, span), NULL), to);
 }
 
 /* Between floats nothing is rounded, which is told; what the narrower has in full loses nothing. */
@@ -452,7 +496,8 @@ static bool cast(ox_net *g) {
     return ox_fail(g, TF_E_TYPE, "from %s to %s rounds data, which the workload language cannot say",
                    ox_type_name(from), ox_type_name(to));
   if (from != to && kind == OX_BOOL_KIND) return to_truth(g);
-  if (from != to && ox_is_integer(to) && !check_whole(g, in, to)) return false;
+  const whole_way way = from != to && ox_is_integer(to) ? way_to_whole(g, in, to) : KEPT;
+  if (way != KEPT) return to_whole(g, to, way);
   if (from != to && kind == OX_FLOAT_KIND) remark_floats(g, from, to);
   if (!ox_placed(g, 0, &v)) return false;
   v.type = to;
@@ -465,7 +510,8 @@ const ox_kind ox_points[] = {
     {"Add", call, "+"},
     {"Sub", call, "-"},
     {"Mul", call, "*"},
-    {"Div", call, "/"},
+    {"Div", quotient, NULL},
+    {"Mod", modulus, NULL},
     {"Sum", call, "+"},
     {"Max", call, "max"},
     {"Min", call, "min"},
@@ -477,6 +523,12 @@ const ox_kind ox_points[] = {
     {"Log", call, "log"},
     {"Sqrt", call, "sqrt"},
     {"Abs", call, "abs"},
+    {"Floor", call, "floor"},
+    {"Ceil", call, "ceil"},
+    {"Round", call, "round"},
+    {"Sin", call, "sin"},
+    {"Cos", call, "cos"},
+    {"Tan", tangent, NULL},
     {"Where", call, "select"},
     {"Neg", negative, NULL},
     {"Mean", mean, NULL},

@@ -6,8 +6,8 @@
 #include "model/import/onnx/onnx.h"
 
 /* What integers mean to an operator: as good as any numbers (it moves, chooses, compares); sums or products, which wrap
- * at the ends of their type; a quotient, which is cut; nothing, as it is defined for floats. */
-typedef enum { ANY, WRAPS, CUTS, FLOATS } integers;
+ * at the ends of their type; a quotient, which is cut; one that its node cuts; nothing, as it is defined for floats. */
+typedef enum { ANY, WRAPS, CUTS, CUT_THERE, FLOATS } integers;
 /* The type of a result: that of an input, or one of its own. */
 typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
 
@@ -66,8 +66,9 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(DepthToSpace, 1, 28, 1, 1, ANY, AS_0, "blocksize:i mode:s")                                                        \
   X(DequantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i")                                    \
   X(Det, 11, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
-  X(Div, 1, 14, 2, 1, CUTS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                             \
+  X(Div, 1, 14, 2, 1, CUT_THERE, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                        \
   X(Dropout, 1, 22, 3, 2, ANY, AS_0, "is_test:i -ratio:f -seed:i -consumed_inputs:I")                                  \
+  X(DynamicQuantizeLinear, 11, 11, 1, 3, FLOATS, OWN, "")                                                              \
   X(Einsum, 1, 28, -1, 1, WRAPS, AS_0, "equation:s")                                                                   \
   X(Elu, 1, 22, 1, 1, FLOATS, AS_0, "alpha:f -consumed_inputs:I")                                                      \
   X(Equal, 1, 19, 2, 1, ANY, TRUTH, "axis:i broadcast:i")                                                              \
@@ -126,7 +127,7 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(MeanVarianceNormalization, 9, 13, 1, 1, FLOATS, AS_0, "axes:I")                                                    \
   X(Min, 1, 13, -1, 1, ANY, AS_0, "-consumed_inputs:I")                                                                \
   X(Mish, 1, 22, 1, 1, FLOATS, AS_0, "")                                                                               \
-  X(Mod, 1, 28, 2, 1, CUTS, AS_0, "fmod:i")                                                                            \
+  X(Mod, 1, 28, 2, 1, CUT_THERE, AS_0, "fmod:i")                                                                       \
   X(Mul, 1, 14, 2, 1, WRAPS, AS_0, "axis:i broadcast:i -consumed_inputs:I")                                            \
   X(Neg, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
   X(NegativeLogLikelihoodLoss, 12, 22, 3, 1, FLOATS, AS_0, "ignore_index:i reduction:s")                               \
@@ -136,6 +137,10 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(PRelu, 7, 16, 2, 1, WRAPS, AS_0, "")                                                                               \
   X(Pad, 2, 25, 4, 1, ANY, AS_0, "mode:s pads:I value:f")                                                              \
   X(Pow, 1, 15, 2, 1, WRAPS, AS_0, "axis:i broadcast:i")                                                               \
+  X(QLinearConv, 10, 10, 9, 1, ANY, OWN,                                                                               \
+    "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I")                                                  \
+  X(QLinearMatMul, 10, 21, 8, 1, ANY, OWN, "")                                                                         \
+  X(QuantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i precision:i -saturate:i")              \
   X(RMSNormalization, 1, 23, 2, 1, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                                     \
   X(RNN, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \
     "activations:S clip:f direction:s hidden_size:i layout:i -activation_alpha:F -activation_beta:F")                  \
@@ -382,6 +387,10 @@ bool ox_check_numbers(ox_net *g) {
   if (d->integers == ANY && kind != OX_OTHER_KIND) return true;
   if (kind == OX_COARSE_KIND || kind == OX_OTHER_KIND || kind == OX_BOOL_KIND || d->integers == FLOATS)
     return ox_fail(g, TF_E_TYPE, "of data of type %s", name);
+  if (d->integers == CUT_THERE) {
+    if (is_wide(type)) ox_remark(g, OX_WHOLE_SUMS);
+    return true;
+  }
   if (d->integers == CUTS)
     return ox_fail(g, TF_E_TYPE, "of %s data cuts to whole numbers, which the workload language cannot say", name);
   if (!is_wide(type))

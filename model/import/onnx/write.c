@@ -13,8 +13,9 @@ enum { LONGEST = 80, TURNS = 3 }; /* longest name, including the end; turn_of */
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 static bool is_function(const char *name) {
-  static const char *const words[] = {"exp", "log", "sqrt",   "tanh", "erf",  "sigmoid", "silu", "relu", "gelu", "abs",
-                                      "max", "min", "select", "inf",  "ceil", "floor",   "and",  "or",   "not"};
+  static const char *const words[] = {"exp",   "log",   "sqrt", "tanh", "erf",    "sigmoid", "silu", "relu",
+                                      "gelu",  "abs",   "max",  "min",  "select", "inf",     "ceil", "floor",
+                                      "round", "trunc", "sin",  "cos",  "fmod",   "and",     "or",   "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name)) return true;
   return false;
@@ -221,12 +222,13 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
     shaped |= t->op < 0 && (least[r] != -t->pad[r] || most[r] != t->shape[r] - 1 + t->pad[r]);
   }
   shaped |= t->view_of > 0;
-  if (!shaped && !padded) return;
+  if (!shaped && !padded && !t->bits) return;
   tf_page_add(p, "%s    %s: {", *any ? "" : "  tensors:\n", t->name);
   *any = true;
   if (t->view_of) tf_page_add(p, "view: %s, ", g->tensor[t->view_of - 1].name);
   if (padded) list(p, "pad", t->pad, t->rank);
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
+  if (t->bits) tf_page_add(p, padded || shaped ? ", word-bits: %d" : "word-bits: %d", t->bits);
   tf_page_add(p, "}\n");
 }
 
@@ -252,7 +254,11 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   printable(p, g->graph->name);
   tf_page_add(p, "', opset %" PRId64, g->opset);
   if (m->producer_name && *m->producer_name) tf_page_add(p, ", written by "), printable(p, m->producer_name);
-  tf_page_add(p, ".\n# Elements are as wide as the architecture's words.\n");
+  bool bits = false;
+  for (int z = 0; z < g->n_tensors; z++)
+    bits |= g->tensor[z].name && g->tensor[z].bits;
+  tf_page_add(p, ".\n# Elements are as wide as the architecture's words%s.\n",
+              bits ? ", where no word-bits say otherwise" : "");
   if (g->notes.text) tf_page_add(p, "%s", g->notes.text);
 }
 

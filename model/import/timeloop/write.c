@@ -14,7 +14,8 @@ static const tl_level *level_above(const tl_case *c, int i) {
 
 /* TileFlow does not say what its units can compute: they can compute everything. */
 #define ALL_BUT_MAC                                                                                                    \
-  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select]   "         \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, "      \
+  "round, trunc, sin, cos, fmod, select]   "                                                                           \
   "# one cycle and one energy, whatever an op computes"
 
 void tl_spread_alone(tl_case *c, int memory) {

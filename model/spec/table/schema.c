@@ -1,9 +1,5 @@
-/* The tables of keys as JSON Schema, for editors. */
+/* The tables of keys of architectures as JSON Schema. */
 #include "model/spec/table/schema.h"
-
-#include <stdlib.h>
-
-#include "base/locale.h"
 
 static void write_property(FILE *out, const tf_table *t, const tf_key *k) {
   fprintf(out, "\"%s\": {\"description\": \"%s\", ", tf_key_name(k), k->words);
@@ -33,14 +29,11 @@ void tf_schema_object(FILE *out, const tf_table *t, const char *part) {
   }
 }
 
-/* What kinds of keys may be; a number may be an expression of params, which is text. */
+/* What kinds of keys may be, but for what every section has (model/schema). */
 static const struct {
   const char *name, *schema;
 } defs[] = {
-    {"name", "\"type\": \"string\""},
-    {"title", "\"type\": \"string\""},
     {"mesh", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/number\"}"},
-    {"number", "\"type\": [\"number\", \"string\"]"},
     {"size", "\"$ref\": \"#/$defs/number\""},
     {"rates", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/ways\"}]"},
     {"energies", "\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"object\", \"additionalProperties\": false, "
@@ -81,7 +74,7 @@ static const struct {
     {"units", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/unit\"}"},
 };
 
-static void write_schema(FILE *out) {
+void tf_schema_arch_defs(FILE *out) {
   static const struct {
     const char *name;
     const tf_table *of;
@@ -90,25 +83,11 @@ static void write_schema(FILE *out) {
                  {"unit", &tf_unit_table},
                  {"core", &tf_core_table},
                  {"multiprocessor", &tf_multiprocessor_table}};
-  fprintf(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-               "  \"title\": \"Architectures of tileflow\",\n  \"type\": \"object\",\n"
-               "  \"properties\": {\"architecture\": {\"$ref\": \"#/$defs/architecture\"}},\n  \"$defs\": {\n");
   for (size_t i = 0; i < sizeof defs / sizeof *defs; i++)
     fprintf(out, "    \"%s\": {%s},\n", defs[i].name, defs[i].schema);
   for (size_t i = 0; i < 5; i++) {
     fprintf(out, "    \"%s\": {", objects[i].name);
     tf_schema_object(out, objects[i].of, "");
-    fprintf(out, i < 4 ? "},\n" : "}\n  }\n}\n");
+    fprintf(out, i < 4 ? "},\n" : "}");
   }
-}
-
-char *tf_arch_schema(void) {
-  TF_IN_C_LOCALE;
-  char *text = NULL;
-  size_t len;
-  FILE *out = open_memstream(&text, &len);
-  if (out) write_schema(out);
-  if (out && !ferror(out) && !fclose(out)) return text;
-  free(text);
-  return NULL;
 }

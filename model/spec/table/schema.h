@@ -1,4 +1,4 @@
-/* Tables of keys as JSON Schema: tf_arch_schema (tileflow/spec.h) is of all of them. */
+/* The tables of keys of architectures as JSON Schema; model/schema has the whole. */
 #ifndef MODEL_SPEC_TABLE_SCHEMA_H
 #define MODEL_SPEC_TABLE_SCHEMA_H
 #include <stdio.h>
@@ -7,4 +7,6 @@
 
 /* The members of an object with the table's own keys (part ""), or those of a map (its key). */
 void tf_schema_object(FILE *out, const tf_table *t, const char *part);
+/* All of them, members of "$defs". */
+void tf_schema_arch_defs(FILE *out);
 #endif

@@ -10,7 +10,7 @@ architecture:
   - {name: HBM, bandwidth: 64}
   - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
   compute:
-  - {name: u, ops: [mac, add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select], below: SMEM, mesh: [16, 16]}
+  - {name: u, ops: [mac, add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, select], below: SMEM, mesh: [16, 16]}
 A
 }
 

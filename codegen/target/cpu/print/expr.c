@@ -221,8 +221,8 @@ void c_element(c_printer *c, const tf_op *op, int ref) {
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
 
-void c_round(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? "narrow(" : "", c->out); }
-void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? ")" : "", c->out); }
+void c_round(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? "narrow(" : t == IR_I8 ? "(int8_t)(" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) || t == IR_I8 ? ")" : "", c->out); }
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
@@ -420,6 +420,13 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_RELU:
   case TF_K_GELU:
   case TF_K_SILU:
+  case TF_K_FLOOR:
+  case TF_K_CEIL:
+  case TF_K_ROUND:
+  case TF_K_TRUNC:
+  case TF_K_SIN:
+  case TF_K_COS:
+  case TF_K_FMOD:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
   case TF_K_COPY: /* of units alone */
   case TF_K_MAC:

@@ -42,7 +42,9 @@ static const char *const names[TF_N_KINDS] = {
     [TF_K_TANH] = "tanh",     [TF_K_ERF] = "erf",       [TF_K_SIGMOID] = "ref_sigmoid",
     [TF_K_RELU] = "ref_relu", [TF_K_GELU] = "ref_gelu", [TF_K_ABS] = "fabs",
     [TF_K_MAX] = "fmax",      [TF_K_MIN] = "fmin",      [TF_K_SELECT] = "ref_select",
-    [TF_K_NEG] = "-",         [TF_K_SILU] = "ref_silu",
+    [TF_K_NEG] = "-",         [TF_K_SILU] = "ref_silu", [TF_K_FLOOR] = "floor",
+    [TF_K_CEIL] = "ceil",     [TF_K_ROUND] = "rint",    [TF_K_TRUNC] = "trunc",
+    [TF_K_SIN] = "sin",       [TF_K_COS] = "cos",       [TF_K_FMOD] = "fmod",
 };
 
 static const char *const signs[TF_N_KINDS] = {
@@ -168,10 +170,11 @@ static bool positive(uint32_t kinds) {
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
 }
 
-/* Whether an op compares what it reads: of two sums that are the same but for their rounding, a kernel and its
- * reference may say different things. */
+/* Whether an op compares or rounds what it reads: of two sums that are the same but for their rounding, a kernel and
+ * its reference may say different things. */
 static bool compares(const tf_op *op, int i, bool within) {
-  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE;
+  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE | 1u << TF_K_FLOOR |
+                        1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC | 1u << TF_K_FMOD;
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return within && e->what == TF_X_READ;
   bool any = false;
@@ -312,24 +315,29 @@ static const char *share_of(const c_package *k, ir_type type) {
   return k->within ? k->within : type == IR_BF16 ? "1e-2" : type == IR_F16 ? "2e-3" : "1e-5";
 }
 
+/* What is within a rounding of two steps' middle may become either. */
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
+  char near[80];
+  snprintf(near, sizeof near, "    if (near > 1 + %" PRId64 ") bad = 1;\n", tf_tensor_words(t) / 500);
   const int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
   const bool half = halves_of(k) != C_NONE_IN_HALF;
   fprintf(out,
-          "  {\n    double off = 0, norm = 0, spare = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
+          "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64 "; i++) {\n"
           "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
           "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for the type */\n"
-          "      const double least = %s%s%s%s;\n"
+          "%s      const double least = %s%s%s%s;\n"
           "      off += (got - want) * (got - want);\n      norm += want * want;\n"
           "      if (isfinite(least)) spare += least * least;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
-          "    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + sqrt(spare);\n"
+          "%s    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + sqrt(spare);\n"
           "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
-          tf_tensor_words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          behind(type), most_of(type), half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "",
-          spare_of(type), share_of(k, type), share_of(k, type), t->name);
+          type == IR_I8 ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name, wide_of(type), t->name, last,
+          t->rank > 1 ? last + gap_of(k, t) : last, last, behind(type), most_of(type),
+          type == IR_I8 ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n" : "",
+          half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
+          type == IR_I8 ? near : "", share_of(k, type), share_of(k, type), t->name);
 }
 
 /* Opens a loop over what the computer has: outputs are spoilt and made again by each. */

@@ -28,6 +28,13 @@ static int op_of(tf_kind k) {
     ROW(RELU);
     ROW(GELU);
     ROW(ABS);
+    ROW(FLOOR);
+    ROW(CEIL);
+    ROW(ROUND);
+    ROW(TRUNC);
+    ROW(SIN);
+    ROW(COS);
+    ROW(FMOD);
     ROW(LT);
     ROW(LE);
     ROW(EQ);

@@ -77,7 +77,9 @@ typedef struct {
   X(MUL, "mul", 2) X(DIV, "div", 2) X(MAX, "max", 2) X(MIN, "min", 2) X(LT, "lt", 2) X(LE, "le", 2) \
   X(EQ, "eq", 2) X(NE, "ne", 2) X(NEG, "neg", 1) X(EXP, "exp", 1) X(LOG, "log", 1) X(SQRT, "sqrt", 1) \
   X(TANH, "tanh", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SILU, "silu", 1) X(RELU, "relu", 1) X(GELU, "gelu", 1) \
-  X(ABS, "abs", 1) X(SEL, "sel", 3) X(RADD, "radd", 1) X(RMUL, "rmul", 1) X(RMAX, "rmax", 1) X(RMIN, "rmin", 1)
+  X(ABS, "abs", 1) X(FLOOR, "floor", 1) X(CEIL, "ceil", 1) X(ROUND, "round", 1) X(TRUNC, "trunc", 1) \
+  X(SIN, "sin", 1) X(COS, "cos", 1) X(FMOD, "fmod", 2) \
+  X(SEL, "sel", 3) X(RADD, "radd", 1) X(RMUL, "rmul", 1) X(RMAX, "rmax", 1) X(RMIN, "rmin", 1)
 /* clang-format on */
 typedef enum {
 #define X(id, name, sources) NPU_##id,

@@ -32,6 +32,13 @@ static tf_kind kind_of(npu_op op) {
   case NPU_RELU: return TF_K_RELU;
   case NPU_GELU: return TF_K_GELU;
   case NPU_ABS: return TF_K_ABS;
+  case NPU_FLOOR: return TF_K_FLOOR;
+  case NPU_CEIL: return TF_K_CEIL;
+  case NPU_ROUND: return TF_K_ROUND;
+  case NPU_TRUNC: return TF_K_TRUNC;
+  case NPU_SIN: return TF_K_SIN;
+  case NPU_COS: return TF_K_COS;
+  case NPU_FMOD: return TF_K_FMOD;
   case NPU_SEL: return TF_K_SELECT;
   case NPU_MOV: return TF_K_COPY;
   case NPU_FOR:

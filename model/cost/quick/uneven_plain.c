@@ -1,0 +1,80 @@
+/* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing in common: the
+ * settings of a chain whose digits are below the bound's (uneven_sum.c) all have a full tile, and one, whose digits are
+ * the bound's, has what is left. */
+#include "model/cost/quick/uneven_sum.h"
+
+/* A chain's settings: so many with a full tile, and `ends` (0 or 1) with the last. */
+typedef struct {
+  int64_t below, ends, full, last;
+} kinds;
+
+/* A loop's trip count, and how far it moves. */
+static int64_t trip_at(const tf_plain_sum *x, int pos) { return x->m->ev.trip[x->path->loops[pos]]; }
+static int64_t step_at(const tf_plain_sum *x, int pos) { return x->m->value[x->m->even->step[x->path->loops[pos]]]; }
+
+/* Of the chain's loops with more than one step the outermost; NULL: none. */
+static const unsigned char *first_of(const tf_plain_sum *x, const tf_path_chain *of) {
+  for (int i = 0; i < of->n; i++)
+    if (x->n->turning >> of->pos[i] & 1) return &of->pos[i];
+  return NULL;
+}
+
+/* The settings of a chain that splits a range of this length. */
+static kinds kinds_of(const tf_plain_sum *x, const tf_path_chain *of, int64_t len) {
+  const unsigned char *at = first_of(x, of), *const end = of->pos + of->n;
+  if (!at) return (kinds){0, 1, len, len};
+  const bool even = trip_at(x, *at) * step_at(x, *at) == len;
+  kinds k = {even, !even, len, 0};
+  int64_t rest = len - 1;
+  for (; at < end; at++) {
+    if (!(x->n->turning >> *at & 1)) continue;
+    const int64_t n = x->zero >> *at & 1 ? 1 : trip_at(x, *at), first = *at == x->carry, step = step_at(x, *at);
+    k.below *= n - first;
+    k.full = step;
+    if (!k.ends) continue;
+    const int64_t bound = rest / step, most = bound < n ? bound : n;
+    if (most > first) k.below += most - first;
+    k.ends = bound >= first && bound < n;
+    rest -= bound * step;
+  }
+  k.last = rest + 1;
+  return k;
+}
+
+/* The sum over chain i and those inside it, where what enters chain i is so long. */
+static int64_t sum_from(const tf_plain_sum *x, int i, int64_t len) {
+  if (i == x->g->n_plain) return x->g->n_rank ? len : 1;
+  const kinds k = kinds_of(x, &x->n->chain[x->g->plain[i]], len);
+  int64_t sum = k.below ? k.below * sum_from(x, i + 1, k.full) : 0;
+  if (k.ends) sum += sum_from(x, i + 1, k.last);
+  return sum;
+}
+
+/* Whether every chain divides what it splits. */
+static bool divides(const tf_plain_sum *x, int64_t len) {
+  for (int i = 0; i < x->g->n_plain; i++) {
+    const tf_path_chain *of = &x->n->chain[x->g->plain[i]];
+    const unsigned char *at = first_of(x, of);
+    if (!at) continue;
+    if (trip_at(x, *at) * step_at(x, *at) != len) return false;
+    for (; at < of->pos + of->n; at++)
+      if (x->n->turning >> *at & 1) len = step_at(x, *at);
+  }
+  return true;
+}
+
+bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
+  const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
+  const int64_t len = x->m->len[x->m->even->chains[first->chain].base];
+  if (!(x->g->positions & x->n->turning)) { /* one setting */
+    *all = *kept = x->g->n_rank ? len : 1;
+    return true;
+  }
+  const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
+  const bool steps = x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
+  const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
+  if (finds && !steps && back && !divides(x, len)) return false; /* some were at the same tile before */
+  *all = sum_from(x, 0, len);
+  *kept = steps || back ? 0 : *all;
+  return true;
+}

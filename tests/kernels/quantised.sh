@@ -1,0 +1,50 @@
+#!/bin/sh
+# Kernels whose tensors of 8 bits are int8 and whose others are float32: products summed in int32, then scaled, rounded and stored
+# as int8 by one pass over what is summed; each compiled by CC and held against its reference in double, and its sums are int32.
+#   tests/kernels/quantised.sh TILEFLOW CC
+tool=$(realpath "${1:?usage: $0 TILEFLOW CC}") || exit 2
+cc=${2:-cc}
+cd "$(dirname "$0")/../.." || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+arch=arch-specs/xeon-gold-6240.yaml
+bad=0
+
+# workload NAME DIMS TENSORS OP..
+workload() {
+  file=$work/$1.yaml
+  printf 'workload:\n  name: %s\n  dims: {%s}\n  tensors: {%s}\n  ops:\n' "$1" "$2" "$3" >"$file"
+  shift 3
+  printf '  - "%s"\n' "$@" >>"$file"
+}
+byte='word-bits: 8'
+workload product 'm: 37, n: 50, k: 70' "A: {$byte}, B: {$byte}, Y: {$byte}" 'S[m,n] += A[m,k] * B[k,n]' \
+  'Y[m,n] = min(max(round(S[m,n] * (scale[n] * 0.0000217)) + 3, -128), 127)'
+workload window 'c: 18, k: 20, y: 7, x: 9, u: 3, v: 3' "I: {$byte, pad: [0, 1, 1]}, W: {$byte}, Y: {$byte}" \
+  'S[k,y,x] += I[c,y+u-1,x+v-1] * W[k,c,u,v]' 'Y[k,y,x] = min(max(round(relu(S[k,y,x] + bias[k]) * 0.00137), -128), 127)'
+workload map 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[n,m] = min(max(round((A[m,n] - 7) * 0.31 + x[n]), -128), 127)'
+workload wide 'm: 20, n: 33, k: 40' "A: {$byte}, B: {$byte}" 'S[m,n] += A[m,k] * B[k,n]' 'Y[m,n] = S[m,n] * scale[n] + R[m,n]'
+workload mixed 'm: 20, n: 33, k: 40' "A: {$byte}" 'Y[m,n] += A[m,k] * B[k,n]'
+workload best 'm: 20, k: 40' "A: {$byte}, Y: {$byte}" 'Y[m] max= A[m,k] * s[k]'
+cp workloads/quantised/gemm-gelu.yaml "$work"
+
+# each NAME ISA: emitted, compiled, run; the types of its arguments are those that were asked for
+each() {
+  rm -rf "$work/code"
+  CC=$cc "$tool" emit $arch "$work/$1.yaml" --dtype int8 --isa "$2" -o "$work/code" >"$work/said" 2>&1 ||
+    { echo "$1 for $2 fails:"; cat "$work/said"; bad=1; return; }
+  for want in $3; do
+    grep -q "${want%:*} \*${want#*:};" "$work/code/kernel.h" || { echo "$1: ${want#*:} is not of type ${want%:*}"; bad=1; }
+  done
+  echo "$1 for $2 passes its test"
+}
+grep -q avx2 /proc/cpuinfo && isa=avx2 || isa=portable
+[ $isa = portable ] || each product portable 'int8_t:A int8_t:B float:scale int8_t:Y'
+each product $isa 'int8_t:A int8_t:B float:scale int8_t:Y'
+each window $isa 'int8_t:I float:bias int8_t:Y'
+each map $isa 'int8_t:A float:x int8_t:Y'
+each wide $isa 'int8_t:B float:R float:Y'
+each mixed $isa 'int8_t:A float:B float:Y'
+each best $isa 'int8_t:A float:s float:Y'
+each gemm-gelu $isa 'int8_t:A float:scale float:bias int8_t:Y'
+exit $bad

@@ -1,0 +1,123 @@
+/* Masked trees of many steps: the walk that leaps (model/cost/exact/leap.h) against the walk of every step, to the last
+ * bit of every figure. */
+#include "base/rng.h"
+#include "model/cost/state.h"
+#include "tests/unit/case.h"
+#include "tests/unit/page.h"
+
+typedef enum { FREELY, LEAPING, STEPPING } way;
+
+/* A walk that reports its entries walks all of them. */
+static void ignore(struct tf_model *m, int i, const tf_move *v) { (void)m, (void)i, (void)v; }
+
+static test_case evaluate(const char *text, way how) {
+  test_case e = {0};
+  case_read(&e, text);
+  if (!e.model) return e;
+  e.model->plan->irregular |= how != FREELY;
+  if (how == STEPPING) e.model->note = ignore;
+  case_evaluate(&e);
+  return e;
+}
+
+static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+
+/* Causal, offset, bands of any width, either way round. */
+static void condition(tf_rng *g, page *p) {
+  const int c = pick(g, -3, 9), w = pick(g, 1, 20);
+  switch (pick(g, 0, 4)) {
+  case 0: say(p, "l <= m + %d", c < 0 ? 0 : c); return;
+  case 1: say(p, "m <= l + %d", c < 0 ? 0 : c); return;
+  case 2: say(p, "l <= m and m - l < %d", w); return;
+  case 3: say(p, "m - l < %d and l - m < %d", w, pick(g, 1, 12)); return;
+  default: say(p, "l <= m"); return;
+  }
+}
+
+/* A Tile line with loops over m, l and n, of which some are spatial; divides what is left of each extent. */
+static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool last) {
+  static const char dim[3] = {'m', 'l', 'n'};
+  char spatial[64] = "";
+  bool any = false;
+  const int turn = pick(g, 0, 2);
+  say(p, "  %*sL%d", indent, "", level);
+  for (int i = 0; i < 3; i++) {
+    const int d = (turn + i) % 3, trip = last ? left[d] : pick(g, 0, 2) ? pick(g, 1, left[d]) : 1;
+    left[d] = (left[d] + trip - 1) / trip;
+    if (trip == 1) continue;
+    if (trip <= 4 && !*spatial && pick(g, 0, 2) == 0) {
+      snprintf(spatial, sizeof spatial, " spatial %c=%d@x", dim[d], trip);
+      continue;
+    }
+    say(p, "%s %c=%d", any ? "" : " for", dim[d], trip);
+    any = true;
+  }
+  say(p, "%s\n", spatial);
+}
+
+/* The ops' own Tile, of the whole of what is left of each dim. */
+static void own(page *p, int indent, const int left[3], bool has_n, const char *op) {
+  say(p, "  %*sL2 for m=%d l=%d", indent, "", left[0], left[1]);
+  if (has_n) say(p, " n=%d", left[2]);
+  say(p, "\n  %*sop %s\n", indent + 2, "", op);
+}
+
+static void draw(tf_rng *g, page *p) {
+  const int m = pick(g, 2, 40), l = pick(g, 0, 2) ? m : pick(g, 2, 40), n = pick(g, 1, 6);
+  const bool by_rows = pick(g, 0, 1); /* what is summed: over l, or over m */
+  int left[3] = {m, l, n};
+  const char *const scopes[] = {"Seq", "Shar", "Pipe"};
+  say(p, "architecture:\n  overlap: perfect\n  memories:\n  - {name: L0}\n  - {name: L1, mesh: [4, 1]}\n"
+         "  - {name: L2, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: [mac, max, exp, add, sub, mul, select]}\n");
+  say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"T[m,l] = select(", m, l, n);
+  condition(g, p);
+  say(p, ", S[m,l], -inf)\"\n  - \"E[m,l] = exp(T[m,l])\"\n");
+  say(p, by_rows ? "  - \"O[m,n] += E[m,l] * V[l,n]\"\n" : "  - \"O[l,n] += E[m,l] * V[m,n]\"\n");
+  say(p, "mapping: |\n");
+  const int outer = pick(g, 1, 3);
+  for (int i = 0; i < outer; i++)
+    tile(g, p, 2 * i, i < 2 ? i : 1, left, false);
+  say(p, "  %*s%s\n", 2 * outer, "", scopes[pick(g, 0, 2)]);
+  own(p, 2 * outer + 2, left, false, "T");
+  own(p, 2 * outer + 2, left, false, "E");
+  own(p, 2 * outer + 2, left, true, "O");
+}
+
+static bool same(const test_case *a, const test_case *b) {
+  const tf_workload *wl = a->spec->workload;
+  const size_t n = (size_t)wl->n_tensors * (size_t)a->spec->arch->n_memories;
+  bool alike = !memcmp(a->r.counts, b->r.counts, n * sizeof *a->r.counts) &&
+               !memcmp(&a->r.cycles, &b->r.cycles, sizeof a->r.cycles) &&
+               !memcmp(&a->r.energy_pj, &b->r.energy_pj, sizeof a->r.energy_pj);
+  for (int o = 0; o < wl->n_ops && alike; o++)
+    alike = a->r.ops[o].points == b->r.ops[o].points && a->r.ops[o].skipped == b->r.ops[o].skipped;
+  for (int k = 0; k < a->tree->n_nodes && alike; k++)
+    alike = a->r.nodes[k].runs == b->r.nodes[k].runs;
+  return alike;
+}
+
+/* test_band [CASES] */
+int main(int argc, char **argv) {
+  const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
+  uint64_t counted = 0, leapt = 0, skipped = 0;
+  for (uint64_t seed = 1; seed <= cases; seed++) {
+    tf_rng g = tf_rng_new(seed, 7);
+    page p = {.len = 0};
+    draw(&g, &p);
+    test_case all = evaluate(p.text, STEPPING), leap = evaluate(p.text, LEAPING), any = evaluate(p.text, FREELY);
+    counted += all.ok;
+    leapt += all.ok && leap.ok && leap.model->ev.work < all.model->ev.work;
+    skipped += all.ok && all.r.ops[0].skipped > 0;
+    if (!CHECK(all.ok == leap.ok && all.ok == any.ok &&
+               (!all.ok || (same(&all, &leap) && (!any.model->ev.irregular || same(&all, &any))))))
+      printf("seed %llu:\n%s\n", (unsigned long long)seed, p.text);
+    case_drop(&all);
+    case_drop(&leap);
+    case_drop(&any);
+  }
+  if (argc > 1)
+    printf("counted %llu leapt %llu skipped %llu\n", (unsigned long long)counted, (unsigned long long)leapt,
+           (unsigned long long)skipped);
+  CHECK(counted > cases / 4 && leapt > counted / 2 && skipped > counted / 3);
+  return check_report();
+}
