@@ -55,12 +55,16 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
-/* Whether a line of the text begins with the name of a section of inputs. */
+/* Whether the first line that is no comment begins with the name of a section of inputs. */
 static bool is_input(const tf_text *t) {
   static const char *const sections[] = {"architecture:", "workload:", "mapping:", "sweep:", "params:", "plan:"};
-  for (const char *p = t->text, *end = p + t->len; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p += p != NULL)
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-      if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i]))) return true;
+  const char *p = t->text, *end = p + t->len;
+  while (p < end && strchr("#\r\n", *p)) {
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    p = stop ? stop + 1 : end;
+  }
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i]))) return true;
   return false;
 }
 
