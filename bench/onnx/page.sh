@@ -38,7 +38,7 @@ function row(name, f) {
 END {
   print "# ONNX\047s own node tests\n"
   print "Written by `bench/onnx/page.sh` from [results/onnx-nodes.csv](results/onnx-nodes.csv), a row for each test, which `bench/onnx/run.sh` makes with"
-  print "onnx 1.23.2: it generates the tests, imports each model, and evaluates what the importer writes in float64, by the text of the workload alone"
+  print "onnx 1.23.2: it generates the tests, imports each model, and evaluates what the importer writes in float64 (in float32 where it quantises), by the text of the workload alone"
   print "(`bench/onnx/workload.py`). A result is equal within the test\047s own tolerance, at least 1e-4; in graphs with float16 or bfloat16 within theirs,"
   print "as all is computed in float32, which a warning says of casts. What is refused as it is was tried again with inputs of integers, then with all but the first, as"
   print "numbers of the model, as exporters write them.\n"

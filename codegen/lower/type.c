@@ -1,5 +1,7 @@
 /* Element types, and the sums of outputs that are narrower than their sums. */
 
+#include <math.h>
+
 #include "codegen/lower/lower.h"
 
 /* so many products of two int8 fit into an int32 */
@@ -33,12 +35,40 @@ static ir_type type_of_input(const lowering *w, int z) {
   return w->p->machine.data == IR_I8 && is_mixed(wl) && wl->tensors[z].word_bits > 8 ? IR_F32 : w->p->machine.data;
 }
 
-/* An output of 8 bits that holds what an op assigns: whole numbers from -128 to 127, as the op rounds and limits. */
+/* Whether the expression is a whole number, whatever it reads. */
+static bool is_rounded(const tf_op *op, int i) {
+  const uint32_t rounds = 1u << TF_K_FLOOR | 1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC;
+  const uint32_t keeps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_NEG | 1u << TF_K_MAX |
+                         1u << TF_K_MIN | 1u << TF_K_RELU | 1u << TF_K_ABS;
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_NUMBER) return e->number == rint(e->number);
+  if (e->what != TF_X_CALL) return false;
+  bool all = keeps >> e->call & 1;
+  for (int k = 0; k < e->n_args && all; k++)
+    all = is_rounded(op, e->arg[k]);
+  return all || rounds >> e->call & 1;
+}
+
+/* Whether an op rounds what it assigns, and then limits it to the numbers of an int8. */
+static bool makes_bytes(const tf_op *op) {
+  int i = op->n_expr - 1, other;
+  bool low = false, high = false;
+  if (op->reduce != TF_ASSIGN || !is_rounded(op, i)) return false;
+  for (; op->expr[i].what == TF_X_CALL && (op->expr[i].call == TF_K_MAX || op->expr[i].call == TF_K_MIN); i = other) {
+    const int number = op->expr[op->expr[i].arg[1]].what == TF_X_NUMBER;
+    const tf_expr *e = &op->expr[op->expr[i].arg[number]];
+    if (e->what != TF_X_NUMBER || e->number < -128 || e->number > 127) break;
+    *(op->expr[i].call == TF_K_MAX ? &low : &high) = true;
+    other = op->expr[i].arg[!number];
+  }
+  return low && high;
+}
+
 static bool is_byte_output(const lowering *w, int z) {
   const tf_workload *wl = w->plan->wl;
   const tf_tensor *t = &wl->tensors[z];
   return w->p->machine.data == IR_I8 && is_mixed(wl) && t->word_bits <= 8 && t->n_consumers == 0 &&
-         wl->ops[t->producer].reduce == TF_ASSIGN;
+         makes_bytes(&wl->ops[t->producer]);
 }
 
 bool low_is_whole(const lowering *w, int o) {

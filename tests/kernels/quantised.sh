@@ -25,6 +25,7 @@ workload window 'c: 18, k: 20, y: 7, x: 9, u: 3, v: 3' "I: {$byte, pad: [0, 1, 1
 workload map 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[n,m] = min(max(round((A[m,n] - 7) * 0.31 + x[n]), -128), 127)'
 workload wide 'm: 20, n: 33, k: 40' "A: {$byte}, B: {$byte}" 'S[m,n] += A[m,k] * B[k,n]' 'Y[m,n] = S[m,n] * scale[n] + R[m,n]'
 workload mixed 'm: 20, n: 33, k: 40' "A: {$byte}" 'Y[m,n] += A[m,k] * B[k,n]'
+workload free 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[m,n] = max(round(A[m,n] * x[n]), -128)'
 workload best 'm: 20, k: 40' "A: {$byte}, Y: {$byte}" 'Y[m] max= A[m,k] * s[k]'
 cp workloads/quantised/gemm-gelu.yaml "$work"
 
@@ -44,6 +45,7 @@ each product $isa 'int8_t:A int8_t:B float:scale int8_t:Y'
 each window $isa 'int8_t:I float:bias int8_t:Y'
 each map $isa 'int8_t:A float:x int8_t:Y'
 each wide $isa 'int8_t:B float:R float:Y'
+each free $isa 'int8_t:A float:Y'
 each mixed $isa 'int8_t:A float:B float:Y'
 each best $isa 'int8_t:A float:s float:Y'
 each gemm-gelu $isa 'int8_t:A float:scale float:bias int8_t:Y'

@@ -401,7 +401,6 @@ static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
 }
 
 bool ox_product_in_steps(ox_net *g, bool *done) {
-  static char nothing[] = "";
   const Onnx__NodeProto *const node = g->node;
   const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm");
   const int axis = windows || ox_int(g, "transB", 0) ? 0 : 1;
@@ -428,9 +427,9 @@ bool ox_product_in_steps(ox_net *g, bool *done) {
   char **in = TF_ARRAY(g->arena, char *, 8);
   if (!n || !in) return !(g->oom = true);
   *n = *node;
-  in[0] = x->input[0], in[1] = x->input[1], in[2] = x->n_input > 2 ? x->input[2] : nothing;
-  in[3] = w->input[0], in[4] = w->input[1], in[5] = zero ? w->input[2] : nothing;
-  in[6] = whole ? b->input[0] : nothing, in[7] = added && !whole ? node->input[2] : nothing;
+  in[0] = x->input[0], in[1] = x->input[1], in[2] = x->n_input > 2 ? x->input[2] : (char *)"";
+  in[3] = w->input[0], in[4] = w->input[1], in[5] = zero ? w->input[2] : (char *)"";
+  in[6] = whole ? b->input[0] : (char *)"", in[7] = added && !whole ? node->input[2] : (char *)"";
   n->input = in, n->n_input = 8;
   g->node = n, g->within = node;
   *done = run_in_steps(g, windows, v->rank, whole);
