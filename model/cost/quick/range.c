@@ -186,7 +186,7 @@ typedef struct {
 
 /* Whether all reads are of plain dims whose ranges are the same. */
 static bool all_same(const tf_even *e, const tf_even_read *reads, int n) {
-  bool same = true;
+  bool same = n > 0;
   for (int i = 0; i < n && same; i++)
     same = reads[i].n == 1 && reads[i].c == 0 && e->terms[reads[i].first].coef == 1 &&
            same_range(e, e->terms[reads[0].first].range, e->terms[reads[i].first].range);
