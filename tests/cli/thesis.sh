@@ -22,6 +22,7 @@ awk '
 tab=$(printf '\t')
 while IFS=$tab read -r number state command line; do
   case " $* " in "  " | *" $number "*) ;; *) continue ;; esac
+  case $command in *'tileflow plot '*) command -v gnuplot >/dev/null || { echo "row $number: not drawn, gnuplot is not there"; continue; } ;; esac
   spaced=spaced.$(printf %s "$command" | cksum | tr ' ' .) # rows may have a command in common
   if [ ! -e "$spaced" ]; then
     sh -c "$command" >said 2>&1 </dev/null
