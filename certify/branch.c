@@ -56,24 +56,44 @@ static void put_in_order(const proof *q, int tile, int order, box *b) {
       if (q->g.of[d] >= 0 && q->g.list[order][k] == q->g.of[d]) b->place[tile][d] = k + 1;
 }
 
-/* All mappings.  Words through the outermost memory follow from its Tile and from the blocks that enter the next one:
- * for them the Tiles further in spread nothing, and one takes all steps (docs/CERTIFICATE.md). */
+/* All mappings. */
 static box whole_space(const proof *q) {
   const problem *p = q->p;
-  const bool near = p->objective == TRAFFIC;
   box b = {.order = {0}};
   for (int l = 0; l < p->n; l++) {
-    b.order[l] = -1;
-    if (near && l > 0) put_in_order(q, l, 0, &b);
+    b.order[l] = NO_ORDER;
     for (int d = 0; d < p->n_dims; d++) {
-      for (int a = 0; a < 2; a++) {
-        const wide most_of = near && l > 0 ? 1 : least(below(p, l)->mesh[a], p->extent[d]);
-        b.spread[l][a][d] = (span){1, (int64_t)most_of};
-      }
-      b.steps[l][d] = (span){1, l == 0 || (near && l > 1) ? 1 : p->extent[d]};
+      for (int a = 0; a < 2; a++)
+        b.spread[l][a][d] = (span){1, (int64_t)least(below(p, l)->mesh[a], p->extent[d])};
+      b.steps[l][d] = (span){1, l == 0 ? 1 : p->extent[d]};
+      b.length[l][d] = (span){1, p->extent[d]};
     }
   }
   return b;
+}
+
+/* Words through the outermost memory follow from the Tiles outside of the memories that hold a tensor first, and from
+ * the blocks that enter these.  So further in a tensor need not be held; and once all tensors are, the last of these
+ * Tiles takes all steps, and nothing further in is spread (docs/CERTIFICATE.md). */
+static void leave_inside(const problem *p, box *b) {
+  unsigned met = 0;
+  int last = 0;
+  for (int l = 1; l < p->n; l++) {
+    b->passed[l] |= met;
+    b->held[l] &= ~met;
+    if (b->held[l]) last = l;
+    met |= b->held[l];
+  }
+  if (met + 1 != 1u << p->n_tensors) return;
+  for (int l = last; l < p->n; l++) {
+    b->order[l] = ANY_ORDER;
+    for (int d = 0; d < p->n_dims; d++) {
+      b->place[l][d] = 0;
+      b->spread[l][0][d] = b->spread[l][1][d] = (span){1, 1};
+      b->steps[l][d] = (span){1, l == last ? p->extent[d] : 1};
+      if (l > last) b->length[l][d] = (span){1, p->extent[d]};
+    }
+  }
 }
 
 /* Takes what an axis does not hold off its spans; false if it holds nothing of the box.  At most two dims lie on it. */
@@ -160,11 +180,13 @@ static mapping only_mapping(const proof *q, const box *b) {
   for (int l = 0; l < q->p->n; l++) {
     m.level[l] = l;
     m.first[l] = m.n_loops;
+    m.bypass[l] = b->passed[l];
+    if (l && (b->held[l] | b->passed[l]) + 1 != 1u << q->p->n_tensors) refuse("this is more than one mapping");
     for (int place = 0; place <= q->g.n; place++)
       for (int d = 0; d < q->p->n_dims; d++) {
         const span t = steps_at(q->p, b, l, d);
         if (b->place[l][d] != place) continue;
-        if (t.lo != t.hi || (l + 1 < q->p->n && b->order[l] < 0)) refuse("this is more than one mapping");
+        if (t.lo != t.hi || (l + 1 < q->p->n && b->order[l] == NO_ORDER)) refuse("this is more than one mapping");
         m.loop[m.n_loops++] = (loop){l, d, IN_TIME, t.lo};
       }
     for (int a = 0; a < 2; a++)
@@ -212,11 +234,12 @@ static void follow(proof *q, const box *b, int deep);
 /* AxisTile.dim: a number of the box. */
 static span *number_named(const problem *p, const char *name, box *b, int *tile, int *axis) {
   const bool form = strlen(name) > 3 && name[1] >= '0' && name[1] < '0' + p->n && name[2] == '.';
-  if (!form || !strchr("sxy", name[0])) refuse("'%s' is no number of a mapping", name);
+  if (!form || !strchr("slxy", name[0])) refuse("'%s' is no number of a mapping", name);
   const int d = dim_named(p, name + 3, strlen(name + 3));
   *tile = name[1] - '0';
-  *axis = name[0] == 's' ? IN_TIME : name[0] - 'x';
+  *axis = strchr("sl", name[0]) ? IN_TIME : name[0] - 'x';
   if (*axis == IN_TIME && *tile == 0) refuse("the outermost Tile takes the steps that are left");
+  if (name[0] == 'l') return &b->length[*tile][d];
   return *axis == IN_TIME ? &b->steps[*tile][d] : &b->spread[*tile][*axis][d];
 }
 
@@ -257,11 +280,24 @@ static void halves(proof *q, const box *b, int deep) {
 
 static void in_orders(proof *q, const box *b, int deep) {
   const int tile = (int)whole(must_word("a Tile"), 0, q->p->n - 2);
-  if (b->order[tile] >= 0) refuse("Tile %d is in order", tile);
+  if (b->order[tile] != NO_ORDER) refuse("Tile %d is in order", tile);
   end_of_line();
   for (int k = 0; k < q->g.orders; k++) {
     box part = *b;
     put_in_order(q, tile, k, &part);
+    follow(q, &part, deep + 1);
+  }
+}
+
+/* Two parts: the memory holds the tensor, or is bypassed. */
+static void held_or_not(proof *q, const box *b, int deep) {
+  const int tile = (int)whole(must_word("a Tile"), 1, q->p->n - 1), z = tensor_named(q->p, must_word("a tensor"));
+  if ((b->held[tile] | b->passed[tile]) >> z & 1) refuse("whether Tile %d holds it is known", tile);
+  end_of_line();
+  for (int k = 0; k < 2; k++) {
+    box part = *b;
+    *(k ? &part.passed[tile] : &part.held[tile]) |= 1u << z;
+    if (q->p->objective == TRAFFIC) leave_inside(q->p, &part);
     follow(q, &part, deep + 1);
   }
 }
@@ -274,6 +310,8 @@ static void follow(proof *q, const box *b, int deep) {
     halves(q, b, deep);
   } else if (what[0] == 'o') {
     in_orders(q, b, deep);
+  } else if (what[0] == 'b') {
+    held_or_not(q, b, deep);
   } else {
     leaf(q, what[0], b);
     end_of_line();

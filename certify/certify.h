@@ -77,14 +77,20 @@ typedef struct {
   int64_t lo, hi;
 } span;
 
-/* All mappings with one Tile for each memory, no bypass, and these numbers: instances over which a Tile spreads a dim
- * on each axis, and steps in which it takes it; the outermost Tile takes as many steps as cover the dim. */
+/* All mappings with one Tile for each memory and these numbers: instances over which a Tile spreads a dim on each axis,
+ * steps in which it takes it (the outermost Tile: as many as cover the dim), and the length of it that enters, or the
+ * dim's where that is less. */
+enum { NO_ORDER = -1, ANY_ORDER = -2 }; /* none yet, or none that matters */
 typedef struct {
   span spread[MEMORIES][2][DIMS];
-  span steps[MEMORIES][DIMS]; /* [0] not used */
-  int order[MEMORIES];        /* number of the permutation of the groups; -1: any */
-  int place[MEMORIES][DIMS];  /* of the dim's loop: 0 outermost, then the groups by the order; -1 order: 0 */
+  span steps[MEMORIES][DIMS], length[MEMORIES][DIMS]; /* [0] not used */
+  int order[MEMORIES];                                /* number of the permutation of the groups */
+  int place[MEMORIES][DIMS];                 /* of the dim's loop: 0 outermost, then the groups; without order: 0 */
+  unsigned held[MEMORIES], passed[MEMORIES]; /* bit z: the memory holds the tensor; is bypassed; neither: either */
 } box;
+
+static inline bool surely_held(const box *b, int l, int z) { return l == 0 || (b->held[l] >> z & 1); }
+static inline bool may_be_held(const box *b, int l, int z) { return l == 0 || !(b->passed[l] >> z & 1); }
 
 enum { GROUPS = 4, ORDERS = 24 };
 typedef struct {

@@ -30,16 +30,25 @@ static bool measure(view *v, int d) {
     const wide lo = times(v->spread_lo[l][d], v->block_lo[l + 1][d]);
     wide hi = times(v->spread_hi[l][d], v->block_hi[l + 1][d]);
     if (begins_too_late(x.lo, lo, end) || begins_too_late(y.lo, lo, end)) return false;
-    if (l > 0 && t.lo > 1) {
-      if (times(t.lo - 1, lo) >= end) return false;
-      hi = least(hi, (end - 1) / (t.lo - 1));
+    const span length = l ? v->b->length[l][d] : (span){1, p->extent[d]};
+    const bool ends = length.hi < p->extent[d]; /* else it may be any that is longer */
+    wide trips_lo = t.lo, trips_hi = t.hi;
+    if (l > 0) {
+      trips_lo = most(trips_lo, ceiling(length.lo, hi));
+      if (ends) trips_hi = least(trips_hi, length.hi / lo);
+      if (trips_lo > trips_hi || times(trips_lo - 1, lo) >= end) return false;
+      if (trips_lo > 1) hi = least(hi, (end - 1) / (trips_lo - 1));
+      if (ends) hi = least(hi, length.hi / trips_lo);
     }
-    v->step_lo[l][d] = lo;
+    const wide step = l ? most(lo, ceiling(length.lo, trips_hi)) : lo;
+    if (step > hi) return false;
+    v->step_lo[l][d] = step;
     v->step_hi[l][d] = hi;
-    v->trips_lo[l][d] = l ? t.lo : ceiling(end, hi);
-    v->trips_hi[l][d] = l ? t.hi : ceiling(end, lo);
-    v->block_lo[l][d] = times(v->trips_lo[l][d], lo);
+    v->trips_lo[l][d] = l ? trips_lo : ceiling(end, hi);
+    v->trips_hi[l][d] = l ? trips_hi : ceiling(end, step);
+    v->block_lo[l][d] = most(length.lo, times(v->trips_lo[l][d], step));
     v->block_hi[l][d] = least(times(v->trips_hi[l][d], hi), end - 1 + hi);
+    if (ends) v->block_hi[l][d] = least(v->block_hi[l][d], length.hi);
   }
   v->among[0][d] = v->runs_lo[0][d] = v->runs_hi[0][d] = 1;
   for (int l = 0; l < p->n; l++) {
@@ -85,7 +94,7 @@ bool too_large(const problem *p, const box *b, int l) {
   wide bits = 0;
   if (!look(&v, p, b) || p->memory[l].capacity < 0) return false;
   for (int z = 0; z < p->n_tensors; z++)
-    bits = plus(bits, times(block_of(&v, &p->tensor[z], v.block_lo[l]), p->tensor[z].bits));
+    if (surely_held(b, l, z)) bits = plus(bits, times(block_of(&v, &p->tensor[z], v.block_lo[l]), p->tensor[z].bits));
   return ceiling(p->memory[l].twice ? 2 * bits : bits, p->memory[l].bits) > p->memory[l].capacity;
 }
 
@@ -152,30 +161,62 @@ static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
   return part;
 }
 
-/* What memory a passes as n words of a tensor enter memory l: a = l, or the one before. */
+/* What memory a passes as n words of a tensor enter memory l: a = l, or the one that serves it. */
 static transfer passed(const view *v, const tensor *z, int l, int a, wide n) {
   const wide in = share(v, z, a, z->made ? n - whole_of(z) : n, z->dims),
              out = z->made ? share(v, z, a, n, z->dims) : 0;
   return a == l ? (transfer){out, in} : (transfer){in, out};
 }
 
-/* What the units use of a tensor, in words: all points, those of one step that share an element once. */
-static wide used(const view *v, const tensor *z) {
+/* What the units use of a tensor in memory l, in words: all points, those of one step that share an element once. */
+static wide used(const view *v, const tensor *z, int l) {
   wide n = ONE;
   for (int d = 0; d < v->p->n_dims; d++) {
     n = times(n, v->p->extent[d]);
-    if (!indexes(z, d)) n /= v->spread_hi[v->p->n - 1][d];
+    for (int k = l; k < v->p->n && !indexes(z, d); k++)
+      n /= v->spread_hi[k][d];
   }
   return most(n, whole_of(z));
 }
 
-static transfer used_of_one(const view *v, const tensor *z) {
-  const int l = v->p->n - 1;
+static transfer used_of_one(const view *v, const tensor *z, int l) {
   const int64_t bits = v->p->memory[l].bits;
-  wide all = scaled(used(v, z), z->bits, bits);
+  wide all = scaled(used(v, z, l), z->bits, bits);
   for (int d = 0; d < v->p->n_dims; d++)
     all /= v->among[l][d];
   return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all} : (transfer){all, 0};
+}
+
+/* Words of each tensor that enter each memory. */
+typedef struct {
+  wide in[MEMORIES][TENSORS];
+} entries;
+
+/* The memory that surely serves memory l, which surely holds the tensor, or the units (l = n); -1: there is none. */
+static int sure_server(const view *v, int l, int z) {
+  int m = l - 1;
+  while (!may_be_held(v->b, m, z))
+    m--;
+  return surely_held(v->b, m, z) && (l == v->p->n || surely_held(v->b, l, z)) ? m : -1;
+}
+
+/* Words of a tensor that memory l, which surely holds it, passes to the next that does, or to the units: of all that
+ * may be it, the fewest.  *one: the same of its busiest instance. */
+static wide passed_on(const view *v, const entries *e, int z, int l, transfer *one) {
+  const tensor *t = &v->p->tensor[z];
+  const wide none = (wide)1 << 126;
+  wide n = none;
+  bool met = false;
+  *one = (transfer){none, none};
+  for (int k = l + 1; k <= v->p->n && !met; k++) {
+    const bool units = k == v->p->n;
+    if (!units && !may_be_held(v->b, k, z)) continue;
+    const transfer w = units ? used_of_one(v, t, l) : passed(v, t, k, l, e->in[k][z]);
+    n = least(n, units ? used(v, t, l) : e->in[k][z]);
+    *one = (transfer){least(one->read, w.read), least(one->write, w.write)};
+    met = !units && surely_held(v->b, k, z);
+  }
+  return n;
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
@@ -208,6 +249,11 @@ static wide work_of(const view *v) {
       units = times(units, least(n, below(v->p, l)->mesh[a]));
     }
   return over(most(times(steps, ONE), points / units), v->p->unit.rate);
+}
+
+/* Whether memory a surely passes words of the tensor as they enter memory l. */
+static bool takes_part(const view *v, int l, int a, int z) {
+  return a == l ? surely_held(v->b, l, z) : sure_server(v, l, z) == a;
 }
 
 /* Time of memory a's port for the block of a tensor that enters memory l first, or leaves last. */
@@ -247,14 +293,16 @@ static wide time_by_places(const view *v, int l, const wide *n, wide child) {
       const unsigned still = still_inside(v, l, tile, place);
       if (!still) continue;
       const wide others = time_of_others(v, l, (at){tile, place}, child);
-      for (int a = l - 1; a <= l; a++) {
+      for (int a = 0; a <= l; a++) {
         transfer w = {0, 0};
         wide first = 0;
-        for (int z = 0; z < v->p->n_tensors; z++)
+        for (int z = 0; z < v->p->n_tensors; z++) {
+          if (!takes_part(v, l, a, z)) continue;
           if (still >> z & 1)
             add(&w, passed(v, &v->p->tensor[z], l, a, n[z]));
           else
             first = plus(first, first_time(v, &v->p->tensor[z], l, a));
+        }
         time = most(time, plus(plus(others, first), port_time(&v->p->memory[a], w)));
       }
     }
@@ -264,11 +312,12 @@ static wide time_by_places(const view *v, int l, const wide *n, wide child) {
 /* The first load and the last store; in_turn: all loads and all stores. */
 static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) {
   wide load = 0, store = 0;
-  for (int a = l - 1; a <= l; a++) {
+  for (int a = 0; a <= l; a++) {
     const resource *m = &v->p->memory[a];
     wide in = 0, out = 0;
     transfer w = {0, 0};
     for (int z = 0; z < v->p->n_tensors; z++) {
+      if (!takes_part(v, l, a, z)) continue;
       const tensor *t = &v->p->tensor[z];
       const wide time = first_time(v, t, l, a);
       in = plus(in, t->made ? 0 : time);
@@ -284,32 +333,37 @@ static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) 
 
 static wide tile_time(const view *v, int l, const wide *n, wide child) {
   const resource *m = &v->p->memory[l];
-  if (v->p->overlap == PERFECT) return child;
+  if (v->p->overlap == PERFECT || !v->b->held[l]) return child;
   wide time = plus(child, loads_and_stores(v, l, n, v->p->overlap == NO_OVERLAP));
   if (v->p->overlap == DOUBLE_BUFFER) time = most(time, time_by_places(v, l, n, child));
   return plus(time, plus(of(ONE, m->latency), of(ONE, m->issue)));
 }
 
-/* Words of each tensor that enter each memory. */
-typedef struct {
-  wide in[MEMORIES][TENSORS];
-} entries;
+/* The units' work, and the ports of memories that surely serve them. */
+static wide time_of_units(const view *v) {
+  wide time = work_of(v);
+  for (int l = 0; l < v->p->n; l++) {
+    transfer w = {0, 0};
+    for (int z = 0; z < v->p->n_tensors; z++)
+      if (sure_server(v, v->p->n, z) == l) add(&w, used_of_one(v, &v->p->tensor[z], l));
+    time = most(time, port_time(&v->p->memory[l], w));
+  }
+  return time;
+}
 
 static wide cycles_of(const view *v, const entries *e) {
   const problem *p = v->p;
-  wide time = work_of(v);
-  transfer unit = {0, 0};
-  for (int z = 0; z < p->n_tensors; z++)
-    add(&unit, used_of_one(v, &p->tensor[z]));
-  time = most(time, port_time(&p->memory[p->n - 1], unit));
+  wide time = time_of_units(v);
   if (p->overlap != PERFECT) time = plus(time, of(ONE, p->unit.pipeline));
   for (int l = p->n - 1; l > 0; l--)
     time = tile_time(v, l, e->in[l], time);
   for (int l = 0; l < p->n; l++) {
-    transfer w = l + 1 < p->n ? (transfer){0, 0} : unit;
+    transfer w = {0, 0}, on;
     for (int z = 0; z < p->n_tensors; z++) {
+      if (!surely_held(v->b, l, z)) continue;
       if (l > 0) add(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
-      if (l + 1 < p->n) add(&w, passed(v, &p->tensor[z], l + 1, l, e->in[l + 1][z]));
+      passed_on(v, e, z, l, &on);
+      add(&w, on);
     }
     time = most(time, port_time(&p->memory[l], w));
   }
@@ -328,8 +382,10 @@ static wide energy_of(const view *v, const entries *e) {
     for (int z = 0; z < p->n_tensors; z++) {
       const tensor *t = &p->tensor[z];
       const resource *m = &p->memory[l];
+      transfer one;
+      if (!surely_held(v->b, l, z)) continue;
       const wide whole = whole_of(t), own = l ? e->in[l][z] : 0;
-      const wide in = l + 1 < p->n ? e->in[l + 1][z] : used(v, t), again = t->made && l ? own - whole : 0;
+      const wide in = passed_on(v, e, z, l, &one), again = t->made && l ? own - whole : 0;
       const wide read = t->made ? plus(most(0, in - whole), own) : in, write = t->made ? plus(in, again) : own;
       const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
       pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
@@ -345,9 +401,11 @@ wide least_cost(const problem *p, const box *b) {
   wide words = 0;
   if (!look(&v, p, b)) return 0;
   for (int z = 0; z < p->n_tensors; z++) {
+    transfer one;
     for (int l = 1; l < p->n; l++)
       e.in[l][z] = entering(&v, &p->tensor[z], l);
-    words = plus(words, p->tensor[z].made ? 2 * e.in[1][z] - whole_of(&p->tensor[z]) : e.in[1][z]);
+    const wide n = passed_on(&v, &e, z, 0, &one);
+    words = plus(words, p->tensor[z].made ? 2 * n - whole_of(&p->tensor[z]) : n);
   }
   const objective o = p->objective;
   if (o == TRAFFIC) return words;

@@ -235,7 +235,7 @@ static void read_head(problem *p) {
   static const char *const objectives[] = {"latency", "energy", "edp", "traffic"};
   static const char *const overlaps[] = {"perfect", "double-buffer", "none"};
   must_be(line("the head"), "tileflow-certificate");
-  must_be(must_word("a version"), "1");
+  must_be(must_word("a version"), "2");
   end_of_line();
   must_be(line("objective"), "objective");
   p->objective = (objective)choice(must_word("objective"), objectives, 4);
@@ -262,7 +262,7 @@ static void read_loop(const problem *p, mapping *m, const char *w) {
                                  .trip = whole(digits, 1, INT32_MAX)};
 }
 
-static int tensor_named(const problem *p, const char *name) {
+int tensor_named(const problem *p, const char *name) {
   for (int z = 0; z < p->n_tensors; z++)
     if (strcmp(p->tensor[z].name, name) == 0) return z;
   refuse("no tensor is named '%s'", name);

@@ -18,6 +18,7 @@ int64_t whole(const char *digits, int64_t lo, int64_t hi);
 ratio number(const char *digits);
 /* The dim whose name is the first len characters. */
 int dim_named(const problem *p, const char *name, size_t len);
+int tensor_named(const problem *p, const char *name);
 /* One unit of the last of so many digits of a number in fixed point. */
 wide unit_of(wide n, int digits);
 /* By how much sums in fixed and in floating point may differ: a part of 10^-11. */

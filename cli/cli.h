@@ -62,6 +62,7 @@ typedef struct {
   double space_bound;             /* of its mappings; `bound` where only that is known */
   bool space_proved;              /* the mapping lies in that space, and none there is better */
   bool all_trips;                 /* the space has all trip counts, not only those that divide */
+  bool bypasses;                  /* and all bypasses */
   double trips_bound;             /* as of tf_solve_result */
   int64_t evaluations;
   int64_t measurements, invalid; /* of tune: kernels, those of them that did not run; 0 and 0 elsewhere */

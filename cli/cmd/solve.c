@@ -33,7 +33,7 @@ enum { BOXES_AN_EVAL = 8 }; /* about as much work */
 static bool certify(const cli_session *s, const solve_options *o, const tf_solve_result *r) {
   const bool product = o->look.objective == TF_EDP;
   const tf_certificate_opts opts = {.objective = o->look.objective,
-                                    .known = r->trips_bound * (product ? s->spec->arch->clock_hz : 1),
+                                    .known = r->bypass_bound * (product ? s->spec->arch->clock_hz : 1),
                                     .budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals}};
   tf_certificate c;
   cli_hold_interrupt(CLI_GRACE);

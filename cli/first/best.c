@@ -54,7 +54,7 @@ static cli_figure less(double value, double than) { return cli_percent(than - va
 
 static void put_proof(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
-  const char *trips = f->all_trips ? "all trip counts" : "trip counts that divide";
+  const char *trips = cli_space_of(f);
   if (f->proved) {
     cli_printf(out, "Proved: no mapping at all is better.\n");
     return;

@@ -240,6 +240,7 @@ static json_t *found(const cli_session *s) {
   json_object_set_new(o, "space_bound", real(f->space_bound));
   json_object_set_new(o, "space_proved", json_boolean(f->space_proved));
   json_object_set_new(o, "space_trips", json_string(f->all_trips ? "all" : "divisors"));
+  json_object_set_new(o, "space_bypass", json_boolean(f->bypasses));
   json_object_set_new(o, "trips_bound", real(f->trips_bound));
   if (f->compared)
     json_object_set_new(

@@ -25,6 +25,8 @@ const char *cli_zeros_line(const tf_spec *s);
 
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);
+/* What the solver's space has. */
+const char *cli_space_of(const cli_found *f);
 /* The closed form's figures of the mapping; nothing for another method. */
 void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */

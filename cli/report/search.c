@@ -28,10 +28,15 @@ static const char *rank_of(const cli_found *f) {
   return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found" : "mapping found";
 }
 
+const char *cli_space_of(const cli_found *f) {
+  if (f->bypasses) return "all trip counts and bypasses";
+  return f->all_trips ? "all trip counts" : "trip counts that divide";
+}
+
 /* What is known of the solver's space, which has not all mappings; and of the same with all trip counts, where it has
  * but those that divide. */
 static void report_space(const cli_found *f, cli_text *out) {
-  const char *trips = f->all_trips ? "all trip counts" : "trip counts that divide";
+  const char *trips = cli_space_of(f);
   if (f->proved || !f->space) return;
   if (f->space_proved)
     cli_printf(out, "; no mapping of the solver's space (%s) is better, others may be (docs/HOWTO-solve.md)", trips);

@@ -84,6 +84,7 @@ static cli_found found(const cli_looking *l, const tf_best_result *r) {
                      .space_bound = r->space_bound,
                      .space_proved = r->space_proved,
                      .all_trips = r->all_trips,
+                     .bypasses = r->bypasses,
                      .trips_bound = r->trips_bound,
                      .evaluations = r->evals,
                      .solver_evals = r->solver_evals,

@@ -77,7 +77,7 @@ static void keep_found(cli_session *s, const cli_looking *l) {
                          .stopped_by = tf_stop_key(r->stopped_by)};
   s->found.proved = s->found.space_proved = s->found.value <= s->found.bound * (1 + 1e-12);
   s->found.space_bound = s->found.trips_bound = s->found.bound;
-  s->found.all_trips = true;
+  s->found.all_trips = s->found.bypasses = true;
 }
 
 /* No candidate could be evaluated: no choice covers the extents within the meshes and memories. */

@@ -65,6 +65,7 @@ static void keep_found(cli_session *s, const cli_looking *l, const method *by, c
                          .space_bound = r->space_bound,
                          .space_proved = r->space_proved,
                          .all_trips = r->all_trips || by != &methods[EXACT],
+                         .bypasses = r->bypasses || by != &methods[EXACT],
                          .trips_bound = r->trips_bound,
                          .evaluations = r->evals,
                          .seconds = r->seconds,

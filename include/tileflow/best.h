@@ -32,7 +32,7 @@ typedef struct {
   bool space;         /* the solver could search its space; else what follows is that of all mappings */
   double space_bound;
   bool space_proved;
-  bool all_trips;
+  bool all_trips, bypasses;
   double trips_bound;
   tf_figures figures;
   int64_t evals, solver_evals; /* of both, of the solver */

@@ -54,6 +54,9 @@ typedef struct {
    * more is known. */
   bool all_trips;
   double trips_bound;
+  /* Whether it holds with all trip counts and all bypasses, too; and what no mapping of that space is below. */
+  bool bypasses;
+  double bypass_bound;
   tf_figures figures;
   int64_t evals; /* of mappings and of heads of mappings */
   /* Pruned because no better than the incumbent; too many instances; no legal tree. */
@@ -78,8 +81,8 @@ TF_API tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *
 TF_API void tf_solve_free(tf_solve_result *r);
 
 /* A proof that tileflow-certify reads, which shares no code with this library (docs/CERTIFICATE.md): the mapping given,
- * which may lie outside of the space, costs `value`; no mapping of the space with all trip counts is below `bound`, and
- * none whatever below `floor`. */
+ * which may lie outside of the space, costs `value`; no mapping of the space with all trip counts and bypasses is below
+ * `bound`, and none whatever below `floor`. */
 typedef struct {
   char *text;
   size_t len;

@@ -273,8 +273,7 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
   return least;
 }
 
-double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill,
-                      double known) {
+double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill, double known) {
   search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], fill, NULL};
   int ops[OPS] = {0}, n = 0;
   double after[OPS], points = 0, seq = 0, longest = 0;

@@ -56,7 +56,7 @@ class Result(dict):
         out.update({f"bound_{k}": v for k, v in self.get("bounds", {}).items()})
         found = self.get("search", {})
         keys = ("method", "objective", "value", "bound", "gap", "proved", "space", "space_bound", "space_proved",
-                "space_trips", "trips_bound")
+                "space_trips", "space_bypass", "trips_bound")
         out.update({key: found[key] for key in keys if key in found})
         return out
 

@@ -88,6 +88,7 @@ static void take_solved(finder *v, tf_solve_result *s) {
   r->bound = fmax(r->bound, s->bound);
   r->space_bound = s->space_bound;
   r->all_trips = s->all_trips;
+  r->bypasses = s->bypasses;
   r->trips_bound = s->trips_bound;
   r->evals = r->solver_evals = s->evals;
   r->stopped_by = s->stopped_by;
@@ -174,6 +175,7 @@ static void prove(tf_best_result *r) {
   r->proved = met(r);
   r->space_proved |= r->proved;
   r->all_trips |= r->proved || !r->space;
+  r->bypasses |= r->proved || !r->space;
   if (r->proved || !r->space) r->space_bound = r->trips_bound = r->bound;
   if (r->proved) r->stopped_by = TF_STOP_PROVED;
 }

@@ -52,6 +52,8 @@ typedef struct {
   double aside_value;
   bool all_trips;       /* the space has all trip counts, and is searched */
   double trips_bound;   /* no mapping with other trip counts is below it, nor below the best known */
+  bool bypasses;        /* the space has all bypasses, too, and is searched */
+  double bypass_bound;  /* no mapping of it is below it, nor below the best known */
   bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
 
@@ -267,14 +269,15 @@ static int64_t boxes_of(const solver *v) {
   return evals < boxes / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : boxes;
 }
 
-/* Searches the mappings whose trip counts need not divide.  What it finds, or what was begun with and is one of them,
- * lies outside of the space of those that do; where all was searched, it is the space. */
-static void run_whole(solver *v) {
+/* Searches the mappings whose trip counts need not divide, with bypasses or without.  What it finds, or what was begun
+ * with and is one of them, lies outside of the space that was searched before; where all was searched, it is the space.
+ */
+static void run_whole(solver *v, bool bypasses) {
   tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
-  tf_whole_run k = {.most = boxes_of(v)};
+  tf_whole_run k = {.most = boxes_of(v), .bypasses = bypasses};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
-  const bool begun = v->out.tree && tf_whole_has(w->t, v->out.tree);
+  const bool begun = v->out.tree && tf_whole_has(w->t, v->out.tree, bypasses);
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
   t.most_evals = k.most / BOXES_AN_EVAL;
@@ -288,8 +291,8 @@ static void run_whole(solver *v) {
     v->out.value = INFINITY;
   }
   v->failed |= t.failed;
-  v->all_trips = covered && k.done;
-  if (covered && !t.unknown) v->trips_bound = k.open;
+  *(bypasses ? &v->bypasses : &v->all_trips) = covered && k.done;
+  if (covered && !t.unknown) *(bypasses ? &v->bypass_bound : &v->trips_bound) = k.open;
   report(v);
 }
 
@@ -348,6 +351,8 @@ static void prove(solver *v) {
   r->space_proved = r->proved || (done && (r->space_proved || !r->tree));
   r->all_trips = v->all_trips || r->proved;
   r->trips_bound = r->all_trips ? r->space_bound : fmin(fmax(v->trips_bound, r->bound), least);
+  r->bypasses = v->bypasses || r->proved;
+  r->bypass_bound = r->bypasses ? r->space_bound : fmin(fmax(v->bypass_bound, r->bound), least);
   if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   if (done) r->stopped_by = TF_STOP_EXHAUSTED;
@@ -419,7 +424,8 @@ static bool solve(solver *v) {
   leave_half(v);
   if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
   run(v);
-  run_whole(v);
+  run_whole(v, false);
+  if (v->all_trips) run_whole(v, true);
   if (v->failed) return tf_out_of_memory(v->diags);
   prove(v);
   if (v->aside) take_aside(v);

@@ -34,7 +34,7 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
     k->counts.by_bound++;
     return;
   }
-  tf_tree *tree = tf_complete(w->t->tree, trips, &k->failed);
+  tf_tree *tree = tf_complete(w->tree, trips, &k->failed);
   if (!tree || !tf_can_export(k->opts->exportable, tree)) {
     tf_tree_free(tree);
     k->counts.by_rules++;

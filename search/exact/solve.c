@@ -46,6 +46,7 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
     r->value = tf_objective_value(o->objective, &r->figures);
     if (r->space_proved) r->space_bound = r->value;
     if (r->all_trips) r->trips_bound = r->space_bound;
+    if (r->bypasses) r->bypass_bound = r->space_bound;
   }
   r->evals += better ? better->evals : 0;
   r->seconds += better ? better->seconds : 0;
@@ -83,8 +84,8 @@ static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
                               tf_diags *d) {
   tf_x_floor f = {.arch = arch, .wl = wl, .objective = o->objective};
   if (!tf_x_floor_find(&f, d)) return false;
-  r->bound = r->space_bound = r->trips_bound = tf_x_floor_all(&f);
-  r->proved = r->space_proved = r->all_trips = r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
+  r->bound = r->space_bound = r->trips_bound = r->bypass_bound = tf_x_floor_all(&f);
+  r->proved = r->space_proved = r->all_trips = r->bypasses = r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
   return true;
 }
 
@@ -122,8 +123,9 @@ static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_so
     r->value = g->best[0].value;
     r->figures = g->best[0].figures;
     r->proved = r->space_proved = r->value <= r->bound * (1 + 1e-12);
-    if (r->proved) r->space_bound = r->trips_bound = r->bound;
+    if (r->proved) r->space_bound = r->trips_bound = r->bypass_bound = r->bound;
     r->all_trips |= r->proved;
+    r->bypasses |= r->proved;
   }
   r->evals += g->evals;
   r->seconds += g->seconds;

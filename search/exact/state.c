@@ -28,8 +28,12 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d) {
   tf_x_worker *w = a ? TF_NEW(a, tf_x_worker) : NULL;
   size_t loops = (size_t)t->n_loops + 1;
   if (w) {
-    *w = (tf_x_worker){
-        .t = t, .number = number, .arena = a, .model = tf_model_new(t->tree, d), .trips = tf_trips_new(t->tree, d)};
+    *w = (tf_x_worker){.t = t,
+                       .number = number,
+                       .arena = a,
+                       .tree = t->tree,
+                       .model = tf_model_new(t->tree, d),
+                       .trips = tf_trips_new(t->tree, d)};
     w->loop_op = TF_ARRAY(a, int, loops);
     w->loop_rest = TF_ARRAY(a, bool, loops);
     w->loop_spread = TF_ARRAY(a, bool, loops);

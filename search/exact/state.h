@@ -24,6 +24,7 @@ struct tf_x_worker {
   const tf_x_template *t;
   int number;
   tf_arena *arena;
+  const tf_tree *tree; /* of whose completions the model is */
   tf_model *model;
   tf_trips *trips;
   int *loop_op;      /* [n_loops] the op whose own loop it is; -1: shared */

@@ -6,18 +6,27 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "search/common/complete.h"
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
-enum { LEAF = 16, LOOK_EVERY = 1024, GROUPS = TF_X_GROUPS };
+enum { LEAF = 16, LOOK_EVERY = 1024, MODELS = 64 };
+#define ALL_TENSORS ((UINT32_C(1) << TF_WHOLE_TENSORS) - 1)
 #define ROUNDING 1e-12 /* by how much a bound may be too large */
 
-/* A box that waits.  Its order, then the spans of the variables, stand in the pool. */
+/* A box that waits.  Its orders, its bypasses, then the spans of the variables, stand in the pool. */
 typedef struct {
   double bound;
   int64_t no; /* order of generation, to break ties */
   int32_t at; /* its place in the pool */
 } node;
+
+/* The model of the mappings with some bypasses; NULL: none yet. */
+typedef struct {
+  uint32_t past[TF_WHOLE_TILES];
+  tf_tree *tree;
+  tf_model *model;
+} bypassed;
 
 typedef struct {
   tf_whole_space space;
@@ -30,24 +39,31 @@ typedef struct {
   int32_t *spare; /* places of the pool that are free again */
   int64_t n_spare, n_heap, no;
   node *heap;
+  bypassed models[MODELS];
 } searching;
 
 /* ---- the pool ------------------------------------------------------------------------------------- */
-static size_t width(const searching *s) { return TF_WHOLE_TILES + 2 * (size_t)s->space.n_vars; }
+static size_t width(const searching *s) { return 2 * TF_WHOLE_TILES + 2 * (size_t)s->space.n_vars; }
 
 static void load(const searching *s, int32_t at, tf_whole_part *b) {
   const int32_t *p = &s->pool[(size_t)at * width(s)];
   tf_whole_ones(&s->space, b);
-  for (int l = 0; l < TF_WHOLE_TILES; l++, p++)
-    if (l < s->space.op.n_tiles) tf_whole_put_in_order(&s->space, l, *p, b);
+  for (int l = 0; l < TF_WHOLE_TILES; l++, p += 2) {
+    if (l < s->space.op.n_tiles) tf_whole_put_in_order(&s->space, l, p[0], b);
+    b->b.held[l] = (uint32_t)p[1] & ALL_TENSORS;
+    b->b.past[l] = (uint32_t)p[1] >> TF_WHOLE_TENSORS;
+  }
   for (int i = 0; i < s->space.n_vars; i++, p += 2)
     *tf_whole_span_of(b, &s->space.var[i]) = (tf_whole_span){p[0], p[1]};
 }
 
 static void store(const searching *s, tf_whole_part *b, int32_t at) {
   int32_t *p = &s->pool[(size_t)at * width(s)];
-  for (int l = 0; l < TF_WHOLE_TILES; l++)
-    *p++ = l < s->space.op.n_tiles ? b->order[l] : -1;
+  for (int l = 0; l < TF_WHOLE_TILES; l++) {
+    const bool in = l < s->space.op.n_tiles;
+    *p++ = in ? b->order[l] : TF_WHOLE_NO_ORDER;
+    *p++ = in ? (int32_t)(b->b.held[l] | b->b.past[l] << TF_WHOLE_TENSORS) : 0;
+  }
   for (int i = 0; i < s->space.n_vars; i++) {
     const tf_whole_span v = *tf_whole_span_of(b, &s->space.var[i]);
     *p++ = v.lo;
@@ -128,10 +144,38 @@ static bool offer(searching *s, tf_whole_part *b, double parent) {
 }
 
 /* ---- mappings ------------------------------------------------------------------------------------- */
+static void forget(bypassed *k) {
+  tf_model_free(k->model);
+  tf_tree_free(k->tree);
+  *k = (bypassed){.model = NULL};
+}
+
+/* The model of a mapping's bypasses; NULL: out of memory. */
+static const bypassed *model_of(searching *s, const tf_whole_part *b) {
+  bypassed *k = &s->models[tf_hash(TF_HASH_START, b->b.past, sizeof b->b.past) % MODELS];
+  if (k->model && memcmp(k->past, b->b.past, sizeof k->past) == 0) return k;
+  forget(k);
+  tf_diags *d = tf_diags_new();
+  k->tree = d ? tf_whole_tree(&s->space, b) : NULL;
+  k->model = k->tree ? tf_model_new(k->tree, d) : NULL;
+  tf_diags_free(d);
+  memcpy(k->past, b->b.past, sizeof k->past);
+  return k->model ? k : NULL;
+}
+
+/* The worker evaluates what has the mapping's bypasses in the place of its own tree. */
 static bool evaluate(searching *s, const tf_whole_part *b) {
   s->run->nodes += LEAF;
+  const bypassed *k = model_of(s, b);
+  if (!k) return false;
   tf_whole_trips(&s->space, b, s->trips);
+  const tf_tree *tree = s->w->tree;
+  tf_model *model = s->w->model;
+  s->w->tree = k->tree;
+  s->w->model = k->model;
   if (tf_x_spend(s->w)) tf_x_leaf(s->w, s->trips);
+  s->w->tree = tree;
+  s->w->model = model;
   return !s->task->failed;
 }
 
@@ -151,6 +195,7 @@ static bool take_apart(searching *s, const node *k) {
 static bool add_root(searching *s) {
   tf_whole_part b;
   tf_whole_all(&s->space, &b);
+  if (!s->run->bypasses) tf_whole_hold_all(&s->space, &b);
   return offer(s, &b, 0);
 }
 
@@ -185,6 +230,8 @@ bool tf_whole_search(tf_x_worker *w, tf_x_task *task, tf_whole_run *run) {
     free(s->pool);
     free(s->spare);
     free(s->heap);
+    for (int i = 0; i < MODELS; i++)
+      forget(&s->models[i]);
   }
   free(s);
   return ok && !task->failed;

@@ -21,6 +21,9 @@ typedef struct {
   double above[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS]; /* most instances among which Tiles 0 .. l - 1 share out the dim */
   double runs_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS];   /* settings of the temporal loops of Tiles 0 .. l that happen */
   double runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  /* [memory][tensor] that surely serves it, or the units ([n_tiles]), with the tensor; -1: it need not hold it, or
+   * which one does is not known */
+  int server[TF_WHOLE_TILES + 1][TF_WHOLE_TENSORS];
 } scope;
 
 /* ---- lengths ------------------------------------------------------------------------------------ */
@@ -36,16 +39,24 @@ static bool measure_dim(scope *c, int d) {
     double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d], hi = c->spread_hi[l][d] * c->reach_hi[l + 1][d];
     if ((x.lo > 1 && (x.lo - 1) * (lo / x.lo) >= extent) || (y.lo > 1 && (y.lo - 1) * (lo / y.lo) >= extent))
       return false;
-    if (l > 0 && t.lo > 1) {
-      if ((t.lo - 1) * lo >= extent) return false;
-      hi = less(hi, floor((extent - 1) / (t.lo - 1)));
+    const tf_whole_span block = l ? c->b->block[l][d] : (tf_whole_span){1, (int32_t)extent};
+    const double longest = block.hi < extent ? (double)block.hi : INFINITY;
+    double most_steps = l ? less(t.hi, floor(longest / lo)) : INFINITY, least_steps = l ? t.lo : 1;
+    if (l > 0) least_steps = more(least_steps, ceil(block.lo / hi));
+    if (least_steps > most_steps) return false;
+    if (l > 0 && least_steps > 1) {
+      if ((least_steps - 1) * lo >= extent) return false;
+      hi = less(hi, floor((extent - 1) / (least_steps - 1)));
     }
+    if (l > 0) hi = less(hi, floor(longest / least_steps));
+    if (l > 0) lo = more(lo, ceil(block.lo / most_steps));
+    if (lo > hi) return false;
     c->step_lo[l][d] = lo;
     c->step_hi[l][d] = hi;
-    c->steps_lo[l][d] = l ? t.lo : more(1, ceil(extent / hi));
-    c->steps_hi[l][d] = l ? t.hi : more(1, ceil(extent / lo));
-    c->reach_lo[l][d] = c->steps_lo[l][d] * lo;
-    c->reach_hi[l][d] = less(c->steps_hi[l][d] * hi, extent - 1 + hi);
+    c->steps_lo[l][d] = l ? least_steps : more(1, ceil(extent / hi));
+    c->steps_hi[l][d] = l ? most_steps : more(1, ceil(extent / lo));
+    c->reach_lo[l][d] = more(block.lo, c->steps_lo[l][d] * lo);
+    c->reach_hi[l][d] = less(less(c->steps_hi[l][d] * hi, extent - 1 + hi), longest);
   }
   double most = 1, runs = 1;
   for (int l = 0; l < n; l++) {
@@ -81,6 +92,20 @@ static double work_on(const scope *c, int d) {
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
+/* ---- who holds what ------------------------------------------------------------------------------- */
+static bool holds(const scope *c, int l, int z) { return l == 0 || (c->b->held[l] >> z & 1); }
+static bool may_hold(const scope *c, int l, int z) { return l == 0 || !(c->b->past[l] >> z & 1); }
+
+static void find_servers(scope *c) {
+  for (int z = 0; z < c->op->n_tensors; z++)
+    for (int l = 1; l <= c->op->n_tiles; l++) {
+      int m = l - 1;
+      while (!may_hold(c, m, z))
+        m--;
+      c->server[l][z] = holds(c, m, z) && (l == c->op->n_tiles || holds(c, l, z)) ? m : -1;
+    }
+}
+
 /* Words of a tensor's box with these lengths. */
 static double box_of(const scope *c, const tf_whole_tensor *z, const double *len) {
   double words = 1;
@@ -94,7 +119,7 @@ static bool fits(const scope *c, int l) {
   const tf_memory *mem = &c->op->arch->memories[l];
   double bits = 0;
   for (int z = 0; z < c->op->n_tensors; z++)
-    bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * c->op->tensor[z].bits;
+    if (holds(c, l, z)) bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * c->op->tensor[z].bits;
   if (mem->double_buffered) bits *= 2;
   return mem->capacity_words < 0 || ceil(bits / mem->word_bits) <= (double)mem->capacity_words;
 }
@@ -143,8 +168,8 @@ static double port_time(const tf_memory *mem, traffic w) {
   return mem->one_port ? read + write : more(read, write);
 }
 
-/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l or l - 1.  Words of a tensor
- * are shared out among instances that hold different parts. */
+/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l, or the one that serves it.
+ * Words of a tensor are shared out among instances that hold different parts. */
 static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, double all) {
   double share = z->bits / c->op->arch->memories[at].word_bits;
   for (int d = 0; d < c->op->n_dims; d++)
@@ -153,21 +178,44 @@ static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, d
   return at == l ? (traffic){out * share, in * share} : (traffic){in * share, out * share};
 }
 
-/* What the units read and write per memory: points, and points that share an element once. */
-static double used(const scope *c, const tf_whole_tensor *z) {
+/* What the units read and write in memory m: points, and points that share an element once. */
+static double used(const scope *c, const tf_whole_tensor *z, int m) {
   double times = c->op->points;
-  for (int d = 0; d < c->op->n_dims; d++)
-    if (!moves(z, d)) times /= c->spread_hi[c->op->n_tiles - 1][d];
+  for (int l = m; l < c->op->n_tiles; l++)
+    for (int d = 0; d < c->op->n_dims; d++)
+      if (!moves(z, d)) times /= c->spread_hi[l][d];
   return more(times, z->words);
 }
 
-static traffic used_in_one(const scope *c, const tf_whole_tensor *z) {
-  const int l = c->op->n_tiles - 1;
-  const double ratio = z->bits / c->op->arch->memories[l].word_bits;
-  double all = used(c, z) * ratio;
+/* The same of its busiest instance. */
+static traffic used_in_one(const scope *c, const tf_whole_tensor *z, int m) {
+  const double ratio = z->bits / c->op->arch->memories[m].word_bits;
+  double all = used(c, z, m) * ratio;
   for (int d = 0; d < c->op->n_dims; d++)
-    all /= c->above[l][d];
+    all /= c->above[m][d];
   return z->made ? (traffic){more(0, all - z->words * ratio), all} : (traffic){all, 0};
+}
+
+typedef struct {
+  double entered[TF_WHOLE_TILES][TF_WHOLE_TENSORS]; /* [memory >= 1] */
+} flow;
+
+/* The words of tensor z that memory m, which holds it, passes further in: to the next memory that does, or the units.
+ * Where that is not known, the fewest of any that may be it.  *one: of its busiest instance. */
+static double passed_on(const scope *c, const flow *f, int z, int m, traffic *one) {
+  const tf_whole_tensor *t = &c->op->tensor[z];
+  double words = INFINITY;
+  traffic least = {INFINITY, INFINITY};
+  for (int l = m + 1; l <= c->op->n_tiles; l++) {
+    const bool units = l == c->op->n_tiles;
+    if (!units && !may_hold(c, l, z)) continue;
+    const traffic own = units ? used_in_one(c, t, m) : passed(c, t, l, m, f->entered[l][z]);
+    words = less(words, units ? used(c, t, m) : f->entered[l][z]);
+    least = (traffic){less(least.read, own.read), less(least.write, own.write)};
+    if (!units && holds(c, l, z)) break;
+  }
+  if (one) *one = least;
+  return words;
 }
 
 /* ---- cycles ------------------------------------------------------------------------------------- */
@@ -187,7 +235,13 @@ static double work_of(const scope *c) {
   return more(steps, op->points / units) / op->unit->rate;
 }
 
-/* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). */
+/* Whether memory `at` surely passes words of tensor z because memory l is filled. */
+static bool takes_part(const scope *c, int l, int at, int z) {
+  return at == l ? holds(c, l, z) : c->server[l][z] == at;
+}
+
+/* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). What
+ * one step of Tile l - 1 spreads, the memory that serves it passes at least, however far out it is. */
 static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at) {
   const tf_memory *mem = &c->op->arch->memories[at];
   const double words = box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
@@ -230,6 +284,7 @@ static double time_at_place(const scope *c, int l, int at, const double *all, co
   double first = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
+    if (!takes_part(c, l, at, z)) continue;
     if (!(v->still >> z & 1)) {
       first += first_time(c, t, l, at);
       continue;
@@ -251,7 +306,7 @@ static double time_at_places(const scope *c, int l, const double *all, double ch
       const unsigned still = still_inside(c, l, q, place);
       if (still == v.still) continue;
       v = (view){1 - 1 / steps_inside(c, l, q, place), still};
-      for (int at = l - 1; at <= l; at++)
+      for (int at = 0; at <= l; at++)
         time = more(time, time_at_place(c, l, at, all, &v, child));
     }
   return time;
@@ -260,10 +315,11 @@ static double time_at_places(const scope *c, int l, const double *all, double ch
 /* Without overlap: the longest of the legs' loads, and of their stores. */
 static double time_in_turn(const scope *c, int l, const double *all) {
   double load = 0, store = 0;
-  for (int at = l - 1; at <= l; at++) {
+  for (int at = 0; at <= l; at++) {
     const tf_memory *mem = &c->op->arch->memories[at];
     traffic w = {0, 0};
     for (int z = 0; z < c->op->n_tensors; z++) {
+      if (!takes_part(c, l, at, z)) continue;
       const traffic own = passed(c, &c->op->tensor[z], l, at, all[z]);
       w.read += own.read;
       w.write += own.write;
@@ -280,12 +336,12 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   const tf_overlap overlap = c->op->arch->overlap;
   const tf_memory *mem = &c->op->arch->memories[l];
   double load = 0, store = 0;
-  if (overlap == TF_OVERLAP_PERFECT) return child;
+  if (overlap == TF_OVERLAP_PERFECT || !c->b->held[l]) return child;
   if (overlap == TF_OVERLAP_NONE) return child + time_in_turn(c, l, all) + mem->latency + mem->issue;
-  for (int at = l - 1; at <= l; at++) {
+  for (int at = 0; at <= l; at++) {
     double in = 0, out = 0;
     for (int z = 0; z < c->op->n_tensors; z++)
-      *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
+      if (takes_part(c, l, at, z)) *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
     load = more(load, in);
     store = more(store, out);
   }
@@ -293,33 +349,39 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
-typedef struct {
-  double entered[TF_WHOLE_TILES][TF_WHOLE_TENSORS]; /* [memory >= 1] */
-  traffic used[TF_WHOLE_TENSORS];                   /* by the units below one instance of the innermost memory */
-} flow;
-
 /* The time that memory l's port takes over the run. */
 static double time_of_port(const scope *c, int l, const flow *f) {
   traffic w = {0, 0};
   for (int z = 0; z < c->op->n_tensors; z++) {
-    const tf_whole_tensor *t = &c->op->tensor[z];
-    const traffic own = l ? passed(c, t, l, l, f->entered[l][z]) : (traffic){0, 0};
-    const traffic in = l + 1 < c->op->n_tiles ? passed(c, t, l + 1, l, f->entered[l + 1][z]) : f->used[z];
+    if (!holds(c, l, z)) continue;
+    const traffic own = l ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
+    traffic in;
+    passed_on(c, f, z, l, &in);
     w.read += own.read + in.read;
     w.write += own.write + in.write;
   }
   return port_time(&c->op->arch->memories[l], w);
 }
 
+/* The time of units: their work, and the ports of memories that surely serve them. */
+static double time_of_units(const scope *c) {
+  double time = work_of(c);
+  for (int l = 0; l < c->op->n_tiles; l++) {
+    traffic w = {0, 0};
+    for (int z = 0; z < c->op->n_tensors; z++) {
+      if (c->server[c->op->n_tiles][z] != l) continue;
+      const traffic own = used_in_one(c, &c->op->tensor[z], l);
+      w.read += own.read;
+      w.write += own.write;
+    }
+    time = more(time, port_time(&c->op->arch->memories[l], w));
+  }
+  return time;
+}
+
 static double cycles_of(const scope *c, const flow *f) {
   const int n = c->op->n_tiles;
-  double time = work_of(c), port = 0;
-  traffic w = {0, 0};
-  for (int z = 0; z < c->op->n_tensors; z++) {
-    w.read += f->used[z].read;
-    w.write += f->used[z].write;
-  }
-  time = more(time, port_time(&c->op->arch->memories[n - 1], w));
+  double time = time_of_units(c), port = 0;
   if (c->op->arch->overlap != TF_OVERLAP_PERFECT) time += c->op->unit->pipeline;
   for (int l = n - 1; l > 0; l--)
     time = time_of_tile(c, l, f->entered[l], time);
@@ -336,7 +398,8 @@ static double energy_of(const scope *c, int l, const flow *f) {
   double pj = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
-    const double in = l + 1 < c->op->n_tiles ? f->entered[l + 1][z] : used(c, t), own = l ? f->entered[l][z] : 0;
+    if (!holds(c, l, z)) continue;
+    const double in = passed_on(c, f, z, l, NULL), own = l ? f->entered[l][z] : 0;
     double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
       const double again = l ? own - t->words : 0;
@@ -362,12 +425,13 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   }
   least.full = 0;
   least.empty = false;
+  find_servers(&c);
   for (int z = 0; z < op->n_tensors; z++) {
     const tf_whole_tensor *t = &op->tensor[z];
     for (int l = 1; l < op->n_tiles; l++)
-      f.entered[l][z] = entered(&c, t, l);
-    f.used[z] = used_in_one(&c, t);
-    least.traffic_words += t->made ? 2 * f.entered[1][z] - t->words : f.entered[1][z];
+      if (may_hold(&c, l, z)) f.entered[l][z] = entered(&c, t, l);
+    const double words = passed_on(&c, &f, z, 0, NULL);
+    least.traffic_words += t->made ? 2 * words - t->words : words;
   }
   least.cycles = cycles_of(&c, &f);
   least.energy_pj = op->points * op->unit->pj;

@@ -107,12 +107,12 @@ static bool spread_as_in_space(const tf_x_tile *x, const tf_node *tile) {
   return true;
 }
 
-bool tf_whole_has(const tf_x_template *t, const tf_tree *tree) {
+bool tf_whole_has(const tf_x_template *t, const tf_tree *tree, bool bypasses) {
   const int n = t->tree->n_nodes - 1;
   bool in = tree->n_nodes == n + 1;
   for (int l = 0; l < n && in; l++) {
     const tf_node *tile = &tree->nodes[l];
-    in = tile->kind == TF_TILE && tile->level == l && !tile->n_bypass &&
+    in = tile->kind == TF_TILE && tile->level == l && (bypasses || !tile->n_bypass) &&
          (l == n - 1 || in_groups(&t->tiles[0], tile)) && spread_as_in_space(&t->tiles[0], tile);
   }
   return in;

@@ -1,13 +1,16 @@
-/* The space of all trip counts of one op: its numbers, its orders, and how boxes of mappings are taken apart. */
+/* The space of all trip counts of one op: its numbers, its orders, its bypasses, and how boxes of mappings are taken
+ * apart. */
 #include <math.h>
 #include <string.h>
 
+#include "model/tree/build.h"
 #include "search/exact/whole.h"
 
-enum { NO_ORDER = -1, NEARLY = 1 };
+#define NEARLY 1.1 /* lengths that enter a Tile, before its steps are looked at */
 
 /* ---- boxes ---------------------------------------------------------------------------------------- */
 tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
+  if (v->axis == TF_WHOLE_BLOCK) return &p->b.block[v->tile][v->dim];
   return v->axis >= 0 ? &p->b.spread[v->tile][v->axis][v->dim] : &p->b.steps[v->tile][v->dim];
 }
 
@@ -21,11 +24,17 @@ void tf_whole_put_in_order(const tf_whole_space *s, int tile, int32_t order, tf_
   }
 }
 
+static uint32_t all_tensors(const tf_whole_space *s) { return (UINT32_C(1) << s->op.n_tensors) - 1; }
+
 void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
   for (int l = 0; l < s->op.n_tiles; l++) {
-    tf_whole_put_in_order(s, l, l > 0 && s->outermost ? 0 : NO_ORDER, p);
-    for (int d = 0; d < s->op.n_dims; d++)
+    tf_whole_put_in_order(s, l, TF_WHOLE_NO_ORDER, p);
+    p->b.held[l] = l ? 0 : all_tensors(s);
+    p->b.past[l] = 0;
+    for (int d = 0; d < s->op.n_dims; d++) {
       p->b.spread[l][0][d] = p->b.spread[l][1][d] = p->b.steps[l][d] = (tf_whole_span){1, 1};
+      p->b.block[l][d] = (tf_whole_span){1, (int32_t)s->op.extent[d]};
+    }
   }
 }
 
@@ -61,7 +70,7 @@ tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int
 }
 
 int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
-  for (int l = 0; l + 1 < s->op.n_tiles && !(l > 0 && s->outermost); l++) {
+  for (int l = 0; l + 1 < s->op.n_tiles; l++) {
     const int *g = s->order[p->order[l] < 0 ? 0 : p->order[l]];
     for (int i = 0; i < s->n_groups && p->order[l] >= 0; i++)
       for (int j = i + 1; j < s->n_groups && tf_whole_turns(s, &p->b, l, g[i]).hi == 1; j++) {
@@ -140,45 +149,114 @@ static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box
   return first;
 }
 
+/* ---- bypasses ------------------------------------------------------------------------------------- */
+/* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile `last` is the
+ * innermost: it can take all steps, and nothing further in be spread. */
+static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) {
+  for (int l = last; l < s->op.n_tiles; l++) {
+    tf_whole_put_in_order(s, l, TF_WHOLE_ANY_ORDER, p);
+    for (int d = 0; d < s->op.n_dims; d++) {
+      p->b.spread[l][0][d] = p->b.spread[l][1][d] = p->b.steps[l][d] = (tf_whole_span){1, 1};
+      if (l == last)
+        p->b.steps[l][d].hi = (int32_t)s->op.extent[d];
+      else
+        p->b.block[l][d] = (tf_whole_span){1, (int32_t)s->op.extent[d]};
+    }
+  }
+}
+
+/* Further in than it is held first, a tensor need not be held. */
+static void forget_inside(const tf_whole_space *s, tf_whole_part *p) {
+  uint32_t met = 0; /* held further out */
+  int last = 0;
+  for (int l = 1; l < s->op.n_tiles; l++) {
+    p->b.past[l] |= met;
+    p->b.held[l] &= ~met;
+    if (p->b.held[l]) last = l;
+    met |= p->b.held[l];
+  }
+  if (met == all_tensors(s)) take_all_steps(s, last, p);
+}
+
+void tf_whole_hold_all(const tf_whole_space *s, tf_whole_part *p) {
+  for (int l = 1; l < s->op.n_tiles; l++)
+    p->b.held[l] = all_tensors(s);
+  if (s->objective == TF_TRAFFIC) take_all_steps(s, 1, p);
+}
+
+/* The first tensor of which it is not known whether the Tile holds it; -1: none. */
+static int find_either(const tf_whole_space *s, const tf_whole_part *p, int tile) {
+  for (int z = 0; z < s->op.n_tensors; z++)
+    if (!((p->b.held[tile] | p->b.past[tile]) >> z & 1)) return z;
+  return -1;
+}
+
 /* ---- parts of a box ------------------------------------------------------------------------------- */
-/* The variable that is known least; -1: all are single numbers.  *ratio: of its largest to its least number. */
-static int widest(const tf_whole_space *s, tf_whole_part *p, bool spread, double *ratio) {
+/* The variable of a kind that is known least, of one Tile, or of all (tile -1); -1: all are single numbers.  *ratio: of
+ * its largest to its least number. */
+static int widest(const tf_whole_space *s, tf_whole_part *p, int axis, int tile, double *ratio) {
   int best = -1;
   *ratio = 1;
   for (int i = 0; i < s->n_vars; i++) {
-    const tf_whole_span k = *tf_whole_span_of(p, &s->var[i]);
-    if ((s->var[i].axis >= 0) == spread && (double)k.hi / k.lo > *ratio) *ratio = (double)k.hi / k.lo, best = i;
+    const tf_whole_var *v = &s->var[i];
+    const tf_whole_span k = *tf_whole_span_of(p, v);
+    if ((v->axis >= 0 ? 0 : v->axis) != axis || (tile >= 0 && v->tile != tile)) continue;
+    if ((double)k.hi / k.lo > *ratio) *ratio = (double)k.hi / k.lo, best = i;
   }
   return best;
-}
-
-/* The outermost Tile whose loops are in no order; -1: none. */
-static int without_order(const tf_whole_space *s, const tf_whole_part *p) {
-  for (int l = 0; l + 1 < s->op.n_tiles; l++)
-    if (p->order[l] < 0) return l;
-  return -1;
 }
 
 static tf_whole_cut halves(const tf_whole_space *s, tf_whole_part *p, int var) {
   const tf_whole_span all = *tf_whole_span_of(p, &s->var[var]);
   const double mid = fmin(all.hi - 1, fmax(all.lo, floor(sqrt((double)all.lo * all.hi))));
-  return (tf_whole_cut){.n = 2, .var = var, .mid = (int32_t)mid, .tile = -1};
+  return (tf_whole_cut){.n = 2, .var = var, .mid = (int32_t)mid, .tile = -1, .tensor = -1};
+}
+
+/* Takes apart what Tile l holds, the order of the loops above it, and what enters it. */
+static bool cut_tile(const tf_whole_space *s, tf_whole_part *p, int l, tf_whole_cut *c) {
+  const bool timed = s->objective == TF_LATENCY || s->objective == TF_EDP;
+  double ratio;
+  const int either = find_either(s, p, l), spread = timed ? -1 : widest(s, p, 0, l - 1, &ratio);
+  if (either >= 0)
+    *c = (tf_whole_cut){.n = 2, .var = -1, .tile = l, .tensor = either};
+  else if (spread >= 0)
+    *c = halves(s, p, spread);
+  else if (p->order[l - 1] == TF_WHOLE_NO_ORDER && (l == 1 || l + 1 < s->op.n_tiles))
+    *c = (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l - 1, .tensor = -1};
+  else {
+    const int block = widest(s, p, TF_WHOLE_BLOCK, l, &ratio);
+    if (ratio <= NEARLY) return false;
+    *c = halves(s, p, block);
+  }
+  return true;
 }
 
 tf_whole_cut tf_whole_cut_of(const tf_whole_space *s, tf_whole_part *p) {
+  const bool timed = s->objective == TF_LATENCY || s->objective == TF_EDP;
+  tf_whole_cut c;
   double ratio;
-  const int spread = widest(s, p, true, &ratio), l = without_order(s, p);
+  const int spread = timed ? widest(s, p, 0, -1, &ratio) : -1;
   if (spread >= 0) return halves(s, p, spread);
-  const int steps = widest(s, p, false, &ratio);
-  if (l == 0 || (l > 0 && ratio <= NEARLY)) return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l};
-  return steps < 0 ? (tf_whole_cut){.n = 0, .var = -1, .tile = -1} : halves(s, p, steps);
+  for (int l = 1; l < s->op.n_tiles; l++)
+    if (cut_tile(s, p, l, &c)) return c;
+  const int last = widest(s, p, 0, -1, &ratio), steps = widest(s, p, TF_WHOLE_STEPS, -1, &ratio);
+  if (last >= 0 || steps >= 0) return halves(s, p, last >= 0 ? last : steps);
+  for (int l = 0; l + 1 < s->op.n_tiles; l++)
+    if (p->order[l] == TF_WHOLE_NO_ORDER) return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l, .tensor = -1};
+  return (tf_whole_cut){.n = 0, .var = -1, .tile = -1, .tensor = -1};
+}
+
+static void hold(const tf_whole_space *s, int tile, int tensor, bool past, tf_whole_part *p) {
+  *(past ? &p->b.past[tile] : &p->b.held[tile]) |= UINT32_C(1) << tensor;
+  if (s->objective == TF_TRAFFIC) forget_inside(s, p);
 }
 
 tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k, tf_whole_part *p) {
-  if (c->tile >= 0) {
+  if (c->tile >= 0 && c->tensor >= 0)
+    hold(s, c->tile, c->tensor, k == 1, p);
+  else if (c->tile >= 0)
     tf_whole_put_in_order(s, c->tile, k, p);
-    return TF_WHOLE_KEPT;
-  }
+  if (c->tile >= 0) return TF_WHOLE_KEPT;
   const tf_whole_var *v = &s->var[c->var];
   tf_whole_span *span = tf_whole_span_of(p, v);
   *span = k ? (tf_whole_span){c->mid + 1, span->hi} : (tf_whole_span){span->lo, c->mid};
@@ -205,14 +283,15 @@ static void list_variables(tf_whole_space *s) {
   for (int l = 0; l < s->op.n_tiles; l++)
     for (int d = 0; d < s->op.n_dims; d++) {
       for (int a = 0; a < 2; a++)
-        if (s->op.mesh[l][a] > 1 && !(l > 0 && s->outermost)) s->var[s->n_vars++] = (tf_whole_var){a, l, d};
-      if (l == 1 || (l > 1 && !s->outermost)) s->var[s->n_vars++] = (tf_whole_var){-1, l, d};
+        if (s->op.mesh[l][a] > 1) s->var[s->n_vars++] = (tf_whole_var){a, l, d};
+      if (l > 0) s->var[s->n_vars++] = (tf_whole_var){TF_WHOLE_STEPS, l, d};
+      if (l > 0 && l + 1 < s->op.n_tiles) s->var[s->n_vars++] = (tf_whole_var){TF_WHOLE_BLOCK, l, d};
     }
 }
 
 bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_space *s) {
   int order[TF_X_GROUPS] = {0};
-  *s = (tf_whole_space){.t = t, .outermost = objective == TF_TRAFFIC};
+  *s = (tf_whole_space){.t = t, .objective = objective};
   if (!tf_whole_op_of(t, &s->op)) return false;
   s->n_groups = t->tiles[0].n_groups;
   list_orders(s, order, 0, 0);
@@ -234,8 +313,9 @@ static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, i
     for (int a = 0; a < 2; a++)
       spread.on[a][d] = b->b.spread[l][a][d].lo;
   }
+  const int *order = k->order[b->order[l] < 0 ? 0 : b->order[l]];
   for (int g = 0; g < k->n_groups && !last; g++)
-    if (tf_whole_turns(k, &b->b, l, k->order[b->order[l]][g]).lo > 1) turning[n++] = k->order[b->order[l]][g];
+    if (tf_whole_turns(k, &b->b, l, order[g]).lo > 1) turning[n++] = order[g];
   if (l < t->n_tiles) tf_x_write(&t->tiles[l], &spread, steps, turning, n, trips);
   for (int i = 0; i < op->n_dims && last; i++)
     for (int d = 0; d < k->op.n_dims; d++)
@@ -247,4 +327,18 @@ void tf_whole_trips(const tf_whole_space *s, const tf_whole_part *p, int64_t *tr
     trips[l] = 1;
   for (int l = 0; l < s->op.n_tiles; l++)
     write_tile(s, p, l, trips);
+}
+
+tf_tree *tf_whole_tree(const tf_whole_space *s, const tf_whole_part *p) {
+  const tf_tree *open = s->t->tree;
+  const tf_op *op = &open->workload->ops[0];
+  tf_build *b = tf_build_new(open->arch, open->workload, NULL);
+  for (int i = 0; b && i < open->n_nodes; i++) {
+    tf_build_node(b, &open->nodes[i]);
+    for (int z = 0; z < s->op.n_tensors && i < s->op.n_tiles; z++)
+      if (p->b.past[i] >> z & 1) tf_build_bypass(b, (tf_named){.tensor = z ? op->reads[z - 1].tensor : op->out});
+    for (int k = 0; k < open->nodes[i].n_loops; k++)
+      tf_build_loop(b, open->nodes[i].loops[k]);
+  }
+  return b ? tf_build_tree(b) : NULL;
 }

@@ -17,10 +17,14 @@ double tf_p_value(tf_objective objective, double cycles, double pj, double words
   }
 }
 
-/* The name of a number: s, the steps of a Tile, x or y, its instances on an axis; which Tile; which dim. */
+/* The name of a number: s, the steps of a Tile, l, the length that enters, x or y, its instances on an axis; which
+ * Tile; which dim. */
 static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_text *out) {
-  tf_p_say(out, "%c%d.%s", v->axis < 0 ? 's' : "xy"[v->axis], v -> tile,
-           s -> t -> facts -> wl -> dims[s->t->tiles[0].dims[v->dim]].name);
+  tf_p_say(out, "%c%d.%s",
+           v->axis == TF_WHOLE_BLOCK ? 'l'
+           : v->axis < 0             ? 's'
+                                     : "xy"[v->axis],
+           v -> tile, s -> t -> facts -> wl -> dims[s->t->tiles[0].dims[v->dim]].name);
 }
 
 static void meet(tf_p_branches *b, double value) {
@@ -28,19 +32,28 @@ static void meet(tf_p_branches *b, double value) {
   b->failed |= value < b->target * (1 - ROUNDING);
 }
 
-/* One mapping: what the model counts. */
-static void count_one(tf_p_branches *b, const tf_whole_part *p) {
-  int64_t *trips = calloc((size_t)b->space->t->n_loops + 1, sizeof *trips);
+static void count_with(tf_p_branches *b, const tf_whole_part *p, tf_model *model, int64_t *trips) {
   tf_result r;
-  b->out->bad |= !trips;
-  if (!trips) return;
   tf_whole_trips(b->space, p, trips);
-  const bool ok = tf_model_eval(b->model, trips, &r) && r.feasible;
+  const bool ok = tf_model_eval(model, trips, &r) && r.feasible;
   const tf_figures f = ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
   const double value = tf_p_value(b->objective, f.cycles, f.energy_pj, f.traffic_words);
   b->failed |= !ok;
   meet(b, value);
   tf_p_say(b->out, "v %.9g\n", value);
+}
+
+/* One mapping: what the model counts. */
+static void count_one(tf_p_branches *b, const tf_whole_part *p) {
+  int64_t *trips = calloc((size_t)b->space->t->n_loops + 1, sizeof *trips);
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = trips && d ? tf_whole_tree(b->space, p) : NULL;
+  tf_model *model = tree ? tf_model_new(tree, d) : NULL;
+  b->out->bad |= !model;
+  if (model) count_with(b, p, model, trips);
+  tf_model_free(model);
+  tf_tree_free(tree);
+  tf_diags_free(d);
   free(trips);
 }
 
@@ -58,7 +71,9 @@ static void take_apart(tf_p_branches *b, tf_whole_part *p) {
     count_one(b, p);
     return;
   }
-  if (cut.tile >= 0) {
+  if (cut.tensor >= 0) {
+    tf_p_say(b->out, "b %d %s\n", cut.tile, tf_p_tensor(b->space, cut.tensor)->name);
+  } else if (cut.tile >= 0) {
     tf_p_say(b->out, "o %d\n", cut.tile);
   } else {
     tf_p_say(b->out, "h ");

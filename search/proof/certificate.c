@@ -20,7 +20,6 @@ enum { BOXES_MOST = 4000000 };
 
 typedef struct {
   tf_whole_space space;
-  tf_model *model;
   double value;
   tf_p_text text;
 } proof;
@@ -108,7 +107,6 @@ static void put_bound(double bound, tf_p_text *out) {
 /* Whether so many boxes as may be prove that no mapping of the space is below the target. */
 static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c, tf_p_text *out) {
   tf_p_branches b = {.space = &p->space,
-                     .model = p->model,
                      .objective = o->objective,
                      .budget = &o->budget,
                      .target = target * (1 - NEARLY),
@@ -165,10 +163,7 @@ bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certifi
   *out = (tf_certificate){0};
   tf_x_template *t = space_of(tree->arch, tree->workload, opts->objective, &p.space, d);
   bool ok = t && count(&p, tree, opts->objective, d);
-  p.model = ok ? tf_model_new(t->tree, d) : NULL;
-  ok = ok && p.model;
   if (ok && !write_all(&p, tree, opts, out)) ok = tf_out_of_memory(d);
-  tf_model_free(p.model);
   tf_x_template_free(t);
   out->text = p.text.text;
   out->len = p.text.len;

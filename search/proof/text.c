@@ -65,8 +65,7 @@ static void put_unit(const tf_unit *u, tf_objective o, tf_p_text *out) {
 
 static const tf_dim *dim_of(const tf_whole_space *s, int d) { return &s->t->facts->wl->dims[s->t->tiles[0].dims[d]]; }
 
-/* Tensors stand as in the op: the output, then what is read. */
-static const tf_tensor *tensor_of(const tf_whole_space *s, int z) {
+const tf_tensor *tf_p_tensor(const tf_whole_space *s, int z) {
   const tf_op *o = &s->t->facts->wl->ops[0];
   return &s->t->facts->wl->tensors[z ? o->reads[z - 1].tensor : o->out];
 }
@@ -74,7 +73,7 @@ static const tf_tensor *tensor_of(const tf_whole_space *s, int z) {
 void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *out) {
   static const char *const overlap[] = {
       [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
-  tf_p_say(out, "tileflow-certificate 1\nobjective %s\n", tf_objective_key((int)objective));
+  tf_p_say(out, "tileflow-certificate 2\nobjective %s\n", tf_objective_key((int)objective));
   if (timed(objective)) tf_p_say(out, "overlap %s\n", overlap[s->op.arch->overlap]);
   for (int l = 0; l < s->op.n_tiles; l++)
     put_memory(&s->op.arch->memories[l], objective, out);
@@ -82,7 +81,7 @@ void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *ou
   for (int d = 0; d < s->op.n_dims; d++)
     tf_p_say(out, "dim %s %lld\n", dim_of(s, d)->name, (long long)dim_of(s, d)->extent);
   for (int z = 0; z < s->op.n_tensors; z++) {
-    const tf_tensor *t = tensor_of(s, z);
+    const tf_tensor *t = tf_p_tensor(s, z);
     tf_p_say(out, "%s %s bits %d index", s->op.tensor[z].made ? "output" : "input", t->name, t->word_bits);
     for (int d = 0; d < s->op.n_dims; d++)
       if (s->op.tensor[z].dims >> d & 1) tf_p_say(out, " %s", dim_of(s, d)->name);

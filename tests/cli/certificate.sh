@@ -32,7 +32,7 @@ sed 's/^dim m .*/dim m 62/' c >d && said 1 'no certificate' d
 sed '$d' c >d && said 1 'the file ends before the end' d
 sed 's/^end .*/end 0123456789abcdef/' c >d && said 1 'not those that were written' d
 { cat c && echo more; } >d && said 1 'lines follow the end' d
-sed 's/certificate 1/certificate 2/' c >d && said 1 "'2' stands where '1' should" d
+sed 's/certificate 2/certificate 3/' c >d && said 1 "'3' stands where '2' should" d
 sed 's/ read [0-9]*/ read 0/' c >d && said 1 'a rate of 0' d
 sed 's/ read [0-9]*/ read 99999999999999999999/' c >d && said 1 'more than 18 digits' d
 sed 's/^tile DRAM for/tile DRAM for m=9999999 m=9999999/' c >d && said 1 'beyond the end' d

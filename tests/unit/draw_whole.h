@@ -1,4 +1,4 @@
-/* Random machines, products of up to four dims, and mappings of any trip counts of them, for tests of
+/* Random machines, products of up to four dims, and mappings of any trip counts and bypasses of them, for tests of
  * search/exact/whole.h and of certificates. */
 #ifndef TESTS_UNIT_DRAW_WHOLE_H
 #define TESTS_UNIT_DRAW_WHOLE_H
@@ -60,6 +60,7 @@ typedef struct {
   const tf_x_tile *x; /* of its outermost Tile */
   int spread[TF_WHOLE_TILES][2][TF_WHOLE_DIMS], steps[TF_WHOLE_TILES][TF_WHOLE_DIMS];
   int place[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  uint32_t past[TF_WHOLE_TILES]; /* bit z: the Tile bypasses the tensor */
 } mapping;
 
 /* A number of steps or instances whose step begins before the end, as chance has it small or what fills the dim. */
@@ -69,9 +70,15 @@ static int draw_number(tf_rng *g, double extent, double step, double most) {
   return fill <= 1 || kind == 0 ? 1 : kind == 1 ? (int)fill : pick(g, 1, (int)fmin(fill, kind == 2 ? 4 : fill));
 }
 
-/* Numbers from the innermost loop outwards; Tile 0 takes what is left. */
+/* Numbers from the innermost loop outwards; Tile 0 takes what is left.  Most memories hold most tensors. */
 static void draw_mapping(tf_rng *g, mapping *m) {
   double step[TF_WHOLE_DIMS];
+  const int often = pick(g, 0, 3);
+  for (int l = 1; l < m->op->n_tiles; l++) {
+    m->past[l] = 0;
+    for (int z = 0; z < m->op->n_tensors; z++)
+      m->past[l] |= (uint32_t)(pick(g, 0, 5) < often) << z;
+  }
   for (int d = 0; d < m->op->n_dims; d++)
     step[d] = 1;
   for (int l = m->op->n_tiles - 1; l >= 0; l--) {
@@ -100,8 +107,9 @@ static void draw_mapping(tf_rng *g, mapping *m) {
   }
 }
 
-/* The loops of a Tile, temporal ones by their place; what it bypasses, or "". */
-static void put_tile(const mapping *m, const tf_workload *wl, int l, const char *bypass, page *p) {
+/* The loops of a Tile, temporal ones by their place; what it bypasses. */
+static void put_tile(const mapping *m, const tf_workload *wl, int l, page *p) {
+  const tf_op *op = &wl->ops[0];
   say(p, "%*sL%d", 2 * l, "", l);
   bool any = false;
   for (int place = 0; place <= m->op->n_dims; place++)
@@ -117,13 +125,17 @@ static void put_tile(const mapping *m, const tf_workload *wl, int l, const char 
         say(p, "%s %s=%d@%c", any ? "" : " spatial", wl->dims[m->x->dims[d]].name, m->spread[l][a][d], "xy"[a]);
         any = true;
       }
-  say(p, *bypass ? " bypass %s\n" : "\n%s", bypass);
+  for (int z = 0; z < m->op->n_tensors; z++)
+    if (m->past[l] >> z & 1)
+      say(p, "%s %s", m->past[l] & ((UINT32_C(1) << z) - 1) ? "" : " bypass",
+          wl->tensors[z ? op->reads[z - 1].tensor : op->out].name);
+  say(p, "\n");
 }
 
-static void put_mapping(const mapping *m, const tf_workload *wl, const char *bypass, page *p) {
+static void put_mapping(const mapping *m, const tf_workload *wl, page *p) {
   p->len = 0;
   for (int l = 0; l < m->op->n_tiles; l++)
-    put_tile(m, wl, l, l == 1 ? bypass : "", p);
+    put_tile(m, wl, l, p);
   say(p, "%*sop %s\n", 2 * m->op->n_tiles, "", wl->ops[0].name);
 }
 #endif

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
   int level, op; /* -1: shared */
   bool spread, last, outer;
+  unsigned past; /* bit z: bypasses the tensor */
   int n_loops;
   tw_loop loop[TW_LOOPS];
 } tw_tile;
@@ -30,7 +31,7 @@ typedef struct {
   tf_objective goal;
   int shared, keep, kind; /* kind -1: nothing is fused */
   bool runs, stream;
-  bool any;          /* trip counts need not divide; of a single op */
+  bool any, bypass;  /* trip counts need not divide; memories may be bypassed; of a single op */
   bool cut[TW_DIMS]; /* a loop further out splits the dim: what is inside is exact */
   int wide[TW_DIMS]; /* of a dim that is not cut: the instances over which the current Tile spreads it */
   int n_tiles;
@@ -131,6 +132,8 @@ static char *tw_put_tile(const twin *t, const tw_tile *x, int depth, char *p) {
       p += sprintf(p, " %s=%d%s", t->w->dims[l->dim].name, l->trip, l->axis < 0 ? "" : l->axis ? "@y" : "@x");
     }
   }
+  for (int z = 0, any = 0; z < t->w->n_tensors; z++)
+    if (x->past >> z & 1) p += sprintf(p, "%s %s", any++ ? "" : " bypass", t->w->tensors[z].name);
   return tw_put(p, "\n");
 }
 
@@ -225,7 +228,7 @@ static void tw_take(twin *t, const tf_result *r, const char *text) {
   strcpy(t->text, text);
 }
 
-static void tw_try(twin *t) {
+static void tw_try_one(twin *t) {
   char text[8192];
   tf_result r;
   t->tried++;
@@ -237,6 +240,19 @@ static void tw_try(twin *t) {
   tf_model_free(m);
   tf_tree_free(tree);
   tf_diags_free(d);
+}
+
+/* The loops are complete: with every set of bypasses of the Tiles i .., or with none. */
+static void tw_try(twin *t, int i) {
+  if (i >= t->n_tiles || !t->bypass) {
+    tw_try_one(t);
+    return;
+  }
+  for (unsigned past = 0; past <= tw_all(t, 0) && t->tried <= t->most; past++) {
+    t->tile[i].past = past & tw_all(t, 0);
+    if (t->tile[i].past == past) tw_try(t, i + 1);
+  }
+  t->tile[i].past = 0;
 }
 
 /* ---- enumeration ------------------------------------------------------------------------------ */
@@ -411,7 +427,7 @@ static void tw_stage(twin *t, int i, int len[16][TW_DIMS]) {
   int dims[TW_DIMS], below[16][TW_DIMS];
   if (t->tried > t->most) return;
   if (i == t->n_tiles) {
-    tw_try(t);
+    tw_try(t, 1);
     return;
   }
   tw_tile *x = &t->tile[i];

@@ -100,11 +100,8 @@ static double figure_of(tf_objective o, const tf_result *r, const tf_workload *w
 /* Any mapping: the checker counts what the model counts; and no mapping is below a bound that was proved. */
 static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, double bound, seen *n) {
   static page p;
-  const tf_op *op = &s->workload->ops[0];
-  const int z = pick(g, 0, op->n_reads);
-  const bool past = bound <= 0 && pick(g, 0, 2) == 0;
   draw_mapping(g, m);
-  put_mapping(m, s->workload, past ? s->workload->tensors[z ? op->reads[z - 1].tensor : op->out].name : "", &p);
+  put_mapping(m, s->workload, &p);
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(p.text, (tf_loc){0}, s->arch, s->workload, d);
   tf_model *model = tree ? tf_model_new(tree, d) : NULL;
