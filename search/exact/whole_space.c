@@ -150,18 +150,9 @@ static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box
 }
 
 /* ---- bypasses ------------------------------------------------------------------------------------- */
-/* Traffic follows from the Tiles outside of the memories that hold a tensor first.  Further in none need be held, and
- * nothing be spread; the last of these Tiles can take all steps. */
-static void forget_inside(const tf_whole_space *s, tf_whole_part *p) {
-  uint32_t met = 0; /* held further out */
-  int last = 0;
-  for (int l = 1; l < s->op.n_tiles; l++) {
-    p->b.past[l] |= met;
-    p->b.held[l] &= ~met;
-    if (p->b.held[l]) last = l;
-    met |= p->b.held[l];
-  }
-  if (met != all_tensors(s)) return;
+/* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile `last` is the
+ * innermost: it can take all steps, and nothing further in be spread. */
+static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) {
   for (int l = last; l < s->op.n_tiles; l++) {
     tf_whole_put_in_order(s, l, TF_WHOLE_ANY_ORDER, p);
     for (int d = 0; d < s->op.n_dims; d++) {
@@ -174,10 +165,23 @@ static void forget_inside(const tf_whole_space *s, tf_whole_part *p) {
   }
 }
 
+/* Further in than it is held first, a tensor need not be held. */
+static void forget_inside(const tf_whole_space *s, tf_whole_part *p) {
+  uint32_t met = 0; /* held further out */
+  int last = 0;
+  for (int l = 1; l < s->op.n_tiles; l++) {
+    p->b.past[l] |= met;
+    p->b.held[l] &= ~met;
+    if (p->b.held[l]) last = l;
+    met |= p->b.held[l];
+  }
+  if (met == all_tensors(s)) take_all_steps(s, last, p);
+}
+
 void tf_whole_hold_all(const tf_whole_space *s, tf_whole_part *p) {
   for (int l = 1; l < s->op.n_tiles; l++)
     p->b.held[l] = all_tensors(s);
-  if (s->objective == TF_TRAFFIC) forget_inside(s, p);
+  if (s->objective == TF_TRAFFIC) take_all_steps(s, 1, p);
 }
 
 /* The first tensor of which it is not known whether the Tile holds it; -1: none. */
