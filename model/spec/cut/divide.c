@@ -116,11 +116,13 @@ typedef struct {
 
 static int64_t sign(int64_t x) { return x < 0 ? -1 : 1; }
 
+static bool is_turned(const remains *x, int t) { return t < 32 && x->turned >> t & 1; }
+
 static bool find_reach(const tf_cutting *c, remains *x) {
   x->lo = x->hi = x->rest.c;
   for (int t = 0; t < x->rest.n; t++) {
     const tf_term *term = &x->rest.term[t];
-    const int64_t r = t < 32 && x->turned >> t & 1 ? term->coef - sign(term->coef) * x->m : term->coef;
+    const int64_t r = is_turned(x, t) ? term->coef - sign(term->coef) * x->m : term->coef;
     int64_t far, *end = r > 0 ? &x->hi : &x->lo;
     if (!tf_mul(r, c->part[term->dim].extent - 1, &far) || !tf_add(*end, far, end)) return false;
   }
@@ -160,7 +162,7 @@ cut_outcome cut_divide(tf_cutting *c, const tf_affine *e, int64_t m, const cut_a
   if (fits && turn(c, &x)) {
     out->c = tf_floor_div(x.lo, m);
     for (int t = 0; t < x.rest.n && fits; t++)
-      if (x.turned >> t & 1) fits = tf_form_add_term(out, x.rest.term[t].dim, sign(x.rest.term[t].coef));
+      if (is_turned(&x, t)) fits = tf_form_add_term(out, x.rest.term[t].dim, sign(x.rest.term[t].coef));
     if (fits) return CUT_DONE;
   }
   if (!fits || !find_reach(c, &x)) {
