@@ -112,7 +112,8 @@ static bool holds_at_least(const tf_solve_result *r, const twin *t, bool wider) 
 }
 
 static void check_solved(const char *text, const tf_solve_result *r, const twin *t, bool plain) {
-  const bool padded = strstr(text, "M: {pad: [1]}") != NULL, stopped = plain && !r->all_trips;
+  const bool padded = strstr(text, "M: {pad: [1]}") != NULL,
+             stopped = plain && !(t->bypass ? r->bypasses : r->all_trips);
   bool same = r->space_proved && (isinf(t->best) ? !r->tree : r->tree && near(r->value, t->best));
   const bool least = !same || padded || plain || t->any || !r->tree || r->figures.energy_pj <= t->tie_pj * (1 + 1e-9);
   CHECK(least); /* of equally good ones the one of least energy */
