@@ -8,6 +8,8 @@ page=$root/docs/FROM-THESIS.md
 shift
 mkdir "$dir/bin" "$dir/run" && ln -s "$tool" "$dir/bin/tileflow" && cd "$dir/run" || exit 2
 PATH=$dir/bin:$PATH
+LC_ALL=C.UTF-8 # the tree is drawn with signs of Unicode
+export LC_ALL
 for folder in arch-specs workloads examples tests docs README.md; do ln -s "$root/$folder" .; done
 
 # A row's number, state, command and line, by tabs; `\|` is a sign within a cell.
