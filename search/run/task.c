@@ -16,7 +16,7 @@ enum {
   UNEVEN_ONE_IN = 24, /* see set_offers */
   REFUSED_MOST = 64,
   SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
-  UNKNOWN_STEPS = 1 << 17, /* of the walk that counts one mapping a task with its mask */
+  UNKNOWN_STEPS = 1 << 14, /* of the walk that counts one mapping a task with its mask */
   WHOLE_STEPS = 1 << 20,   /* of that of each mapping, where the strategy sees a whole space */
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
