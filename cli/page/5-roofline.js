@@ -12,7 +12,7 @@ function showRoofline(parent, m) {
   const roofs =
           series.filter((s) => s.roof && s.memory < r.levels.length && s.name.startsWith(r.levels[s.memory].name)),
         dots = series.filter((s) => !s.roof);
-  const peak = series.find((s) => s.roof && !roofs.includes(s)),
+  const units = series.filter((s) => s.roof && !roofs.includes(s)),
         bound = r.bounds.cycles > 0 ? r.points / r.bounds.cycles : null;
   const box = add(c, 'div');
   drawIn(box, (width) => {
@@ -36,7 +36,7 @@ function showRoofline(parent, m) {
       svg.append('path')
         .attr({d: 'M' + s.at.map((p) => x(p[0]) + ' ' + y(p[1])).join('L'), fill: 'none', 'data-keys': keys})
         .style({stroke: colour, 'stroke-width': 2});
-    if (peak) line(peak, UNIT_COLOUR, 'peak');
+    units.forEach((s) => line(s, UNIT_COLOUR, 'peak'));
     roofs.forEach((s) => {
       const key = 'm' + s.memory;
       link(line(s, memoryColour(s.memory, r.levels.length), key), key, key);
@@ -81,7 +81,7 @@ function showRoofline(parent, m) {
         [0, 1, 1]),
       key, key);
   });
-  if (peak) row(t, 'td', [withSwatch(UNIT_COLOUR, peak.name), '', ''], [0, 1, 1]);
+  units.forEach((s) => row(t, 'td', [withSwatch(UNIT_COLOUR, s.name), '', ''], [0, 1, 1]));
   add(
     c, 'p', 'note',
     'The mapping: ' + real(r.points / r.cycles) + ' points a cycle'

@@ -131,8 +131,8 @@ static json_t *series_of(const plot_series *p) {
   json_t *at = json_array();
   for (int i = 0; i < p->n; i++)
     json_array_append_new(at, json_pack("[o,o]", page_real(p->at[i].x), page_real(p->at[i].y)));
-  return json_pack("{s:s, s:i, s:b, s:o}", "name", p->name, "memory", p->colour, "roof", p->style == PLOT_LINE, "at",
-                   at);
+  return json_pack("{s:s, s:i, s:b, s:o}", "name", p->name, "memory", p->colour, "roof",
+                   p->style == PLOT_LINE || p->style == PLOT_DASHED, "at", at);
 }
 
 /* As `plot --as roofline` draws it; null: no memory has a limited bandwidth. */

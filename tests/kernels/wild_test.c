@@ -243,7 +243,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
   const tf_emit_options o = {.isa = s->isa ? s->isa : draw_isa(seed, can_run, NULL)};
   tf_emit_options with = o;
-  const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx");
+  const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx") || !strcmp(o.isa, "sme");
   with.dtype = s->dtype ? s->dtype : units || draw_lot(seed, "type", 5) == 0 ? "bf16" : "f32";
   const bool half = !strcmp(with.dtype, "bf16");
   setting t = {c->spec->workload,
