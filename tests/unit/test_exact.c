@@ -173,7 +173,7 @@ static void compare(tf_rng *rng, comparing *c) {
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 300, MOST = 2500, PLAIN = 24, MOST_PLAIN = 4000 };
 #else
-enum { CASES = 60, MOST = 600, PLAIN = 12, MOST_PLAIN = 1500 };
+enum { CASES = 60, MOST = 600, PLAIN = 10, MOST_PLAIN = 2500 };
 #endif
 
 static void compare_all(tf_rng *rng, int cases, comparing *c) {

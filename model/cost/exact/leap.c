@@ -63,7 +63,7 @@ typedef struct tf_leaps {
   ints ints[N_INTS]; /* counters that add up; of ops besides their points, skipped and not */
   reals reals[N_REALS];
   loop *loops;    /* [n_loops] */
-  int64_t *saved; /* [n_loops * n_ops] steps, while loops are free */
+  int64_t *saved; /* [n_loops * (1 + n_ops)] trip counts and steps, while loops are free */
 } tf_leaps;
 
 struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
@@ -87,7 +87,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
     s->n_ints += s->ints[i].n;
   for (int i = 0; i < N_REALS; i++)
     s->n_reals += s->reals[i].n;
-  s->saved = TF_ARRAY(a, int64_t, (size_t)p->n_loops * (size_t)p->wl->n_ops + 1);
+  s->saved = TF_ARRAY(a, int64_t, (size_t)p->n_loops * (1 + (size_t)p->wl->n_ops) + 1);
   return s->loops && s->saved && s->words <= MOST_WORDS ? s : NULL;
 }
 
@@ -284,7 +284,7 @@ static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
   return i < full ? full - 1 : i >= any ? e->ev->trip[l] - 1 : i;
 }
 
-/* Frees the loops further in than loop l: their steps become so long that they split nothing. */
+/* Frees the loops further in than loop l: a single step, so long that it splits nothing. */
 static void free_inner(const tf_walker *e, int l, bool free) {
   const tf_plan *p = e->p;
   const int n = p->loops[l].node;
@@ -292,7 +292,11 @@ static void free_inner(const tf_walker *e, int l, bool free) {
   for (int x = 0; x < p->n_loops; x++) {
     const tf_ploop *in = &p->loops[x];
     const bool inner = in->node == n ? in->slot > p->loops[l].slot : tf_plan_above(p, n, in->node);
-    for (int o = 0; o < p->wl->n_ops && inner; o++, saved++) {
+    if (!inner) continue;
+    if (free) *saved = e->ev->trip[x];
+    e->ev->trip[x] = free ? 1 : *saved;
+    saved++;
+    for (int o = 0; o < p->wl->n_ops; o++, saved++) {
       int64_t *step = &e->ev->step[o * p->n_loops + x];
       if (free) *saved = *step;
       *step = free ? INT64_MAX : *saved;
