@@ -230,8 +230,9 @@ static void find_outers(const question *q, loop *f, int n) {
 static void find_masked(question *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   const int at = p->path[p->loops[q->l].node].n + p->loops[q->l].slot;
+  if (!p->skips) return;
   for (int x = n; x < p->tree->nodes[n].end; x++) {
-    const tf_mask *m = p->skips ? &p->skips->mask : NULL;
+    const tf_mask *m = &p->skips->mask;
     int64_t by_l = 0, by_q = 0;
     bool any = false;
     if (!(tf_skip_loops(p, x) >> at & 1) || p->skips->node[x].at != x) continue;

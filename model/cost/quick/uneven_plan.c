@@ -101,7 +101,7 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
     g->plain[i] = (unsigned char)c;
     outer |= UINT32_C(1) << c;
   }
-  if (g->n_rank) {
+  if (v && g->n_rank) {
     const tf_even_range *r = &ranges[v->range[g->rank[0]]];
     if (r->what != TF_PART || r->chain != last) return;
   }
