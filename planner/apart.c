@@ -1,18 +1,7 @@
-/* Ops one after the other: each as it is planned alone, as a search over all ops at once has the product of their
- * spaces before it, and finds worse; or each whole, where its tensors fit. */
+/* One op of several by itself; and mappings in which ops come one after the other. */
 #include <stdlib.h>
 
-#include "model/spec/reader.h"
-#include "model/tree/build.h"
 #include "planner/planner.h"
-
-/* A workload of one op of another: the same dims and tensors, of which those of other ops are idle. */
-typedef struct {
-  tf_workload workload;
-  tf_op op;
-  int first; /* of the ops: 0 */
-  int64_t no_pad[TF_MAX_RANK];
-} lone;
 
 static bool reads(const tf_op *op, int z) {
   bool does = false;
@@ -21,9 +10,8 @@ static bool reads(const tf_op *op, int z) {
   return does;
 }
 
-/* False: no memory. */
-static bool isolate(const tf_workload *wl, int o, lone *l) {
-  *l = (lone){.workload = *wl, .op = wl->ops[o]};
+bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
+  *l = (plan_lone){.workload = *wl, .op = wl->ops[o]};
   l->workload.n_ops = 1;
   l->workload.ops = &l->op;
   l->workload.topo = &l->first;
@@ -39,8 +27,7 @@ static bool isolate(const tf_workload *wl, int o, lone *l) {
   return l->workload.tensors;
 }
 
-/* Adds the mapping of op o alone below the scope. */
-static void put(tf_build *b, int scope, const tf_tree *t, int o) {
+void plan_put(tf_build *b, int scope, const tf_tree *t, int o) {
   const tf_node *root = &t->nodes[0];
   const bool idle = root->n_loops == 0 && t->n_nodes > 1 && t->nodes[1].kind == TF_TILE;
   const int shift = tf_build_draft(b)->n_nodes - idle;
@@ -52,40 +39,6 @@ static void put(tf_build *b, int scope, const tf_tree *t, int o) {
     for (int k = 0; k < n.n_loops; k++)
       tf_build_loop(b, n.loops[k]);
   }
-}
-
-/* Plans op o alone and adds its mapping.  *found: whether it has one.  False: an error. */
-static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
-  lone l;
-  tf_planner_opts opts = *p->o;
-  opts.n_time = 0;
-  *found = false;
-  if (plan_over(p)) return true;
-  opts.budget.time_limit = plan_seconds_left(p);
-  if (!isolate(p->wl, o, &l)) return plan_no_memory(p);
-  tf_planned *q = plan_of_one(p->arch, &l.workload, &opts, p->d);
-  *found = q && q->tree;
-  if (*found) put(b, scope, q->tree, o);
-  if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;
-  const bool ok = q;
-  tf_planned_free(q);
-  free(l.workload.tensors);
-  return ok;
-}
-
-bool plan_apart(planner *p, tf_tree **made) {
-  bool ok = true, found = true;
-  tf_build *b = tf_build_new(p->arch, p->wl, NULL);
-  *made = NULL;
-  if (!b) return plan_no_memory(p);
-  const int root = tf_build_tile(b, -1, 0), scope = tf_build_scope(b, root, TF_SEQ);
-  for (int i = 0; ok && found && i < p->wl->n_ops; i++)
-    ok = plan_alone(p, p->wl->topo[i], b, scope, &found);
-  if (ok && found)
-    *made = tf_build_tree(b);
-  else
-    tf_build_free(b);
-  return ok;
 }
 
 /* The memory furthest in of those outside of its unit that hold all tensors of the op. */

@@ -169,9 +169,7 @@ static bool is_near(const planner *p, const tf_bounds *bounds) {
          (tf_emit_cycles_whole(p->o->target) || best->kernel >= ALIKE * best->cycles);
 }
 
-/* A mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked.  It is never
- * walked: where no sums count it, its figures are upper bounds. */
-static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) {
+bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   if (m) tf_model_walk_limit(m, 0), tf_model_estimate(m);
@@ -193,19 +191,13 @@ static bool add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort
   return plan_add(p, c) && (p->plan->tree || plan_adopt(p, c.tree));
 }
 
-static bool add_apart(planner *p, int64_t *effort) {
-  tf_tree *t;
-  const bool ok = plan_apart(p, &t) && (!t || add_closed(p, t, true, effort));
-  tf_tree_free(t);
-  return ok;
-}
-
 /* Mappings of any shape; if of many small ops none is found that fits, one that does where tensors fit at all. */
 static bool search_freely(planner *p) {
   int64_t effort = 0;
   tf_tree *t = NULL;
   bool ok = search(p, NULL, 1);
-  if (ok && !p->plan->tree && !plan_over(p)) ok = plan_whole_ops(p, &t) && (!t || add_closed(p, t, false, &effort));
+  if (ok && !p->plan->tree && !plan_over(p))
+    ok = plan_whole_ops(p, &t) && (!t || plan_add_closed(p, t, false, &effort));
   tf_tree_free(t);
   return ok;
 }
@@ -214,7 +206,7 @@ static bool search_freely(planner *p) {
  * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which
  * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
  * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
-static bool search_templates(planner *p) {
+bool plan_find_shapes(planner *p) {
   const tf_bounds *bounds = bounds_of(p);
   if (!bounds) return false;
   bool ok = true;
@@ -230,9 +222,7 @@ static bool search_templates(planner *p) {
   return ok && !p->plan->tree ? search_freely(p) : ok;
 }
 
-/* Searches the target's own forms; where it expects the cycles of programs, also each op alone.  *any: whether there
- * are some. */
-static bool search_forms(planner *p, bool *any) {
+bool plan_find_forms(planner *p, bool *any) {
   bool ok = true;
   int64_t effort = 0;
   const double until = p->until;
@@ -243,19 +233,14 @@ static bool search_forms(planner *p, bool *any) {
     if (!t) break;
     *any = true;
     p->form = k;
-    ok = t->open ? search(p, t, 2) : add_closed(p, t, false, &effort);
+    ok = t->open ? search(p, t, 2) : plan_add_closed(p, t, false, &effort);
     tf_tree_free(t);
   }
   p->until = until;
-  if (ok && *any && p->wl->n_ops > 1 && tf_emit_cycles_expected(p->o->target)) ok = add_apart(p, &effort);
   return ok;
 }
 
-bool plan_find(planner *p) {
-  bool forms = false;
-  if (!p->given && !search_forms(p, &forms)) return false;
-  if (!p->given && forms && p->plan->tree) return true;
-  if (!p->given) return search_templates(p);
+bool plan_find_given(planner *p) {
   if (p->given->open) return search_on(p, p->given, 1);
   p->plan->tree = p->given;
   return true;

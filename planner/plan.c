@@ -7,8 +7,62 @@
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
+static tf_planned *run(planner p);
+
+/* Plans op o alone and adds its mapping.  *found: whether it has one.  False: an error. */
+static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
+  plan_lone l;
+  tf_planner_opts opts = *p->o;
+  opts.n_time = 0;
+  *found = false;
+  if (plan_over(p)) return true;
+  opts.budget.time_limit = plan_seconds_left(p);
+  if (!plan_isolate(p->wl, o, &l)) return plan_no_memory(p);
+  tf_planned *q = run((planner){.arch = p->arch, .wl = &l.workload, .o = &opts, .d = p->d, .of_one = true});
+  *found = q && q->tree;
+  if (*found) plan_put(b, scope, q->tree, o);
+  if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;
+  const bool ok = q;
+  tf_planned_free(q);
+  free(l.workload.tensors);
+  return ok;
+}
+
+/* All ops one after the other, each as it is planned alone, as a search over all at once has the product of their
+ * spaces before it, and finds worse.  *made: NULL if one has none, or on a stop. */
+static bool make_apart(planner *p, tf_tree **made) {
+  bool ok = true, found = true;
+  tf_build *b = tf_build_new(p->arch, p->wl, NULL);
+  *made = NULL;
+  if (!b) return plan_no_memory(p);
+  const int root = tf_build_tile(b, -1, 0), scope = tf_build_scope(b, root, TF_SEQ);
+  for (int i = 0; ok && found && i < p->wl->n_ops; i++)
+    ok = plan_alone(p, p->wl->topo[i], b, scope, &found);
+  if (ok && found)
+    *made = tf_build_tree(b);
+  else
+    tf_build_free(b);
+  return ok;
+}
+
+/* The mapping given; or the target's own forms, and where it expects the cycles of programs each op alone; or others.
+ */
+static bool find(planner *p) {
+  bool forms = false;
+  int64_t effort = 0;
+  if (p->given) return plan_find_given(p);
+  if (!plan_find_forms(p, &forms)) return false;
+  if (forms && p->wl->n_ops > 1 && tf_emit_cycles_expected(p->o->target)) {
+    tf_tree *t;
+    const bool ok = make_apart(p, &t) && (!t || plan_add_closed(p, t, true, &effort));
+    tf_tree_free(t);
+    if (!ok) return false;
+  }
+  return (forms && p->plan->tree) || plan_find_shapes(p);
+}
+
 static bool find_and_time(planner *p) {
-  if (!plan_find(p)) return false;
+  if (!find(p)) return false;
   if (!p->plan->tree) return true;
   if (!plan_stopped(p) && !plan_rank(p)) return false;
   if (!p->plan->tree) return true; /* the target makes none of those found */
@@ -45,10 +99,6 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
   TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   return run((planner){.arch = arch, .wl = wl, .given = given, .o = o, .d = d});
-}
-
-tf_planned *plan_of_one(const tf_arch *arch, const tf_workload *wl, const tf_planner_opts *o, tf_diags *d) {
-  return run((planner){.arch = arch, .wl = wl, .o = o, .d = d, .of_one = true});
 }
 
 tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d) {

@@ -1,6 +1,8 @@
 /* A plan being made: candidates are found, ranked by the estimated cost of their kernels, and timed. */
 #ifndef PLANNER_PLANNER_H
 #define PLANNER_PLANNER_H
+#include "model/spec/reader.h"
+#include "model/tree/build.h"
 #include "tileflow/planner.h"
 
 /* A mapping that the plan may choose. */
@@ -9,7 +11,7 @@ typedef struct {
   double kernel;  /* cycles by its target, of which the value is made */
   bool is_scored; /* value and kernel were computed by plan_score */
   bool refused;   /* its target makes no program of it */
-  bool apart;     /* of plan_apart: ranked however many others are */
+  bool apart;     /* of ops each alone: ranked however many others are */
   int form;       /* of the target's own, which found it */
   double cycles;  /* by the search */
   double traffic; /* words through the outermost memory, by the search */
@@ -35,14 +37,30 @@ typedef struct {
   plan_candidate *at; /* [n] */
 } planner;
 
+/* A workload of one op of another: the same dims and tensors, of which those of other ops are idle. */
+typedef struct {
+  tf_workload workload;
+  tf_op op;
+  int first; /* of the ops: 0 */
+  int64_t no_pad[TF_MAX_RANK];
+} plan_lone;
+
 /* Steps that the exact walk of a mapping chosen may take. */
 enum { PLAN_FINAL_STEPS = 200000 };
 
 /* Each returns false with an error in the planner's diagnostics. */
-/* find.c: the best mapping becomes the plan's, the better ones candidates. */
-bool plan_find(planner *p);
-/* apart.c: each op's mapping as it is planned alone, in a Seq; *made: NULL if one has none, or on a stop. */
-bool plan_apart(planner *p, tf_tree **made);
+/* find.c: the best mapping becomes the plan's, the better ones candidates.  _given: completes what is open in the one
+ * given.  _forms: the target's own; *any: whether there are some.  _shapes: templates, or any shape. */
+bool plan_find_given(planner *p);
+bool plan_find_forms(planner *p, bool *any);
+bool plan_find_shapes(planner *p);
+/* find.c: a mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked.  It is
+ * never walked: where no sums count it, its figures are upper bounds.  *effort grows by what it took. */
+bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort);
+/* apart.c: op o alone; the caller frees workload.tensors.  False: no memory. */
+bool plan_isolate(const tf_workload *wl, int o, plan_lone *l);
+/* apart.c: adds the mapping of op o alone below the scope. */
+void plan_put(tf_build *b, int scope, const tf_tree *t, int o);
 /* apart.c: one op after the other, each with all its loops in the memory furthest in that holds its tensors.  *made:
  * NULL if a rule forbids it. */
 bool plan_whole_ops(planner *p, tf_tree **made);
@@ -63,8 +81,6 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
-/* plan.c: as tf_planner_run, of one op of several. */
-tf_planned *plan_of_one(const tf_arch *arch, const tf_workload *wl, const tf_planner_opts *o, tf_diags *d);
 /* candidates.c: whether the caller has said stop; whether he has, or the time is over. */
 bool plan_stopped(const planner *p);
 bool plan_over(const planner *p);

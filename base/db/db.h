@@ -42,6 +42,8 @@ void tf_db_close(tf_db *db);
 
 /* Reports SQLite's message for the last call; always false. */
 bool tf_db_fail(const tf_db *db, tf_diags *d);
+/* The store as the place of an error. */
+tf_loc tf_db_place(const tf_db *db, tf_diags *d);
 /* An E_STORE at the file; always false. */
 bool tf_db_refuse(const tf_db *db, tf_diags *d, const char *fmt, ...) TF_PRINTF(3, 4);
 

@@ -135,12 +135,17 @@ bool low_add_length(ir_range *r, int64_t length);
 void low_mask_find(lowering *w);
 void low_mask_open(lowering *w, int n);
 void low_mask_close(lowering *w, int n);
-void low_mask_infer(lowering *w, int o);
 low_mark low_mask_visit(lowering *w, int n);
 /* For a dim that op o reduces: a value that is 0 where the reduction starts, given the lower end of its range. */
 ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo);
 /* Whether blocks of the dim, streamed by op o, are skipped where a mask leaves nothing of them. */
 bool low_mask_streams(const lowering *w, int o, int dim);
+
+/* mask_end.c: whether the range is the mask's whole row; ends op o's row at the limit: a range that is not the whole
+ * row belongs to readers, which end there already, or is a part; the same wherever op o's ranges are inferred. */
+bool low_mask_whole(const lowering *w, const ir_range *r);
+void low_mask_end(lowering *w, int o);
+void low_mask_infer(lowering *w, int o);
 
 /* keep.c: what scopes retain.  low_keep_start after the arrays of `w`; low_keep_plan after loops were hoisted. */
 bool low_keep_start(lowering *w);

@@ -110,28 +110,6 @@ static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
 
 /* ---- whole rows -------------------------------------------------------------------------------------------- */
 
-static bool is_whole(const lowering *w, const ir_range *r) {
-  return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == w->plan->wl->dims[w->mask.of.l].extent;
-}
-
-/* Ends the op's row at the limit.  A range that is not the whole row belongs to readers, which end there already, or
- * is a part. */
-static void end_at_limit(lowering *w, int o) {
-  ir_range *r = low_range(w, o, w->mask.of.l);
-  if (!is_whole(w, r)) return;
-  r->hi = w->mask.limit;
-  r->exact = false;
-}
-
-void low_mask_infer(lowering *w, int o) {
-  if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.of.l) < 0) return;
-  ir_range *r = low_range(w, o, w->mask.of.l);
-  if (w->mask.of.in[o])
-    end_at_limit(w, o);
-  else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
-    *r = w->mask.few;
-}
-
 /* The smallest part of a row, at least a quarter, that divides or is divided by every loop over the row below scope n;
  * 0: none. */
 static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t alike) {
@@ -169,7 +147,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.of.in[o]) end_at_limit(w, o);
+    if (w->mask.of.in[o]) low_mask_end(w, o);
   low_infer(w, n); /* the ranges of producers */
 }
 
@@ -251,7 +229,7 @@ void low_mask_open(lowering *w, int n) {
   const ir_range rows = q ? *q : (ir_range){.some = true}, keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))
     cut_stream(w, n, &rows, &keys);
-  else if (none && is_whole(w, l))
+  else if (none && low_mask_whole(w, l))
     cut_rows(w, n, &rows, &keys);
 }
 

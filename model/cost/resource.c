@@ -137,12 +137,6 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   return tf_sat_add(total, kept);
 }
 
-void tf_violate(tf_result *out, tf_violation v) {
-  out->feasible = false;
-  if (out->n_violations < (int)(sizeof out->violations / sizeof out->violations[0]))
-    out->violations[out->n_violations++] = v;
-}
-
 static int64_t words_of(int64_t bits, int64_t word) { return bits / word + (bits % word != 0); }
 
 /* Peaks per tensor: the most that m-tiles hold of it, or its slice at home. */

@@ -82,7 +82,7 @@ typedef struct tf_views {
 /* Whether op o uses instances of mesh k. */
 bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k);
 
-/* Fills passes, and what refers to them; false when memory runs out.  (ports.c) */
+/* Fills passes, and what refers to them; false when memory runs out.  (passes.c) */
 bool tf_passes_fill(tf_arena *a, const tf_plan *p, tf_views *w);
 /* The pass of node n at a level; -1: none. */
 int tf_pass_of(const tf_views *w, int n, int level);

@@ -32,10 +32,6 @@ typedef struct {
 
 static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
 
-bool tf_c_has(const tf_c_problem *p, int d, int l) {
-  return d == p->n - 1 || (p->chain->loops[l].op < 0 && !p->late[l]);
-}
-
 /* Loops of the order that Tile d has. */
 static bool is_cut(const tf_c_problem *p, int d, int l) {
   for (int i = 0; i < p->n_order; i++)

@@ -6,6 +6,10 @@
 
 static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
 
+bool tf_c_has(const tf_c_problem *p, int d, int l) {
+  return d == p->n - 1 || (p->chain->loops[l].op < 0 && !p->late[l]);
+}
+
 /* The tiles of level d of all instances together. */
 static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s) {
   for (int l = 0; l < p->chain->n_loops; l++) {

@@ -46,8 +46,9 @@ void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row
 void tf_space_cover(tf_space_build *b);
 /* Infers, by the rule of cover, the lengths that are due before decision i. */
 void tf_trips_measure(tf_trips *t, int i);
-/* Notes, as decision i is taken, whether only the rule of cover can tell that the loops to come cover every range. */
-void tf_trips_doubt(tf_trips *t, int i, int32_t trip);
+/* Gives decision i its count, and notes whether only the rule of cover can tell that the loops to come cover every
+ * range. */
+void tf_trips_choose(tf_trips *t, int i, int32_t trip);
 /* Whether they still can, decision i being the last one taken. */
 bool tf_trips_covers(tf_trips *t, int i);
 /* Implements `instead` of tf_space_kind: the next count that divides, or the last before it; else any that covers. */

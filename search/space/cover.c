@@ -132,7 +132,14 @@ static bool is_doubtful(const tf_trips *t, int i, int32_t trip) {
   return (t->tail && i + 1 == t->space.n) || (d->watched && !d->trip && !divides(t, d, trip));
 }
 
-void tf_trips_doubt(tf_trips *t, int i, int32_t trip) { t->doubtful = is_doubtful(t, i, trip); }
+void tf_trips_choose(tf_trips *t, int i, int32_t trip) {
+  const tf_decision *d = &t->at[i];
+  t->doubtful = is_doubtful(t, i, trip);
+  t->space.chosen[i] = trip;
+  t->trips[d->loop] = trip;
+  for (int k = 0; k < d->n_slots; k++)
+    t->len[d->slots[k]] = ceil_div(t->len[d->slots[k]], trip);
+}
 
 /* Whether the ranges that are known are still covered once decision i is taken. */
 static bool still_covers(tf_trips *t, int i) {
@@ -151,7 +158,7 @@ bool tf_trips_covers(tf_trips *t, int i) { return i < 0 || !t->doubtful || still
 static bool would_cover(tf_trips *t, int i, int32_t trip) {
   if (!is_doubtful(t, i, trip)) return true;
   memcpy(t->tried, t->len, (size_t)t->n_slots * sizeof *t->len);
-  tf_trips_take(t, i, trip);
+  tf_trips_choose(t, i, trip);
   const bool ok = still_covers(t, i);
   memcpy(t->len, t->tried, (size_t)t->n_slots * sizeof *t->len);
   return ok;

@@ -183,13 +183,8 @@ int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
 }
 
 void tf_trips_take(tf_trips *t, int i, int32_t trip) {
-  const tf_decision *d = &t->at[i];
   enter(t, i);
-  tf_trips_doubt(t, i, trip);
-  t->space.chosen[i] = trip;
-  t->trips[d->loop] = trip;
-  for (int k = 0; k < d->n_slots; k++)
-    t->len[d->slots[k]] = ceil_div(t->len[d->slots[k]], trip);
+  tf_trips_choose(t, i, trip);
 }
 
 /* ---- as a space --------------------------------------------------------------------------- */

@@ -57,20 +57,6 @@ bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_i
   return out->root != NULL;
 }
 
-static bool file_has(const sweep_input *in, const char *name) { return in->params && tf_ymap_get(in->params, name); }
-
-bool sweep_has_param(const sweep_input *const *files, int n, const char *name) {
-  const char *dot = strchr(name, '.');
-  bool of_arch = dot && (!strncmp(name, "arch.", 5) || !strncmp(name, "architecture.", 13));
-  bool of_workload = dot && !strncmp(name, "workload.", 9), of_mapping = dot && !strncmp(name, "mapping.", 8);
-  bool there = !dot, has = false;
-  for (int i = 0; i < n; i++) {
-    there |= (of_arch && files[i]->arch) || (of_workload && files[i]->workload) || (of_mapping && files[i]->mapping);
-    has |= file_has(files[i], dot ? dot + 1 : name);
-  }
-  return there && has;
-}
-
 /* ---- files that the section names ----------------------------------------------------------------- */
 typedef struct {
   tf_sweep *s;
@@ -195,7 +181,7 @@ static const sweep_input *lacks(const tf_sweep *s, const sweep_inputs *list, con
 
 static bool some_has(const sweep_inputs *list, const char *name) {
   for (int i = 0; i < list->n; i++)
-    if (file_has(&list->at[i], name)) return true;
+    if (sweep_file_has(&list->at[i], name)) return true;
   return false;
 }
 
@@ -205,7 +191,7 @@ static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
   if (!strncmp(o->name, "workload.", 9)) return true;
   if (!strncmp(o->name, "arch.", 5) || some_has(&s->archs, o->name)) return false;
   for (int i = 0; i < s->base.n; i++) {
-    if (!file_has(&s->base.at[i], o->name)) continue;
+    if (!sweep_file_has(&s->base.at[i], o->name)) continue;
     in_base |= s->base.at[i].workload;
     with_arch |= s->base.at[i].arch;
   }
