@@ -22,15 +22,15 @@ for f in tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-atten
   { cat $part; printf '\f'; cat "$f"; printf '\f'; cat $other; } >"$build/seeds/$(echo "$f" | tr / _)-texts"
 done
 
-# Inputs for CI: some 20 seconds on one core.
+# Inputs for CI: some 10 seconds on one core.
 inputs_of() {
   case $1 in
-  fuzz_npu) echo 7000 ;;
-  fuzz_csp | fuzz_plot) echo 13000 ;;
-  fuzz_tree) echo 30000 ;;
-  fuzz_import | fuzz_plan) echo 40000 ;;
-  fuzz_search_log) echo 400000 ;;
-  *) echo 140000 ;;
+  fuzz_npu) echo 3500 ;;
+  fuzz_csp | fuzz_plot) echo 6500 ;;
+  fuzz_tree) echo 15000 ;;
+  fuzz_import | fuzz_plan) echo 20000 ;;
+  fuzz_search_log) echo 200000 ;;
+  *) echo 70000 ;;
   esac
 }
 
