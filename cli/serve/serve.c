@@ -235,11 +235,8 @@ bool cli_serve_group(cli_serve *s, const tf_spec *spec, tf_net_plan *p, int i, c
   tf_choices choices = trial->choices;
   bool given = false;
   if (d && tree && trees_of(spec, p, i, trial, tree, d)) {
-    const tf_emit_options o = {.isa = trial->isa,
-                               .dtype = s->dtype,
-                               .name = s->name,
-                               .live = true,
-                               .version = TILEFLOW_VERSION};
+    const tf_emit_options o = {
+        .isa = trial->isa, .dtype = s->dtype, .name = s->name, .live = true, .version = TILEFLOW_VERSION};
     exchange(p, i, tree, &choices);
     tf_emitted *e = tf_net_emit_cpu(p, spec->arch, spec->workload, &o, d);
     given = e && cli_serve_offer(s, e);

@@ -7,13 +7,13 @@
 
 typedef struct {
   const cli_trials *trials;
-  cli_temp dir;            /* `to`: a link to the folder of the program's kernel; b0, b1, ..: what was built; 0 and 1:
-                              links to those that are timed beside each other */
-  char *folder;            /* its path */
-  char name[160];          /* of the kernel */
-  const char *dtype;       /* of its data, as in tf_emit_options */
-  int built, served;       /* builds; the one that runs now, -1: the folder's own */
-  int delivered, refused;  /* refused: by its trial */
+  cli_temp dir;           /* `to`: a link to the folder of the program's kernel; b0, b1, ..: what was built; 0 and 1:
+                             links to those that are timed beside each other */
+  char *folder;           /* its path */
+  char name[160];         /* of the kernel */
+  const char *dtype;      /* of its data, as in tf_emit_options */
+  int built, served;      /* builds; the one that runs now, -1: the folder's own */
+  int delivered, refused; /* refused: by its trial */
   bool quiet;
 } cli_serve;
 

@@ -8,7 +8,22 @@
 #include "live.h"
 
 enum { M = 24, N = 20, K = 16 };
-enum { RIGHT, WRONG, WRONG_PACKED, CRASHES, DIVIDES, HANGS, ABORTS, ENDS, BESIDE, INPUT, FAILS, CONSTRUCTED, WAITS, OTHER };
+enum {
+  RIGHT,
+  WRONG,
+  WRONG_PACKED,
+  CRASHES,
+  DIVIDES,
+  HANGS,
+  ABORTS,
+  ENDS,
+  BESIDE,
+  INPUT,
+  FAILS,
+  CONSTRUCTED,
+  WAITS,
+  OTHER
+};
 
 static volatile int zero;
 
@@ -63,4 +78,7 @@ extern const kernel_live_table kernel_live_next;
 const kernel_live_table kernel_live_next = {
     kernel_live_layout,
     PLANTED == OTHER ? "in A float32 16;" : "out O float32 24 20;in A float32 24 16;in B float32 16 20;",
-    run, none, none, pack};
+    run,
+    none,
+    none,
+    pack};

@@ -1,5 +1,6 @@
 /* Loads a version of kernel (live.h), calls it, and holds its results against those of the kernel that this program is
- * linked with.  Says "right" and ends with 0, or says what is not.  ./try [FILE]; without: the file that is its stdin. */
+ * linked with.  Says "right" and ends with 0, or says what is not.  ./try [FILE]; without: the file that is its stdin.
+ */
 #define _GNU_SOURCE /* prctl, setrlimit */
 #include <dlfcn.h>
 #include <math.h>

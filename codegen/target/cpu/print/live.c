@@ -44,8 +44,9 @@ static void print_entry(FILE *out, const c_package *k) {
   fputs("/* The kernel as the table through which it is called where it may be replaced (live.h). */\n"
         "#include <stddef.h>\n#include <string.h>\n\n#include \"live.h\"\n\n",
         out);
-  fputs("/* The caller's arguments end with `packed`, or have none: what is before it is the same in all versions. */\n",
-        out);
+  fputs(
+      "/* The caller's arguments end with `packed`, or have none: what is before it is the same in all versions. */\n",
+      out);
   fprintf(out, packs ? "enum { SAME = offsetof(%s_args, packed) };\n\n" : "enum { SAME = sizeof(%s_args) };\n\n", n);
   fprintf(out,
           "static int run(const void *from, const void *packed, void *workspace, size_t bytes) {\n  %s_args args;\n"
@@ -99,7 +100,9 @@ static void print_tensors(FILE *out, const c_package *k) {
   fprintf(out,
           "};\n\n/* Each of two versions may be so far from the sum in double that test.c makes: relative to the norm. "
           "*/\n#define WITHIN (2 * %s)\n",
-          k->within ? k->within : narrow ? "1e-2" : "1e-5");
+          k->within ? k->within
+          : narrow  ? "1e-2"
+                    : "1e-5");
 }
 
 static const struct {
