@@ -103,6 +103,19 @@ for round in 1 2; do
   rm "$dir/k/next.so"
 done
 
+# ---- a network, group by group ----
+mlp="arch-specs/host-template.yaml workloads/mlp.yaml --set tokens=24 --set width=32 --set inner=48"
+# shellcheck disable=SC2086
+"$tileflow" plan $mlp --target cpu --max-ops 2 --quiet -o "$dir/plan.yaml" || fail "plan"
+# shellcheck disable=SC2086
+"$tileflow" emit $mlp "$dir/plan.yaml" --isa portable --live --quiet -o "$dir/net" || fail "emit of the plan"
+make -s -C "$dir/net" -f live.mk CFLAGS=-O0 OPENMP= >"$dir/make.log" 2>&1 || fail "make -f live.mk of the network"
+sed -i 's/^CFLAGS = .*/CFLAGS = -O1/' "$dir/net/live.flags" # its versions are faster, whatever else they are
+# shellcheck disable=SC2086
+"$tileflow" tune $mlp "$dir/plan.yaml" --trials 1 --store "$dir/store" --serve "$dir/net" >"$dir/tune.log" 2>&1 || fail "tune of the plan"
+grep -q '^served: 1, ' "$dir/tune.log" && "$dir/net/try" "$dir/net/next.so" >"$dir/said" && grep -qx right "$dir/said" ||
+  fail "the network was not replaced"
+
 # ---- folders that are none ----
 # shellcheck disable=SC2086
 "$tileflow" tune $product --trials 1 --serve "$dir" >"$dir/said" 2>&1

@@ -44,7 +44,7 @@ static void *caller(void *none) {
   while (!atomic_load(&ends)) {
     for (int i = 0; i < 10; i++)
       call();
-    nap(100); /* others have work, too */
+    nap(1000); /* others have work, too */
   }
   return none;
 }
