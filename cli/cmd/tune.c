@@ -18,12 +18,8 @@
 #include "tileflow/net.h"
 #include "tileflow/version.h"
 
-enum {
-  TRIALS = 64,
-  TRIALS_MOST = 1000000,
-  NO_END = INT32_MAX / 2,
-  FIRST_ROUND = 4
-}; /* NO_END: ended by the time limit only */
+/* NO_END: ended by the time limit only; ROUND: as many trials of each group, then so many times as many. */
+enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2, ROUND = 4 };
 
 typedef struct {
   cli_input in;
@@ -61,6 +57,8 @@ typedef struct {
   const tf_spec *spec; /* of the network whose group is tuned, and its plan; NULL: none is */
   tf_net_plan *plan;
   int group;
+  double
+      *least; /* [plan->n] seconds of the group's kernel that was offered last, as later rounds begin with old trials */
 } job;
 
 static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
@@ -79,10 +77,12 @@ static void better(void *ctx, const tf_emitted *kernel, const tf_trial *trial) {
   job *j = ctx;
   if (cli_interrupted(NULL)) return;
   cli_meter_end(&j->meter);
-  if (j->plan)
-    cli_serve_group(&j->serve, j->spec, j->plan, j->group, trial);
-  else
+  if (!j->plan) {
     cli_serve_offer(&j->serve, kernel);
+  } else if (j->least && !(trial->timing.seconds >= j->least[j->group])) {
+    j->least[j->group] = trial->timing.seconds;
+    cli_serve_group(&j->serve, j->spec, j->plan, j->group, trial);
+  }
 }
 
 static void show(void *ctx, const tf_tune_progress *p) {
@@ -404,7 +404,7 @@ static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j) {
   cli_status status = CLI_DONE;
   bool ran = false;
   const int64_t most = options_of(j).trials;
-  for (int64_t n = FIRST_ROUND; j->plan && n < most && !is_late(j); n *= FIRST_ROUND) /* all have something soon */
+  for (int64_t n = ROUND; j->plan && n < most && !is_late(j); n *= ROUND) /* all have something soon */
     for (int i = 0; i < p->n && status == CLI_DONE && !is_late(j); i++)
       if (p->groups[i].like == i) status = tune_group(s, p, i, (int)n, j, &ran);
   if (!j->o->in.quiet && !j->o->in.stdout_taken) puts("group  runs  trials  first choice      best  its first op");
@@ -434,7 +434,11 @@ static cli_status run_network(const tune_options *o) {
     j.meter = cli_meter_new(o->in.quiet);
     j.began = now(NULL);
     const bool served = !o->serve || cli_serve_begin(&j.serve, &j.trials, o->serve);
+    j.least = calloc((size_t)p->n + 1, sizeof *j.least);
+    for (int i = 0; j.least && i < p->n; i++)
+      j.least[i] = INFINITY;
     status = served ? tune_groups(s, p, &j) : CLI_BAD_INPUT;
+    free(j.least);
     if (status == CLI_BAD_INPUT) told = true;
     cli_serve_end(&j.serve);
     cli_trials_end(&j.trials);
