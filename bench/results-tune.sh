@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs/RESULTS-tune.md from docs/results/operators.csv, operators-tuned.csv and tune-by.csv (bench/operators/run.py), tune-tables.csv and
-# tune-tables-runs.csv (bench/operators/tables.py) and tune-overlap.csv (bench/operators/overlap.py), on stdout.
+# tune-tables-runs.csv (bench/operators/tables.py) tune-overlap.csv (bench/operators/overlap.py) and tune-live.csv (bench/operators/live.py), on stdout.
 #   bench/results-tune.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -77,6 +77,12 @@ by() {
 # stages: what the overlap was laid out from
 stages() {
   awk -F, 'NR > 1 { printf "| %s | %s | %.1f | %.2f | %.3g |\n", $1, $2, $3, $4, $5 * 1e6 }' $results/tune-stages.csv
+}
+
+# live: rows of bench/operators/live.py
+live() {
+  awk -F, 'NR > 1 && $7 > most[$1] { most[$1] = $7 } NR > 1 { row[++n] = $0 }
+    END { for (i = 1; i <= n; i++) { split(row[i], f, ","); printf "| %s | %s | %s | %s | %s | %s | %d | %.2f | %.0f | %.0f |\n", f[1], f[2], f[3], f[4], f[5], f[6], f[8], f[7] / most[f[1]], f[9] / 1000, f[10] / 1000 } }' $results/tune-live.csv
 }
 
 # when FILE: days and loads of its rows
@@ -162,6 +168,17 @@ $(cat bench/operators/overlap.md)
 |---|--:|--:|--:|--:|
 $(stages)
 
+## Kernels that are replaced as a program runs
+
+The same three ways for real ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)): a program calls the kernel of \`emit --live\` all the time and begins with one for SSE2, \`tune --serve\` looks for faster ones, for 60 s in all. *Static*: the search alone for half of the time, then the program. *Turns*: two seconds of search, two of the program. *Overlapped*: both at once. *Near*: when
+the program first had a version within 5 % of the fastest that it got.
+
+$(cat bench/operators/live.md)
+
+| Case | way | first call, s | slowest version, us | fastest, us | near, s | versions | called | longest call at a new version, ms | else, ms |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|
+$(live)
+
 ## Strategies
 
 Whole spaces, measured once (\`bench/operators/tables.py record\`): of each case constraints leave some hundred schedules (\`bench/operators/tables\`), whose kernels were compiled, held against PyTorch and timed in turns. In these tables each strategy looks for
@@ -188,5 +205,6 @@ python3 bench/operators/run.py build/tileflow docs/results/operators-tuned.csv -
 python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables.csv    # half an hour of compilers
 python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-tables-runs.csv --seeds 20
 python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
+python3 bench/operators/live.py build/tileflow docs/results/tune-live.csv gmm-4 dep-6 grp-3  # ten minutes
 \`\`\`
 T

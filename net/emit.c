@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/locale.h"
+#include "codegen/target/cpu/print/live.h"
 #include "codegen/target/target.h"
 
-enum { FILES_EACH = 3, FILES_MORE = 8, FILE_NAME = 40 };
+enum { FILES_EACH = 3, FILES_MORE = 8 + C_LIVE_FILES, FILE_NAME = 40 };
 
 /* ---- kernels ------------------------------------------------------------------------------------------------ */
 /* Whether the kernel has panels that may be packed beforehand. */
@@ -61,6 +62,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   o.choices = k->group->choices;
   o.result = NULL;
   o.measured = NULL;
+  o.live = false; /* the network is replaced as a whole */
   if ((k->group->like == i && !find_panels(e, i, &o)) || !find_changes(e, i)) return false;
   if (!net_has_kernel(e, i)) return true;
   snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
@@ -176,6 +178,22 @@ static const net_own_file rows[] = {{"network.h", print_header},  {"network.c", 
                                     {"test.c", print_test},       {"bench.c", print_bench},
                                     {"Makefile", print_makefile}, {"README.md", print_readme}};
 
+/* What lets the network be replaced as it runs. */
+static bool add_live(tf_emitted *out, const net_emission *e, const char *name) {
+  bool ok = true;
+  for (int i = 0; i < C_LIVE_FILES && ok; i++) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (f) c_live_file(f, &e->package, i);
+    ok = f && fclose(f) == 0;
+    char *own = ok ? net_replace(c_with_name(text, name), "\"kernel.h\"", "\"network.h\"") : NULL;
+    free(text);
+    ok = net_add_file(out, c_live_name(i), own);
+  }
+  return ok;
+}
+
 static tf_emitted *write_files(const net_emission *e, const char *name) {
   tf_emitted *out = net_files_new(net_kernels_of(e) * FILES_EACH + FILES_MORE);
   bool ok = out != NULL;
@@ -183,6 +201,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
     if (net_has_kernel(e, i)) ok = add_kernel(out, &e->kernel[i], i);
   for (size_t r = 0; ok && r < sizeof rows / sizeof *rows; r++)
     ok = net_add_own(out, e, &rows[r], name);
+  if (e->o->live) ok = ok && add_live(out, e, name);
   if (ok) return out;
   tf_emitted_free(out);
   tf_out_of_memory(e->d);

@@ -49,6 +49,7 @@ BEGIN {
   room["codegen/intrin/table"] = 5.3 # a program of the build
   room["codegen/target/cpu/note"] = 5.25; room["codegen/target/cuda/note"] = 5.25; room["codegen/target/cuda/box"] = 5.25
   room["codegen/target/cpu/pass"] = 5.3;  room["codegen/target/cpu/print"] = 5.3
+  room["codegen/target/cpu/live"] = 0 # text of files that are emitted beside kernels; compiled there alone
   room["codegen/target"] = 5.4
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
   room["codegen/target/model"] = 5.5
@@ -64,7 +65,7 @@ BEGIN {
   room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3; room["tune/rules"] = 7.3
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
-  room["cli/session"] = 10; room["cli/page"] = 10.5
+  room["cli/session"] = 10; room["cli/page"] = 10.5; room["cli/serve"] = 10.5
   room["cli/cmd"] = 11; room["cli/first"] = 11.1
   # floor of a public header: that of the room that implements it
   public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0
@@ -84,8 +85,10 @@ BEGIN {
   foreign["sqlite3.h"] = "base/db sweep tune/store"
   foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
-  foreign["dnnl.h"] = foreign["dlfcn.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
-  foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
+  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
+  foreign["dlfcn.h"] = foreign["kernel.h"] = "bench codegen/target/cpu/live" # .. and what replaces one another as it runs
+  foreign["live.h"] = foreign["live_tensors.h"] = foreign["spawn.h"] = foreign["sys/prctl.h"] = "bench codegen/target/cpu/live"
+  foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler
@@ -203,6 +206,7 @@ function resolve(name,   dir) {
 function check_own(name,   to, from_room, to_room, from, here) {
   if (name ~ /\.\./) { complain("write the path from the root, without \"..\""); return }
   to = resolve(name)
+  if (to == "" && name in foreign) { check_foreign(name); return } # emitted beside it
   if (to == "") { complain("no such file"); return }
   print FILENAME, to > edges
   from_room = room_of(FILENAME); to_room = room_of(to)

@@ -23,7 +23,7 @@ typedef struct {
   const char *tuned, *schedule; /* source of the mapping, if it comes from tune */
   tf_choices choices;           /* made by what was tuned */
   int measure;                  /* kernels to time; 0: none */
-  bool dump_ir, no_test;
+  bool dump_ir, no_test, live;
   bool own_target; /* none was named */
 } emit_options;
 static const cli_slot slots[] = {
@@ -32,7 +32,8 @@ static const cli_slot slots[] = {
     CLI_AT(emit_options, DTYPE, dtype),     CLI_AT(emit_options, MICRO, micro),
     CLI_AT(emit_options, NAME, name),       CLI_AT(emit_options, MEASURE, measure),
     CLI_AT(emit_options, DUMP_IR, dump_ir), CLI_AT(emit_options, NO_TEST, no_test),
-    CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule)};
+    CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule),
+    CLI_AT(emit_options, LIVE, live)};
 
 /* Whether kernels are for this computer's processors, whose best instruction set is taken if none is named. */
 static bool is_here(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_HERE); }
@@ -53,6 +54,7 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
   if (o->micro) cli_printf(t, " --micro %s", o->micro);
   if (o->name) cli_printf(t, " --name %s", o->name);
+  if (o->live) cli_printf(t, " --live");
   if (o->out) cli_printf(t, " -o %s", o->out);
 }
 
@@ -133,6 +135,7 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
                                       .name = o->name,
                                       .instrs = r->instrs,
                                       .choices = o->choices,
+                                      .live = o->live,
                                       .version = TILEFLOW_VERSION,
                                       .command = r->command.text},
                            .objective = o->look.objective,
@@ -250,6 +253,9 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
   if (o->name) tf_emit_can_name(o->name, d);
+  if (o->live && !is_here(o)) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is of --target %s alone", able(TF_EMIT_HERE));
+  if (o->live && (!o->out || (o->isa && !strcmp(o->isa, "multi"))))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is of a kernel for one instruction set, not multi, with -o DIR");
   if (o->tuned && o->schedule) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule each say which mapping");
   if ((o->tuned || o->schedule) && o->measure)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure looks for a mapping, --tuned and --schedule say which");
@@ -284,6 +290,7 @@ static cli_status run_network(const emit_options *o) {
                              .dtype = o->dtype,
                              .micro = o->micro,
                              .name = o->name,
+                             .live = o->live,
                              .version = TILEFLOW_VERSION,
                              .command = command.text};
   cli_meter meter = cli_meter_new(o->in.quiet);

@@ -10,6 +10,7 @@
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/serve/serve.h"
 #include "cli/session/input.h"
 #include "cli/session/network.h"
 #include "cli/session/session.h"
@@ -17,11 +18,12 @@
 #include "tileflow/net.h"
 #include "tileflow/version.h"
 
-enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: ended by the time limit only */
+/* NO_END: ended by the time limit only; ROUND: as many trials of each group, then so many times as many. */
+enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2, ROUND = 4 };
 
 typedef struct {
   cli_input in;
-  const char *strategy, *store, *isa, *dtype, *json, *csv, *schedule, *constraints;
+  const char *strategy, *store, *isa, *dtype, *json, *csv, *schedule, *constraints, *serve;
   int64_t trials;
   uint64_t seed;
   int threads;
@@ -41,6 +43,7 @@ static const cli_slot slots[] = {
     CLI_AT_SAYS(tune_options, CSV, csv, "write the trials as comma-separated values"),
     CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
     CLI_AT(tune_options, CONSTRAINTS, constraints),
+    CLI_AT(tune_options, SERVE, serve),
     CLI_AT(tune_options, SPACE, space),
     CLI_AT(tune_options, RULES, rules)};
 
@@ -50,6 +53,12 @@ typedef struct {
   cli_meter meter;
   double began;        /* as of `now` */
   tf_text constraints; /* text NULL: none */
+  cli_serve serve;     /* folder NULL: no program is served */
+  const tf_spec *spec; /* of the network whose group is tuned, and its plan; NULL: none is */
+  tf_net_plan *plan;
+  int group;
+  double
+      *least; /* [plan->n] seconds of the group's kernel that was offered last, as later rounds begin with old trials */
 } job;
 
 static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
@@ -61,6 +70,19 @@ static bool confirm(void *ctx, const tf_emitted *const *kernels, int n, tf_timin
   job *j = ctx;
   cli_meter_line(&j->meter, "the fastest %d once more, in turns ", n);
   return cli_trials_confirm(&j->trials, kernels, n, out);
+}
+
+/* Gives the kernel to the programs that run it. */
+static void better(void *ctx, const tf_emitted *kernel, const tf_trial *trial) {
+  job *j = ctx;
+  if (cli_interrupted(NULL)) return;
+  cli_meter_end(&j->meter);
+  if (!j->plan) {
+    cli_serve_offer(&j->serve, kernel);
+  } else if (j->least && !(trial->timing.seconds >= j->least[j->group])) {
+    j->least[j->group] = trial->timing.seconds;
+    cli_serve_group(&j->serve, j->spec, j->plan, j->group, trial);
+  }
 }
 
 static void show(void *ctx, const tf_tune_progress *p) {
@@ -214,10 +236,15 @@ static tf_tune_opts options_of(job *j) {
                         .machine = j->trials.machine,
                         .compiler = j->trials.compiler,
                         .constraints = j->constraints.text ? &j->constraints : NULL,
-                        .plan = {.kernel = {.isa = isa, .dtype = o->dtype, .version = TILEFLOW_VERSION},
+                        .plan = {.kernel = {.isa = isa,
+                                            .dtype = o->dtype,
+                                            .name = j->serve.folder && !j->plan ? j->serve.name : NULL,
+                                            .live = j->serve.folder && !j->plan,
+                                            .version = TILEFLOW_VERSION},
                                  .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
                         .measure = measure,
                         .confirm = confirm,
+                        .better = j->serve.folder ? better : NULL,
                         .stop = cli_interrupted,
                         .progress = j->meter.on ? show : NULL,
                         .now = now,
@@ -343,16 +370,19 @@ static bool group_has_none(const tf_net_plan *p, int i, const tf_diags *why, boo
   return true;
 }
 
-/* Tunes the group; *ran: whether any kernel did. */
-static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, job *j, bool *ran) {
+/* Tunes the group, to so many trials (0: to the end); *ran: whether any kernel did. */
+static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, int trials, job *j, bool *ran) {
   tf_tune_opts o = options_of(j);
+  j->group = i;
+  if (trials) o.trials = trials, o.confirm = NULL;
+  if (o.time_limit > 0 && j->plan) o.time_limit = fmax(o.time_limit - (now(NULL) - j->began), 1e-3);
   const bool quiet = j->o->in.quiet || j->o->in.stdout_taken;
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   tf_tuned *t = tf_tune_run(s->arch, p->groups[i].group->workload, &o, d);
   cli_meter_end(&j->meter);
   cli_status status = CLI_DONE;
-  if (t && !quiet) print_group(p, i, t);
+  if (t && !quiet && !trials) print_group(p, i, t);
   *ran |= t && t->best >= 0;
   if (!t && !tf_diags_errors(d)) status = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
   if (tf_diags_errors(d) && !group_has_none(p, i, d, quiet)) {
@@ -364,14 +394,22 @@ static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, job 
   return status;
 }
 
+static bool is_late(const job *j) {
+  return cli_interrupted(NULL) || (j->o->time_limit > 0 && now(NULL) - j->began > j->o->time_limit);
+}
+
 /* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
  * asks.  A group that cannot be tuned keeps the mapping that it has. */
 static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j) {
   cli_status status = CLI_DONE;
   bool ran = false;
+  const int64_t most = options_of(j).trials;
+  for (int64_t n = ROUND; j->plan && n < most && !is_late(j); n *= ROUND) /* all have something soon */
+    for (int i = 0; i < p->n && status == CLI_DONE && !is_late(j); i++)
+      if (p->groups[i].like == i) status = tune_group(s, p, i, (int)n, j, &ran);
   if (!j->o->in.quiet && !j->o->in.stdout_taken) puts("group  runs  trials  first choice      best  its first op");
   for (int i = 0; i < p->n && status == CLI_DONE; i++)
-    if (p->groups[i].like == i) status = tune_group(s, p, i, j, &ran);
+    if (p->groups[i].like == i) status = tune_group(s, p, i, 0, j, &ran);
   if (cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   if (status == CLI_DONE && !has_ran(ran)) status = CLI_FAILED;
   say_kept(j, status);
@@ -389,13 +427,20 @@ static cli_status run_network(const tune_options *o) {
   if (s) cli_has_sections(s, d);
   tf_net_plan *p =
       s && tf_diags_errors(d) == 0 ? tf_net_plan_read(s->arch, s->workload, cli_find_plan(&o->in, texts), d) : NULL;
-  job j = {.o = o};
+  job j = {.o = o, .serve = {.dtype = o->dtype, .quiet = o->in.quiet}, .spec = s, .plan = o->serve ? p : NULL};
   bool told = false;
   cli_status status = p ? CLI_FAILED : CLI_BAD_INPUT;
   if (p && cli_trials_begin(&j.trials, o->threads)) {
     j.meter = cli_meter_new(o->in.quiet);
-    status = tune_groups(s, p, &j);
+    j.began = now(NULL);
+    const bool served = !o->serve || cli_serve_begin(&j.serve, &j.trials, o->serve);
+    j.least = calloc((size_t)p->n + 1, sizeof *j.least);
+    for (int i = 0; j.least && i < p->n; i++)
+      j.least[i] = INFINITY;
+    status = served ? tune_groups(s, p, &j) : CLI_BAD_INPUT;
+    free(j.least);
     if (status == CLI_BAD_INPUT) told = true;
+    cli_serve_end(&j.serve);
     cli_trials_end(&j.trials);
   }
   if (status == CLI_BAD_INPUT && !told) cli_complain(d);
@@ -410,7 +455,7 @@ static cli_status run(const void *options) {
   const tune_options *o = options;
   if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
-  job j = {.o = o};
+  job j = {.o = o, .serve = {.dtype = o->dtype, .quiet = o->in.quiet || o->in.stdout_taken}};
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && o->space) {
@@ -421,7 +466,9 @@ static cli_status run(const void *options) {
   if (status == CLI_DONE) status = cli_trials_begin(&j.trials, o->threads) ? CLI_DONE : CLI_FAILED;
   if (status == CLI_DONE) {
     j.meter = cli_meter_new(o->in.quiet);
-    status = tune(&s, &j);
+    const bool served = !o->serve || cli_serve_begin(&j.serve, &j.trials, o->serve);
+    status = served ? tune(&s, &j) : CLI_BAD_INPUT;
+    cli_serve_end(&j.serve);
     cli_trials_end(&j.trials);
   }
   cli_close(&s);
@@ -437,10 +484,10 @@ static void check(void *options, tf_diags *d) {
   if (o->rules && o->constraints)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "--constraints are on the schedules that tune proposes, not on those of --rules");
-  if (o->space && (o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
+  if (o->space && (o->serve || o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "--space prints the space and measures nothing: without --trials, --time-limit, --store, --json, --csv and "
-            "--schedule");
+            "--space prints the space and measures nothing: without --trials, --time-limit, --store, --json, --csv, "
+            "--schedule and --serve");
   if (!o->seed) o->seed = 1;
 }
 

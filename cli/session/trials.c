@@ -237,13 +237,13 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* In turns, so that what else the computer does falls on all alike; the median of each counts. */
-static cli_ran time_beside(const cli_trials *t, const char *dir, int n, tf_timing *out) {
-  double *took = malloc(((size_t)n * TURNS_BESIDE + 1) * sizeof *took);
+static cli_ran time_turns(const cli_trials *t, const char *dir, int n, int turns, tf_timing *out) {
+  double *took = malloc(((size_t)n * (size_t)turns + 1) * sizeof *took);
   cli_ran how = took ? CLI_RAN : CLI_STOPPED;
-  for (int turn = 0; turn < TURNS_BESIDE && how != CLI_STOPPED; turn++)
+  for (int turn = 0; turn < turns && how != CLI_STOPPED; turn++)
     for (int i = 0; i < n && how != CLI_STOPPED; i++) {
       const int k = turn % 2 ? n - 1 - i : i;
-      double *now = &took[k * TURNS_BESIDE + turn];
+      double *now = &took[k * turns + turn];
       if (out[k].verdict != TF_TUNE_RAN) continue;
       how = run_once(t, dir, k, turn == 0 ? ROUNDS_FIRST : rounds_of(now[-1]), now);
       note(how, &out[k]);
@@ -251,11 +251,21 @@ static cli_ran time_beside(const cli_trials *t, const char *dir, int n, tf_timin
     }
   for (int k = 0; k < n && how != CLI_STOPPED; k++) {
     if (out[k].verdict != TF_TUNE_RAN) continue;
-    qsort(&took[k * TURNS_BESIDE], TURNS_BESIDE, sizeof *took, ascending);
-    out[k].seconds = took[k * TURNS_BESIDE + TURNS_BESIDE / 2];
+    qsort(&took[k * turns], (size_t)turns, sizeof *took, ascending);
+    out[k].seconds = took[k * turns + turns / 2];
   }
   free(took);
   return how;
+}
+
+static cli_ran time_beside(const cli_trials *t, const char *dir, int n, tf_timing *out) {
+  return time_turns(t, dir, n, TURNS_BESIDE, out);
+}
+
+bool cli_trials_beside(const cli_trials *t, const char *dir, int n, int turns, tf_timing *out) {
+  for (int k = 0; k < n; k++)
+    out[k] = (tf_timing){.verdict = TF_TUNE_RAN};
+  return time_turns(t, dir, n, turns, out) != CLI_STOPPED && !cli_interrupted(NULL);
 }
 
 typedef cli_ran how_to_time(const cli_trials *t, const char *dir, int n, tf_timing *out);

@@ -23,6 +23,8 @@ void cli_trials_end(cli_trials *t);
 bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
 /* Implements tf_tune_opts.confirm. */
 bool cli_trials_confirm(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
+/* Times dir/0/bench to dir/(n - 1)/bench in so many turns; of those that ran, medians.  False: Ctrl-C. */
+bool cli_trials_beside(const cli_trials *t, const char *dir, int n, int turns, tf_timing *out);
 /* The tree of a mapping that was measured, as text; `from` names its origin in errors.  NULL with them in d. */
 tf_tree *cli_measured_tree(const char *from, const char *mapping, const tf_spec *what, tf_diags *d);
 /* The mapping of the fastest kernel of the workload that the store has of this computer, and what its schedule says

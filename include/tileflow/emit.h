@@ -98,6 +98,7 @@ typedef struct {
   tf_choices choices;           /* cpu; for other targets all 0 */
   const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of which no panels are
                           offered to be packed once for many; NULL: the caller decides for all together */
+  bool live;           /* cpu: files more, by which the kernel can be replaced as it runs (docs/HOWTO-tune.md) */
   double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
   int64_t *work; /* of tf_emit_cycles: the instructions of a program that it looks at are added; NULL: not asked */
   const tf_result *result;     /* the model's prediction for the mapping; NULL: not stated */
@@ -110,7 +111,8 @@ typedef struct {
 } tf_emitted_file;
 
 /* The files of one folder: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md,
- * manifest.json; for "multi" a kernel_ISA.c and parts_ISA.h for each, and the kernel.c that selects one. */
+ * manifest.json; for "multi" a kernel_ISA.c and parts_ISA.h for each, and the kernel.c that selects one; if it is to be
+ * live, live.h, live.c, live_entry.c, live_tensors.h, try.c, live.mk. */
 typedef struct {
   int n;
   tf_emitted_file *file;

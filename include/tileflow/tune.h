@@ -38,7 +38,8 @@ typedef struct {
   int no;           /* 0: the model's first choice, which no strategy proposed */
   const char *text; /* the schedule (docs/HOWTO-tune.md); of the first choice "" if the space does not contain it */
   const char *mapping, *isa;
-  double cycles; /* of the mapping, by the model */
+  tf_choices choices; /* of the schedule; of the first choice: none */
+  double cycles;      /* of the mapping, by the model */
   tf_timing timing;
   bool same;        /* its kernel was measured before, in another trial, whose measurement is copied */
   double confirmed; /* seconds beside the other fastest, in turns, at the end; 0: it was not one of them */
@@ -70,6 +71,9 @@ typedef struct {
    * measure.  At the end of a run that ended by itself: the first choice, the fastest others, and the fastest that
    * other runs of the store have.  NULL: the fastest by its own measurement is the best. */
   bool (*confirm)(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out);
+  /* A kernel that is faster than all before, by its own measurement, as soon as its batch is measured, or read from the
+   * store; the first choice, too.  NULL: nobody is told. */
+  void (*better)(void *ctx, const tf_emitted *kernel, const tf_trial *trial);
   bool (*stop)(void *ctx);
   void (*progress)(void *ctx, const tf_tune_progress *p);
   double (*now)(void *ctx); /* in seconds; needed with time_limit */

@@ -105,6 +105,7 @@ static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   const tf_emit_options e = options_of(t, isa, c->row);
   c->trial.mapping = keep(t, tree ? tf_tree_text(tree) : NULL);
   c->trial.isa = isa;
+  c->trial.choices = e.choices;
   c->trial.cycles = cycles_of(tree, NULL);
   c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
   c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
@@ -140,6 +141,12 @@ static void tell(tuner *t, const candidate *c) {
     t->o->progress(t->o->ctx,
                    &(tf_tune_progress){t->out->n, t->o->trials + 1,
                                        t->out->best < 0 ? INFINITY : t->out->trials[t->out->best].timing.seconds});
+}
+
+/* Tells of the fastest of all, if it is one of these. */
+static void tell_better(const tuner *t, const candidate *c, int n) {
+  for (int k = 0; k < n && t->o->better; k++)
+    if (c[k].trial.no == t->out->best && c[k].files) t->o->better(t->o->ctx, c[k].files, &c[k].trial);
 }
 
 /* Uses the store's measurement of this trial.  False: that trial had another schedule. */
@@ -207,6 +214,7 @@ static bool measure(tuner *t, candidate *c, int n) {
   }
   for (int k = 0; k < n; k++)
     tell(t, &c[k]);
+  tell_better(t, c, n);
   return true;
 }
 

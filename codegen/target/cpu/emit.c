@@ -6,6 +6,7 @@
 #include "codegen/ir/page.h"
 #include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/files.h"
+#include "codegen/target/cpu/print/live.h"
 
 typedef struct {
   const char *name;
@@ -36,7 +37,11 @@ static const file_row rows[] = {
     {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file}, {"README.md", c_readme_file},
     {"manifest.json", c_manifest_file},
 };
-enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1, NAME = 40 };
+enum {
+  N_ROWS = sizeof rows / sizeof rows[0],
+  MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1 + C_LIVE_FILES,
+  NAME = 40
+};
 
 /* The files, with room for their names behind them. */
 static tf_emitted *emitted_new(void) {
@@ -55,6 +60,20 @@ static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_p
   ok = out && fclose(out) == 0 && ok;
   snprintf(kept, NAME, "%s", name);
   e->file[e->n++] = (tf_emitted_file){kept, text};
+  return ok;
+}
+
+/* What lets it be replaced as it runs. */
+static bool print_live(tf_emitted *e, c_package *k) {
+  bool ok = true;
+  for (int i = 0; i < C_LIVE_FILES && ok; i++) {
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (out) c_live_file(out, k, i);
+    ok = out && fclose(out) == 0;
+    e->file[e->n++] = (tf_emitted_file){c_live_name(i), text};
+  }
   return ok;
 }
 
@@ -112,6 +131,10 @@ tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
   k.source = tf_micro_source_find(o->micro);
   if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
   if (!tf_micro_data(o->dtype, &data, d) || !n || !k.source) return NULL;
+  if (o->live && n > 1) {
+    tf_fail(d, (tf_loc){0}, TF_E_NAME, "a kernel that can be replaced is for one instruction set, not for 'multi'");
+    return NULL;
+  }
   tf_emitted *e = emitted_new();
   bool ok = e != NULL;
   k.n_isas = n > 1 ? n : 0;
@@ -120,6 +143,7 @@ tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
   if (k.n_isas) ok = ok && print_one(e, "kernel.c", c_chooser_c, &k);
   for (int i = 0; i < N_ROWS && ok; i++)
     ok = print_one(e, rows[i].name, rows[i].print, &k);
+  if (o->live) ok = ok && print_live(e, &k);
   ir_free((ir_program *)k.p);
   ok = ok && name_all(e, o->name ? o->name : "kernel", d);
   if (ok) return e;

@@ -307,6 +307,18 @@ void c_cmake(FILE *out, const c_package *k) {
           k->name, k->name, k->name, k->name, k->name, k->name);
 }
 
+/* How it is replaced as it runs. */
+static void readme_live(FILE *out, const c_package *k) {
+  if (!k->o->live) return;
+  fprintf(out,
+          "## While better ones are looked for\n\n    #include \"live.h\"\n    ...\n    %s_live *live = "
+          "%s_live_open(\"this folder\", 1);\n    if (%s_live_run(live, &args) != %s_done) ...\n\n"
+          "    make -f live.mk && cc -o program program.c liblive.a -fopenmp -lm -ldl -pthread\n\n"
+          "`tileflow tune` with `--serve` and this folder then gives the program each faster kernel as it is found "
+          "(`live.h`).\n\n",
+          k->name, k->name, k->name, k->name);
+}
+
 static void readme_measured(FILE *out, const c_package *k) {
   if (!k->o->n_measured) return;
   fprintf(
@@ -368,6 +380,7 @@ void c_readme(FILE *out, const c_package *k) {
             "process; calls may still run at once.\n\n",
             k->source->name, linked);
   readme_call(out, k);
+  readme_live(out, k);
   fputs("## Mapping\n\n", out);
   c_mapping_block(out, k->p->tree);
   if (k->o->result)

@@ -40,6 +40,8 @@ void c_test_c(FILE *out, const c_package *k);
 typedef enum { C_NONE_IN_HALF, C_WORDS_IN_HALF, C_ALL_IN_HALF } c_halves;
 void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves);
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves);
+/* The function number(i, tensor) by which tests draw their arrays. */
+void c_numbers(FILE *out, const tf_workload *wl, ir_type data);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);

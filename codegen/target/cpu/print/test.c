@@ -195,24 +195,34 @@ static const char *numbers(uint32_t kinds, ir_type data, bool exact) {
                          : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
 }
 
-static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half, bool exact) {
+/* The function number(i, tensor), for what the ops make of them; exact: as of `numbers`. */
+static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exact) {
   uint32_t kinds = 0;
-  bool borders = false, asks = exact;
-  for (int z = 0; z < wl->n_tensors; z++)
-    borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
   for (int o = 0; o < wl->n_ops; o++)
-    kinds |= wl->ops[o].kinds, asks |= compares(&wl->ops[o], wl->ops[o].n_expr - 1, false);
-  fprintf(out, "%s%s", includes, header);
-  if (borders) fputs(fetch, out);
-  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-    if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
+    kinds |= wl->ops[o].kinds, exact |= compares(&wl->ops[o], wl->ops[o].n_expr - 1, false);
   fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. */\n"
         "static double number(unsigned long long i, unsigned tensor) {\n"
         "  unsigned long long u = (i * 61 + tensor) * 0x9e3779b97f4a7c15ULL;\n"
         "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n"
         "  double v = (double)((u ^ u >> 29) % 101);\n",
         out);
-  fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data, asks));
+  fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data, exact));
+}
+
+void c_numbers(FILE *out, const tf_workload *wl, ir_type data) { number_text(out, wl, data, false); }
+
+static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half, bool exact) {
+  uint32_t kinds = 0;
+  bool borders = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    kinds |= wl->ops[o].kinds;
+  fprintf(out, "%s%s", includes, header);
+  if (borders) fputs(fetch, out);
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
+  number_text(out, wl, data, exact);
   if (data == IR_BF16) fputs(bf16_text, out);
   if (data == IR_F16) fputs(f16_text, out);
   if (data == IR_F8) fputs(f8_text, out);
