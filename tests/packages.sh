@@ -47,6 +47,11 @@ files "$stage/whole" >"$stage/all"
 grep -hv '^share/doc/' "$stage"/*.is | LC_ALL=C sort | diff - "$stage/all" >"$stage/diff" ||
   { complain "the packages together are not the whole installation:" && cat "$stage/diff"; }
 
+# A wheel installs two of the components, and builds only what pyproject.toml names.
+grep -ho 'install(TARGETS [a-z_-]* RUNTIME' CMakeLists.txt cmake/*.cmake | cut -d' ' -f2 | sed 's/.*/"&"/' | while read -r target; do
+  grep -q "^build.targets = .*$target" pyproject.toml || complain "a wheel would install $target and not build it: build.targets of pyproject.toml"
+done
+
 # What is compressed is what stands in the sources, and has no time in it; the papers name version and licence.
 manual=$stage/tileflow/share/man/man1/tileflow.1.gz
 gzip -dc "$manual" | cmp -s - docs/tileflow.1 || complain "the manual page is not that of docs"
