@@ -3,3 +3,6 @@
 /\\$/b
 s|^\( *\)/\* \([^-]\)|\1/** \2|
 s|^\(.*[;,{}] *\)/\* |\1/**< |
+# What Doxygen would take for HTML, or for a command of its own.
+/^#include/!s|<\([a-z][a-z]*\)>|\&lt;\1\&gt;|g
+s|\\xNN|\\\\xNN|

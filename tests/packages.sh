@@ -26,7 +26,7 @@ holds() {
 {
   printf "bin/%s\n" tileflow tileflow-certify
   find arch-specs workloads examples -type f | sed 's|^|share/tileflow/|'
-  printf 'share/tileflow/%s\n' docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/timeloop/case004.yaml
+  printf 'share/tileflow/%s\n' docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/onnx/enc-17.onnx tests/data/onnx/enc-17.json tests/data/timeloop/case004.yaml
   printf 'share/%s\n' bash-completion/completions/tileflow zsh/_tileflow fish/vendor_completions.d/tileflow.fish \
     man/man1/tileflow.1.gz man/man1/tileflow-certify.1.gz
 } | holds tileflow tileflow

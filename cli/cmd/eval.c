@@ -18,7 +18,9 @@ typedef struct {
   bool live;
 } eval_options;
 static const cli_slot slots[] = {
-    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_PAGE_AT(eval_options, page),
+    CLI_FIGURES_AT(eval_options, figures),
+    CLI_LOOKING_AT(eval_options, look),
+    CLI_PAGE_AT(eval_options, page),
     CLI_AT(eval_options, LIVE, live),
     CLI_AT_SAYS(eval_options, TRACE, trace,
                 "write what loads, works, stores and is held when: as CSV for plot, FILE.json for Perfetto"),
@@ -72,8 +74,9 @@ static void check(void *options, tf_diags *d) {
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->live && !o->page.html) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is for a page: --html FILE, too");
   if (o->live && !cli_page_has_model())
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "this tileflow was built without the model for pages: cli/page/live/build.sh makes it (docs/HOWTO-page.md)");
+    tf_fail(
+        d, (tf_loc){0}, TF_E_USAGE,
+        "this tileflow was built without the model for pages: cli/page/live/build.sh makes it (docs/HOWTO-page.md)");
   bool any = !o->target;
   for (int i = 0; (name = target_at(i)); i++) {
     any |= o->target && !strcmp(name, o->target);

@@ -1,5 +1,5 @@
-/* A plan as Google's Model Explorer reads it: graphs of its groups and of their ops as JSON, and figures to colour their nodes by
- * as node data (docs/HOWTO-plan.md). */
+/* A plan as Google's Model Explorer reads it: graphs of its groups and of their ops as JSON, and figures to colour
+ * their nodes by as node data (docs/HOWTO-plan.md). */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -130,9 +130,8 @@ static json_t *op_node(const cli_plan *p, const int *group, int o) {
   }
   cli_text layer = group_name(p, group[o]);
   json_t *outputs = json_pack("[{s:s, s:o}]", "id", "0", "attrs", shape_of(&wl->tensors[op->out]));
-  json_t *node =
-      json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", op->name, "label", op->name, "namespace",
-                layer.text ? layer.text : "", "incomingEdges", edges, "outputsMetadata", outputs);
+  json_t *node = json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", op->name, "label", op->name, "namespace",
+                           layer.text ? layer.text : "", "incomingEdges", edges, "outputsMetadata", outputs);
   cli_text_free(&layer);
   return node;
 }
@@ -191,11 +190,10 @@ void cli_explorer_graphs(const cli_plan *p, cli_text *out) {
 }
 
 /* ---- node data ----------------------------------------------------------------------------------------- */
-/* Light where a value is the least of the graph, dark where it is the largest. */
+/* Light where a value is the least of the graph, dark where it is the largest, and text can be read on either. */
 static json_t *data_of(const char *name, json_t *results) {
-  return json_pack("{s:s, s:o, s:[{s:i, s:s, s:s}, {s:i, s:s, s:s}]}", "name", name, "results", results, "gradient",
-                   "stop", 0, "bgColor", "#fff7e6", "textColor", "#222222", "stop", 1, "bgColor", "#c2410c",
-                   "textColor", "#ffffff");
+  return json_pack("{s:s, s:o, s:[{s:i, s:s}, {s:i, s:s}]}", "name", name, "results", results, "gradient", "stop", 0,
+                   "bgColor", "#fff7e6", "stop", 1, "bgColor", "#fb923c");
 }
 
 static void set_value(json_t *results, const char *id, double v) {

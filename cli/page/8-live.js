@@ -3,11 +3,13 @@
 /* Calls the module that stands in the page: an object of files and settings in, what cli/page/live/live.c says of it out. */
 async function liveModel() {
   const packed = Uint8Array.from(atob(document.getElementById('live').textContent.trim()), (c) => c.charCodeAt(0));
-  const code = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  const code =
+    await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   let memory = null;
   const cells = () => new DataView(memory.buffer);
   const system = {
-    clock_time_get: (clock, precision, at) => cells().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true) || 0,
+    clock_time_get: (clock, precision, at) =>
+      cells().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true) || 0,
     environ_sizes_get: (n, bytes) => cells().setUint32(n, 0, true) || cells().setUint32(bytes, 0, true) || 0,
     environ_get: () => 0,
   };
@@ -40,10 +42,13 @@ function showLive(parent, first, set, draw) {
     parent, 'live', 'Edit',
     'Change a file, and everything below is counted anew, here in the page. With the cursor on a number, the slider changes it.');
   const files = first.files.map((f) => ({name: f.name, text: f.text})), tabs = add(c, 'div', 'buttons'),
-        area = add(c, 'textarea').attr({spellcheck: 'false', 'aria-label': 'the text of the file'}), row = add(c, 'div', 'buttons'),
-        slider = add(row, 'input').attr({type: 'range', 'aria-label': 'the number at the cursor'}), shown = add(row, 'span', 'faint'),
-        back = add(row, 'button', 'back', 'as it was'), says = add(c, 'p', 'note').attr('aria-live', 'polite'), faults = add(c, 'pre', 'faults');
-  let current = files.find((f, i) => first.files[i].file === first.tree[0].file) || files[0], number = null, model = null, waiting = false;
+        area = add(c, 'textarea').attr({spellcheck: 'false', 'aria-label': 'the text of the file'}),
+        row = add(c, 'div', 'buttons'),
+        slider = add(row, 'input').attr({type: 'range', 'aria-label': 'the number at the cursor'}),
+        shown = add(row, 'span', 'faint'), back = add(row, 'button', 'back', 'as it was'),
+        says = add(c, 'p', 'note').attr('aria-live', 'polite'), faults = add(c, 'pre', 'faults');
+  let current = files.find((f, i) => first.files[i].file === first.tree[0].file) || files[0], number = null,
+      model = null, waiting = false;
 
   function count() {
     waiting = false;
@@ -53,8 +58,8 @@ function showLive(parent, first, set, draw) {
     const r = answer.mapping.report, was = first.report;
     says.text(
       real(r.cycles) + ' cycles, ' + times(r.cycles, was.cycles) + ' those of the file; ' + joules(r.energy_pj) + ', '
-      + times(r.energy_pj, was.energy_pj) + '; ' + real(answer.mapping.traffic_words) + ' words of ' + r.levels[0].name + ', '
-      + times(answer.mapping.traffic_words, first.traffic_words) + '. Counted in ' + ms.toFixed(1) + ' ms.');
+      + times(r.energy_pj, was.energy_pj) + '; ' + real(answer.mapping.traffic_words) + ' words of ' + r.levels[0].name
+      + ', ' + times(answer.mapping.traffic_words, first.traffic_words) + '. Counted in ' + ms.toFixed(1) + ' ms.');
     const y = window.scrollY;
     draw(answer.mapping);
     window.scrollTo(0, y);
@@ -69,7 +74,8 @@ function showLive(parent, first, set, draw) {
     shown.text(number ? number.value : 'no number at the cursor');
     if (!number) return;
     const whole = Number.isInteger(number.value);
-    slider.attr({min: whole ? 1 : number.value / 10, max: Math.max(4 * number.value, 16), step: whole ? 1 : number.value / 50});
+    slider.attr(
+      {min: whole ? 1 : number.value / 10, max: Math.max(4 * number.value, 16), step: whole ? 1 : number.value / 50});
     slider.property('value', number.value);
   }
   function slide() {
@@ -87,7 +93,12 @@ function showLive(parent, first, set, draw) {
     if (first >= 0) area.node().setSelectionRange(first + 2, first + 2);
     atCursor();
   }
-  tabs.selectAll('button').data(files).enter().append('button').text((f) => f.name.replace(/.*\//, '')).on('click', open);
+  tabs.selectAll('button')
+    .data(files)
+    .enter()
+    .append('button')
+    .text((f) => f.name.replace(/.*\//, ''))
+    .on('click', open);
   area.on('input', () => (atCursor(), changed()));
   ['click', 'keyup', 'select'].forEach((e) => area.on(e, atCursor));
   slider.on('input', slide);
@@ -98,10 +109,8 @@ function showLive(parent, first, set, draw) {
   });
   open(current);
   if (first.files.some((f) => f.left_out)) return says.text('A file is too long to be edited here.');
-  liveModel().then(
-    (m) => {
-      model = m;
-      count();
-    },
-    (e) => says.text('The model does not run in this browser: ' + e.message));
+  liveModel().then((m) => {
+    model = m;
+    count();
+  }, (e) => says.text('The model does not run in this browser: ' + e.message));
 }

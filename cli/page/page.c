@@ -44,10 +44,11 @@ static void put_model(cli_text *out) {
 
 /* The policy forbids all loads, so that the page cannot tell anybody that it is read. */
 static void put_page(const char *title, const char *json, bool live, cli_text *out) {
-  cli_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                  "style-src 'unsafe-inline'; script-src 'unsafe-inline'%s\">\n<title>",
+  cli_printf(out,
+             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'; script-src 'unsafe-inline'%s\">\n<title>",
              live ? " 'wasm-unsafe-eval'" : "");
   cli_escaped(out, title);
   cli_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main id=\"page\"></main>\n", page_style);

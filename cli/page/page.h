@@ -10,8 +10,8 @@
 
 /* Whether this program was built with the model that pages can hold (live/build.sh). */
 bool cli_page_has_model(void);
-/* Each writes the file (or stdout, "-"): false after a message on stderr.  terminal: what the command prints; live: with the
- * model inside, so that the files can be edited there. */
+/* Each writes the file (or stdout, "-"): false after a message on stderr.  terminal: what the command prints; live:
+ * with the model inside, so that the files can be edited there. */
 bool cli_page_mapping(const char *path, const char *command, const cli_session *s, const cli_text *terminal, bool live);
 bool cli_page_diff(const char *path, const diff *d);
 bool cli_page_plan(const char *path, const cli_plan *p);

@@ -1,5 +1,5 @@
-/* The model in a page: what `eval --html PAGE --live` puts there, compiled to WebAssembly (cli/page/live/build.sh).  The page
- * passes its files as they are edited; what comes back is what its pictures are drawn from. */
+/* The model in a page: what `eval --html PAGE --live` puts there, compiled to WebAssembly (cli/page/live/build.sh). The
+ * page passes its files as they are edited; what comes back is what its pictures are drawn from. */
 #include <stdlib.h>
 
 #include "cli/page/page.h"
@@ -44,7 +44,9 @@ static bool counted(cli_session *s) {
   s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
   if (!s->tree) return false;
   const tf_loc at = s->tree->nodes[0].at;
-  if (s->tree->open) return tf_fail(s->diags, at, TF_E_OPEN, "a page evaluates a mapping, and looks for none: all trip counts must be given");
+  if (s->tree->open)
+    return tf_fail(s->diags, at, TF_E_OPEN,
+                   "a page evaluates a mapping, and looks for none: all trip counts must be given");
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return false;
   if (!tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow)
