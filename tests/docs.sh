@@ -89,7 +89,7 @@ while read -r row; do
 done <table
 
 # What README says `best` prints of `init`'s files.
-"$tool" init first >said 2>&1 && "$tool" best first/machine.yaml first/workload.yaml first/mapping.yaml --evals 5000 >said 2>&1
+"$tool" init readme >said 2>&1 && "$tool" best readme/machine.yaml readme/workload.yaml readme/mapping.yaml --evals 5000 >said 2>&1
 sed 5q said >head
 while read -r line; do
   grep -qxF -e "$line" "$root/README.md" && continue
