@@ -146,6 +146,10 @@ for e in events:
 assert len(held) > 10 and all(abs(v) < 1e-6 for v in held.values()), held
 PYTHON
 
+# The model in a page is for a page.
+"$tool" eval examples/matmul.yaml --live --quiet 2>"$dir/said"
+[ $? -eq 2 ] && grep -q -e "--live is for a page" "$dir/said" || fail "--live without --html"
+
 # What Google's Model Explorer reads of a plan: graphs whose edges have both ends, and node data for their nodes, with the plan's sums.
 "$tool" plan arch-specs/edge.yaml tests/data/onnx/mob-17.onnx --evals 20 --json "$dir/m.json" --explorer "$dir/g.json" --node-data "$dir/d.json" --quiet ||
   fail "plan --explorer --node-data"
