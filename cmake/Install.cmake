@@ -48,7 +48,7 @@ compressed(${PROJECT_SOURCE_DIR}/docs/tileflow-certify.1 tileflow-certify.1 ${CM
 # What the examples of --help name, in the folders in which they name it.
 set(shared ${CMAKE_INSTALL_DATADIR}/tileflow)
 install(DIRECTORY arch-specs workloads examples DESTINATION ${shared} COMPONENT tileflow)
-foreach(file docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/timeloop/case004.yaml)
+foreach(file docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/onnx/enc-17.onnx tests/data/onnx/enc-17.json tests/data/timeloop/case004.yaml)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${file} DESTINATION ${shared}/${folder} COMPONENT tileflow)
 endforeach()

@@ -89,7 +89,8 @@ class Stage:
         first = "\n".join(f"- [{h.name}]({h.stem}.md): {about(h)}" for h in files)
         tree = "\n".join(h.stem for h in files)
         self.write("c/index.md", "# C interface\n\nThe public headers, with meaning, units, errors and ownership in their comments. "
-                   "[Use from C](../README.md#use-from-c) has a whole program.\n\n"
+                   "[Use from C](../README.md#use-from-c) has a whole program. Each type and function by itself, with search: "
+                   "<a href=\"../api/index.html\">by Doxygen</a>.\n\n"
                    f"{first}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
 
     def commands(self, tool):

@@ -88,6 +88,15 @@ while read -r row; do
   failed=$((failed + 1))
 done <table
 
+# What README says `best` prints of `init`'s files.
+"$tool" init readme >said 2>&1 && "$tool" best readme/machine.yaml readme/workload.yaml readme/mapping.yaml --evals 5000 >said 2>&1
+sed 5q said >head
+while read -r line; do
+  grep -qxF -e "$line" "$root/README.md" && continue
+  echo "README.md lacks this line of best's screen: $line"
+  failed=$((failed + 1))
+done <head
+
 # The anchors of a page, one of each heading as GitHub makes them.
 anchors_of() {
   awk '

@@ -26,7 +26,7 @@ holds() {
 {
   printf "bin/%s\n" tileflow tileflow-certify
   find arch-specs workloads examples -type f | sed 's|^|share/tileflow/|'
-  printf 'share/tileflow/%s\n' docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/timeloop/case004.yaml
+  printf 'share/tileflow/%s\n' docs/results/slope.csv tests/data/onnx/mob-17.onnx tests/data/onnx/enc-17.onnx tests/data/onnx/enc-17.json tests/data/timeloop/case004.yaml
   printf 'share/%s\n' bash-completion/completions/tileflow zsh/_tileflow fish/vendor_completions.d/tileflow.fish \
     man/man1/tileflow.1.gz man/man1/tileflow-certify.1.gz
 } | holds tileflow tileflow
@@ -46,6 +46,11 @@ cmake --install "$build" --prefix "$stage/whole" >"$stage/log" 2>&1
 files "$stage/whole" >"$stage/all"
 grep -hv '^share/doc/' "$stage"/*.is | LC_ALL=C sort | diff - "$stage/all" >"$stage/diff" ||
   { complain "the packages together are not the whole installation:" && cat "$stage/diff"; }
+
+# A wheel installs two of the components, and builds only what pyproject.toml names.
+grep -ho 'install(TARGETS [a-z_-]* RUNTIME' CMakeLists.txt cmake/*.cmake | cut -d' ' -f2 | sed 's/.*/"&"/' | while read -r target; do
+  grep -q "^build.targets = .*$target" pyproject.toml || complain "a wheel would install $target and not build it: build.targets of pyproject.toml"
+done
 
 # What is compressed is what stands in the sources, and has no time in it; the papers name version and licence.
 manual=$stage/tileflow/share/man/man1/tileflow.1.gz

@@ -15,9 +15,13 @@ typedef struct {
   cli_looking look;
   cli_page page;
   const char *trace, *target;
+  bool live;
 } eval_options;
 static const cli_slot slots[] = {
-    CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look), CLI_PAGE_AT(eval_options, page),
+    CLI_FIGURES_AT(eval_options, figures),
+    CLI_LOOKING_AT(eval_options, look),
+    CLI_PAGE_AT(eval_options, page),
+    CLI_AT(eval_options, LIVE, live),
     CLI_AT_SAYS(eval_options, TRACE, trace,
                 "write what loads, works, stores and is held when: as CSV for plot, FILE.json for Perfetto"),
     CLI_AT_SAYS(eval_options, TARGET, target,
@@ -26,10 +30,10 @@ static const cli_slot slots[] = {
 /* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };
 
-static bool write_page(const cli_session *s, const char *path) {
+static bool write_page(const cli_session *s, const char *path, bool live) {
   cli_text t = {0};
   cli_report_text(s, &t);
-  const bool ok = cli_page_mapping(path, "eval", s, &t);
+  const bool ok = cli_page_mapping(path, "eval", s, &t, live);
   cli_text_free(&t);
   return ok;
 }
@@ -68,6 +72,11 @@ static void check(void *options, tf_diags *d) {
   cli_text known = {0};
   const char *name;
   cli_refuse_over(o->page.html, o->page.force, d);
+  if (o->live && !o->page.html) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is for a page: --html FILE, too");
+  if (o->live && !cli_page_has_model())
+    tf_fail(
+        d, (tf_loc){0}, TF_E_USAGE,
+        "this tileflow was built without the model for pages: cli/page/live/build.sh makes it (docs/HOWTO-page.md)");
   bool any = !o->target;
   for (int i = 0; (name = target_at(i)); i++) {
     any |= o->target && !strcmp(name, o->target);
@@ -100,7 +109,7 @@ static cli_status run(const void *options) {
   if (status == CLI_DONE) {
     bool ok = cli_write_figures(&s, &o->figures, false);
     if (o->trace) ok = write_trace(&s, o->trace) && ok;
-    if (o->page.html) ok = write_page(&s, o->page.html) && ok;
+    if (o->page.html) ok = write_page(&s, o->page.html, o->live) && ok;
     if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
     if (!o->in.quiet && !s.spec->mapping_text) {
       fflush(stdout);

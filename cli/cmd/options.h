@@ -17,6 +17,9 @@
   X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
   X(REPORT, "--report", "FILE|-", RESULT, "draw the network as SVG, or as a page of HTML (FILE.html)") \
   X(HTML, "--html", "FILE|-", RESULT, "write a page to explore: one file, for any browser, that loads nothing") \
+  X(EXPLORER, "--explorer", "FILE|-", RESULT, "write the plan as graphs for Google's Model Explorer") \
+  X(NODE_DATA, "--node-data", "FILE|-", RESULT, "write its figures as node data, which colour these graphs") \
+  X(LIVE, "--live", NULL, FLAG, "--html: with the model inside, so that the page counts what one edits there") \
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \

@@ -22,7 +22,7 @@ typedef struct {
   cli_looking look;
   cli_page page;
   int64_t max_ops;
-  const char *out, *target, *isa, *dtype, *report, *tuned;
+  const char *out, *target, *isa, *dtype, *report, *tuned, *explorer, *node_data;
 } plan_options;
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(plan_options, figures),
@@ -34,6 +34,8 @@ static const cli_slot slots[] = {
     CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
     CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
     CLI_AT(plan_options, REPORT, report),
+    CLI_AT(plan_options, EXPLORER, explorer),
+    CLI_AT(plan_options, NODE_DATA, node_data),
     CLI_PAGE_AT(plan_options, page),
     CLI_AT(plan_options, TARGET, target),
     CLI_AT(plan_options, ISA, isa),
@@ -130,6 +132,20 @@ static bool draw(const plan_options *o, const cli_plan *p) {
   return cli_put_text(o->report, &t);
 }
 
+static bool write_explorer(const plan_options *o, const cli_plan *p) {
+  cli_text graphs = {0}, data = {0};
+  bool ok = true;
+  if (o->explorer) {
+    cli_explorer_graphs(p, &graphs);
+    ok = cli_put_text(o->explorer, &graphs);
+  }
+  if (o->node_data) {
+    cli_explorer_data(p, &data);
+    ok = cli_put_text(o->node_data, &data) && ok;
+  }
+  return ok;
+}
+
 static bool write_all(const plan_options *o, const cli_plan *p) {
   cli_text json = {0}, csv = {0}, text = {0};
   bool ok = !o->out || write_plan(o, p);
@@ -142,6 +158,7 @@ static bool write_all(const plan_options *o, const cli_plan *p) {
     ok = cli_put_text(o->figures.csv, &csv) && ok;
   }
   if (o->report) ok = draw(o, p) && ok;
+  ok = write_explorer(o, p) && ok;
   if (o->page.html) ok = cli_page_plan(o->page.html, p) && ok;
   if (o->in.quiet || o->in.stdout_taken) return ok;
   cli_plan_text(p, &text);

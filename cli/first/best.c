@@ -286,7 +286,7 @@ static bool write_all(const cli_session *s, const best_options *o) {
   const bool prints = !o->in.quiet && !o->in.stdout_taken;
   cli_text screen = {0};
   if (prints || o->page.html) put_screen(s, o, &screen);
-  if (o->page.html) ok = cli_page_mapping(o->page.html, "best", s, &screen) && ok;
+  if (o->page.html) ok = cli_page_mapping(o->page.html, "best", s, &screen, false) && ok;
   if (prints) return cli_put_text("-", &screen) && ok;
   cli_text_free(&screen);
   return ok;

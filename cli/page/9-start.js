@@ -49,7 +49,12 @@ function showOne(page, data) {
   header(
     page, r.workload + ' on ' + r.architecture,
     data.kind + ': ' + (how[r.mapping.origin] || r.mapping.origin) + '; tileflow ' + r.tileflow);
-  showMapping(add(page, 'div'), data.mapping);
+  const edit = data.set && add(page, 'div', 'edit'), root = add(page, 'div'), draw = (m) => {
+    root.selectAll('*').remove();
+    showMapping(root, m);
+  };
+  draw(data.mapping);
+  if (edit) showLive(edit, data.mapping, data.set, draw);
   terminal(page, data.terminal, data.kind === 'best');
 }
 

@@ -2,7 +2,7 @@
 #include "cli/page/page.h"
 
 bool cli_page_diff(const char *path, const diff *d) {
-  page_data p = {json_object(), d->bad};
+  page_data p = {json_object(), d->bad, false};
   cli_text terms = {0}, rows = {0}, terminal = {0};
   diff_json(d, &terms);
   diff_csv(d, &rows);

@@ -181,7 +181,7 @@ static json_t *tensors_of(const cli_session *s) {
 }
 
 json_t *page_mapping(const cli_session *s) {
-  page_data p = {json_object(), false};
+  page_data p = {json_object(), false, false};
   cli_text report = {0};
   cli_report_json(s, true, &report);
   page_set_report(&p, "report", &report);
@@ -198,11 +198,21 @@ json_t *page_mapping(const cli_session *s) {
   return NULL;
 }
 
-bool cli_page_mapping(const char *path, const char *command, const cli_session *s, const cli_text *terminal) {
-  page_data p = {json_object(), false};
+/* The settings of --set, for the model in the page. */
+static json_t *settings_of(const cli_input *in) {
+  json_t *out = json_object();
+  for (size_t i = 0; i < in->n_set; i++)
+    json_object_set_new(out, in->set[i].name, json_string(in->set[i].value));
+  return out;
+}
+
+bool cli_page_mapping(const char *path, const char *command, const cli_session *s, const cli_text *terminal,
+                      bool live) {
+  page_data p = {json_object(), false, live};
   cli_text title = {0};
   page_set(&p, "kind", json_string(command));
   page_set(&p, "mapping", page_mapping(s));
+  if (live) page_set(&p, "set", settings_of(s->in));
   page_set_text(&p, "terminal", terminal);
   cli_printf(&title, "%s on %s", s->spec->workload->name, s->spec->arch->name);
   p.bad |= title.bad;

@@ -8,8 +8,11 @@
 #include "cli/report/plan_report.h"
 #include "cli/report/sweep_report.h"
 
-/* Each writes the file (or stdout, "-"): false after a message on stderr.  terminal: what the command prints. */
-bool cli_page_mapping(const char *path, const char *command, const cli_session *s, const cli_text *terminal);
+/* Whether this program was built with the model that pages can hold (live/build.sh). */
+bool cli_page_has_model(void);
+/* Each writes the file (or stdout, "-"): false after a message on stderr.  terminal: what the command prints; live:
+ * with the model inside, so that the files can be edited there. */
+bool cli_page_mapping(const char *path, const char *command, const cli_session *s, const cli_text *terminal, bool live);
 bool cli_page_diff(const char *path, const diff *d);
 bool cli_page_plan(const char *path, const cli_plan *p);
 bool cli_page_results(const char *path, tf_store *s, const cli_rows *rows, const tf_sweep_summary *sum, tf_diags *d);
@@ -19,6 +22,7 @@ bool cli_page_results(const char *path, tf_store *s, const cli_rows *rows, const
 typedef struct {
   json_t *object;
   bool bad;
+  bool live; /* with the model */
 } page_data;
 void page_set(page_data *p, const char *key, json_t *value);
 /* A text that is JSON already, as reports write it; freed. */

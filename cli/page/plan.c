@@ -33,7 +33,7 @@ static json_t *passing(const cli_plan *p) {
 }
 
 bool cli_page_plan(const char *path, const cli_plan *p) {
-  page_data data = {json_object(), false};
+  page_data data = {json_object(), false, false};
   cli_text plan = {0}, terminal = {0};
   cli_plan_json(p, &plan);
   cli_plan_text(p, &terminal);

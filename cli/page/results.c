@@ -65,7 +65,7 @@ static json_t *mappings_of(tf_store *s, const cli_rows *rows, tf_diags *d) {
 
 static bool write_shown(const char *path, tf_store *s, const shown *all, json_t *mappings) {
   const tf_sweep_grid *g = tf_store_grid(s);
-  page_data p = {json_object(), false};
+  page_data p = {json_object(), false, false};
   const cli_rows none = {0};
   cli_text sweep = {0}, machines = {0}, points = {0};
   cli_sweep_json(g, &all->sum, &none, &sweep);

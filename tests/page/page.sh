@@ -146,5 +146,40 @@ for e in events:
 assert len(held) > 10 and all(abs(v) < 1e-6 for v in held.values()), held
 PYTHON
 
+# The model in a page is for a page.
+"$tool" eval examples/matmul.yaml --live --quiet 2>"$dir/said"
+[ $? -eq 2 ] && grep -q -e "--live is for a page" "$dir/said" || fail "--live without --html"
+
+# What Google's Model Explorer reads of a plan: graphs whose edges have both ends, and node data for their nodes, with the plan's sums.
+"$tool" plan arch-specs/edge.yaml tests/data/onnx/mob-17.onnx --evals 20 --json "$dir/m.json" --explorer "$dir/g.json" --node-data "$dir/d.json" --quiet ||
+  fail "plan --explorer --node-data"
+python3 - "$dir/m.json" "$dir/g.json" "$dir/d.json" <<'PYTHON' || fail "what Model Explorer reads"
+import json, sys
+plan, graphs, data = (json.load(open(name)) for name in sys.argv[1:])
+assert graphs["label"] == plan["workload"]
+of = {g["id"]: g for g in graphs["graphs"]}
+assert list(of) == ["groups", "ops"] == list(data)
+for name, g in of.items():
+    ids = [n["id"] for n in g["nodes"]]
+    assert len(ids) == len(set(ids)) and ids
+    edges = [(e["sourceNodeId"], n["id"]) for n in g["nodes"] for e in n.get("incomingEdges", [])]
+    assert edges and all(a in ids and a != b for a, b in edges) and len(edges) == len(set(edges))
+    assert set(data[name]["results"]) <= set(ids)
+    assert [s["stop"] for s in data[name]["gradient"]] == [0, 1]
+groups = plan["groups"]
+assert [data["groups"]["results"][str(i + 1)]["value"] for i in range(len(groups))] == [g["cycles"] for g in groups]
+assert all(f["value"].startswith("%.15g (bound" % g["cycles"]) for g, n in zip(groups, of["groups"]["nodes"]) for f in n["attrs"] if f["key"] == "cycles")
+layers = {n["id"]: n["namespace"] for n in of["ops"]["nodes"]}
+for i, g in enumerate(groups):
+    for op in g["ops"]:
+        assert layers[op].startswith("%d: %s" % (i + 1, g["ops"][0])) and layers[op] in of["ops"]["groupNodeAttributes"]
+        assert abs(data["ops"]["results"][op]["value"] - g["cycles"] / g["bounds"]["cycles"]) < 1e-9
+assert sum(n["namespace"] == "inputs" for n in of["ops"]["nodes"]) > 0
+# an edge of groups is an edge of ops between them, and the other way round
+number = {op: str(i + 1) for i, g in enumerate(groups) for op in g["ops"]}
+between = {(number[e["sourceNodeId"]], number[n["id"]]) for n in of["ops"]["nodes"] for e in n.get("incomingEdges", []) if e["sourceNodeId"] in number}
+assert {(a, b) for a, b in between if a != b} == {(e["sourceNodeId"], n["id"]) for n in of["groups"]["nodes"] for e in n["incomingEdges"]}
+PYTHON
+
 [ $failed -eq 0 ] || exit 1
 echo "pages: all hold their data, and load nothing"
