@@ -1,5 +1,5 @@
-/* What one evaluation takes, by itself: drawn workloads with extents up to 10^6, uneven mappings of them that a search draws, each
- * read and checked, and counted (the model prepared for one evaluation), in processor time.
+/* What one evaluation takes, by itself: drawn workloads with extents up to 10^6, uneven mappings of them that a search
+ * draws, each read and checked, and counted (the model prepared for one evaluation), in processor time.
  *
  *     bench_each ARCH [PROBLEMS [SEED]]
  */
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "bench/run.h"
 #include "tileflow/tileflow.h"
 
@@ -67,11 +66,11 @@ static double time_of(const tf_spec *s, const char *text, double *read, bool *su
 }
 
 /* Lengths of all magnitudes alike; points of all dims together stay below 2^63. */
-static void draw_text(tf_rng *r, const kind *k, double most, char *to, size_t room) {
+static void draw_text(unsigned short r[3], const kind *k, double most, char *to, size_t room) {
   int n = snprintf(to, room, "workload:\n  name: w\n  dims: {");
   double left = 5e17;
   for (const char *c = k->dims; *c; c++) {
-    const double length = floor(pow(fmin(most, left), tf_rng_unit(r)) + 0.5);
+    const double length = floor(pow(fmin(most, left), erand48(r)) + 0.5);
     n += snprintf(to + n, room - (size_t)n, "%c: %.0f, ", *c, length);
     left /= length;
   }
@@ -79,13 +78,13 @@ static void draw_text(tf_rng *r, const kind *k, double most, char *to, size_t ro
 }
 
 /* Mappings that a random search finds of one problem: each timed. */
-static void time_problem(tf_text arch, const kind *k, tf_rng *r, double most, times *out) {
+static void time_problem(tf_text arch, const kind *k, unsigned short r[3], double most, times *out) {
   char text[600];
   draw_text(r, k, most, text, sizeof text);
   tf_diags *d = tf_diags_new();
   const tf_text files[] = {arch, {"workload", text, strlen(text)}};
   const tf_search_opts o = {.strategy = "random",
-                            .budget = {.seed = tf_rng_below(r, 1 << 30), .threads = 1, .max_evals = 200},
+                            .budget = {.seed = (uint64_t)nrand48(r), .threads = 1, .max_evals = 200},
                             .variants = MAPPINGS};
   tf_spec *s = tf_spec_read_texts(files, 2, NULL, 0, d);
   tf_search_result *found = s ? tf_search_run(s->arch, s->workload, NULL, &o, d) : NULL;
@@ -136,11 +135,11 @@ int main(int argc, char **argv) {
   printf("kind,extents up to,mappings,by sums,count median us,99 of 100,worst,read median us,99 of 100,worst\n");
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (double most = 1e3; most <= 1e6; most *= 1e3) {
-      tf_rng r = tf_rng_new(seed, k);
+      unsigned short r[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), (unsigned short)k};
       const size_t room = (size_t)problems * MAPPINGS;
       times t = {.of = calloc(room, sizeof *t.of), .read = calloc(room, sizeof *t.read)};
       for (int i = 0; t.of && t.read && i < problems; i++)
-        time_problem((tf_text){argv[1], machine, n}, &kinds[k], &r, most, &t);
+        time_problem((tf_text){argv[1], machine, n}, &kinds[k], r, most, &t);
       if (t.n) {
         printf("%s,%g,%d,%d", kinds[k].name, most, t.n, t.n - t.walked);
         print_times(t.of, t.n);
