@@ -107,9 +107,10 @@ typedef struct {
   tf_figures figures;
 } way;
 
-/* The tree of `best`, with the loops of Tiles below which op stands alone as `open` has them.  NULL: memory ran out. */
+/* The tree of `best`, a completion of `open`, with the loops of Tiles below which op stands alone as that has them.
+ * NULL: memory ran out. */
 static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
-  tf_build *b = tf_build_new(best->arch, best->workload, NULL);
+  tf_build *b = open->n_nodes == best->n_nodes ? tf_build_new(best->arch, best->workload, NULL) : NULL;
   for (int n = 0; b && n < best->n_nodes; n++) {
     bool own = true;
     for (int i = n; i < best->nodes[n].end; i++)
@@ -122,10 +123,10 @@ static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
   return b ? tf_build_tree(b) : NULL;
 }
 
-/* What the phases may take. */
+/* What one way may take. */
 typedef struct {
   int64_t evals;
-  double until; /* seconds of the watch; INFINITY: no limit */
+  double until; /* seconds of the watch, where time has a limit */
   uint64_t seed;
 } share;
 
@@ -176,17 +177,17 @@ static int by_value(const void *a, const void *b) {
 /* All ways, then the better half of them anew, and so on. */
 static bool by_phases(const tf_x_start *s, so_far *now) {
   const int n = now->best > s->floor * TF_X_NEAR ? tf_phases_ways(s->arch, s->wl) : 0;
-  const double limit = s->o->budget.time_limit;
-  share part = {.until = limit > 0 ? tf_watch_seconds(now->watch) + limit / TIME_PART : INFINITY};
-  part.evals = n ? part_of(s, PHASES_PART, MOST_PHASES) / 2 / n : 0;
+  share part = {.evals = n ? part_of(s, PHASES_PART, MOST_PHASES) / 2 / n : 0};
   way *ways = part.evals >= EACH_PHASE ? calloc((size_t)n, sizeof *ways) : NULL;
   if (!ways) return false;
   for (int k = 0; k < n; k++)
     ways[k] = (way){.way = k, .value = INFINITY};
   for (int left = n; left > 0; left /= 2) {
     part.seed++;
-    for (int k = 0; k < left; k++)
+    for (int k = 0; k < left; k++) {
+      part.until = tf_watch_seconds(now->watch) + s->o->budget.time_limit / TIME_PART / 2 / n;
       improve(s, &ways[k], part, now);
+    }
     qsort(ways, (size_t)n, sizeof *ways, by_value);
   }
   const bool best = take(s, &ways[0].best, &ways[0].figures, now);

@@ -14,7 +14,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   int n_parts, part[PARTS + 1]; /* part p: ops part[p] .. part[p + 1] - 1 in topological order */
-  int home[OPS];              /* [place in the order] phase of the op */
+  int home[OPS];                /* [place in the order] phase of the op */
   bool past;
   uint64_t apart; /* dims that move every tensor of every op */
   tf_build *out;

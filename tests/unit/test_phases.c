@@ -1,5 +1,6 @@
-/* Trees of phases (search/space/phases.h): which there are of an attention, that each obeys the rules and has completions
- * that the model counts, no faster than the bound; and that the solver finds by them what it does not find without. */
+/* Trees of phases (search/space/phases.h): which there are of an attention, that each obeys the rules and has
+ * completions that the model counts, no faster than the bound; and that the solver finds by them what it does not find
+ * without. */
 #include "search/space/phases.h"
 
 #include <string.h>
@@ -76,6 +77,44 @@ static void check_found(const tf_spec *s) {
   tf_diags_free(d);
 }
 
+/* Other names, another order of ops and dims, a machine turned by a quarter: the same value. */
+static double value_of(const char *mesh, const char *lanes, const char *dims, const char *ops) {
+  char text[1500];
+  snprintf(
+      text, sizeof text,
+      "architecture: {name: a, memories: [{name: D, bandwidth: 8}, {name: B, capacity: 4096, mesh: [%s], bandwidth: "
+      "64}, {name: R, capacity: 6, mesh: [4, 4]}], compute: [{name: m, ops: [mac], below: R}, {name: v, ops: [sub, "
+      "max, exp, div, add], below: B, mesh: [%s]}]}\nworkload: {name: w, dims: {%s}, ops: [%s]}\n",
+      mesh, lanes, dims, ops);
+  const tf_text t = {"text", text, strlen(text)};
+  const tf_solve_opts o = {.budget.threads = 1, .budget.max_evals = 6000, .objective = TF_LATENCY};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_solve_result *r = NULL;
+  double value = -1;
+  if (CHECK(s != NULL) && CHECK(tf_phases_ways(s->arch, s->workload) == 8))
+    r = tf_solve_exact(s->arch, s->workload, &o, d);
+  if (CHECK(r && r->tree)) value = r->value;
+  tf_solve_free(r);
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return value;
+}
+
+static void check_names(void) {
+  const double value =
+      value_of("2, 1", "4, 1", "m: 24, l: 20, a: 6, n: 5",
+               "'S[m,l] += Q[m,a] * K[l,a]', 'X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] += E[m,l]', "
+               "'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]'");
+  CHECK(value > 0);
+  CHECK(
+      value ==
+      value_of(
+          "1, 2", "1, 4", "c: 5, q: 20, t: 24, b: 6",
+          "'Y[t,c] += W[t,q] * U[q,c]', 'W[t,q] = F[t,q] / G[t]', 'A[t,q] += I[t,b] * J[q,b]', 'F[t,q] = exp(A[t,q] - "
+          "B[t])', 'G[t] += F[t,q]', 'B[t] max= A[t,q]'"));
+}
+
 /* None: one kind of unit; a single op. */
 static void check_none(const char *workload) {
   tf_spec *s = edge_with(workload);
@@ -91,6 +130,7 @@ int main(void) {
     check_found(s);
   }
   tf_spec_free(s);
+  check_names();
   check_none("workloads/gemm.yaml");
   check_none("workloads/gemm-chain/g1.yaml");
   return check_report();
