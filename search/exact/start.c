@@ -1,13 +1,27 @@
 #include "search/exact/start.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/tree/build.h"
 #include "search/common/objective.h"
+#include "search/space/phases.h"
 #include "tileflow/tree.h"
 
 /* Of the budget, the search for the objective asked for takes a third, and MOST evaluations at most; the formulas take
  * an eighth.  Those for each of the other three objectives take less, so that half of it is left for the proof. */
 enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST_OTHERS = 40000 };
+/* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
+enum { PHASES_PART = 4, MOST_PHASES = 200000, EACH_PHASE = 64 };
 /* Of the budget's time, where it has a limit. */
 enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
+
+/* What was spent, and found, so far. */
+typedef struct {
+  tf_watch *watch;
+  int64_t spent;
+  double best; /* value of the objective asked for */
+} so_far;
 
 /* A part of the evaluations that are asked for, `most` at most; 0: no limit. */
 static int64_t part_of(const tf_x_start *s, int64_t part, int64_t most) {
@@ -29,26 +43,29 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
 
 /* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.  True: it is the best
  * there is. */
-static bool take(const tf_x_start *s, tf_tree **tree, const tf_figures *f) {
-  const bool best = *tree && s->take(s->ctx, tree, tf_objective_value(s->o->objective, f), f);
+static bool take(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
+  const double value = tf_objective_value(s->o->objective, f);
+  if (*tree) now->best = fmin(now->best, value);
+  const bool best = *tree && s->take(s->ctx, tree, value, f);
   tf_tree_free(*tree);
   *tree = NULL;
   return best;
 }
 
 /* What a search keeps by another figure may be the best by the objective. */
-static bool take_front(const tf_x_start *s, tf_search_result *r) {
+static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
   int best = -1;
   for (int i = 0; i < r->n_pareto; i++)
     if (best < 0 || tf_objective_value(s->o->objective, &r->pareto[i].figures) <
                         tf_objective_value(s->o->objective, &r->pareto[best].figures))
       best = i;
   tf_figures f;
-  return best >= 0 && tf_figures_of_tree(r->pareto[best].tree, TF_COUNT_LONG, &f) && take(s, &r->pareto[best].tree, &f);
+  return best >= 0 && tf_figures_of_tree(r->pareto[best].tree, TF_COUNT_LONG, &f) &&
+         take(s, &r->pareto[best].tree, &f, now);
 }
 
-/* Both add to *spent, and return true where nothing better is left to find. */
-static bool by_search(const tf_x_start *s, tf_objective by, int64_t *spent) {
+/* These add to what is spent, and return true where nothing better is left to find. */
+static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
   const int64_t evals = own ? part_of(s, SEARCH_PART, MOST) : part_of(s, OTHERS_PART, MOST_OTHERS);
   const tf_search_opts o = {.objective = by,
@@ -58,15 +75,15 @@ static bool by_search(const tf_x_start *s, tf_objective by, int64_t *spent) {
                             .keep = 1};
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;
-  *spent += r ? r->evals : 0;
-  bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures);
-  if (r && !own && !best) best = take_front(s, r);
+  now->spent += r ? r->evals : 0;
+  bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures, now);
+  if (r && !own && !best) best = take_front(s, r, now);
   tf_search_free(r);
   tf_diags_free(d);
   return best;
 }
 
-static bool by_formulas(const tf_x_start *s, tf_objective by, int64_t *spent) {
+static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
   const tf_solve_opts o = {
       .objective = by,
@@ -74,19 +91,118 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, int64_t *spent) {
       .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : OTHERS_PART, 0), own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
-  *spent += r ? r->evals : 0;
-  const bool best = r && take(s, &r->tree, &r->figures);
+  now->spent += r ? r->evals : 0;
+  const bool best = r && take(s, &r->tree, &r->figures, now);
   tf_solve_free(r);
   tf_diags_free(d);
   return best;
 }
 
+/* ---- phases ------------------------------------------------------------------------------------------ */
+/* A way to cut the ops into phases, and the best mapping found of it. */
+typedef struct {
+  int way;
+  double value;
+  tf_tree *best; /* NULL: none */
+  tf_figures figures;
+} way;
+
+/* The tree of `best`, a completion of `open`, with the loops of Tiles below which op stands alone as that has them.
+ * NULL: memory ran out. */
+static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
+  tf_build *b = open->n_nodes == best->n_nodes ? tf_build_new(best->arch, best->workload, NULL) : NULL;
+  for (int n = 0; b && n < best->n_nodes; n++) {
+    bool own = true;
+    for (int i = n; i < best->nodes[n].end; i++)
+      own &= best->nodes[i].kind != TF_OP || best->nodes[i].op == op;
+    const tf_node *from = own ? &open->nodes[n] : &best->nodes[n];
+    tf_build_node(b, from);
+    for (int k = 0; k < from->n_loops; k++)
+      tf_build_loop(b, from->loops[k]);
+  }
+  return b ? tf_build_tree(b) : NULL;
+}
+
+/* What one way may take. */
+typedef struct {
+  int64_t evals;
+  double until; /* seconds of the watch, where time has a limit */
+  uint64_t seed;
+} share;
+
+/* Searches the completions of a tree. */
+static void complete(const tf_x_start *s, way *w, const tf_tree *open, const share *part, so_far *now) {
+  tf_search_opts o = {.objective = s->o->objective,
+                      .exportable = s->o->exportable,
+                      .budget = budget_of(s, part->evals, 1),
+                      .goal = s->floor * TF_X_NEAR,
+                      .keep = 1};
+  o.budget.seed = part->seed;
+  if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_watch_seconds(now->watch);
+  const bool over = tf_watch_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
+  tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
+  tf_search_result *r = d ? tf_search_run(s->arch, s->wl, open, &o, d) : NULL;
+  now->spent += r ? r->evals : 0;
+  if (r && r->n_best && r->best[0].value < w->value) {
+    tf_tree_free(w->best);
+    w->best = r->best[0].tree;
+    r->best[0].tree = NULL;
+    w->value = r->best[0].value;
+    w->figures = r->best[0].figures;
+  }
+  tf_search_free(r);
+  tf_diags_free(d);
+}
+
+/* All trip counts anew; then, for a third of the evaluations, those of each op by itself. */
+static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
+  tf_tree *open = tf_phases_tree(s->arch, s->wl, w->way);
+  const int64_t each = part.evals / 3 / s->wl->n_ops;
+  part.evals -= each * s->wl->n_ops;
+  complete(s, w, open, &part, now);
+  part.evals = each;
+  for (int o = 0; o < s->wl->n_ops && open && w->best && each; o++) {
+    tf_tree *own = open_own(open, w->best, o);
+    complete(s, w, own, &part, now);
+    tf_tree_free(own);
+  }
+  tf_tree_free(open);
+}
+
+static int by_value(const void *a, const void *b) {
+  const way *x = a, *y = b;
+  return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->way - y->way;
+}
+
+/* All ways, then the better half of them anew, and so on. */
+static bool by_phases(const tf_x_start *s, so_far *now) {
+  const int n = now->best > s->floor * TF_X_NEAR ? tf_phases_ways(s->arch, s->wl) : 0;
+  share part = {.evals = n ? part_of(s, PHASES_PART, MOST_PHASES) / 2 / n : 0};
+  way *ways = part.evals >= EACH_PHASE ? calloc((size_t)n, sizeof *ways) : NULL;
+  if (!ways) return false;
+  for (int k = 0; k < n; k++)
+    ways[k] = (way){.way = k, .value = INFINITY};
+  for (int left = n; left > 0; left /= 2) {
+    part.seed++;
+    for (int k = 0; k < left; k++) {
+      part.until = tf_watch_seconds(now->watch) + s->o->budget.time_limit / TIME_PART / 2 / n;
+      improve(s, &ways[k], part, now);
+    }
+    qsort(ways, (size_t)n, sizeof *ways, by_value);
+  }
+  const bool best = take(s, &ways[0].best, &ways[0].figures, now);
+  for (int k = 0; k < n; k++)
+    tf_tree_free(ways[k].best);
+  free(ways);
+  return best;
+}
+
 int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {
   const tf_objective own = s->o->objective;
-  int64_t spent = 0;
-  bool best = by_search(s, own, &spent) || by_formulas(s, own, &spent);
+  so_far now = {watch, 0, INFINITY};
+  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_watch_over(watch))
-      best = by_search(s, (tf_objective)by, &spent) || by_formulas(s, (tf_objective)by, &spent);
-  return spent;
+      best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);
+  return now.spent;
 }
