@@ -3,6 +3,7 @@
  *
  *     bench_each ARCH [PROBLEMS [SEED]]
  */
+#define _DEFAULT_SOURCE /* erand48 */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
