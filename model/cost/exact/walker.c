@@ -14,7 +14,8 @@ bool tf_walker_next(tf_walker *e, int n) {
   for (int k = path->n - 1; k >= 0; k--) {
     int l = path->loops[k];
     if (e->p->loops[l].axis == TF_TEMPORAL) continue;
-    if (++e->cur[l] < e->ev->trip[l]) return true;
+    e->cur[l] = tf_kind_next(&e->kinds[l], e->cur[l]);
+    if (e->cur[l] < e->ev->trip[l]) return true;
     e->cur[l] = 0;
   }
   return false;
