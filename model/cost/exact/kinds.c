@@ -1,6 +1,7 @@
 /* Which settings of spatial loops are alike. */
 #include "model/cost/exact/kinds.h"
 
+#include "model/flow/plan_class.h"
 #include "model/spec/dims.h"
 
 enum { MOST_LENGTHS = 8 };
@@ -144,12 +145,27 @@ static bool cut_shared(const struct tf_model *m, int l, tf_kinds *k) {
   return true;
 }
 
-/* Memories of one place pass from child to child where these split alike: of loops of one trip count the kinds are
- * those of all. */
+static bool below(const tf_plan *p, int l, int n) {
+  return p->loops[l].node != n && tf_plan_above(p, p->loops[l].node, n);
+}
+
+/* Whether some memory passes from what stands below loop a to what stands below loop b. */
+static bool pass_on(const tf_plan *p, int a, int b) {
+  if (p->loops[a].axis == TF_TEMPORAL || p->loops[a].axis != p->loops[b].axis) return false;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    for (int k = 0; k < p->n_tile_slices && below(p, a, p->slices[i].node); k++)
+      if (p->slices[i].tensor == p->slices[k].tensor && p->slices[i].level == p->slices[k].level &&
+          below(p, b, p->slices[k].node) && tf_plan_same_split(p, p->slices[i].node, p->slices[k].node))
+        return true;
+  return false;
+}
+
+/* Memories pass from child to child where these split alike, by loops of one axis and trip count: these have the kinds
+ * of all. */
 static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
   bool ok = true;
   for (int x = 0; x < m->plan->n_loops && !all[l].each; x++) {
-    if (m->plan->loops[x].axis == TF_TEMPORAL || m->ev.trip[x] != m->ev.trip[l]) continue;
+    if (m->ev.trip[x] != m->ev.trip[l] || x == l || !pass_on(m->plan, l, x)) continue;
     all[l].each |= all[x].each;
     for (int i = 0; i < all[x].n && !all[l].each; i++)
       ok &= add_cut(&all[l], m->ev.trip[l], all[x].first[i]);

@@ -13,9 +13,9 @@ enum { TF_MOST_KINDS = 16 };
 
 /* The kinds of one loop, each a run of settings. */
 typedef struct {
-  bool each;                         /* every setting is a kind of its own */
-  int n;                             /* otherwise, so many ... */
-  int64_t first[TF_MOST_KINDS + 1];  /* ... that begin at these settings; first[n] is the trip count */
+  bool each;                        /* every setting is a kind of its own */
+  int n;                            /* otherwise, so many ... */
+  int64_t first[TF_MOST_KINDS + 1]; /* ... that begin at these settings; first[n] is the trip count */
 } tf_kinds;
 
 /* [n_loops]; NULL: out of memory. */
