@@ -13,10 +13,19 @@
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
+/* Ranges that were found stay valid while the loops on which they depend stand; not what is retained, which changes
+ * with the instance. */
+static void hold(const tf_walker *e) {
+  if (e->p->n_retains)
+    tf_memo_hold(e->p);
+  else
+    tf_memo_resume(e->p);
+}
+
 /* Whether some op below node n has points in the current instance. */
 static bool busy(tf_walker *e, int n) {
   bool any = false;
-  tf_memo_hold(e->p);
+  hold(e);
   for (int i = n; i < e->p->tree->nodes[n].end && !any; i++)
     any = e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur);
   tf_memo_release(e->p);
@@ -25,7 +34,7 @@ static bool busy(tf_walker *e, int n) {
 
 /* The box of slice s in the current instance; false: nothing below its node that touches it has points. */
 static bool touched_box(tf_walker *e, const tf_slice *s, tf_ival *box) {
-  tf_memo_hold(e->p);
+  hold(e);
   const bool any = tf_slice_touched(e->ev, s, e->cur);
   if (any) tf_slice_box(e->ev, s, e->cur, box);
   tf_memo_release(e->p);
@@ -290,11 +299,11 @@ static void run_loops(tf_walker *e, int n, int k) {
   }
   int l = e->p->first_loop[n] + k;
   for (int64_t i = 0; i < e->ev->trip[l] && e->ok; i++) {
-    e->cur[l] = i;
+    tf_walker_set(e, l, i);
     run_loops(e, n, k + 1);
     i = tf_leap_after(e, l, i);
   }
-  e->cur[l] = 0;
+  tf_walker_set(e, l, 0);
 }
 
 /* What retained op o computes in this instance: the box around what is needed and not held. */

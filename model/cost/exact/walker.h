@@ -21,6 +21,8 @@ typedef struct {
 
 /* Sets the ranges of retained ops to what this instance computes, while their scope runs. */
 void tf_walker_force_made(tf_walker *e);
+/* Sets a loop. */
+void tf_walker_set(tf_walker *e, int l, int64_t to);
 /* Sets the spatial loops above node n to the first instance. */
 void tf_walker_first(tf_walker *e, int n);
 /* Advances them to the next kind of instance; false after the last, when they stand at the first again. */
