@@ -1,5 +1,7 @@
 /* Which settings of spatial loops are alike. */
-#include "model/cost/exact/kinds.h"
+#include "model/flow/kinds.h"
+
+#include "model/cost/exact/store.h"
 
 #include "model/flow/plan_class.h"
 #include "model/spec/dims.h"

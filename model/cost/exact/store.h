@@ -1,7 +1,8 @@
 /* What each instance of each memory holds during the exact walk, and the events at which it is dropped. */
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
-#include "model/cost/exact/kinds.h"
+#include "model/cost/state.h"
+#include "model/flow/kinds.h"
 
 enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 
@@ -34,6 +35,9 @@ typedef struct {
   int n_slots;
   int64_t now; /* counts the iterations between which leaps compare */
 } tf_store;
+
+/* The kinds of the loops' settings, [n_loops]; NULL: out of memory. */
+tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m);
 
 /* The most kinds of instance that act at once, each of which a store has room for. */
 int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds);

@@ -580,11 +580,13 @@ bool tf_walk(struct tf_model *m) {
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
+  m->ev.kinds = e.kinds;
   tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
   run_node(&e, 0);
   m->ev.skip_memo = NULL;
+  m->ev.kinds = NULL;
   tf_arena_free(leaps);
   m->ev.exact = false;
   m->plan->memo = before;
