@@ -41,22 +41,30 @@ static bool touched_box(tf_walker *e, const tf_slice *s, tf_ival *box) {
   return any;
 }
 
+/* Clears e->ok where the product is more than 2^63 - 1. */
+static int64_t times(tf_walker *e, int64_t a, int64_t b) {
+  int64_t v;
+  if (!__builtin_mul_overflow(a, b, &v)) return v;
+  e->ok = false;
+  return 0;
+}
+
 /* Instances of node n of the kind that is set, of those that the loops from position `from` of its path tell apart; of
  * `merge`d loops that do not move the slice, one for each setting of the others. */
-static int64_t of_kind(const tf_walker *e, int n, int from, uint64_t merge) {
+static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
   const tf_path *path = &e->p->path[n];
   int64_t count = 1;
   for (uint64_t left = tf_path_spatial(e->p, n) & ~merge; left; left &= left - 1) {
     const int k = __builtin_ctzll(left), l = path->loops[k];
-    if (k >= from) count *= tf_kind_next(&e->kinds[l], e->cur[l]) - e->cur[l];
+    if (k >= from) count = times(e, count, tf_kind_next(&e->kinds[l], e->cur[l]) - e->cur[l]);
   }
   return count;
 }
 
 /* What enters all instances of the kind that is set, as far as the loops from position `from` on tell them apart. */
-static tf_entry enter_kind(const tf_walker *e, const tf_slice *s, int from, tf_entry one) {
+static tf_entry enter_kind(tf_walker *e, const tf_slice *s, int from, tf_entry one) {
   const int64_t all = of_kind(e, s->node, from, 0), groups = of_kind(e, s->node, from, s->merge & ~s->moving);
-  return (tf_entry){one.all * all, one.groups * groups, one.first * groups};
+  return (tf_entry){times(e, one.all, all), times(e, one.groups, groups), times(e, one.first, groups)};
 }
 
 /* Counts the instances of node n that have points at this moment. */
@@ -242,7 +250,7 @@ static void enter(tf_walker *e, int i) {
       enter_instance(e, i, box, &v, &busy);
       any = true;
     }
-  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_pclass *class = &s->classes[e->m->entry_class];
@@ -277,7 +285,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
                             .all = leaf_move(s, unit, enter_kind(e, s, 0, in))};
     add_move(v, &once.all);
     add_flow(e, i, &once, &e->m->flows[i]);
-  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
 }
 
 static void run_node(tf_walker *e, int n);
@@ -394,7 +402,7 @@ static void add_corrected(tf_walker *e, int h) {
     do {
       tf_walker_force_made(e);
       if (!touched_box(e, s, box)) continue;
-      const int64_t one = volume(box, e->p->wl->tensors[s->tensor].rank), words = one * of_kind(e, h, 0, 0);
+      const int64_t one = volume(box, e->p->wl->tensors[s->tensor].rank), words = times(e, one, of_kind(e, h, 0, 0));
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
       if (!first_of_all(e, e->m->views->server[e->p->n_slices + o])) continue;
