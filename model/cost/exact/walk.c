@@ -1,7 +1,7 @@
-/* The exact walk: every step and every instance, for the few settings whose instances do not run in step with each
- * other (retained halos, siblings that leave different instances idle, reads wholly in the padding).  The general
- * count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over (leap.h).  Gives up beyond
- * TF_WALK_MAX steps. */
+/* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few settings whose instances
+ * do not run in step with each other (retained halos, siblings that leave different instances idle, reads wholly in the
+ * padding).  The general count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over
+ * (leap.h).  Gives up beyond TF_WALK_MAX steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
