@@ -33,7 +33,7 @@ static const cli_slot slots[] = {
     CLI_AT(emit_options, NAME, name),       CLI_AT(emit_options, MEASURE, measure),
     CLI_AT(emit_options, DUMP_IR, dump_ir), CLI_AT(emit_options, NO_TEST, no_test),
     CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule),
-    CLI_AT(emit_options, LIVE, live)};
+    CLI_AT(emit_options, REPLACED, live)};
 
 /* Whether kernels are for this computer's processors, whose best instruction set is taken if none is named. */
 static bool is_here(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_HERE); }

@@ -63,7 +63,7 @@
   X(Y, "--y", "COLUMN", WORD, "up the axis; bars of JSON: cycles, energy, words") \
   X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
-  X(LIVE, "--live", NULL, FLAG, "with files by which tune --serve replaces the kernel as a program calls it") \
+  X(REPLACED, "--live", NULL, FLAG, "with files by which tune --serve replaces the kernel as a program calls it") \
   X(SERVE, "--serve", "DIR", WORD, "give each faster kernel to programs that run the one of DIR, of emit --live") \
   X(NO_TEST, "--no-test", NULL, FLAG, "write the kernel without running its test first") \
   X(HELP, "--help", NULL, FLAG, "print this") \

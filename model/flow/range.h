@@ -20,9 +20,10 @@ typedef struct {
   int64_t work_most; /* option: past so many the sums give up, as if only the walk could tell */
   uint64_t
       frozen; /* option: while finding causes; path positions of the slice whose loops stay at their first setting */
-  bool masked_too;         /* option: count steps that a mask would skip */
-  signed char **skip_memo; /* [node] answers of tf_skip_out by its loops' settings (skip.h); NULL: none are kept */
-  bool ragged;             /* found: settings that were counted together differ, and must be counted one by one */
+  bool masked_too;              /* option: count steps that a mask would skip */
+  const struct tf_kinds *kinds; /* [loop] settings of spatial loops that are alike (kinds.h); NULL: not known */
+  signed char **skip_memo;      /* [node] answers of tf_skip_out by its loops' settings (skip.h); NULL: none are kept */
+  bool ragged;                  /* found: settings that were counted together differ, and must be counted one by one */
   tf_ival *
       *made; /* [op] what a retained op computes in this run of its home scope, per output dim; NULL: not applied */
 } tf_eval;

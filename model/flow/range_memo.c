@@ -48,11 +48,22 @@ void tf_memo_hold(const tf_plan *p) {
 }
 
 void tf_memo_release(const tf_plan *p) {
-  if (p->memo) p->memo->held = false;
+  if (!p->memo) return;
+  p->memo->held = false;
+  p->memo->left = p->memo->question;
+}
+
+void tf_memo_resume(const tf_plan *p) {
+  if (!p->memo) return;
+  if (p->memo->left != p->memo->question) renew(p->memo, 0);
+  p->memo->held = true;
 }
 
 void tf_memo_step(const tf_plan *p, int node) {
-  if (p->memo) renew(p->memo, p->depth[node]);
+  if (!p->memo) return;
+  const bool alone = p->memo->left == p->memo->question;
+  renew(p->memo, p->depth[node]);
+  if (alone) p->memo->left = p->memo->question;
 }
 
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {

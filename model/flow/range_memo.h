@@ -15,8 +15,8 @@ typedef struct {
 } tf_range_found;
 
 typedef struct tf_range_memo {
-  uint64_t question;
-  uint64_t *since; /* [deep] while held: the question from which on answers at nodes of that depth are valid */
+  uint64_t question, left; /* left: the question at which answers were last held */
+  uint64_t *since;         /* [deep] while held: the question from which on answers at nodes of that depth are valid */
   int deep;
   bool held;
   int64_t walked; /* answers computed, for tests */
@@ -40,6 +40,8 @@ static inline void tf_memo_begin(const tf_plan *p) {
  * steps, which tf_memo_step must be told: a loop of that node. */
 void tf_memo_hold(const tf_plan *p);
 void tf_memo_step(const tf_plan *p, int node);
+/* Holds again what was held before tf_memo_release, unless something has been asked between. */
+void tf_memo_resume(const tf_plan *p);
 /* From now on each question begins anew. */
 void tf_memo_release(const tf_plan *p);
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "model/flow/kinds.h"
+#include "model/flow/range_memo.h"
+
 /* ---- facts of the tree ------------------------------------------------------------------------------------ */
 
 /* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because of the mask itself,
@@ -177,12 +180,14 @@ static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
   return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Advances to the next instance of the spatial loops in `loops`; false after the last. */
+/* Advances to the next instance of the spatial loops in `loops`, of those at the ends of kinds; false after the last.
+ */
 static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops, int64_t *dg) {
   for (int k = path->n - 1; k >= 0; k--) {
     const int l = path->loops[k];
     if (!(loops >> k & 1)) continue;
-    if (++dg[l] < ev->trip[l]) return true;
+    dg[l] = ev->kinds ? tf_kind_end(&ev->kinds[l], dg[l]) : dg[l] + 1;
+    if (dg[l] < ev->trip[l]) return true;
     dg[l] = 0;
   }
   return false;
@@ -194,6 +199,7 @@ static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
   const tf_skip *s = &p->skips->node[n];
   const tf_path *path = &p->path[n];
   const uint64_t spatial = (s->l | s->q) & ~path->temporal;
+  const bool held = p->memo && p->memo->held;
   int64_t kept[TF_MAX_PATH];
   *l = *q = (tf_ival){0, 0};
   for (int k = 0; k < path->n; k++) {
@@ -201,6 +207,7 @@ static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
     if (spatial >> k & 1) dg[path->loops[k]] = 0;
   }
   do {
+    tf_memo_hold(p);
     for (int o = 0; o < p->wl->n_ops; o++) {
       if (!p->skips->mask.vain[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg)) continue;
       *l = tf_hull(*l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
@@ -209,6 +216,8 @@ static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
   } while (next_instance(ev, path, spatial, dg));
   for (int k = 0; k < path->n; k++)
     dg[path->loops[k]] = kept[k];
+  tf_memo_hold(p);
+  if (!held) tf_memo_release(p), tf_memo_begin(p);
 }
 
 /* Whether node n's step, which may be skipped, is. */

@@ -1,5 +1,5 @@
-/* Masked trees of many steps: the walk that leaps (model/cost/exact/leap.h) against the walk of every step, to the last
- * bit of every figure. */
+/* Masked trees of many steps and instances: the walk that leaps (model/cost/exact/leap.h) and takes one instance of a
+ * kind (model/flow/kinds.h) against the walk of every step of every instance, to the last bit of every figure. */
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/case.h"
@@ -7,7 +7,7 @@
 
 typedef enum { FREELY, LEAPING, STEPPING } way;
 
-/* A walk that reports its entries walks all of them. */
+/* A walk that reports its entries one by one walks all of them. */
 static void ignore(struct tf_model *m, int i, const tf_move *v) { (void)m, (void)i, (void)v; }
 
 static test_case evaluate(const char *text, way how) {
@@ -34,6 +34,8 @@ static void condition(tf_rng *g, page *p) {
   }
 }
 
+enum { WIDE = 9 }; /* sides of a mesh */
+
 /* A Tile line with loops over m, l and n, of which some are spatial; divides what is left of each extent. */
 static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool last) {
   static const char dim[3] = {'m', 'l', 'n'};
@@ -45,8 +47,9 @@ static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool la
     const int d = (turn + i) % 3, trip = last ? left[d] : pick(g, 0, 2) ? pick(g, 1, left[d]) : 1;
     left[d] = (left[d] + trip - 1) / trip;
     if (trip == 1) continue;
-    if (trip <= 4 && !*spatial && pick(g, 0, 2) == 0) {
-      snprintf(spatial, sizeof spatial, " spatial %c=%d@x", dim[d], trip);
+    if (trip <= WIDE && pick(g, 0, 2) == 0 && (!*spatial || !strchr(spatial, 'y'))) {
+      const size_t at = strlen(spatial);
+      snprintf(spatial + at, sizeof spatial - at, "%s %c=%d@%c", at ? "" : " spatial", dim[d], trip, at ? 'y' : 'x');
       continue;
     }
     say(p, "%s %c=%d", any ? "" : " for", dim[d], trip);
@@ -55,32 +58,50 @@ static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool la
   say(p, "%s\n", spatial);
 }
 
-/* The ops' own Tile, of the whole of what is left of each dim. */
-static void own(page *p, int indent, const int left[3], bool has_n, const char *op) {
-  say(p, "  %*sL2 for m=%d l=%d", indent, "", left[0], left[1]);
+/* The op's own Tiles, of the whole of what is left of each dim; `wide` instances share l or m. */
+static void own(tf_rng *g, page *p, int indent, const int left[3], bool has_n, const char *op, int wide) {
+  int of[2] = {left[0], left[1]};
+  const int d = pick(g, 0, 1);
+  if (wide > 1) {
+    of[d] = (of[d] + wide - 1) / wide;
+    say(p, "  %*sL1 spatial %c=%d@x\n", indent, "", "ml"[d], wide);
+    indent += 2;
+  }
+  say(p, "  %*sL2 for m=%d l=%d", indent, "", of[0], of[1]);
   if (has_n) say(p, " n=%d", left[2]);
   say(p, "\n  %*sop %s\n", indent + 2, "", op);
 }
 
 static void draw(tf_rng *g, page *p) {
-  const int m = pick(g, 2, 40), l = pick(g, 0, 2) ? m : pick(g, 2, 40), n = pick(g, 1, 6);
+  const int wide = pick(g, 0, 1) ? pick(g, 2, WIDE) : 1, m = pick(g, 2, 40), l = pick(g, 0, 2) ? m : pick(g, 2, 40),
+            n = pick(g, 1, 6);
   const bool by_rows = pick(g, 0, 1); /* what is summed: over l, or over m */
   int left[3] = {m, l, n};
-  const char *const scopes[] = {"Seq", "Shar", "Pipe"};
-  say(p, "architecture:\n  overlap: perfect\n  memories:\n  - {name: L0}\n  - {name: L1, mesh: [4, 1]}\n"
-         "  - {name: L2, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: [mac, max, exp, add, sub, mul, select]}\n");
-  say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"T[m,l] = select(", m, l, n);
-  condition(g, p);
-  say(p, ", S[m,l], -inf)\"\n  - \"E[m,l] = exp(T[m,l])\"\n");
+  const char *const scopes[] = {"Seq", "Shar", "Pipe"}, *const overlaps[] = {"perfect", "double-buffer", "none"};
+  say(p, "architecture:\n  overlap: %s\n  memories:\n  - {name: L0, bandwidth: %d}\n", overlaps[pick(g, 0, 2)],
+      pick(g, 1, 9));
+  for (int i = 1; i <= 2; i++)
+    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n", i, WIDE, WIDE,
+        pick(g, 1, 9), pick(g, 0, 2) ? "true" : "false", pick(g, 0, 2) ? "true" : "false");
+  say(p, "  compute:\n  - {name: u, ops: [mac, max, exp, add, sub, mul, select]}\n");
+  say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  ", m, l, n);
+  if (pick(g, 0, 5)) {
+    say(p, "- \"T[m,l] = select(");
+    condition(g, p);
+    say(p, ", S[m,l], -inf)\"\n");
+  } else {
+    say(p, "- \"T[m,l] = S[m,l] * 2\"\n");
+  }
+  say(p, "  - \"E[m,l] = exp(T[m,l])\"\n");
   say(p, by_rows ? "  - \"O[m,n] += E[m,l] * V[l,n]\"\n" : "  - \"O[l,n] += E[m,l] * V[m,n]\"\n");
   say(p, "mapping: |\n");
   const int outer = pick(g, 1, 3);
   for (int i = 0; i < outer; i++)
     tile(g, p, 2 * i, i < 2 ? i : 1, left, false);
   say(p, "  %*s%s\n", 2 * outer, "", scopes[pick(g, 0, 2)]);
-  own(p, 2 * outer + 2, left, false, "T");
-  own(p, 2 * outer + 2, left, false, "E");
-  own(p, 2 * outer + 2, left, true, "O");
+  own(g, p, 2 * outer + 2, left, false, "T", wide);
+  own(g, p, 2 * outer + 2, left, false, "E", wide);
+  own(g, p, 2 * outer + 2, left, true, "O", pick(g, 0, 1) ? wide : 1);
 }
 
 static bool same(const test_case *a, const test_case *b) {
@@ -99,7 +120,7 @@ static bool same(const test_case *a, const test_case *b) {
 /* test_band [CASES] */
 int main(int argc, char **argv) {
   const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
-  uint64_t counted = 0, leapt = 0, skipped = 0;
+  uint64_t counted = 0, leapt = 0, skipped = 0, kinds = 0;
   for (uint64_t seed = 1; seed <= cases; seed++) {
     tf_rng g = tf_rng_new(seed, 7);
     page p = {.len = 0};
@@ -107,6 +128,7 @@ int main(int argc, char **argv) {
     test_case all = evaluate(p.text, STEPPING), leap = evaluate(p.text, LEAPING), any = evaluate(p.text, FREELY);
     counted += all.ok;
     leapt += all.ok && leap.ok && leap.model->ev.work < all.model->ev.work;
+    kinds += all.ok && leap.ok && 2 * leap.model->walked < all.model->walked;
     skipped += all.ok && all.r.ops[0].skipped > 0;
     if (!CHECK(all.ok == leap.ok && all.ok == any.ok &&
                (!all.ok || (same(&all, &leap) && (!any.model->ev.irregular || same(&all, &any))))))
@@ -116,8 +138,8 @@ int main(int argc, char **argv) {
     case_drop(&any);
   }
   if (argc > 1)
-    printf("counted %llu leapt %llu skipped %llu\n", (unsigned long long)counted, (unsigned long long)leapt,
-           (unsigned long long)skipped);
-  CHECK(counted > cases / 4 && leapt > counted / 2 && skipped > counted / 3);
+    printf("counted %llu leapt %llu skipped %llu short %llu\n", (unsigned long long)counted, (unsigned long long)leapt,
+           (unsigned long long)skipped, (unsigned long long)kinds);
+  CHECK(counted > cases / 4 && leapt > counted / 2 && skipped > counted / 4 && kinds > counted / 4);
   return check_report();
 }

@@ -21,10 +21,12 @@ typedef struct {
   int64_t shift;
 } border;
 
-/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from its q to its l. */
+/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from its q to its l;
+ * alone: no loop further in has a say. */
 typedef struct {
   int node;
   int64_t shift;
+  bool alone;
 } masked;
 
 /* A temporal loop. */
@@ -236,13 +238,16 @@ static void find_masked(question *q, loop *f, int n) {
     int64_t by_l = 0, by_q = 0;
     bool any = false;
     if (!(tf_skip_loops(p, x) >> at & 1) || p->skips->node[x].at != x) continue;
+    uint64_t inner = at + 1 < TF_MAX_PATH ? tf_skip_loops(p, x) >> (at + 1) << (at + 1) : 0;
+    while (inner && q->e->ev->trip[p->path[x].loops[__builtin_ctzll(inner)]] <= 1)
+      inner &= inner - 1;
     for (int o = 0; o < p->wl->n_ops; o++) {
       if (!m->vain[o] || !tf_plan_above(p, x, p->tree->op_node[o])) continue;
       const int64_t l = dim_shift(q, o, m->l, x), r = dim_shift(q, o, m->q, x);
       q->agree &= !any || (l == by_l && r == by_q);
       by_l = l, by_q = r, any = true;
     }
-    f->masked[f->n_masked++] = (masked){x, by_l - by_q};
+    f->masked[f->n_masked++] = (masked){x, by_l - by_q, !inner};
   }
 }
 
@@ -332,14 +337,15 @@ static int64_t stays(int64_t slack, int64_t by) {
 }
 
 /* The same of a mask: until then, and in the iteration before, it skips no step or all of them, whatever the loops
- * further in. */
+ * further in; of a node on which they have no say, that it meets the band is enough. */
 static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
   const tf_mask *m = f->n_masked ? &e->p->skips->mask : NULL;
   for (int k = 0; k < f->n_masked && last > i; k++) {
     const int64_t by = f->masked[k].shift;
     int64_t least, most;
     if (!tf_skip_span(e->ev, f->masked[k].node, e->cur, &least, &most)) continue;
-    const int64_t above = stays(least - m->lo, by), below = stays(m->hi - most, -by),
+    const bool alone = f->masked[k].alone;
+    const int64_t above = stays((alone ? most : least) - m->lo, by), below = stays(m->hi - (alone ? least : most), -by),
                   out = stays(least - m->hi - 1, by), under = stays(m->lo - most - 1, -by);
     const int64_t kept = above < below ? above : below, left = out > under ? out : under,
                   more = kept > left ? kept : left;

@@ -7,20 +7,25 @@
 #include "model/flow/plan_class.h"
 #include "model/spec/dims.h"
 
+static int64_t n_kinds(const tf_eval *ev, const tf_kinds *kinds, int l) {
+  return tf_kind_count(&kinds[l], ev->trip[l]);
+}
+
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
   const tf_path *path = &s->plan->path[n];
   int64_t index = 0;
   for (int k = 0; k < path->n; k++)
     if (s->plan->loops[path->loops[k]].axis != TF_TEMPORAL)
-      index = index * s->ev->trip[path->loops[k]] + cur[path->loops[k]];
+      index =
+          index * n_kinds(s->ev, s->kinds, path->loops[k]) + tf_kind_of(&s->kinds[path->loops[k]], cur[path->loops[k]]);
   return index;
 }
 
-static int64_t n_instances(const tf_plan *p, const tf_eval *ev, int n) {
+static int64_t n_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds, int n) {
   int64_t count = 1;
   for (int k = 0; k < p->path[n].n; k++)
     if (p->loops[p->path[n].loops[k]].axis != TF_TEMPORAL &&
-        __builtin_mul_overflow(count, ev->trip[p->path[n].loops[k]], &count))
+        __builtin_mul_overflow(count, n_kinds(ev, kinds, p->path[n].loops[k]), &count))
       return INT64_MAX / (int64_t)sizeof(tf_held);
   return count;
 }
@@ -42,7 +47,7 @@ static bool add_banks(tf_store *s) {
     for (int j = 0; j < p->n_tile_slices; j++) {
       const tf_slice *b = &p->slices[j];
       if (a->tensor != b->tensor || a->level != b->level || !tf_plan_same_split(p, a->node, b->node)) continue;
-      int64_t n = n_instances(p, s->ev, b->node);
+      int64_t n = n_instances(p, s->ev, s->kinds, b->node);
       most = n > most ? n : most;
       if (j < i) s->bank_of[i] = s->bank_of[j];
     }
@@ -58,7 +63,7 @@ static bool add_homes(tf_store *s) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     s->homes[z] = (tf_bank){.tensor = z, .last = -1};
     if (!p->retained[z]) continue;
-    int64_t n = n_instances(p, s->ev, p->home_scope[z]);
+    int64_t n = n_instances(p, s->ev, s->kinds, p->home_scope[z]);
     if (!new_bank(s, &s->homes[z], z, n)) return false;
     s->made_all[p->wl->tensors[z].producer] = TF_ARRAY(s->arena, tf_ival, (size_t)n * TF_MAX_RANK);
     if (!s->made_all[p->wl->tensors[z].producer]) return false;
@@ -66,17 +71,17 @@ static bool add_homes(tf_store *s) {
   return true;
 }
 
-int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev) {
+int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds) {
   int64_t most = 1;
   for (int n = 0; n < p->tree->n_nodes; n++) {
-    int64_t c = n_instances(p, ev, n);
+    int64_t c = n_instances(p, ev, kinds, n);
     most = c > most ? c : most;
   }
   return most;
 }
 
 static bool add_rows(tf_store *s) {
-  const int64_t most = tf_store_instances(s->plan, s->ev);
+  const int64_t most = tf_store_instances(s->plan, s->ev, s->kinds);
   for (s->n_slots = 16; s->n_slots < 2 * most && s->n_slots < 1 << 24;)
     s->n_slots *= 2;
   s->rows = TF_ARRAY(s->arena, int64_t, (size_t)s->n_slots * TF_ROW_WORDS);
@@ -84,13 +89,14 @@ static bool add_rows(tf_store *s) {
   return s->rows && s->stamp && most < 1 << 23;
 }
 
-tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev) {
+tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds) {
   tf_arena *a = tf_arena_new();
   tf_store *s = a ? TF_NEW(a, tf_store) : NULL;
   if (s) {
     s->arena = a;
     s->plan = p;
     s->ev = ev;
+    s->kinds = kinds;
     s->bank_of = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
     s->banks = TF_ARRAY(a, tf_bank, (size_t)p->n_tile_slices + 1);
     s->homes = TF_ARRAY(a, tf_bank, (size_t)p->wl->n_tensors);
@@ -151,7 +157,7 @@ void tf_store_forget(tf_store *s, int tensor) {
 static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
   const tf_path *path = &s->plan->path[m];
   for (int i = s->plan->path[n].n; i < path->n; i++)
-    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= s->ev->trip[path->loops[i]];
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= n_kinds(s->ev, s->kinds, path->loops[i]);
   return k;
 }
 

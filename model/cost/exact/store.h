@@ -2,6 +2,7 @@
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
 #include "model/cost/state.h"
+#include "model/flow/kinds.h"
 
 enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 
@@ -20,6 +21,7 @@ typedef struct {
 typedef struct {
   const tf_plan *plan;
   const tf_eval *ev;
+  const tf_kinds *kinds; /* [loop] one instance of each kind is kept */
   tf_arena *arena;
   int *bank_of; /* [tile slice]; slices that can find each other's content share a bank */
   int n_banks;
@@ -34,10 +36,13 @@ typedef struct {
   int64_t now; /* counts the iterations between which leaps compare */
 } tf_store;
 
-/* The most instances that act at once, each of which a store has room for. */
-int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev);
+/* The kinds of the loops' settings, [n_loops]; NULL: out of memory. */
+tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m);
 
-tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev);
+/* The most kinds of instance that act at once, each of which a store has room for. */
+int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds);
+
+tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds);
 void tf_store_free(tf_store *s);
 
 /* The instance of node n that the spatial loops above it select. */

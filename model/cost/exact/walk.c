@@ -1,7 +1,7 @@
-/* The exact walk: every step and every instance, for the few settings whose instances do not run in step with each
- * other (retained halos, siblings that leave different instances idle, reads wholly in the padding).  The general
- * count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over (leap.h).  Gives up beyond
- * TF_WALK_MAX steps. */
+/* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few settings whose instances
+ * do not run in step with each other (retained halos, siblings that leave different instances idle, reads wholly in the
+ * padding).  The general count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over
+ * (leap.h).  Gives up beyond TF_WALK_MAX steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
@@ -13,10 +13,19 @@
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
+/* Ranges that were found stay valid while the loops on which they depend stand; not what is retained, which changes
+ * with the instance. */
+static void hold(const tf_walker *e) {
+  if (e->p->n_retains)
+    tf_memo_hold(e->p);
+  else
+    tf_memo_resume(e->p);
+}
+
 /* Whether some op below node n has points in the current instance. */
 static bool busy(tf_walker *e, int n) {
   bool any = false;
-  tf_memo_hold(e->p);
+  hold(e);
   for (int i = n; i < e->p->tree->nodes[n].end && !any; i++)
     any = e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur);
   tf_memo_release(e->p);
@@ -25,11 +34,37 @@ static bool busy(tf_walker *e, int n) {
 
 /* The box of slice s in the current instance; false: nothing below its node that touches it has points. */
 static bool touched_box(tf_walker *e, const tf_slice *s, tf_ival *box) {
-  tf_memo_hold(e->p);
+  hold(e);
   const bool any = tf_slice_touched(e->ev, s, e->cur);
   if (any) tf_slice_box(e->ev, s, e->cur, box);
   tf_memo_release(e->p);
   return any;
+}
+
+/* Clears e->ok where the product is more than 2^63 - 1. */
+static int64_t times(tf_walker *e, int64_t a, int64_t b) {
+  int64_t v;
+  if (!__builtin_mul_overflow(a, b, &v)) return v;
+  e->ok = false;
+  return 0;
+}
+
+/* Instances of node n of the kind that is set, of those that the loops from position `from` of its path tell apart; of
+ * `merge`d loops that do not move the slice, one for each setting of the others. */
+static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
+  const tf_path *path = &e->p->path[n];
+  int64_t count = 1;
+  for (uint64_t left = tf_path_spatial(e->p, n) & ~merge; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left), l = path->loops[k];
+    if (k >= from) count = times(e, count, tf_kind_next(&e->kinds[l], e->cur[l]) - e->cur[l]);
+  }
+  return count;
+}
+
+/* What enters all instances of the kind that is set, as far as the loops from position `from` on tell them apart. */
+static tf_entry enter_kind(tf_walker *e, const tf_slice *s, int from, tf_entry one) {
+  const int64_t all = of_kind(e, s->node, from, 0), groups = of_kind(e, s->node, from, s->merge & ~s->moving);
+  return (tf_entry){times(e, one.all, all), times(e, one.groups, groups), times(e, one.first, groups)};
 }
 
 /* Counts the instances of node n that have points at this moment. */
@@ -38,7 +73,7 @@ static int64_t busy_instances(tf_walker *e, int n) {
   tf_walker_first(e, n);
   do {
     tf_walker_force_made(e);
-    count += busy(e, n);
+    if (busy(e, n)) count += of_kind(e, n, 0, 0);
     if (--e->budget < 0) e->ok = false;
   } while (tf_walker_next(e, n) && e->ok);
   return count;
@@ -150,13 +185,25 @@ static bool first_of_all(const tf_walker *e, int n) {
   return true;
 }
 
-/* Adds what one instance moves to what the busiest does; where that is the mean one, share_out divides the sum. */
-static void add_flow(tf_walker *e, int i, const tf_move *v, tf_flow *sum) {
+/* What instances move: the one that is set, those of its kind that the same memory serves, and all of its kind. */
+typedef struct {
+  tf_move own, served, all;
+} kind_move;
+
+/* Adds what one kind of instance moves to what the busiest does; where that is the mean one, share_out divides the sum.
+ */
+static void add_flow(tf_walker *e, int i, const kind_move *v, tf_flow *sum) {
   const bool every = !e->m->first_busiest, own = every || first_of_all(e, e->p->slices[i].node),
              serving = every || first_of_all(e, e->m->views->server[i]);
-  const tf_flow one = {own ? (double)v->fill : 0, own ? (double)v->drain : 0, serving ? (double)v->read : 0,
-                       serving ? (double)v->update : 0};
+  const tf_move *mine = every ? &v->all : &v->own, *there = every ? &v->all : &v->served;
+  const tf_flow one = {own ? (double)mine->fill : 0, own ? (double)mine->drain : 0, serving ? (double)there->read : 0,
+                       serving ? (double)there->update : 0};
   tf_flow_add(sum, &one);
+}
+
+/* The position from which on loops of slice i's path tell apart what one memory serves. */
+static int served_from(const tf_walker *e, int i) {
+  return e->m->views->server[i] < 0 ? 0 : e->p->path[e->m->views->server[i]].n;
 }
 
 static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, tf_flow *busy) {
@@ -175,13 +222,11 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
   tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
-  tf_move once = tf_move_of(s, mem, in);
-  v->fill += once.fill;
-  v->drain += once.drain;
-  v->read += once.read;
-  v->update += once.update;
+  const kind_move once = {tf_move_of(s, mem, in), tf_move_of(s, mem, enter_kind(e, s, served_from(e, i), in)),
+                          tf_move_of(s, mem, enter_kind(e, s, 0, in))};
+  add_move(v, &once.all);
   add_flow(e, i, &once, busy);
-  if (e->m->note) e->m->note(e->m, i, &once);
+  if (e->m->note) e->m->note(e->m, i, &once.all);
   held->owner = i;
   held->touched = e->st->now;
   memcpy(held->box, box, sizeof held->box);
@@ -205,7 +250,7 @@ static void enter(tf_walker *e, int i) {
       enter_instance(e, i, box, &v, &busy);
       any = true;
     }
-  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_pclass *class = &s->classes[e->m->entry_class];
@@ -214,6 +259,13 @@ static void enter(tf_walker *e, int i) {
   else
     tf_cells_add_row(e->m, i, row_of(e, s->node), &busy);
   if (any) tf_store_last(e->st, i);
+}
+
+/* What the units read and update of what the instances of a leaf use. */
+static tf_move leaf_move(const tf_slice *s, const tf_unit *unit, tf_entry in) {
+  if (!s->makes) return (tf_move){.read = unit->multicast ? in.groups : in.all};
+  const int64_t updates = unit->reduce ? in.groups : in.all;
+  return (tf_move){.read = updates - in.first, .update = updates};
 }
 
 static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
@@ -228,18 +280,12 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     if (!touched_box(e, s, box)) continue;
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
-    tf_move once = {.read = !unit->multicast || fresh ? words : 0};
-    if (!s->makes) {
-      add_move(v, &once);
-      add_flow(e, i, &once, &e->m->flows[i]);
-      continue;
-    }
-    int64_t updates = !unit->reduce || fresh ? words : 0;
-    once.update = updates;
-    once.read = updates - (fresh && first_time(e, s) ? words : 0);
-    add_move(v, &once);
+    const tf_entry in = {words, fresh ? words : 0, s->makes && fresh && first_time(e, s) ? words : 0};
+    const kind_move once = {.served = leaf_move(s, unit, enter_kind(e, s, served_from(e, i), in)),
+                            .all = leaf_move(s, unit, enter_kind(e, s, 0, in))};
+    add_move(v, &once.all);
     add_flow(e, i, &once, &e->m->flows[i]);
-  } while (tf_walker_next(e, s->node) && (e->ok = --e->budget >= 0));
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
 }
 
 static void run_node(tf_walker *e, int n);
@@ -261,11 +307,11 @@ static void run_loops(tf_walker *e, int n, int k) {
   }
   int l = e->p->first_loop[n] + k;
   for (int64_t i = 0; i < e->ev->trip[l] && e->ok; i++) {
-    e->cur[l] = i;
+    tf_walker_set(e, l, i);
     run_loops(e, n, k + 1);
     i = tf_leap_after(e, l, i);
   }
-  e->cur[l] = 0;
+  tf_walker_set(e, l, 0);
 }
 
 /* What retained op o computes in this instance: the box around what is needed and not held. */
@@ -356,12 +402,13 @@ static void add_corrected(tf_walker *e, int h) {
     do {
       tf_walker_force_made(e);
       if (!touched_box(e, s, box)) continue;
-      int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
+      const int64_t one = volume(box, e->p->wl->tensors[s->tensor].rank), words = times(e, one, of_kind(e, h, 0, 0));
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
       if (!first_of_all(e, e->m->views->server[e->p->n_slices + o])) continue;
-      e->m->treated_flow[2 * o] += (double)words;
-      e->m->treated_flow[2 * o + 1] += goes_on ? 0 : (double)words;
+      const double served = (double)(one * of_kind(e, h, served_from(e, e->p->n_slices + o), 0));
+      e->m->treated_flow[2 * o] += served;
+      e->m->treated_flow[2 * o + 1] += goes_on ? 0 : served;
     } while (tf_walker_next(e, h));
   }
 }
@@ -514,17 +561,25 @@ enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all 
 bool tf_walk(struct tf_model *m) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   /* A store is large: none is made where nothing may be walked, or one moment of all instances would be too much. */
-  if (m->walk_max <= 0 || tf_store_instances(m->plan, &m->ev) > m->walk_max) return false;
+  if (m->walk_max <= 0) return false;
+  tf_arena *kinds = tf_arena_new();
+  e.kinds = kinds ? tf_kinds_new(kinds, m) : NULL;
+  if (!e.kinds || tf_store_instances(m->plan, &m->ev, e.kinds) > m->walk_max) {
+    m->starved |= !e.kinds;
+    tf_arena_free(kinds);
+    return false;
+  }
   reset(m);
   const size_t nodes = (size_t)m->plan->tree->n_nodes;
   e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
   e.stepped = calloc(nodes, sizeof *e.stepped);
   e.was = m->plan->skips ? calloc(nodes, TF_MAX_PATH * sizeof *e.was) : NULL;
-  e.st = e.behind && e.stepped && (e.was || !m->plan->skips) ? tf_store_new(m->plan, &m->ev) : NULL;
+  e.st = e.behind && e.stepped && (e.was || !m->plan->skips) ? tf_store_new(m->plan, &m->ev, e.kinds) : NULL;
   if (!e.st) {
     free(e.behind);
     free(e.stepped);
     free(e.was);
+    tf_arena_free(kinds);
     m->starved = true;
     return false;
   }
@@ -533,11 +588,13 @@ bool tf_walk(struct tf_model *m) {
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
+  m->ev.kinds = e.kinds;
   tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
   run_node(&e, 0);
   m->ev.skip_memo = NULL;
+  m->ev.kinds = NULL;
   tf_arena_free(leaps);
   m->ev.exact = false;
   m->plan->memo = before;
@@ -551,5 +608,6 @@ bool tf_walk(struct tf_model *m) {
   free(e.stepped);
   free(e.was);
   tf_store_free(e.st);
+  tf_arena_free(kinds);
   return e.ok;
 }

@@ -1,4 +1,4 @@
-/* The exact walk: every step, and every instance in it. */
+/* The exact walk: every step, and one instance of each kind in it (model/flow/kinds.h). */
 #ifndef MODEL_COST_EXACT_WALK_H
 #define MODEL_COST_EXACT_WALK_H
 #include "model/cost/state.h"

@@ -8,7 +8,8 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
+  tf_flow *behind;       /* [tile slice] words of entries after a sibling's in the busiest instance */
+  const tf_kinds *kinds; /* [loop] the settings of spatial loops that are walked */
   tf_store *st;
   int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
   int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
@@ -20,8 +21,10 @@ typedef struct {
 
 /* Sets the ranges of retained ops to what this instance computes, while their scope runs. */
 void tf_walker_force_made(tf_walker *e);
+/* Sets a loop. */
+void tf_walker_set(tf_walker *e, int l, int64_t to);
 /* Sets the spatial loops above node n to the first instance. */
 void tf_walker_first(tf_walker *e, int n);
-/* Advances them to the next instance; false after the last, when they stand at the first again. */
+/* Advances them to the next kind of instance; false after the last, when they stand at the first again. */
 bool tf_walker_next(tf_walker *e, int n);
 #endif
