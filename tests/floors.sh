@@ -11,7 +11,7 @@ links=${2:+$(realpath "$2")}
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
 lists=${links:+$(ls tests/circles.txt 2>/dev/null)}
-files=$(find base certify model grad search sweep codegen planner net tune cli include examples bench tests/oracle -name '*.[ch]' \
+files=$(find base certify model grad search sweep codegen planner net train tune cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -60,12 +60,13 @@ BEGIN {
   # beside the sweep: it plans many workloads
   room["net"] = 7
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
+  room["train"] = 7.1 # it plans steps
   # kernels tried on a machine: constraints, the space of schedules, what learns, ways to walk it, what was measured
   room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3; room["tune/rules"] = 7.3
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10; room["cli/page"] = 10.5
-  room["cli/cmd"] = 11; room["cli/first"] = 11.1
+  room["cli/cmd"] = 11; room["cli/first"] = 11.1; room["cli/train"] = 11.1
   # floor of a public header: that of the room that implements it
   public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0
   public["spec.h"] = 2
@@ -77,7 +78,7 @@ BEGIN {
   public["emit.h"] = 5;    public["npu.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5;   public["best.h"] = 5
   public["planner.h"] = 6
-  public["net.h"] = 7;     public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
+  public["net.h"] = 7;     public["train.h"] = 7;   public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
   # the one room, with the rooms in it, that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"

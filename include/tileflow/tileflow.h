@@ -21,6 +21,7 @@
 #include "tileflow/spec.h"
 #include "tileflow/sweep.h"
 #include "tileflow/trace.h"
+#include "tileflow/train.h"
 #include "tileflow/tree.h"
 #include "tileflow/tune.h"
 #include "tileflow/version.h"
