@@ -20,8 +20,10 @@ typedef struct {
 typedef struct {
   tr_weighing *w;
   int n;            /* kept */
-  const char **name; /* [n] */
+  int *kept;        /* [n] tensors of the forward workload that the backward pass reads */
   double *size;     /* [n] bytes */
+  int *number;      /* [n_tensors] its number among these; -1: none */
+  bool *made;       /* [n_tensors] working storage */
   choice *at;
   int n_at, room;
 } weighing;
@@ -36,17 +38,34 @@ tf_spec *tr_step(const tf_workload *fore, const tf_grad_options *o, const char *
   return s;
 }
 
-static char *names_of(const weighing *x, const bool *again) {
+/* Marks the tensor, and what it is made of that nothing keeps. */
+static void mark_made(const weighing *x, int t) {
+  const tf_workload *wl = x->w->fore;
+  if (x->made[t]) return;
+  x->made[t] = true;
+  const tf_op *op = &wl->ops[wl->tensors[t].producer];
+  for (int i = 0; i < op->n_reads; i++) {
+    const int from = op->reads[i].tensor;
+    if (wl->tensors[from].producer >= 0 && x->number[from] < 0) mark_made(x, from);
+  }
+}
+
+/* What is made again by that choice; *n: how many. */
+static char *names_of(const weighing *x, const bool *again, int *n) {
+  const tf_workload *wl = x->w->fore;
   char *text = NULL;
   size_t size;
   FILE *f = open_memstream(&text, &size);
   if (!f) return NULL;
-  bool any = false;
+  *n = 0;
+  for (int t = 0; t < wl->n_tensors; t++)
+    x->made[t] = false;
   for (int i = 0; i < x->n; i++)
-    if (again[i]) {
-      fprintf(f, "%s%s", any ? "," : "", x->name[i]);
-      any = true;
-    }
+    if (again[i]) mark_made(x, x->kept[i]);
+  for (int i = 0; i < wl->n_ops; i++) {
+    const int t = wl->ops[wl->topo[i]].out;
+    if (x->made[t]) fprintf(f, "%s%s", (*n)++ ? "," : "", wl->tensors[t].name);
+  }
   if (fclose(f) == 0) return text;
   free(text);
   return NULL;
@@ -62,7 +81,8 @@ static bool streams(const tf_workload *wl, const tf_tensor *z) {
 }
 
 static bool estimate(weighing *x, choice *c) {
-  char *names = names_of(x, c->again);
+  int n;
+  char *names = names_of(x, c->again, &n);
   if (!names) return tf_out_of_memory(x->w->d);
   tf_spec *s = tr_step(x->w->fore, &x->w->o->step, names, x->w->d);
   free(names);
@@ -159,13 +179,10 @@ static void keep_front(weighing *x) {
 static bool plan_point(weighing *x, const choice *c) {
   tr_weighing *w = x->w;
   tf_train_point *p = &w->out->points[w->out->n_points];
-  char *names = names_of(x, c->again);
+  char *names = names_of(x, c->again, &p->n_again);
   p->again = names ? tf_arena_strndup(w->a, names, strlen(names)) : NULL;
   free(names);
   if (!p->again) return tf_out_of_memory(w->d);
-  p->n_again = 0;
-  for (int i = 0; i < x->n; i++)
-    p->n_again += c->again[i];
   tf_spec *s = tr_step(w->fore, &w->o->step, p->again, w->d);
   tf_net_plan *plan = s ? tf_net_plan_of(w->arch, s->workload, &w->o->plan, w->d) : NULL;
   tf_net_memory memory = {0};
@@ -206,17 +223,22 @@ static bool plan_all(weighing *x) {
 /* Tensors of the forward pass that an op behind it reads. */
 static bool find_kept(weighing *x, const tr_graph *step) {
   const tf_workload *wl = step->wl, *fore = x->w->fore;
-  x->name = TF_ARRAY(x->w->a, const char *, (size_t)fore->n_tensors);
-  x->size = TF_ARRAY(x->w->a, double, (size_t)fore->n_tensors);
-  if (!x->name || !x->size) return tf_out_of_memory(x->w->d);
+  const size_t n = (size_t)fore->n_tensors;
+  x->kept = TF_ARRAY(x->w->a, int, n);
+  x->size = TF_ARRAY(x->w->a, double, n);
+  x->number = TF_ARRAY(x->w->a, int, n);
+  x->made = TF_ARRAY(x->w->a, bool, n);
+  if (!x->kept || !x->size || !x->number || !x->made) return tf_out_of_memory(x->w->d);
+  for (int t = 0; t < fore->n_tensors; t++)
+    x->number[t] = -1;
   for (int i = 0; i < fore->n_ops; i++) {
-    const char *name = fore->tensors[fore->ops[fore->topo[i]].out].name;
-    const int t = tr_find(wl, "", name);
+    const int own = fore->ops[fore->topo[i]].out, t = tr_find(wl, "", fore->tensors[own].name);
     bool kept = false;
     for (int k = 0; t >= 0 && k < wl->tensors[t].n_consumers; k++)
       kept = kept || tr_find(fore, "", wl->tensors[wl->ops[wl->tensors[t].consumers[k]].out].name) < 0;
     if (!kept) continue;
-    x->name[x->n] = name;
+    x->number[own] = x->n;
+    x->kept[x->n] = own;
     x->size[x->n++] = step->bytes[t];
   }
   x->w->out->n_kept = x->n;
