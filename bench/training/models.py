@@ -116,14 +116,12 @@ def mi_lstm(b=16, x=128, h=256, steps=4):
         c = f * c + i * g
         return o * torch.tanh(c), c
 
-    def gate(t, name, g, f):
-        a, u = f"A{t}[b,{g},h]", f"C{t}[b,{g},h]"
-        return f"{name}{t}[b,h] = {f}(AL[{g},h] * {a} * {u} + BU[{g},h] * {u} + BW[{g},h] * {a} + BI[{g},h])"
-
     def ops(t):
-        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]", gate(t, "I", 0, "sigmoid"), gate(t, "F", 1, "sigmoid"),
-                gate(t, "O", 2, "sigmoid"), gate(t, "G", 3, "tanh"), f"S{t}[b,h] = F{t}[b,h] * S{t - 1}[b,h] + I{t}[b,h] * G{t}[b,h]",
-                f"TS{t}[b,h] = tanh(S{t}[b,h])", f"H{t}[b,h] = O{t}[b,h] * TS{t}[b,h]"]
+        a, u = f"A{t}[b,g,h]", f"C{t}[b,g,h]"
+        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]",
+                f"P{t}[b,g,h] = AL[g,h] * {a} * {u} + BU[g,h] * {u} + BW[g,h] * {a} + BI[g,h]",
+                *[f"{n}{t}[b,h] = {f}(P{t}[b,{g},h])" for g, (n, f) in enumerate([("I", "sigmoid"), ("F", "sigmoid"), ("O", "sigmoid"), ("G", "tanh")])],
+                f"S{t}[b,h] = F{t}[b,h] * S{t - 1}[b,h] + I{t}[b,h] * G{t}[b,h]", f"TS{t}[b,h] = tanh(S{t}[b,h])", f"H{t}[b,h] = O{t}[b,h] * TS{t}[b,h]"]
 
     return unroll("mi-lstm", dict(b=b, x=x, g=4, h=h, k=h), steps, ops, ("H0", "S0"), ["W", "U", "AL", "BU", "BW", "BI"], loss_of(steps, cell, ("H0", "S0")),
                   {"AL": (0.1, 1), "BU": (0.1, 0.5), "BW": (0.1, 0.5)})
@@ -140,9 +138,8 @@ def sub_lstm(b=16, x=128, h=256, steps=4):
         return torch.sigmoid(c) - o, c
 
     def ops(t):
-        gates = [f"{n}{t}[b,h] = sigmoid(A{t}[b,{g},h] + C{t}[b,{g},h] + BI[{g},h])" for g, n in enumerate("IFOZ")]
-        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]", *gates,
-                f"S{t}[b,h] = F{t}[b,h] * S{t - 1}[b,h] + Z{t}[b,h] - I{t}[b,h]", f"TS{t}[b,h] = sigmoid(S{t}[b,h])", f"H{t}[b,h] = TS{t}[b,h] - O{t}[b,h]"]
+        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]", f"P{t}[b,g,h] = sigmoid(A{t}[b,g,h] + C{t}[b,g,h] + BI[g,h])",
+                f"S{t}[b,h] = P{t}[b,1,h] * S{t - 1}[b,h] + P{t}[b,3,h] - P{t}[b,0,h]", f"TS{t}[b,h] = sigmoid(S{t}[b,h])", f"H{t}[b,h] = TS{t}[b,h] - P{t}[b,2,h]"]
 
     return unroll("sublstm", dict(b=b, x=x, g=4, h=h, k=h), steps, ops, ("H0", "S0"), ["W", "U", "BI"], loss_of(steps, cell, ("H0", "S0")))
 
@@ -157,9 +154,8 @@ def lltm(b=16, x=128, h=256, steps=4):
         return torch.tanh(c) * torch.sigmoid(o), c
 
     def ops(t):
-        p = [f"A{t}[b,{g},h] + C{t}[b,{g},h] + BI[{g},h]" for g in range(3)]
-        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]", f"I{t}[b,h] = sigmoid({p[0]})", f"O{t}[b,h] = sigmoid({p[1]})",
-                f"Z{t}[b,h] = {p[2]}", f"G{t}[b,h] = select(0 < Z{t}[b,h], Z{t}[b,h], exp(Z{t}[b,h]) - 1)", f"S{t}[b,h] = S{t - 1}[b,h] + G{t}[b,h] * I{t}[b,h]",
+        return [f"A{t}[b,g,h] += X{t}[b,x] * W[x,g,h]", f"C{t}[b,g,h] += H{t - 1}[b,k] * U[k,g,h]", f"P{t}[b,g,h] = A{t}[b,g,h] + C{t}[b,g,h] + BI[g,h]",
+                f"I{t}[b,h] = sigmoid(P{t}[b,0,h])", f"O{t}[b,h] = sigmoid(P{t}[b,1,h])", f"Z{t}[b,h] = P{t}[b,2,h]", f"G{t}[b,h] = select(0 < Z{t}[b,h], Z{t}[b,h], exp(Z{t}[b,h]) - 1)", f"S{t}[b,h] = S{t - 1}[b,h] + G{t}[b,h] * I{t}[b,h]",
                 f"TS{t}[b,h] = tanh(S{t}[b,h])", f"H{t}[b,h] = TS{t}[b,h] * O{t}[b,h]"]
 
     return unroll("lltm", dict(b=b, x=x, g=3, h=h, k=h), steps, ops, ("H0", "S0"), ["W", "U", "BI"], loss_of(steps, cell, ("H0", "S0")))
@@ -214,3 +210,21 @@ def capsules(b=16, i=128, d=8, j=10, e=16, rounds=3):
 
 
 NETS = {"mlp": mlp, "resnet-block": resnet_block, "gpt-block": gpt_block, "mi-lstm": mi_lstm, "capsules": capsules, "scrnn": scrnn, "sublstm": sub_lstm, "lltm": lltm}
+
+SOURCES = {"mlp": "The feed-forward half of a transformer layer with ReLU, and a squared error", "resnet-block": "He et al., 2016, figure 2, with batch normalisation of the batch",
+           "gpt-block": "Radford et al., 2019: normalisation before attention and before the two products with GELU", "mi-lstm": "Wu et al., 2016: multiplicative integration",
+           "capsules": "Sabour et al., 2017: the layer of digit capsules with three rounds of routing, and the margin loss", "scrnn": "Mikolov et al., 2014: structurally constrained",
+           "sublstm": "Costa et al., 2017: subtractive gates", "lltm": "PyTorch's tutorial on C++ extensions: long long-term memory"}
+
+
+def main(folder):
+    for name, net in NETS.items():
+        made = net()
+        with open(f"{folder}/{name}.yaml", "w") as f:
+            f.write(f"# {SOURCES[name]}.\n# Parameters: {','.join(made.by)}.  Written by bench/training/models.py, which has the same in PyTorch.\n{made.text}")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1])

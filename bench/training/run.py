@@ -46,6 +46,7 @@ class Library:
         body = re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1)
         fields, self.shape, self.out = [], {}, []
         for line in body.splitlines():
+            line = re.sub(r"\btensor_(\w+);", r"\1;", re.sub(r"\bstride_(\w+)\[", r"\1_stride[", line))  # names that C files keep for themselves
             if m := re.match(r"\s*(const )?float \*(\w+); /\* ([\dx ]+)", line):
                 fields.append((m[2], ctypes.c_void_p))
                 self.shape[m[2]] = [int(n) for n in m[3].split("x")]
