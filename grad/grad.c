@@ -338,7 +338,8 @@ static bool check_step(grad *g, const tf_grad_options *o) {
   if (o->step && !o->by)
     return tf_fail(g->d.diags, at, TF_E_USAGE, "a step needs the names of what it changes: --by W,..");
   if (o->step && o->given)
-    return tf_fail(g->d.diags, at, TF_E_USAGE, "what a step does not keep, --again says; --given is for a backward pass alone");
+    return tf_fail(g->d.diags, at, TF_E_USAGE,
+                   "what a step does not keep, --again says; --given is for a backward pass alone");
   if (!o->step && o->again)
     return tf_fail(g->d.diags, at, TF_E_USAGE, "--again is for a step, with its forward pass: --step sgd or adam, too");
   return true;

@@ -19,7 +19,8 @@ static int add_like(gr_draft *d, const char *before, int like, const char *behin
 }
 
 /* NAME_T_next = share * NAME_T + rest * new, from a new input NAME_T. */
-static int add_running(gr_draft *d, const char *name, int t, const int *home, double share, double rest, const gr_expr *new) {
+static int add_running(gr_draft *d, const char *name, int t, const int *home, double share, double rest,
+                       const gr_expr *new) {
   const int old = add_like(d, name, t, ""), next = add_like(d, name, t, "_next");
   const gr_expr *kept = product(d, gr_number(d, share), gr_read_at(d, old, home));
   gr_add_op(d, next, home, TF_ASSIGN, sum(d, kept, product(d, gr_number(d, rest), new)));
@@ -172,7 +173,8 @@ bool gr_step(gr_draft *d, const gr_stepping *s) {
   int *update = TF_ARRAY(d->arena, int, (size_t)n);
   if (!update) return gr_fail_memory(d);
   add_updates(d, s, update);
-  int room = d->n_tensors + n, *to = TF_ARRAY(d->arena, int, (size_t)room), *same = TF_ARRAY(d->arena, int, (size_t)room);
+  int room = d->n_tensors + n, *to = TF_ARRAY(d->arena, int, (size_t)room),
+      *same = TF_ARRAY(d->arena, int, (size_t)room);
   if (!to || !same) return gr_fail_memory(d);
   for (int t = 0; t < room; t++)
     to[t] = same[t] = t;

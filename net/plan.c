@@ -155,9 +155,7 @@ static bool cut(net_planning *s) {
 }
 
 /* All orders cost the same; in one less memory passes between groups than in another. */
-static bool order(net_planning *s) {
-  return net_order(s->a, s->costs.wl, &s->cuts) || tf_out_of_memory(s->costs.d);
-}
+static bool order(net_planning *s) { return net_order(s->a, s->costs.wl, &s->cuts) || tf_out_of_memory(s->costs.d); }
 
 static bool make_groups(net_planning *s) {
   const net_costs *c = &s->costs;

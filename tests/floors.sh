@@ -78,7 +78,7 @@ BEGIN {
   public["emit.h"] = 5;    public["npu.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5;   public["best.h"] = 5
   public["planner.h"] = 6
-  public["net.h"] = 7;     public["train.h"] = 7;   public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
+  public["net.h"] = 7;     public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
   # the one room, with the rooms in it, that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"

@@ -19,11 +19,11 @@ typedef struct {
 
 typedef struct {
   tr_weighing *w;
-  int n;            /* kept */
-  int *kept;        /* [n] tensors of the forward workload that the backward pass reads */
-  double *size;     /* [n] bytes */
-  int *number;      /* [n_tensors] its number among these; -1: none */
-  bool *made;       /* [n_tensors] working storage */
+  int n;        /* kept */
+  int *kept;    /* [n] tensors of the forward workload that the backward pass reads */
+  double *size; /* [n] bytes */
+  int *number;  /* [n_tensors] its number among these; -1: none */
+  bool *made;   /* [n_tensors] working storage */
   choice *at;
   int n_at, room;
 } weighing;

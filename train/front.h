@@ -1,7 +1,7 @@
 /* What is kept and what is made again: peak memory against time. */
 #ifndef TRAIN_FRONT_H
 #define TRAIN_FRONT_H
-#include "tileflow/train.h"
+#include "tileflow/net.h"
 #include "train/graph.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* The benefit of fusing pairs (thesis 4.6.2, Eq. 4.10). */
 #ifndef TRAIN_FUSIONS_H
 #define TRAIN_FUSIONS_H
-#include "tileflow/train.h"
+#include "tileflow/net.h"
 #include "train/graph.h"
 
 /* Fills the fusions of the step's graph.  Names are borrowed from `fore`.  False: no memory. */

@@ -6,12 +6,12 @@
 
 typedef struct {
   const tf_workload *wl;
-  double *words;  /* [n_tensors] */
-  double *points; /* [n_ops] of its space */
-  double *cycles; /* [n_ops] these at the peak rate of the units that can run it */
-  double *bytes;  /* [n_tensors] */
-  double rate;    /* words a cycle of the outermost memory */
-  int *seen;      /* [n_tensors] working storage */
+  double *words;     /* [n_tensors] */
+  double *points;    /* [n_ops] of its space */
+  double *cycles;    /* [n_ops] these at the peak rate of the units that can run it */
+  double *bytes;     /* [n_tensors] */
+  double rate;       /* words a cycle of the outermost memory */
+  int *seen;         /* [n_tensors] working storage */
   int *first, *last; /* [n_tensors] the same */
 } tr_graph;
 
@@ -25,8 +25,8 @@ typedef struct {
   double peak; /* bytes of what passes between kernels, at the worst moment */
 } tr_cost;
 
-/* A kernel for each op whose tensor is stored.  It makes for itself what it needs of the tensors that are gone: [n_tensors],
- * made by ops and read by some. */
+/* A kernel for each op whose tensor is stored.  It makes for itself what it needs of the tensors that are gone:
+ * [n_tensors], made by ops and read by some. */
 tr_cost tr_cost_of(const tr_graph *g, const bool *gone);
 
 int tr_find(const tf_workload *wl, const char *before, const char *name);

@@ -1,5 +1,5 @@
 /* A training step weighed. */
-#include "tileflow/train.h"
+#include "tileflow/net.h"
 
 #include <stdlib.h>
 #include <string.h>

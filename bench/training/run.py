@@ -165,7 +165,7 @@ def one(name, o):
         command(["cc", "-shared", "-fopenmp", "-o", code / "libnetwork.so", "-Wl,--whole-archive", code / "libnetwork.a", "-Wl,--no-whole-archive", "-lm"])
     planned = json.loads((folder / "plan.json").read_text())
     row |= {"ops": sum(len(g["ops"]) for g in planned["groups"]), "groups": len(planned["groups"]), "plan_s": float((folder / "plan_s").read_text()),
-            "arena_bytes": planned["memory"]["bytes"] if "memory" in planned else ""}
+            "arena_bytes": planned["arena"]["bytes"]}
     lib = Library(code)
     values = values_of(lib, net)
     give(lib, values, o.step, 1)

@@ -15,8 +15,10 @@ typedef struct {
 static const cli_slot slots[] = {
     CLI_AT(grad_options, OF, ask.of),
     CLI_AT_SAYS(grad_options, BY, ask.by, "what by; all inputs that it hangs on if not given"),
-    CLI_AT(grad_options, GIVEN, ask.given), CLI_AT(grad_options, STEP, step),
-    CLI_AT(grad_options, AGAIN, ask.again), CLI_AT(grad_options, OUT, out)};
+    CLI_AT(grad_options, GIVEN, ask.given),
+    CLI_AT(grad_options, STEP, step),
+    CLI_AT(grad_options, AGAIN, ask.again),
+    CLI_AT(grad_options, OUT, out)};
 
 /* The command as a comment, then the workload. */
 static void write_workload(cli_text *text, const grad_options *o, const char *yaml) {

@@ -22,8 +22,9 @@ static cli_figure signed_real(double v) {
 static void put_fusions(const cli_train *t, cli_text *out) {
   cli_table table = {.align = "llrrrrl"};
   static const char *const heads[] = {"fusion", "kind", "words saved", "points saved", "kernels", "benefit", ""};
-  cli_printf(out, "\nFusions of two forward ops: what they save forward and backward, and the benefit in cycles at %.4g "
-                  "words a cycle, the units' peak and %.4g cycles a kernel.\n\n",
+  cli_printf(out,
+             "\nFusions of two forward ops: what they save forward and backward, and the benefit in cycles at %.4g "
+             "words a cycle, the units' peak and %.4g cycles a kernel.\n\n",
              t->found->rate, t->launch);
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     cli_cell(&table, "%s", heads[i]);
@@ -43,8 +44,9 @@ static void put_fusions(const cli_train *t, cli_text *out) {
 static void put_points(const cli_train *t, cli_text *out) {
   cli_table table = {.align = "rrrrll"};
   const tf_train *x = t->found;
-  cli_printf(out, "\nKept for the backward pass or made again: %d tensors, %s choices estimated%s, the best of them "
-                  "planned.\n\n",
+  cli_printf(out,
+             "\nKept for the backward pass or made again: %d tensors, %s choices estimated%s, the best of them "
+             "planned.\n\n",
              x->n_kept, cli_count(x->weighed).s, x->all ? " (all)" : "");
   static const char *const heads[] = {"bytes between groups", "cycles", "words", "energy", "", "made again"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -76,11 +78,11 @@ static json_t *fusions_of(const tf_train *x) {
   json_t *all = json_array();
   for (int i = 0; i < x->n_fusions; i++) {
     const tf_train_fusion *f = &x->fusions[i];
-    json_array_append_new(
-        all, json_pack("{s:[s,s], s:s, s:[s,s], s:o, s:o, s:i, s:o, s:b}", "ops", f->first, f->second, "through",
-                       f->through, "inputs", kind(f->many_first), kind(f->many_second), "words_saved", real(f->words),
-                       "points_saved", real(f->points), "kernels_saved", f->kernels, "benefit_cycles", real(f->benefit),
-                       "taken", f->chosen));
+    json_array_append_new(all,
+                          json_pack("{s:[s,s], s:s, s:[s,s], s:o, s:o, s:i, s:o, s:b}", "ops", f->first, f->second,
+                                    "through", f->through, "inputs", kind(f->many_first), kind(f->many_second),
+                                    "words_saved", real(f->words), "points_saved", real(f->points), "kernels_saved",
+                                    f->kernels, "benefit_cycles", real(f->benefit), "taken", f->chosen));
   }
   return all;
 }
@@ -100,12 +102,12 @@ static json_t *points_of(const cli_train *t) {
 
 void cli_train_json(const cli_train *t, cli_text *out) {
   const tf_train *x = t->found;
-  json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:I, s:b, s:o}", "tileflow",
-                           TILEFLOW_VERSION, "architecture", t->spec->arch->name, "workload", t->spec->workload->name,
-                           "step", t->step, "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops",
-                           x->n_update, "words_per_cycle", real(x->rate), "launch_cycles", real(t->launch), "fusions",
-                           fusions_of(x), "kept", x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all,
-                           "front", points_of(t));
+  json_t *root =
+      json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:I, s:b, s:o}", "tileflow", TILEFLOW_VERSION,
+                "architecture", t->spec->arch->name, "workload", t->spec->workload->name, "step", t->step,
+                "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops", x->n_update,
+                "words_per_cycle", real(x->rate), "launch_cycles", real(t->launch), "fusions", fusions_of(x), "kept",
+                x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
   char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
   if (text)
     cli_printf(out, "%s\n", text);

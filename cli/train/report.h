@@ -2,7 +2,7 @@
 #ifndef CLI_TRAIN_REPORT_H
 #define CLI_TRAIN_REPORT_H
 #include "cli/text.h"
-#include "tileflow/train.h"
+#include "tileflow/net.h"
 
 typedef struct {
   const tf_spec *spec;

@@ -21,7 +21,6 @@
 #include "tileflow/spec.h"
 #include "tileflow/sweep.h"
 #include "tileflow/trace.h"
-#include "tileflow/train.h"
 #include "tileflow/tree.h"
 #include "tileflow/tune.h"
 #include "tileflow/version.h"

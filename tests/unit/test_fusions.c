@@ -3,13 +3,14 @@
 #include "base/rng.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
-#include "tileflow/train.h"
+#include "tileflow/net.h"
 
 /* 4 words and 8 points a cycle. */
 static const char arch[] =
     "architecture:\n  name: plain\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
     "  - {name: Buffer, capacity: 64 KiB, bandwidth: 64}\n  compute:\n"
-    "  - {name: alu, below: Buffer, mesh: [8, 1], ops: [mac, add, sub, mul, div, max, exp, tanh, sqrt, select, relu]}\n";
+    "  - {name: alu, below: Buffer, mesh: [8, 1], ops: [mac, add, sub, mul, div, max, exp, tanh, sqrt, select, "
+    "relu]}\n";
 
 static tf_train *weigh(test_case *e, const char *workload, const tf_train_opts *o) {
   *e = case_of(arch, workload);
@@ -37,8 +38,8 @@ static const struct {
     {__LINE__, "  - C[i,j] += A[i,k] * B[k,j]\n  - D[i] += C[i,j] * 0.5\n  - L[] += D[i] * D[i]\n", "A,B", true, false,
      5 * 120 - 12, -120, 2},
     /* A, B -1- C; C, D -2- E: 6 T_C - T_D - T_E - T_A - T_B, op 1 and the gradient of op 2 by C again */
-    {__LINE__, "  - C[i,j] += A[i,k] * B[k,j]\n  - E[i,l] += C[i,j] * D[j,l]\n  - L[] += E[i,l] * E[i,l]\n", "A,B,D", true,
-     true, 6 * 120 - 50 - 60 - 84 - 70, -840 - 600, 2},
+    {__LINE__, "  - C[i,j] += A[i,k] * B[k,j]\n  - E[i,l] += C[i,j] * D[j,l]\n  - L[] += E[i,l] * E[i,l]\n", "A,B,D",
+     true, true, 6 * 120 - 50 - 60 - 84 - 70, -840 - 600, 2},
 };
 
 static void test_table(void) {
@@ -61,10 +62,11 @@ static void test_table(void) {
 }
 
 /* ---- the front ---------------------------------------------------------------------------------- */
-static const char deep[] = "workload:\n  dims: {m: 16, k: 16, l: 16}\n  ops:\n  - H1[m,l] += X[m,k] * W1[k,l]\n"
-                           "  - G1[m,l] = tanh(H1[m,l])\n  - H2[m,l] += G1[m,k] * W2[k,l]\n  - G2[m,l] = tanh(H2[m,l])\n"
-                           "  - H3[m,l] += G2[m,k] * W3[k,l]\n  - G3[m,l] = tanh(H3[m,l])\n"
-                           "  - H4[m,l] += G3[m,k] * W4[k,l]\n  - L[] += H4[m,l] * H4[m,l]\n";
+static const char deep[] =
+    "workload:\n  dims: {m: 16, k: 16, l: 16}\n  ops:\n  - H1[m,l] += X[m,k] * W1[k,l]\n"
+    "  - G1[m,l] = tanh(H1[m,l])\n  - H2[m,l] += G1[m,k] * W2[k,l]\n  - G2[m,l] = tanh(H2[m,l])\n"
+    "  - H3[m,l] += G2[m,k] * W3[k,l]\n  - G3[m,l] = tanh(H3[m,l])\n"
+    "  - H4[m,l] += G3[m,k] * W4[k,l]\n  - L[] += H4[m,l] * H4[m,l]\n";
 
 static void test_front(void) {
   test_case e;

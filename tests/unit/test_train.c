@@ -64,7 +64,8 @@ static double loss(const tf_workload *wl, double **data) {
   double sum = 0;
   whole_run(wl, data);
   for (int t = 0; t < wl->n_tensors; t++)
-    for (int64_t i = 0; wl->tensors[t].producer >= 0 && !wl->tensors[t].n_consumers && i < whole_words(&wl->tensors[t]); i++)
+    for (int64_t i = 0; wl->tensors[t].producer >= 0 && !wl->tensors[t].n_consumers && i < whole_words(&wl->tensors[t]);
+         i++)
       sum += data[t][i];
   return sum;
 }
@@ -214,7 +215,8 @@ static void test_order(void) {
 }
 
 static void test_refused(void) {
-  static const char text[] = "workload:\n  dims: {m: 2, k: 2}\n  ops:\n  - H[m] += X[m,k] * W[k]\n  - L[] += H[m] * H[m]\n";
+  static const char text[] =
+      "workload:\n  dims: {m: 2, k: 2}\n  ops:\n  - H[m] += X[m,k] * W[k]\n  - L[] += H[m] * H[m]\n";
   static const struct {
     int line;
     tf_grad_options o;
@@ -230,8 +232,8 @@ static void test_refused(void) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     tf_diags *d = tf_diags_new();
     pair p;
-    CHECK_ROW(&bad[i], !open_pair(&p, text, &bad[i].o, d) && tf_diags_count(d) == 1 &&
-                           tf_diags_at(d, 0)->code == bad[i].code);
+    CHECK_ROW(&bad[i],
+              !open_pair(&p, text, &bad[i].o, d) && tf_diags_count(d) == 1 && tf_diags_at(d, 0)->code == bad[i].code);
     close_pair(&p);
     tf_diags_free(d);
   }
