@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   gr_draft d;
   node *node; /* [n_tensors] of wl */
-  tf_step step;
+  tf_update step;
 } grad;
 
 /* ---- what is asked for -------------------------------------------------------------------- */

@@ -44,13 +44,13 @@ static const gr_expr *adam(gr_draft *d, const scales *x, int t, const int *home,
 static void add_updates(gr_draft *d, const gr_stepping *s, int *update) {
   const int64_t none[1] = {0};
   scales x = {.rate = gr_add_tensor(d, "rate", 0, none, 0)};
-  if (s->kind == TF_STEP_ADAM) x.unbias = gr_add_tensor(d, "unbias", 0, none, 0);
+  if (s->kind == TF_UPDATE_ADAM) x.unbias = gr_add_tensor(d, "unbias", 0, none, 0);
   for (int t = 0; t < d->wl->n_tensors && !d->failed; t++) {
     update[t] = -1;
     if (s->gradient[t] < 0) continue;
     const int *home = s->home[t];
     const gr_expr *g = gr_read_at(d, s->gradient[t], home);
-    if (s->kind == TF_STEP_ADAM) g = adam(d, &x, t, home, g);
+    if (s->kind == TF_UPDATE_ADAM) g = adam(d, &x, t, home, g);
     const int next = add_like(d, "", t, "_next");
     const gr_expr *step = product(d, gr_read_at(d, x.rate, home), g);
     gr_add_op(d, next, home, TF_ASSIGN, gr_call(d, TF_K_SUB, gr_read_at(d, t, home), step, NULL));
@@ -183,7 +183,7 @@ bool gr_step(gr_draft *d, const gr_stepping *s) {
   return !d->failed && put_in_order(d, s, n_forward, update);
 }
 
-tf_step tf_step_of(const char *name) {
-  if (!strcmp(name, "sgd")) return TF_STEP_SGD;
-  return !strcmp(name, "adam") ? TF_STEP_ADAM : TF_STEP_NONE;
+tf_update tf_update_of(const char *name) {
+  if (!strcmp(name, "sgd")) return TF_UPDATE_SGD;
+  return !strcmp(name, "adam") ? TF_UPDATE_ADAM : TF_UPDATE_NONE;
 }

@@ -6,7 +6,7 @@
 
 /* Arrays of wl's tensors. */
 typedef struct {
-  tf_step kind;
+  tf_update kind;
   int n_backward; /* ops of the draft from there on are forward ops */
   bool *of, *again;
   int *gradient;    /* tensor of the draft; -1: not asked for */

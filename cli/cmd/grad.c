@@ -40,7 +40,7 @@ static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
   char *yaml = NULL;
   if (spec && !spec->workload) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no 'workload' section in these files");
   tf_grad_options ask = o->ask;
-  ask.step = o->step ? tf_step_of(o->step) : TF_STEP_NONE;
+  ask.step = o->step ? tf_update_of(o->step) : TF_UPDATE_NONE;
   if (spec && spec->workload) yaml = tf_grad(spec->workload, &ask, d);
   if (yaml) write_workload(text, o, yaml);
   free(yaml);
@@ -51,7 +51,7 @@ static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
 static void check(void *options, tf_diags *d) {
   const grad_options *o = options;
   const tf_loc nowhere = {0};
-  if (o->step && tf_step_of(o->step) == TF_STEP_NONE)
+  if (o->step && tf_update_of(o->step) == TF_UPDATE_NONE)
     tf_fail(d, nowhere, TF_E_USAGE, "--step is sgd or adam, not '%.40s'", o->step);
 }
 

@@ -44,7 +44,7 @@ static int taken_of(const train_options *o, const tf_train *t) {
 /* The command that makes the step as a comment, then the step. */
 static bool write_step(const train_options *o, const tf_spec *s, const char *again, tf_diags *d) {
   tf_grad_options ask = o->ask;
-  ask.step = tf_step_of(step_of(o));
+  ask.step = tf_update_of(step_of(o));
   ask.again = *again ? again : NULL;
   char *yaml = tf_grad(s->workload, &ask, d);
   cli_text t = {0};
@@ -94,7 +94,7 @@ static cli_status weigh(const train_options *o, tf_diags *d) {
                                             .threads = o->look.threads,
                                             .seed = o->look.seed,
                                             .stop = cli_interrupted}}};
-  opts.step.step = tf_step_of(step_of(o));
+  opts.step.step = tf_update_of(step_of(o));
   tf_train *found = NULL;
   cli_status status = CLI_BAD_INPUT;
   if (s && cli_has_sections(s, d)) {
@@ -113,7 +113,7 @@ static cli_status weigh(const train_options *o, tf_diags *d) {
 
 static void check(void *options, tf_diags *d) {
   const train_options *o = options;
-  if (o->step && tf_step_of(o->step) == TF_STEP_NONE)
+  if (o->step && tf_update_of(o->step) == TF_UPDATE_NONE)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--step is sgd or adam, not '%.40s'", o->step);
   if (!o->ask.by) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "a step changes what --by names: --by W,.., too");
 }

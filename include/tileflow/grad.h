@@ -10,9 +10,9 @@ extern "C" {
 /* What a training step does with gradients g of parameters p.  SGD: p_next = p - rate * g.  ADAM (Kingma and Ba, 2015,
  * with its defaults, 0.9, 0.999 and 1e-8): two more inputs and outputs each, mean_p and square_p; rate is the step size
  * divided by 1 - 0.9^t at step t, unbias 1 / sqrt(1 - 0.999^t). */
-typedef enum { TF_STEP_NONE, TF_STEP_SGD, TF_STEP_ADAM } tf_step;
-/* One of "sgd" and "adam"; TF_STEP_NONE for others. */
-TF_API tf_step tf_step_of(const char *name);
+typedef enum { TF_UPDATE_NONE, TF_UPDATE_SGD, TF_UPDATE_ADAM } tf_update;
+/* One of "sgd" and "adam"; TF_UPDATE_NONE for others. */
+TF_API tf_update tf_update_of(const char *name);
 
 /* Names of tensors, separated by commas. */
 typedef struct {
@@ -20,7 +20,8 @@ typedef struct {
   const char *by;    /* with respect to what; NULL: all inputs on which these depend */
   const char *given; /* tensors that the forward pass has kept, and the backward workload reads; NULL: it recomputes
                         everything */
-  tf_step step; /* a training step instead: forward, backward and update as one workload; by must be named, given not */
+  tf_update
+      step; /* a training step instead: forward, backward and update as one workload; by must be named, given not */
   const char *again; /* then: intermediates that the backward pass makes again instead of reading what the forward pass
                         made; NULL: none */
 } tf_grad_options;

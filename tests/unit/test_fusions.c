@@ -48,7 +48,7 @@ static void test_table(void) {
     say(&p, "workload:\n  dims: {i: 12, j: 10%s%s}\n  ops:\n%s", strstr(table[i].ops, ",k]") ? ", k: 7" : "",
         strstr(table[i].ops, "l]") ? ", l: 5" : "", table[i].ops);
     test_case e;
-    const tf_train_opts o = {.step = {.of = "L", .by = table[i].by, .step = TF_STEP_SGD}, .launch = 100};
+    const tf_train_opts o = {.step = {.of = "L", .by = table[i].by, .step = TF_UPDATE_SGD}, .launch = 100};
     tf_train *t = weigh(&e, p.text, &o);
     const tf_train_fusion *f = t ? t->fusions : NULL;
     CHECK_ROW(&table[i], f && t->n_fusions == 2);
@@ -70,7 +70,7 @@ static const char deep[] =
 
 static void test_front(void) {
   test_case e;
-  const tf_train_opts o = {.step = {.of = "L", .by = "W1,W2,W3,W4", .step = TF_STEP_SGD},
+  const tf_train_opts o = {.step = {.of = "L", .by = "W1,W2,W3,W4", .step = TF_UPDATE_SGD},
                            .front = true,
                            .plan = {.max_ops = 3, .budget = {.max_evals = 20, .threads = 1, .seed = 1}}};
   tf_train *t = weigh(&e, deep, &o);

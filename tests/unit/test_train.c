@@ -84,11 +84,11 @@ static double slope(const pair *p, int t, int64_t i) {
 static bool close_to(double got, double want) { return fabs(got - want) <= 1e-6 * (1 + fabs(want)); }
 
 /* One element of parameter t. */
-static bool right_at(const pair *p, tf_step kind, int t, int64_t i) {
+static bool right_at(const pair *p, tf_update kind, int t, int64_t i) {
   const tf_workload *s = p->step->workload;
   const char *name = p->fore->workload->tensors[t].name;
   const double g = slope(p, t, i), old = p->in[t][i], got = p->out[find(s, "", name, "_next")][i];
-  if (kind == TF_STEP_SGD) return close_to(got, old - rate * g);
+  if (kind == TF_UPDATE_SGD) return close_to(got, old - rate * g);
   const double mean = 0.9 * value_of(s->tensors[find(s, "mean_", name, "")].name, i) + 0.1 * g;
   const double square = 0.999 * value_of(s->tensors[find(s, "square_", name, "")].name, i) + 0.001 * g * g;
   return close_to(p->out[find(s, "mean_", name, "_next")][i], mean) &&
@@ -150,7 +150,7 @@ static void test_known(void) {
     say(&p, "workload:\n  dims: {%s}\n  tensors: %s\n  ops:\n%s", rows[i].dims, rows[i].tensors, rows[i].ops);
     tf_grad_options o = {.of = "L", .by = rows[i].by};
     for (int k = 0; k < 4; k++) {
-      o.step = k % 2 ? TF_STEP_ADAM : TF_STEP_SGD;
+      o.step = k % 2 ? TF_UPDATE_ADAM : TF_UPDATE_SGD;
       o.again = k < 2 ? NULL : rows[i].again;
       CHECK_ROW(&rows[i], right(p.text, &o));
     }
@@ -182,7 +182,7 @@ static void test_drawn(void) {
     const tf_grad_options o = {.of = "L",
                                .by = by.text,
                                .again = again.len ? again.text : NULL,
-                               .step = tf_rng_below(&rng, 2) ? TF_STEP_ADAM : TF_STEP_SGD};
+                               .step = tf_rng_below(&rng, 2) ? TF_UPDATE_ADAM : TF_UPDATE_SGD};
     if (!CHECK(right(p.text, &o))) printf("seed %d\n%s\n", (int)seed, p.text);
   }
 }
@@ -201,7 +201,7 @@ static void test_order(void) {
                              "  - G[m,l] = tanh(H[m,l])\n  - Y[m,n] += G[m,l] * W2[l,n]\n  - L[] += Y[m,n] * Y[m,n]\n";
   tf_diags *d = tf_diags_new();
   pair p;
-  const tf_grad_options o = {.of = "L", .by = "W1,W2", .again = "H,G", .step = TF_STEP_SGD};
+  const tf_grad_options o = {.of = "L", .by = "W1,W2", .again = "H,G", .step = TF_UPDATE_SGD};
   CHECK(open_pair(&p, text, &o, d));
   const tf_workload *s = p.step->workload;
   for (int i = 0; i < s->n_ops; i++)
@@ -222,11 +222,11 @@ static void test_refused(void) {
     tf_grad_options o;
     tf_code code;
   } bad[] = {
-      {__LINE__, {.of = "L", .by = "H", .step = TF_STEP_SGD}, TF_E_NAME},
-      {__LINE__, {.of = "L", .by = "W", .step = TF_STEP_SGD, .again = "X"}, TF_E_NAME},
-      {__LINE__, {.of = "L", .by = "W", .step = TF_STEP_SGD, .again = "h"}, TF_E_NAME},
-      {__LINE__, {.of = "L", .step = TF_STEP_SGD}, TF_E_USAGE},
-      {__LINE__, {.of = "L", .by = "W", .step = TF_STEP_SGD, .given = "H"}, TF_E_USAGE},
+      {__LINE__, {.of = "L", .by = "H", .step = TF_UPDATE_SGD}, TF_E_NAME},
+      {__LINE__, {.of = "L", .by = "W", .step = TF_UPDATE_SGD, .again = "X"}, TF_E_NAME},
+      {__LINE__, {.of = "L", .by = "W", .step = TF_UPDATE_SGD, .again = "h"}, TF_E_NAME},
+      {__LINE__, {.of = "L", .step = TF_UPDATE_SGD}, TF_E_USAGE},
+      {__LINE__, {.of = "L", .by = "W", .step = TF_UPDATE_SGD, .given = "H"}, TF_E_USAGE},
       {__LINE__, {.of = "L", .by = "W", .again = "H"}, TF_E_USAGE},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
