@@ -74,30 +74,13 @@ static void add_again(gr_draft *d, const gr_stepping *s, int n_forward, int *to)
 }
 
 /* ---- seeds ------------------------------------------------------------------------------------ */
-typedef struct {
-  const gr_draft *d;
-  int *to; /* GR_ONE: all reads so far are inside the tensor */
-} seeds;
-
-static void keep_padded(void *ctx, const gr_expr *read) {
-  const seeds *x = ctx;
-  const gr_tensor *z = &x->d->tensors[read->tensor];
-  for (int r = 0; r < z->rank; r++) {
-    int64_t lo, hi;
-    gr_form_range(x->d, read->index[r], &lo, &hi);
-    if (lo < 0 || hi >= z->extent[r]) x->to[read->tensor] = read->tensor;
-  }
-}
-
-/* Reads of tensors that are 1 everywhere become the number, where none goes past their ends. */
+/* Reads of single numbers that are 1 become the number.  (Of a tensor with ranks an op would lose its loops.) */
 static void fold_seeds(gr_draft *d, int *to) {
-  seeds x = {d, to};
   for (int o = 0; o < d->n_ops; o++) {
-    const gr_expr *e = d->ops[o].e;
-    if (e->node.what == TF_X_NUMBER && e->node.number == 1 && d->ops[o].reduce == TF_ASSIGN) to[d->ops[o].out] = GR_ONE;
+    const gr_op *op = &d->ops[o];
+    const bool one = op->e->node.what == TF_X_NUMBER && op->e->node.number == 1 && op->reduce == TF_ASSIGN;
+    if (one && d->tensors[op->out].rank == 0) to[op->out] = GR_ONE;
   }
-  for (int o = 0; o < d->n_ops; o++)
-    gr_each_read(d->ops[o].e, keep_padded, &x);
   for (int o = 0; o < d->n_ops && !d->failed; o++)
     d->ops[o].e = gr_swap_reads(d, d->ops[o].e, to);
 }

@@ -142,6 +142,7 @@ static const struct {
      "  - A[b,h] += X1[b,x] * W[x,h]\n  - H1[b,h] = tanh(A[b,h])\n  - C[b,h] += X2[b,x] * W[x,h]\n"
      "  - D[b,h] += H1[b,x] * U[x,h]\n  - H2[b,h] = sigmoid(C[b,h] * D[b,h])\n  - L[] += H2[b,h] * H1[b,h]\n",
      "W,U", "A,H1,C,D"},
+    {__LINE__, "m: 3, k: 2", "{}", "  - H[m] += W[k] * 2\n  - L[m] = H[m] + 1\n", "W", "H"}, /* a loss with ranks */
 };
 
 static void test_known(void) {
