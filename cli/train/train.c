@@ -136,7 +136,7 @@ const cli_command cmd_train = {
              "choice planned (docs/HOWTO-train.md).  -o writes the fastest step, with --memory the fastest that fits, "
              "for plan and emit.\n"
              "Exit status: 0, 2 for bad input, 3 if nothing fits --memory, 130 if interrupted.\n",
-    .example = "arch-specs/edge.yaml workloads/training/mlp.yaml --of L --by W1,B1,W2,B2",
+    .example = "arch-specs/edge.yaml workloads/training/mlp.yaml --by W1,W2",
     .size = sizeof(train_options),
     CLI_SLOTS(slots),
     .check = check,
