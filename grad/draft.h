@@ -89,6 +89,9 @@ const gr_expr *gr_place(gr_draft *d, tf_index form);
 /* Products with 1 and sums with NULL are left out. */
 const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c);
 const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);
+/* Reads of tensor t become reads of to[t]; GR_ONE: the number 1. */
+#define GR_ONE (-1)
+const gr_expr *gr_swap_reads(gr_draft *d, const gr_expr *e, const int *to);
 /* Number of nodes; reads. */
 int gr_nodes(const gr_expr *e);
 /* Calls f for each read of e. */

@@ -150,6 +150,18 @@ const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map) {
   return index ? out : NULL;
 }
 
+const gr_expr *gr_swap_reads(gr_draft *d, const gr_expr *e, const int *to) {
+  const gr_expr *arg[3] = {NULL, NULL, NULL};
+  if (e->node.what == TF_X_READ) {
+    if (to[e->tensor] == e->tensor) return e;
+    return to[e->tensor] == GR_ONE ? gr_number(d, 1) : gr_read(d, to[e->tensor], e->index);
+  }
+  if (e->node.what != TF_X_CALL) return e;
+  for (int i = 0; i < e->node.n_args; i++)
+    if (!(arg[i] = gr_swap_reads(d, e->arg[i], to))) return NULL;
+  return gr_call(d, e->node.call, arg[0], arg[1], arg[2]);
+}
+
 int gr_nodes(const gr_expr *e) {
   int64_t n = 1;
   for (int i = 0; e->node.what == TF_X_CALL && i < e->node.n_args; i++)

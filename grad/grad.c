@@ -10,11 +10,12 @@
 #include "grad/derive.h"
 #include "grad/shift.h"
 #include "grad/spread.h"
+#include "grad/step.h"
 #include "grad/write.h"
 
 /* A tensor of the forward workload. */
 typedef struct {
-  bool of, by, given;
+  bool of, by, given, again;
   bool hangs;       /* depends on one of `by` */
   bool reaches;     /* one of `of` depends on it */
   bool flat;        /* its value does not matter, so that its gradient is 0 (a maximum or minimum) */
@@ -28,6 +29,7 @@ typedef struct {
 typedef struct {
   gr_draft d;
   node *node; /* [n_tensors] of wl */
+  tf_update step;
 } grad;
 
 /* ---- what is asked for -------------------------------------------------------------------- */
@@ -102,6 +104,10 @@ static bool check_asked(grad *g) {
       tf_fail(g->d.diags, z->at, TF_E_NAME, "nothing that is differentiated hangs on '%.60s'", z->name);
     else if (n->of && !n->hangs)
       tf_fail(g->d.diags, z->at, TF_E_NAME, "'%.60s' hangs on nothing that it is differentiated by", z->name);
+    else if (g->step && n->by && z->producer >= 0)
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "a step changes inputs, and an op makes '%.60s'", z->name);
+    else if (n->again && z->producer < 0)
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "an input cannot be made again, and '%.60s' is one", z->name);
     for (int k = 0; k < wl->n_tensors && (n->by || n->of); k++)
       if (strncmp(wl->tensors[k].name, "d_", 2) == 0 && !strcmp(wl->tensors[k].name + 2, z->name))
         tf_fail(g->d.diags, wl->tensors[k].at, TF_E_DUP, "the gradient of '%.60s' is to have this name", z->name);
@@ -154,10 +160,11 @@ static bool begin_sums(grad *g) {
       read_on = read_on || wanted(&g->node[wl->ops[z->producer].reads[k].tensor]);
     n->asked_apart = n->by && read_on;
     n->to.only = n->uses == 1 && !n->of;
-    n->to.leaf = !read_on;
-    n->to.name = name_of(d, n->asked_apart || n->of ? "total" : "d", z->name);
+    n->to.leaf = !read_on && !g->step;
+    n->to.name = name_of(d, n->asked_apart || (n->of && !g->step) ? "total" : "d", z->name);
     if (!gr_home_dims(d, t, n->to.home)) return false;
-    if (!n->of) continue;
+    if (n->of && g->step) n->sum = gr_number(d, 1);
+    if (!n->of || g->step) continue;
     int seed = gr_add_tensor(d, name_of(d, "d", z->name), z->rank, z->extent, z->word_bits);
     n->sum = gr_read_at(d, seed, n->to.home);
     if (n->uses == 0) n->made = seed;
@@ -270,6 +277,8 @@ static bool add_forwards(grad *g) {
   if (!needed) return gr_fail_memory(d);
   for (int o = 0; o < d->n_ops; o++)
     gr_each_read(d->ops[o].e, need, needed);
+  for (int t = 0; g->step && t < wl->n_tensors; t++)
+    needed[t] = needed[t] || g->node[t].of || g->node[t].again;
   for (int i = wl->n_ops - 1; i >= 0; i--) {
     const tf_op *op = &wl->ops[wl->topo[i]];
     needed[op->out] = needed[op->out] && !g->node[op->out].given;
@@ -282,12 +291,33 @@ static bool add_forwards(grad *g) {
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
+static bool make_step(grad *g, int n_backward) {
+  gr_draft *d = &g->d;
+  const size_t n = (size_t)d->wl->n_tensors;
+  gr_stepping s = {.kind = g->step,
+                   .n_backward = n_backward,
+                   .of = TF_ARRAY(d->arena, bool, n),
+                   .again = TF_ARRAY(d->arena, bool, n),
+                   .gradient = TF_ARRAY(d->arena, int, n),
+                   .home = TF_ARRAY(d->arena, const int *, n)};
+  if (!s.of || !s.again || !s.gradient || !s.home) return gr_fail_memory(d);
+  for (int t = 0; t < d->wl->n_tensors; t++) {
+    s.of[t] = g->node[t].of;
+    s.again[t] = g->node[t].again;
+    s.gradient[t] = g->node[t].by ? g->node[t].made : -1;
+    s.home[t] = g->node[t].to.home;
+  }
+  return gr_step(d, &s);
+}
+
 static char *write_all(grad *g) {
   gr_draft *d = &g->d;
   int n_backward = d->n_ops;
   if (!add_forwards(g)) return NULL;
+  if (g->step && !make_step(g, n_backward)) return NULL;
+  if (g->step) n_backward = 0;
   char title[300];
-  snprintf(title, sizeof title, "%.250s-gradient", d->wl->name);
+  snprintf(title, sizeof title, "%.250s-%s", d->wl->name, g->step ? "step" : "gradient");
   char *text = gr_write(d, n_backward, title);
   if (!text) return NULL;
   tf_text own = {"(gradient)", text, strlen(text)};
@@ -303,14 +333,28 @@ static char *write_all(grad *g) {
   return text;
 }
 
+static bool check_step(grad *g, const tf_grad_options *o) {
+  const tf_loc at = g->d.wl->at;
+  if (o->step && !o->by)
+    return tf_fail(g->d.diags, at, TF_E_USAGE, "a step needs the names of what it changes: --by W,..");
+  if (o->step && o->given)
+    return tf_fail(g->d.diags, at, TF_E_USAGE,
+                   "what a step does not keep, --again says; --given is for a backward pass alone");
+  if (!o->step && o->again)
+    return tf_fail(g->d.diags, at, TF_E_USAGE, "--again is for a step, with its forward pass: --step sgd or adam, too");
+  return true;
+}
+
 static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options *o) {
   gr_draft *d = &g->d;
   g->node = tf_arena_array(d->arena, (size_t)wl->n_tensors, sizeof *g->node);
   if (!g->node && !gr_fail_memory(d)) return NULL;
   if (!gr_draft_begin(d, wl)) return NULL;
+  if (!check_step(g, o)) return NULL;
   bool ok = read_names(g, o->of, "of", offsetof(node, of));
   ok = read_names(g, o->by, "by", offsetof(node, by)) && ok;
   ok = read_names(g, o->given, "given", offsetof(node, given)) && ok;
+  ok = read_names(g, o->again, "again", offsetof(node, again)) && ok;
   if (!ok) return NULL;
   set_defaults(g, o);
   if (!check_asked(g) || !find_flat(g) || !begin_sums(g)) return NULL;
@@ -328,7 +372,7 @@ char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {
   char *text = NULL;
   do {
     tf_arena *arena = tf_arena_new();
-    grad g = {.d = {.arena = arena, .diags = d, .whole = again}};
+    grad g = {.d = {.arena = arena, .diags = d, .whole = again}, .step = o->step};
     if (arena)
       text = differentiate(&g, wl, o);
     else

@@ -182,6 +182,39 @@ static bool too_many_dims(gr_draft *d) {
   return true;
 }
 
+/* Whether all dims of the form are dims of the gradient. */
+static bool at_home(const gr_inverse *v, tf_index form, int rank) {
+  for (int i = 0; i < form.n_terms; i++) {
+    bool found = false;
+    for (int r = 0; r < rank; r++)
+      found = found || v->home[r] == form.terms[i].dim;
+    if (!found) return false;
+  }
+  return true;
+}
+
+/* Where each element of the tensor is read at one point or at none, by what its own coordinates are (a read of
+ * T[m,2,n]): e at those points, 0 at others; NULL elsewhere. */
+static const gr_expr *chosen(gr_draft *d, const tf_op *op, const gr_inverse *v, const tf_ref *ref, const gr_expr *e) {
+  const int rank = d->wl->tensors[ref->tensor].rank;
+  for (int r = 0; r < rank; r++)
+    if (v->split[r]) return NULL;
+  for (int s = 0; s < op->n_dims; s++) {
+    int64_t lo, hi;
+    gr_form_range(d, v->x[s], &lo, &hi);
+    if (lo < 0 || hi >= d->wl->dims[op->dims[s]].extent || !at_home(v, v->x[s], rank)) return NULL;
+  }
+  const gr_expr *condition = NULL;
+  for (int i = 0; i < v->n_zero; i++) {
+    if (!at_home(v, v->zero[i], rank)) return NULL;
+    const gr_expr *here = gr_call(d, TF_K_EQ, gr_place(d, v->zero[i]), gr_number(d, 0), NULL);
+    condition = condition ? gr_call(d, TF_K_MUL, condition, here, NULL) : here;
+  }
+  if (!condition) return NULL;
+  return stays_finite(e) ? gr_call(d, TF_K_MUL, e, condition, NULL)
+                         : gr_call(d, TF_K_SELECT, condition, e, gr_number(d, 0));
+}
+
 bool gr_spread(gr_draft *d, const tf_op *op, const tf_ref *ref, const gr_expr *adjoint, const gr_target *to,
                const gr_expr **part) {
   gr_inverse v;
@@ -190,6 +223,9 @@ bool gr_spread(gr_draft *d, const tf_op *op, const tf_ref *ref, const gr_expr *a
   *part = e;
   if (!e) return gr_fail_memory(d);
   if (v.pointwise) return true;
+  const gr_expr *choice = chosen(d, op, &v, ref, e);
+  if (choice) *part = choice;
+  if (choice) return true;
   e = guarded(d, op, &v, e);
   if (e) e = times_idle_loops(d, op, &v, e);
   if (!e) return gr_fail_memory(d);

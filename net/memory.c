@@ -92,6 +92,93 @@ void tf_net_memory_free(tf_net_memory *m) {
   *m = (tf_net_memory){0};
 }
 
+/* ---- the order of groups ------------------------------------------------------------------------------------ */
+typedef struct {
+  const tf_workload *wl;
+  const net_cuts *c;
+  int *of;          /* [n_ops] group of each op */
+  int *place;       /* [groups] where it stands in an order */
+  net_block *block; /* [n_tensors] */
+} ordering;
+
+/* The most that is live in one group, in bits, as far as that is below 2^63. */
+static int64_t most_of(ordering *x, const int *order) {
+  int n = 0;
+  for (int i = 0; i < x->c->n; i++)
+    x->place[order[i]] = i;
+  for (int z = 0; z < x->wl->n_tensors; z++) {
+    const tf_tensor *t = &x->wl->tensors[z];
+    if (t->producer < 0 || t->view_of) continue;
+    net_block b = {.from = x->place[x->of[t->producer]]};
+    for (int k = 0; k < t->n_consumers; k++)
+      if (x->place[x->of[t->consumers[k]]] > b.to) b.to = x->place[x->of[t->consumers[k]]];
+    if (b.to <= b.from || !tf_mul(tf_tensor_words(t), t->word_bits, &b.size)) continue;
+    if (b.size > INT64_MAX / (x->wl->n_tensors + 1)) return INT64_MAX;
+    x->block[n++] = b;
+  }
+  return net_most_alive(x->block, n);
+}
+
+static bool may_run(const ordering *x, const bool *done, int g) {
+  for (int i = x->c->first[g]; i < x->c->first[g + 1]; i++) {
+    const tf_op *op = &x->wl->ops[x->c->op[i]];
+    for (int k = 0; k < op->n_reads; k++) {
+      const int maker = x->wl->tensors[op->reads[k].tensor].producer;
+      if (maker >= 0 && x->of[maker] != g && !done[x->of[maker]]) return false;
+    }
+  }
+  return true;
+}
+
+/* Again and again the group that may run and whose first op stands first in the workload. */
+static void order_by_ops(ordering *x, bool *done, int *order) {
+  int n = 0, from = 0; /* all before that op have run */
+  for (int i = from; n < x->c->n; i++) {
+    const int g = x->of[x->wl->topo[i]];
+    if (done[g] || !may_run(x, done, g)) continue;
+    done[g] = true;
+    order[n++] = g;
+    while (from < x->wl->n_ops && done[x->of[x->wl->topo[from]]])
+      from++;
+    i = from - 1;
+  }
+}
+
+static bool put_groups(tf_arena *a, net_cuts *c, const int *order, int n_ops) {
+  net_cuts to = {.n = c->n, .cost = c->cost, .window = c->window, .exact = c->exact};
+  to.first = TF_ARRAY(a, int, (size_t)c->n + 1);
+  to.op = TF_ARRAY(a, int, (size_t)n_ops);
+  to.id = TF_ARRAY(a, int, (size_t)c->n);
+  if (!to.first || !to.op || !to.id) return false;
+  for (int i = 0, at = 0; i < c->n; i++) {
+    const int g = order[i], n = c->first[g + 1] - c->first[g];
+    memcpy(to.op + at, c->op + c->first[g], (size_t)n * sizeof *to.op);
+    to.id[i] = c->id[g];
+    to.first[i + 1] = at += n;
+  }
+  *c = to;
+  return true;
+}
+
+bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
+  const size_t n = (size_t)c->n;
+  ordering x = {.wl = wl,
+                .c = c,
+                .of = TF_ARRAY(a, int, (size_t)wl->n_ops),
+                .place = TF_ARRAY(a, int, n),
+                .block = TF_ARRAY(a, net_block, (size_t)wl->n_tensors)};
+  bool *done = TF_ARRAY(a, bool, n);
+  int *found = TF_ARRAY(a, int, n), *order = TF_ARRAY(a, int, n);
+  if (!x.of || !x.place || !x.block || !done || !found || !order) return false;
+  for (int g = 0; g < c->n; g++) {
+    found[g] = g;
+    for (int i = c->first[g]; i < c->first[g + 1]; i++)
+      x.of[c->op[i]] = g;
+  }
+  order_by_ops(&x, done, order);
+  return most_of(&x, order) >= most_of(&x, found) || put_groups(a, c, order, wl->n_ops);
+}
+
 /* ---- who may be beside whom --------------------------------------------------------------------------------- */
 /* Bytes of the arena or, of the network's arguments, the whole tensor. */
 typedef struct {

@@ -182,6 +182,10 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
 /* The most that is live in one step: a lower bound on the peak. */
 int64_t net_most_alive(const net_block *b, int n);
 
+/* memory.c: puts the groups in the order of their first ops, as far as they can run so, where less is then live at the
+ * worst moment than in the order found.  False: no memory. */
+bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c);
+
 /* memory.c: branches of groups that touch nothing of each other, for devices that run kernels beside each other. */
 enum { NET_MOST_BRANCHES = 4 };
 typedef struct {

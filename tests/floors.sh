@@ -11,7 +11,7 @@ links=${2:+$(realpath "$2")}
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
 lists=${links:+$(ls tests/circles.txt 2>/dev/null)}
-files=$(find base certify model grad search sweep codegen planner net tune cli include examples bench tests/oracle -name '*.[ch]' \
+files=$(find base certify model grad search sweep codegen planner net train tune cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -61,12 +61,13 @@ BEGIN {
   # beside the sweep: it plans many workloads
   room["net"] = 7
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
+  room["train"] = 8 # it plans steps
   # kernels tried on a machine: constraints, the space of schedules, what learns, ways to walk it, what was measured
   room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3; room["tune/rules"] = 7.3
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10; room["cli/page"] = 10.5; room["cli/serve"] = 10.5
-  room["cli/cmd"] = 11; room["cli/first"] = 11.1
+  room["cli/cmd"] = 11; room["cli/first"] = 11.1; room["cli/train"] = 11.1
   # floor of a public header: that of the room that implements it
   public["api.h"] = 0;   public["diag.h"] = 0;   public["version.h"] = 0
   public["spec.h"] = 2

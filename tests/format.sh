@@ -10,7 +10,7 @@ case $([ -z "$tool" ] || "$tool" --version) in
 *"version $version."*) ;;
 *) echo "SKIP: no clang-format $version" && exit 77 ;;
 esac
-files=$(git ls-files -- base certify model grad search sweep codegen planner net tune cli include tests bench examples 2>/dev/null | grep -E '\.([ch]|js)$')
+files=$(git ls-files -- base certify model grad search sweep codegen planner net train tune cli include tests bench examples 2>/dev/null | grep -E '\.([ch]|js)$')
 [ -n "$files" ] || { echo "SKIP: no git checkout" && exit 77; }
 if [ "${1:-}" = --write ]; then
   # shellcheck disable=SC2086 # file names hold no spaces

@@ -12,7 +12,7 @@ names=$(grep -hv '^#' include/tileflow/*.h | tr '\n' ' ' | sed 's|/\*[^*]*\*\**\
   sed 's/^[^(]*[ *]\(tf_[a-z_0-9]*\)(.*/\1/' | sort -u)
 for name in $names; do
   n=$((n + 1))
-  grep -rhE -A8 "^[a-z][a-z_ ]*[ *]$name\(" base model search sweep codegen planner grad net tune --include='*.c' |
+  grep -rhE -A8 "^[a-z][a-z_ ]*[ *]$name\(" base model search sweep codegen planner grad net train tune --include='*.c' |
     grep -q TF_IN_C_LOCALE || {
     echo "$name: does not begin with TF_IN_C_LOCALE"
     missing=$((missing + 1))

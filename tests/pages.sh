@@ -34,6 +34,7 @@ written "sh bench/results-search-ga.sh $tool report" docs/RESULTS-search-ga.md
 written "sh bench/results-rate.sh $tool report" docs/RESULTS-rate.md
 written "sh bench/sweep_thesis.sh >table && grep -qxF \"\$(tail -n 1 table)\" docs/RESULTS-sweep.md"
 written "sh bench/networks/table.sh | sed '/^$/d' >table && grep -cxFf table docs/RESULTS-networks.md | grep -qx \"\$(wc -l <table)\""
+written "sh bench/training/table.sh >table && grep -cxFf table docs/HOWTO-train.md | grep -qx \"\$(wc -l <table)\""
 cp "$root/README.md" . && written "sh bench/prose.sh README.md >new && mv new README.md" README.md
 written "sh bench/zoo.sh $tool page >docs/RESULTS-zoo.md" docs/RESULTS-zoo.md
 written "sh bench/results-tune.sh >docs/RESULTS-tune.md" docs/RESULTS-tune.md

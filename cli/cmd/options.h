@@ -30,6 +30,10 @@
   X(BY, "--by", "A,..", WORD, \
     "a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
+  X(STEP, "--step", "sgd|adam", WORD, "a training step: forward, backward and the update of --by as one workload") \
+  X(AGAIN, "--again", "T,..", WORD, "with --step: what the backward pass makes anew; else the forward pass keeps it") \
+  X(MEMORY, "--memory", "BYTES", EVALS, "take the fastest choice that needs no more between groups") \
+  X(LAUNCH, "--launch", "CYCLES", EVALS, "what starting a kernel takes, for the benefit of fusions; 0 if not given") \
   X(OUT, "--out", "PATH", OUT, "write there (-o, too); stdout if not given") \
   X(WRITE, "--out", "FILE|-", RESULT, "write the mapping as YAML (-o, too)") \
   X(FORCE, "--force", NULL, FLAG, "write over a file that is there already") \

@@ -480,7 +480,69 @@ static void test_refused(void) {
   case_drop(&e);
 }
 
+/* ---- the order of groups ------------------------------------------------------------------------------------ */
+/* Bits that are live while the worst group runs, by a walk; -1: a group runs before what it reads is made. */
+static int64_t most_live(const tf_workload *wl, const net_cuts *c) {
+  int of[64], last = 0;
+  int64_t most = 0;
+  for (int g = 0; g < c->n; g++)
+    for (int i = c->first[g]; i < c->first[g + 1]; i++)
+      of[c->op[i]] = g;
+  for (int g = 0; g < c->n; g++) {
+    int64_t live = 0;
+    for (int t = 0; t < wl->n_tensors; t++) {
+      const tf_tensor *z = &wl->tensors[t];
+      if (z->producer < 0 || z->view_of) continue;
+      const int made = last = of[z->producer];
+      for (int k = 0; k < z->n_consumers; k++) {
+        if (of[z->consumers[k]] < made) return -1;
+        if (of[z->consumers[k]] > last) last = of[z->consumers[k]];
+      }
+      if (last > made && made <= g && g <= last) live += tf_tensor_words(z) * z->word_bits;
+    }
+    if (live > most) most = live;
+  }
+  return most;
+}
+
+/* A cut into groups of one op, in an order that is drawn: it stays, or becomes that of the workload, which has less
+ * live. */
+static void test_order(uint64_t seed) {
+  test_case e = case_of(net_arch, net_draw_text(seed, 8));
+  const tf_workload *wl = e.spec->workload;
+  tf_arena *a = tf_arena_new();
+  int first[65], op[64], own[64], id[64];
+  bool done[64] = {false};
+  for (int n = 0; n < wl->n_ops; n++) {
+    int ready[64], n_ready = 0;
+    for (int o = 0; o < wl->n_ops; o++) {
+      bool may = !done[o];
+      for (int k = 0; k < wl->ops[o].n_reads; k++) {
+        const int maker = wl->tensors[wl->ops[o].reads[k].tensor].producer;
+        may = may && (maker < 0 || done[maker]);
+      }
+      if (may) ready[n_ready++] = o;
+    }
+    op[n] = id[n] = ready[draw_lot(seed * 64 + (uint64_t)n, "next", (uint64_t)n_ready)];
+    own[n] = wl->topo[n];
+    done[op[n]] = true;
+    first[n] = n;
+  }
+  first[wl->n_ops] = wl->n_ops;
+  net_cuts c = {.n = wl->n_ops, .first = first, .op = op, .id = id};
+  const net_cuts found = c, plain = {.n = wl->n_ops, .first = first, .op = own, .id = own};
+  CHECK(net_order(a, wl, &c));
+  CHECK(most_live(wl, &found) >= 0);
+  const bool better = most_live(wl, &plain) < most_live(wl, &found);
+  for (int i = 0; i < c.n; i++)
+    CHECK(c.op[i] == (better ? own[i] : op[i]) && c.id[i] == c.op[i]);
+  tf_arena_free(a);
+  case_drop(&e);
+}
+
 int main(void) {
+  for (uint64_t seed = 0; seed < 60; seed++)
+    test_order(seed);
   for (uint64_t seed = 1; seed <= 200; seed++)
     test_best(seed);
   for (uint64_t seed = 1; seed <= 6; seed++)
