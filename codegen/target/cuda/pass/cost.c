@@ -460,13 +460,25 @@ cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part) {
   return pipe_of(&b, part, ceil((double)part->loop.trip / (double)b.multiprocessors));
 }
 
+static void find_bound(tf_times *t) {
+  for (int u = 1; u < TF_N_TIMES; u++)
+    if (t->unit[u] > t->unit[t->bound]) t->bound = (tf_time)u;
+}
+
+tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {
+  tf_times t = {.cycles = 0};
+  block b = block_of(p);
+  part(&b, s, &t);
+  find_bound(&t);
+  return t;
+}
+
 tf_times cu_times(const ir_program *p) {
   tf_times t = {.cycles = 0};
   block b = block_of(p);
   for (int i = 0; i < p->body.n; i++)
     if (p->body.s[i]->kind != IR_LET) part(&b, p->body.s[i], &t);
-  for (int u = 1; u < TF_N_TIMES; u++)
-    if (t.unit[u] > t.unit[t.bound]) t.bound = (tf_time)u;
+  find_bound(&t);
   return t;
 }
 

@@ -215,6 +215,7 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
 /* cost.c: what the kernels take, unit by unit; and, of a mapping lowered for a target, in all (as tf_emit_cycles). */
 tf_times cu_times(const ir_program *p);
+tf_times cu_times_of(const ir_program *p, const ir_stmt *part); /* of one of them */
 double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
 /* pipe.c: a part of warpgroups as a pipe: one of them brings tiles, the others take them, and a ring of `depth` tiles
  * is between; cycles, of one multiprocessor.  A step is a tile of the ring. */
