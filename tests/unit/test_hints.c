@@ -1,5 +1,6 @@
-/* Hints: what they say of a kernel against its blocks, gone through one by one; and the order in which Triton's, Helion's
- * and CUTLASS's own formulas take blocks, given these parameters, against the order in which the kernel does. */
+/* Hints: what they say of a kernel against its blocks, gone through one by one; and the order in which Triton's,
+ * Helion's and CUTLASS's own formulas take blocks, given these parameters, against the order in which the kernel does.
+ */
 #include <inttypes.h>
 
 #include "base/rng.h"
@@ -194,7 +195,8 @@ static void check_json(const ir_program *p, const tf_emit_options *o, tf_diags *
   FILE *out = case_text(&text);
   hint_json(out, p, o);
   fclose(out);
-  const tf_ynode *root = tf_yaml_read(a, 0, text, strlen(text), d), *kernels = root ? tf_ymap_get(root, "kernels") : NULL;
+  const tf_ynode *root = tf_yaml_read(a, 0, text, strlen(text), d),
+                 *kernels = root ? tf_ymap_get(root, "kernels") : NULL;
   if (CHECK(kernels && tf_diags_errors(d) == 0) && CHECK_I64((int64_t)kernels->n, parts))
     for (int i = 0; i < parts; i++)
       for (int f = 0; f < HINT_N_FRAMEWORKS; f++)

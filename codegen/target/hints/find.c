@@ -8,8 +8,8 @@
 typedef struct {
   const ir_program *p;
   hint_kernel *k;
-  const ir_stmt *warps;                       /* the loop around over warps that have fragments; NULL */
-  const ir_stmt *of[HINT_MOST_PRODUCTS];      /* the same of each product */
+  const ir_stmt *warps;                  /* the loop around over warps that have fragments; NULL */
+  const ir_stmt *of[HINT_MOST_PRODUCTS]; /* the same of each product */
   bool maxima, merges;
 } finder;
 
@@ -47,9 +47,7 @@ static int operand(const ir_program *p, const ir_stmt *s, int read) {
 
 static const tf_op *op_of(const ir_program *p, const hint_product *h) { return &p->tree->workload->ops[h->nest->op]; }
 
-int hint_row_dim(const ir_program *p, const hint_product *h) {
-  return op_of(p, h)->dims[cu_of(h->nest)->fragments->m];
-}
+int hint_row_dim(const ir_program *p, const hint_product *h) { return op_of(p, h)->dims[cu_of(h->nest)->fragments->m]; }
 int hint_column_dim(const ir_program *p, const hint_product *h) {
   return op_of(p, h)->dims[cu_of(h->nest)->fragments->n];
 }
@@ -68,7 +66,7 @@ static hint_kind kind_of(const finder *f) {
   if (is_chained(f->p, k)) return f->maxima ? HINT_ATTENTION : HINT_CHAIN;
   if (k->n_products > 1) return HINT_SIDE_BY_SIDE;
   return s->stack || cu_window(f->p->tree->workload, &f->p->tree->workload->ops[s->op]) >= 0 ? HINT_CONVOLUTION
-                                                                                              : HINT_PRODUCT;
+                                                                                             : HINT_PRODUCT;
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------- */

@@ -56,7 +56,6 @@ const tf_target tf_target_hints = {
     .cycles = cycles_of,
     .whole = true,
     .able = TF_EMIT_READ,
-    .isas = "sm_80, sm_90a and wmma",
     .owns = owns,
     .run = ir_run,
 };

@@ -76,8 +76,8 @@ typedef struct {
 typedef struct {
   int n;
   hint_word word[HINT_MOST_WORDS];
-  const char *form;  /* which kernel of theirs takes them; NULL: there is none */
-  char remark[640];  /* what their words cannot say, and why; "" */
+  const char *form; /* which kernel of theirs takes them; NULL: there is none */
+  char remark[640]; /* what their words cannot say, and why; "" */
 } hint_words;
 typedef struct {
   const char *name, *source; /* where the names are from */

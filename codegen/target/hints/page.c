@@ -25,9 +25,7 @@ static const struct {
 };
 
 /* What is no name of CUDA's is of this computer's processor, and means the default. */
-static const char *isa_of(const tf_emit_options *o) {
-  return o->isa && tf_target_cuda.owns(o->isa) ? o->isa : "sm_80";
-}
+static const char *isa_of(const tf_emit_options *o) { return o->isa && tf_target_cuda.owns(o->isa) ? o->isa : "sm_80"; }
 static const char *dtype_of(const tf_emit_options *o) { return o->dtype ? o->dtype : "f32"; }
 static const char *op_name(const ir_program *p, int op) { return p->tree->workload->ops[op].name; }
 

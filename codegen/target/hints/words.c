@@ -57,8 +57,9 @@ static bool has_no_product(const hint_kernel *k, hint_words *w) {
   if (k->kind == HINT_MERGE)
     remark(w, "Puts the parts of split sums together; the kernel that splits them does so in their forms.");
   if (k->kind == HINT_POINTS)
-    remark(w, "No product on tensor cores: memory bounds such kernels, and nothing here is worth a schedule; or ask for "
-              "--dtype bf16, f16, tf32, int8 or f8.");
+    remark(w,
+           "No product on tensor cores: memory bounds such kernels, and nothing here is worth a schedule; or ask for "
+           "--dtype bf16, f16, tf32, int8 or f8.");
   return k->kind == HINT_MERGE || k->kind == HINT_POINTS;
 }
 
@@ -73,8 +74,7 @@ static void put_side(hint_words *w, const char *name, int64_t value) {
 
 static int64_t warps_of(const hint_kernel *k, hint_words *w) {
   const int64_t warps = k->groups ? (k->in_turns ? 1 : k->groups) * CU_GROUP_WARPS : k->warps;
-  if (k->groups == 3)
-    remark(w, "Three warpgroups multiply here; the number of warps is a power of two there.");
+  if (k->groups == 3) remark(w, "Three warpgroups multiply here; the number of warps is a power of two there.");
   if (k->in_turns)
     remark(w, "Two warpgroups have blocks in turn here; there, of 4 warps each, two programs are on a multiprocessor.");
   return power_down(warps);
@@ -94,8 +94,9 @@ static const char *form_of_triton(const hint_kernel *k) {
 static void split_keys(const hint_kernel *k, hint_words *w, const char *name) {
   if (k->split > 1 && is_fused(k)) {
     put_number(w, name, k->split);
-    remark(w, "Keys are split among blocks, each with a maximum and sums of its own, which another kernel puts together "
-              "(flash decoding).");
+    remark(w,
+           "Keys are split among blocks, each with a maximum and sums of its own, which another kernel puts together "
+           "(flash decoding).");
   }
   if (k->key_warps > 1)
     remark(w, "%" PRId64 " warps share the keys of a step, as parts of their own; theirs lie as the compiler has them.",
@@ -119,7 +120,8 @@ static void say_triton(const ir_program *p, const hint_kernel *k, hint_words *w)
   if (o.columns_first && o.group < o.all && !is_fused(k))
     remark(w, "Columns run first, %" PRId64 " of %" PRId64 ": swap m and n for groups of them.", o.group, o.all);
   if (k->cluster)
-    remark(w, "Two blocks are a cluster here, and share tiles by multicast; num_ctas=2 would divide one block instead.");
+    remark(w,
+           "Two blocks are a cluster here, and share tiles by multicast; num_ctas=2 would divide one block instead.");
   if (k->skips) remark(w, "Steps that the mask leaves nothing of are left out (STAGE of the tutorial).");
 }
 
@@ -207,7 +209,8 @@ static void say_helion(const ir_program *p, const hint_kernel *k, hint_words *w)
             : k->kind == HINT_CONVOLUTION ? "hl.tile over pixels and channels, rows loaded by their indices"
             : k->kind == HINT_CHAIN       ? "hl.tile over rows; in it the intermediate's columns; in these the sum"
             : k->split > 1                ? "examples/matmul_split_k.py"
-                                          : batch ? "examples/bmm.py" : "examples/matmul.py";
+            : batch                       ? "examples/bmm.py"
+                                          : "examples/matmul.py";
   put(w, "block_sizes", "%s]", sizes);
   const bool beside = put_orders(p, k, batch, w);
   if (!is_fused(k)) put(w, "l2_groupings", "[%" PRId64 "]", beside && o.group < o.all ? o.group : 1);
@@ -243,8 +246,7 @@ static void say_hopper(const ir_program *p, const hint_kernel *k, hint_words *w)
             : conv                    ? "conv::collective::CollectiveBuilder (NHWC)"
                                       : "gemm::collective::CollectiveBuilder";
   put_shape(w, "TileShape", SHAPE_3, rows, h->columns, k->kind == HINT_ATTENTION ? last(k)->columns : h->depth);
-  if (k->kind != HINT_ATTENTION)
-    put(w, "ClusterShape", k->cluster ? "\"Shape<_2,_1,_1>\"" : "\"Shape<_1,_1,_1>\"");
+  if (k->kind != HINT_ATTENTION) put(w, "ClusterShape", k->cluster ? "\"Shape<_2,_1,_1>\"" : "\"Shape<_1,_1,_1>\"");
   put(w, "KernelSchedule", "\"%s%s\"", conv ? "KernelImplicitTmaWarpSpecializedSm90" : "KernelTmaWarpSpecialized",
       k->in_turns ? "Pingpong" : "Cooperative");
   if (k->kind != HINT_ATTENTION) {
@@ -280,12 +282,14 @@ static void say_ampere(const ir_program *p, const hint_kernel *k, hint_words *w)
     return;
   }
   if (k->kind == HINT_CHAIN && h->columns < whole) {
-    remark(w, "Its fused products (examples/13_two_tensor_op_fusion) hold all columns of the intermediate at a time; here "
-              "%" PRId64 " of %" PRId64 " come in steps.", h->columns, whole);
+    remark(w,
+           "Its fused products (examples/13_two_tensor_op_fusion) hold all columns of the intermediate at a time; here "
+           "%" PRId64 " of %" PRId64 " come in steps.",
+           h->columns, whole);
     return;
   }
-  w->form = k->kind == HINT_CHAIN         ? "examples/13_two_tensor_op_fusion"
-            : k->kind == HINT_CONVOLUTION ? "conv::kernel::DefaultConv2dFprop (NHWC)"
+  w->form = k->kind == HINT_CHAIN          ? "examples/13_two_tensor_op_fusion"
+            : k->kind == HINT_CONVOLUTION  ? "conv::kernel::DefaultConv2dFprop (NHWC)"
             : k->kind == HINT_SIDE_BY_SIDE ? "examples/45_dual_gemm"
                                            : "gemm::device::Gemm";
   put_shape(w, "ThreadblockShape", SHAPE_2, h->rows, h->columns, h->depth);
@@ -310,12 +314,15 @@ static void say_cutlass(const ir_program *p, const hint_kernel *k, hint_words *w
 
 const hint_framework hint_frameworks[HINT_N_FRAMEWORKS] = {
     {"Triton",
-     "triton-lang.org: python-api/generated/triton.Config, getting-started/tutorials/03 and 06 (03 has BLOCK_SIZE_M for "
+     "triton-lang.org: python-api/generated/triton.Config, getting-started/tutorials/03 and 06 (03 has BLOCK_SIZE_M "
+     "for "
      "BLOCK_M, GROUP_SIZE_M for GROUP_M)",
      say_triton},
-    {"TileLang", "github.com/tile-ai/tilelang: examples/gemm/example_gemm_autotune.py, tilelang/language/annotations.py",
+    {"TileLang",
+     "github.com/tile-ai/tilelang: examples/gemm/example_gemm_autotune.py, tilelang/language/annotations.py",
      say_tilelang},
     {"Helion", "github.com/pytorch/helion: helion.Config (helion/runtime/config.py), examples", say_helion},
-    {"CUTLASS", "docs.nvidia.com/cutlass: gemm_api_3x, efficient_gemm; github.com/NVIDIA/cutlass: examples 13, 41, 45, 88",
+    {"CUTLASS",
+     "docs.nvidia.com/cutlass: gemm_api_3x, efficient_gemm; github.com/NVIDIA/cutlass: examples 13, 41, 45, 88",
      say_cutlass},
 };

@@ -131,9 +131,9 @@ static void instructions(const block *b, const ir_stmt *s, double *all, double *
   }
 }
 
-/* Points of memory take `point` instructions, of which a function is one. */
+/* Points of memory take `point` instructions, of which a function is one; a dot product does several by as many. */
 static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
-  *all = b->mp->point;
+  *all = b->mp->point / (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
   *special = 0;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;

@@ -119,6 +119,10 @@ cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s);
  * have not enough of its points, and the sum is long. */
 int cu_longest_sum(const ir_program *p, const ir_stmt *s);
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
+/* Of a product of bytes, where the machine has an instruction that multiplies a few of them and adds the products to a
+ * sum of 32 bits (a dot product: OpenCL): the position of the summed dim along which it takes neighbours, most of which
+ * are neighbours in memory; -1: it does not do this one. */
+int cu_dot_of(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
 /* The same of what a block of an op alone has: of a convolution of few pixels all. */
