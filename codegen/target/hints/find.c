@@ -109,7 +109,7 @@ static bool has_points(const cu_values *v, const ir_stmt *s, int n) {
 static void span(const finder *f, const ir_stmt *warps, const ir_stmt *s, int at, spans *all) {
   const hint_kernel *k = f->k;
   all->n = 0;
-  for (int64_t w = 0; w < warps->loop.trip && all->n < HINT_MOST_WARPS; w++) {
+  for (int64_t w = 0; warps && w < warps->loop.trip && all->n < HINT_MOST_WARPS; w++) {
     cu_values v = {.n = 0};
     if (!cu_set(&v, warps->loop.var, w) || !reach(&v, &k->part->body, s) || !has_points(&v, s, ir_n_ranges(f->p, s)))
       continue;

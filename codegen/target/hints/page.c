@@ -55,7 +55,7 @@ static void wrapped(FILE *out, const char *text) {
 }
 
 static void words_as_text(FILE *out, const hint_words *w) {
-  char line[HINT_MOST_WORDS * (HINT_TEXT + 32)];
+  char line[HINT_MOST_WORDS * (HINT_TEXT + 32)] = "";
   size_t n = 0;
   for (int i = 0; i < w->n && n < sizeof line; i++) {
     const bool quoted = w->word[i].value[0] == '"';

@@ -201,10 +201,10 @@ static void say_helion(const ir_program *p, const hint_kernel *k, hint_words *w)
   if (has_no_product(k, w)) return;
   const bool batch = has_batch(p, k);
   char sizes[HINT_TEXT];
-  int at = snprintf(sizes, sizeof sizes, "[%s%" PRId64 ", %" PRId64, batch ? "1, " : "",
-                    power_up(h->rows, CU_FRAGMENT_SIDE), power_up(h->columns, CU_FRAGMENT_SIDE));
+  const int at = snprintf(sizes, sizeof sizes, "[%s%" PRId64 ", %" PRId64, batch ? "1, " : "",
+                          power_up(h->rows, CU_FRAGMENT_SIDE), power_up(h->columns, CU_FRAGMENT_SIDE));
   if (k->kind != HINT_ATTENTION)
-    at += snprintf(sizes + at, sizeof sizes - (size_t)at, ", %" PRId64, power_up(h->depth, CU_FRAGMENT_SIDE));
+    snprintf(sizes + at, sizeof sizes - (size_t)at, ", %" PRId64, power_up(h->depth, CU_FRAGMENT_SIDE));
   w->form = k->kind == HINT_ATTENTION     ? "examples/attention.py"
             : k->kind == HINT_CONVOLUTION ? "hl.tile over pixels and channels, rows loaded by their indices"
             : k->kind == HINT_CHAIN       ? "hl.tile over rows; in it the intermediate's columns; in these the sum"
