@@ -37,6 +37,8 @@ static const cli_slot slots[] = {
 
 /* Whether kernels are for this computer's processors, whose best instruction set is taken if none is named. */
 static bool is_here(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_HERE); }
+/* Whether what is written is for reading: without a folder to stdout. */
+static bool is_read(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_READ); }
 static bool is_own_isa(const emit_options *o) { return o->isa && tf_emit_owns_isa(o->target, o->isa); }
 
 /* The command line that reproduces the files. */
@@ -85,13 +87,24 @@ static void print_next_step(const tf_planned *p, const job *r) {
   if (masked) puts(masked);
   if (tf_zeros_matter(p->tree->arch, p->tree->workload))
     puts("The kernel computes every point: zeros save it nothing.");
-  printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
+  if (is_read(r->o))
+    printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out, p->tree->workload->name, of,
+           r->o->out);
+  else
+    printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 
 /* Of other targets, test.c wants their device. */
 static cli_status test(const tf_emitted *e, const tf_planned *p, const job *r) {
   if (r->o->no_test || !is_here(r->o) || cli_is_there(r->o->out)) return CLI_DONE;
   return cli_selftest(e, r->plan.kernel.isa, (double)p->result.points, r->o->in.quiet);
+}
+
+static cli_status say(const tf_planned *p, const job *r, tf_diags *d) {
+  tf_emitted *e = tf_planned_emit(p, &r->plan, d);
+  const bool said = e && fputs(e->file[0].text, stdout) >= 0, made = e != NULL;
+  tf_emitted_free(e);
+  return said ? CLI_DONE : made ? CLI_FAILED : CLI_BAD_INPUT;
 }
 
 static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
@@ -180,6 +193,7 @@ static cli_status plan(cli_session *s, job *r, tf_planned **p) {
 static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
   cli_status status = r->o->dump_ir ? dump(p, r, d) : CLI_DONE;
   if (status == CLI_DONE && r->o->out) status = emit(p, r, d);
+  if (status == CLI_DONE && !r->o->out && !r->o->dump_ir) status = say(p, r, d);
   if (status == CLI_BAD_INPUT && tf_diags_errors(d)) cli_complain(d);
   return status;
 }
@@ -248,7 +262,8 @@ static void check(void *options, tf_diags *d) {
             o->target);
   else if (kernels)
     check_able(o, d);
-  if (!o->out && !o->dump_ir) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+  if (!o->out && !o->dump_ir && !is_read(o))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
   if (o->out && !strcmp(o->out, "-"))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
@@ -409,7 +424,8 @@ const cli_command cmd_emit = {
         "first.  A kernel for the CPU runs its test once before the folder appears, where there are make and a "
         "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c "
         "(network.cu), which calls them in order; none is tested.  Of an ONNX model without a plan --target cuda makes "
-        "one first.\n"
+        "one first.  --target hints says what CUDA's kernels are in the words of Triton, TileLang, Helion and CUTLASS, "
+        "without -o to stdout.\n"
         "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or a folder that is "
         "there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"

@@ -63,7 +63,7 @@ static bool write_trace(cli_session *s, const char *path) {
 static const char *target_at(int i) {
   const char *name;
   for (int k = 0; (name = tf_emit_target(k, NULL)); k++)
-    if (tf_emit_cycles_whole(name) && i-- == 0) break;
+    if (tf_emit_cycles_whole(name) && !tf_emit_able(name, TF_EMIT_READ) && i-- == 0) break;
   return name;
 }
 

@@ -48,11 +48,11 @@
   X(MACHINES, "--machines", NULL, FLAG, "--csv: a row a machine, scored over its workloads, not a row a point") \
   X(MERGE, "--merge", NULL, FLAG, "take what the second and later stores hold into the first") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
-  X(TARGET, "--target", "cpu|cuda|opencl|npu|staged", WORD, "what the kernel is for, cpu if not given; staged, model: loops alone") \
+  X(TARGET, "--target", "cpu|cuda|opencl|npu|hints|staged", WORD, "what the kernel is for, cpu if not given; hints: cuda's for Triton and others; staged, model: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, neon_dot, neon_i8mm, sme, multi; this computer's " \
-    "best if not given; cuda: sm_80 (if not given), sm_90a, wmma") \
-  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8; cuda: f16, tf32 and f8, too; opencl: f32, bf16, f16; f32 if not given") \
+    "best if not given; cuda: sm_80 (if not given), sm_90a, wmma; opencl: dot (if not given), plain") \
+  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8; cuda: f16, tf32 and f8, too; opencl: f32, bf16, f16, int8; f32 if not given") \
   X(MICRO, "--micro", "NAME", WORD, "where products of float32 come from: own, libxsmm; own if not given") \
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \

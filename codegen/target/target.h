@@ -31,7 +31,7 @@ struct tf_target {
 };
 
 /* The rows; each target has its folder, codegen/target/NAME.  The first is meant where no name is given. */
-#define TF_TARGET_ROWS(X) X(cpu) X(cuda) X(opencl) X(npu) X(staged) X(model)
+#define TF_TARGET_ROWS(X) X(cpu) X(cuda) X(opencl) X(npu) X(hints) X(staged) X(model)
 #define X(name) extern const tf_target tf_target_##name;
 TF_TARGET_ROWS(X)
 #undef X

@@ -191,7 +191,8 @@ typedef enum {
       1, /* they are for processors as this computer's: tested and timed here, for its best instruction set */
   TF_EMIT_TUNED = 2,    /* they follow schedules that tune has measured */
   TF_EMIT_NETWORKS = 4, /* those of a network's groups are called in order */
-  TF_EMIT_MICRO = 8     /* their products may come from libraries */
+  TF_EMIT_MICRO = 8,    /* their products may come from libraries */
+  TF_EMIT_READ = 16     /* they are texts to read, not code: the first file alone says it all */
 } tf_emit_ability;
 TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
 /* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a name is of one. */

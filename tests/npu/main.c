@@ -570,7 +570,36 @@ static void odd_case(void) {
   free(arch);
 }
 
+/* What is expected of long loops whose queues have to catch up with what others did before them: a depthwise
+ * convolution, a map and a product, row by row (half of the cycles before each queue went on at its own pace). */
+static void check_catching_up(void) {
+  static const char mapping[] =
+      "mapping: |\n  GM for p=56\n    Seq keep D@UB A@L1 E@UB\n      L1 for c=32 p=2 r=3\n        UB bypass I F\n"
+      "          L0 for q=7 spatial q=16@x s=3@x\n            op D\n      L1 bypass D\n"
+      "        UB for c=32 p=2 spatial q=112@x\n          op A\n      L1 for p=2\n        UB bypass A G\n"
+      "          L0 for q=7 k=4 c=2 spatial q=16@x k=16@y c=16@x\n            op E\n      L1 bypass E Y\n"
+      "        UB for k=64 p=2 spatial q=112@x\n          op Y\n";
+  size_t n;
+  char *arch = case_file("arch-specs/npu.yaml", &n), *workload = case_file("workloads/depthwise-separable.yaml", &n);
+  tf_text texts[] = {
+      {"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}, {"m.yaml", mapping, strlen(mapping)}};
+  test_case e = {.d = tf_diags_new()};
+  e.spec = tf_spec_read_texts(texts, 3, NULL, 0, e.d);
+  case_prepare(&e);
+  tf_npu *program = e.tree ? npu_compile(e.tree, e.d) : NULL;
+  tf_npu_result r = {0};
+  if (CHECK(program && tf_npu_run(program, &(tf_npu_options){.timing_only = true}, NULL, &r, e.d)))
+    CHECK_NEAR(tf_emit_cycles(e.tree, "npu", &(tf_emit_options){0}, e.d) / r.cycles, 1, 1e-6);
+  else
+    case_complain(e.d);
+  tf_npu_result_free(&r);
+  tf_npu_free(program);
+  case_drop(&e);
+  free(arch), free(workload);
+}
+
 static int plans(void) {
+  check_catching_up();
   turns_case();
   later_case();
   parts_case();

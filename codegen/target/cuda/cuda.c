@@ -6,7 +6,7 @@
 
 #include "codegen/target/cuda/pass/pass.h"
 
-static const low_pass passes[] = {
+const low_pass tf_cuda_passes[] = {
     {"grid", low_cuda_grid},        {"split", low_cuda_split},
     {"rows", low_cuda_tensor_rows}, {"tile", low_cuda_tile},
     {"tensor", low_cuda_tensor},    {"stage", low_cuda_stage},
@@ -47,11 +47,7 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
 const tf_target tf_target_cuda = {
     .name = "cuda",
     .what = "CUDA C++: products on tensor cores, or in float32",
-    .lower = {.platform = &low_cuda_platform,
-              .depth = 1,
-              .narrow = low_cuda_narrow,
-              .close_by = low_cuda_close_by,
-              .passes = passes},
+    .lower = CU_LOWER,
     .machine = machine_of,
     .print = tf_cuda_print,
     .form = cu_form,

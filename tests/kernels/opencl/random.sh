@@ -1,9 +1,9 @@
 #!/bin/sh
 # Random kernels in OpenCL C against the workload in double, on the first device that there is: those that random.sh of CUDA draws.
 # usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: of these types of data.  With CUDA_TEST, which draws them, half are of whatever the
-# oracle draws: small workloads, any tree.  Exit 77: no OpenCL device.
+# oracle draws: small workloads, any tree.  Dot products of int8, half of the time, as they are where the device has an extension for them.  Exit 77: no OpenCL device.
 tileflow=$1 cases=${2:-12} first=${3:-1}
-[ $# -gt 3 ] && shift 3 || set -- f32 f32 bf16 f32 f16
+[ $# -gt 3 ] && shift 3 || set -- f32 f32 bf16 f32 f16 int8
 draw=$(dirname "$0")/../cuda
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -25,8 +25,10 @@ while [ "$seed" -lt $((first + cases)) ]; do
   else
     awk -v seed="$seed" -f "$draw/draw.awk" >"$at.yaml"
   fi
+  lot "$seed" 2 2
   # shellcheck disable=SC2086 # the file has an architecture of its own
   "$tileflow" emit --quiet $arch "$at.yaml" --target opencl --dtype "$dtype" -o "$at" 2>"$at.said" &&
+    { [ "$dtype" != int8 ] || [ "$lot" = 0 ] || sed -i 's/defined(DOT_BY_HAND)/1/' "$at/kernel.c"; } &&
     make -s -C "$at" test CFLAGS="-O1 -Wall -Wextra -Werror" >"$at.said" 2>&1 || {
     if grep -q 'not run: no OpenCL device\|CL/cl.h: No such\|cannot find -lOpenCL' "$at.said"; then
       echo "SKIP: $(grep -m 1 'not run\|No such\|cannot find' "$at.said")"

@@ -208,6 +208,16 @@ void c_place(c_printer *c, const tf_op *op, int ref) {
     made_element(c, c_buffer(c, op, -1), op);
 }
 
+void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call, const char *none) {
+  const bool guarded = borders(c, &op->reads[ref]);
+  fprintf(c->out, "%s%s(&", guarded ? " ? " : "", call);
+  read_place(c, &op->reads[ref]), fputs(", ", c->out), c_step(c, op, ref, dim);
+  if (guarded)
+    fprintf(c->out, ") : %s)", none);
+  else
+    fputc(')', c->out);
+}
+
 void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
   if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
 }

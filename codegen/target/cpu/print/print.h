@@ -70,6 +70,8 @@ void c_let(c_printer *c, const ir_stmt *s);
 void c_element(c_printer *c, const tf_op *op, int ref);
 void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type);
 void c_place(c_printer *c, const tf_op *op, int ref);
+/* Neighbours of what a reference reads along a dim, as `call(&element, step)`; `none` where there is padding. */
+void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call, const char *none);
 const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref);
 /* The name of a type in C; the conversion of a float to it, to be closed by c_rounded: nothing, or a call. */
 const char *c_type(ir_type t);

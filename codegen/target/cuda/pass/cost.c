@@ -131,9 +131,9 @@ static void instructions(const block *b, const ir_stmt *s, double *all, double *
   }
 }
 
-/* Points of memory take `point` instructions, of which a function is one. */
+/* Points of memory take `point` instructions, of which a function is one; a dot product does several by as many. */
 static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
-  *all = b->mp->point;
+  *all = b->mp->point / (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
   *special = 0;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;
@@ -460,13 +460,25 @@ cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part) {
   return pipe_of(&b, part, ceil((double)part->loop.trip / (double)b.multiprocessors));
 }
 
+static void find_bound(tf_times *t) {
+  for (int u = 1; u < TF_N_TIMES; u++)
+    if (t->unit[u] > t->unit[t->bound]) t->bound = (tf_time)u;
+}
+
+tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {
+  tf_times t = {.cycles = 0};
+  block b = block_of(p);
+  part(&b, s, &t);
+  find_bound(&t);
+  return t;
+}
+
 tf_times cu_times(const ir_program *p) {
   tf_times t = {.cycles = 0};
   block b = block_of(p);
   for (int i = 0; i < p->body.n; i++)
     if (p->body.s[i]->kind != IR_LET) part(&b, p->body.s[i], &t);
-  for (int u = 1; u < TF_N_TIMES; u++)
-    if (t.unit[u] > t.unit[t.bound]) t.bound = (tf_time)u;
+  find_bound(&t);
   return t;
 }
 

@@ -119,6 +119,10 @@ cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s);
  * have not enough of its points, and the sum is long. */
 int cu_longest_sum(const ir_program *p, const ir_stmt *s);
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
+/* Of a product of bytes, where the machine has an instruction that multiplies a few of them and adds the products to a
+ * sum of 32 bits (a dot product: OpenCL): the position of the summed dim along which it takes neighbours, most of which
+ * are neighbours in memory; -1: it does not do this one. */
+int cu_dot_of(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k);
 /* The same of what a block of an op alone has: of a convolution of few pixels all. */
@@ -215,6 +219,7 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
 /* cost.c: what the kernels take, unit by unit; and, of a mapping lowered for a target, in all (as tf_emit_cycles). */
 tf_times cu_times(const ir_program *p);
+tf_times cu_times_of(const ir_program *p, const ir_stmt *part); /* of one of them */
 double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
 /* pipe.c: a part of warpgroups as a pipe: one of them brings tiles, the others take them, and a ring of `depth` tiles
  * is between; cycles, of one multiprocessor.  A step is a tile of the ring. */

@@ -207,3 +207,33 @@ void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
   for (int k = op->n_out_dims; !of->nest.part && k < op->n_dims; k++)
     if (s->range[k].lo.var >= 0) fresh[s->nest.n_fresh++] = s->range[k].lo;
 }
+
+/* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same (1); 0: padding may
+ * begin between them. */
+static int lies_along(const tf_workload *wl, const tf_ref *ref, int dim) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  int lies = 1;
+  for (int r = 0; r < z->rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++) {
+      if (ref->index[r].terms[t].dim != dim) continue;
+      if (z->pad[r]) return 0;
+      lies = r == z->rank - 1 && ref->index[r].terms[t].coef == 1 ? 2 : 1;
+    }
+  return lies;
+}
+
+int cu_dot_of(const ir_program *p, const ir_stmt *s) {
+  const tf_workload *wl = p->tree->workload;
+  const ir_kernel *dot = p->machine.whole;
+  const tf_op *op = s->kind == IR_NEST ? &wl->ops[s->op] : NULL;
+  int best = -1, most = 0;
+  if (!op || !dot || dot->m_round > 1 || op->reduce != TF_REDUCE_ADD || op->n_reads != 2 ||
+      p->buffers[p->buffer_of[op->out]].type != dot->c)
+    return -1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const int a = lies_along(wl, &op->reads[0], op->dims[k]), b = lies_along(wl, &op->reads[1], op->dims[k]);
+    if (s->range[k].most < dot->k_round || !a || !b) continue;
+    if (a + b > most || (a + b == most && s->range[k].most > s->range[best].most)) best = k, most = a + b;
+  }
+  return best;
+}

@@ -108,15 +108,51 @@ static int open_some(c_printer *c, const sums *t) {
   return opened;
 }
 
+/* A loop over so many steps at a time of position k, from where the one before has ended. */
+static void open_steps(c_printer *c, const sums *t, int k, int steps) {
+  const char *dim = c_dim_name(c, t->op, k);
+  c_indent(c), fprintf(c->out, "for (; d_%s + %d <= ", dim, steps), c_atom(c->out, c->p, t->s->range[k].hi);
+  fprintf(c->out, "; d_%s += %d) {\n", dim, steps);
+  c->depth++;
+}
+
+/* A sum of products of bytes: where the device has the instruction (DOT) some of position k at a time, then what is
+ * left; else all one by one. */
+static void dots(c_printer *c, const sums *t, int k) {
+  static const char none[] = "(char4)(0)";
+  const int along = t->op->dims[k];
+  int loops = 0;
+  for (int d = t->op->n_out_dims; d < t->op->n_dims; d++)
+    if (d != k) c_loop(c, t->op, t->s, d), loops++;
+  c_line(c, "{\n"), c->depth++;
+  c_indent(c), fprintf(c->out, "int64_t d_%s = ", c_dim_name(c, t->op, k));
+  c_atom(c->out, c->p, t->s->range[k].lo), fputs(";\n#ifdef DOT\n", c->out);
+  open_steps(c, t, k, c->p->machine.whole->k_round);
+  const int fours = open_sums(c, t, false);
+  c_indent(c), fprintf(c->out, "%s += DOT(", acc[t->n]), c_elements(c, t->op, 0, along, "FOUR", none);
+  fputs(", ", c->out), c_elements(c, t->op, 1, along, "FOUR", none), fputs(");\n", c->out);
+  c_close(c, fours + 1);
+  fputs("#endif\n", c->out);
+  open_steps(c, t, k, 1);
+  const int ones = open_sums(c, t, false);
+  c_accumulate(c, t->op, acc[t->n], -1);
+  c_close(c, ones + 2 + loops);
+}
+
 static void sum(c_printer *c, const ir_stmt *s) {
   const sums t = sums_of(c, s);
   c->whole = c_buffer(c, t.op, -1)->type == IR_I32;
   c_fresh_flag(c, s);
   int opened = open_some(c, &t) + open_loops(c, &t, 0, t.op->n_out_dims);
   start(c, &t);
-  const int loops = open_loops(c, &t, t.op->n_out_dims, t.op->n_dims), inner = open_sums(c, &t, false);
-  c_accumulate(c, t.op, acc[t.n], s->nest.divides);
-  c_close(c, inner + loops);
+  const int dot = cu_dot_of(c->p, s);
+  if (dot >= 0) {
+    dots(c, &t, dot);
+  } else {
+    const int loops = open_loops(c, &t, t.op->n_out_dims, t.op->n_dims), inner = open_sums(c, &t, false);
+    c_accumulate(c, t.op, acc[t.n], s->nest.divides);
+    c_close(c, inner + loops);
+  }
   const int last = open_sums(c, &t, true);
   c_indent(c);
   c_element(c, t.op, -1), fprintf(c->out, " = %s;\n", acc[t.n]);

@@ -8,9 +8,10 @@
 #include "codegen/target/npu/pass/bytes.h"
 #include "codegen/target/npu/pass/pass.h"
 
-/* When those who wrote or read it last will have. */
+/* When those who wrote or read it last will have, and the queues that these are in. */
 typedef struct {
   double written, read;
+  int writer, reader;
 } moment;
 
 struct npu_clock {
@@ -27,6 +28,7 @@ static double later(double a, double b) { return a > b ? a : b; } /* of numbers:
 typedef struct {
   npu_clock *c;
   double time;
+  int queue;
 } access;
 
 static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
@@ -42,10 +44,10 @@ static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
 static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   access *a = ctx;
   npu_pieces *of = &a->c->memory[memory];
-  if (!operand) *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time};
+  if (!operand) *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time, .writer = a->queue};
   for (; operand && at < end; at = npu_pieces_next(of, at)) {
     moment *m = npu_pieces_value(of, at);
-    m->read = later(m->read, a->time);
+    if (a->time >= m->read) m->read = a->time, m->reader = a->queue;
   }
 }
 
@@ -70,7 +72,7 @@ static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, d
 
 static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
   const int sources = npu_facts_of(i->op)->sources;
-  access a = {c, c->queue[i->queue]};
+  access a = {c, c->queue[i->queue], i->queue};
   for (int k = 0; k <= sources; k++)
     npu_runs(p, i, k, c->loose, wait, &a);
   const double begin = a.time;
@@ -141,20 +143,22 @@ static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
     }
 }
 
-/* Queues that worked in the steps measured, and what these touched, are later by so much. */
-static void delay(npu_clock *c, const npu_pace *pace, double by) {
-  double since = INFINITY;
+/* Queues that worked in the steps measured, and what these touched, go on as they did in them: where one waits for
+ * another all advance alike; where they do not (one has to catch up with what others did before the loop), each by
+ * itself. */
+static void go_on(npu_clock *c, const npu_machine *machine, const npu_pace *pace, double work) {
+  double since = INFINITY, by[NPU_QUEUES];
   for (int q = 0; q < NPU_QUEUES; q++)
     if (c->queue[q] > pace->queue[q]) since = fmin(since, pace->queue[q]);
   for (int q = 0; q < NPU_QUEUES; q++)
-    if (c->queue[q] > pace->queue[q]) c->queue[q] += by;
-  if (c->mad_end > since) c->mad_end += by;
-  if (c->vector_end > since) c->vector_end += by;
+    by[q] = work * (c->queue[q] - pace->queue[q]), c->queue[q] += by[q];
+  if (c->mad_end > since) c->mad_end += by[machine->cube.queue];
+  if (c->vector_end > since) c->vector_end += by[machine->vector.queue];
   for (int m = 1; m < NPU_MEMORIES; m++)
     for (int64_t at = 0; at < c->memory[m].units; at = npu_pieces_next(&c->memory[m], at)) {
       moment *p = npu_pieces_value(&c->memory[m], at);
-      if (p->written > since) p->written += by;
-      if (p->read > since) p->read += by;
+      if (p->written > since) p->written += by[p->writer];
+      if (p->read > since) p->read += by[p->reader];
     }
 }
 
@@ -176,7 +180,7 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
   for (int q = 0; q < NPU_QUEUES; q++)
     b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
   b->length += work * (b->length - pace->length);
-  delay(b->clock, pace, work * (latest(b->clock->queue) - latest(pace->queue)));
+  go_on(b->clock, &b->out->machine, pace, work);
   move_on(b, pace, steps / pace->measured);
 }
 
