@@ -21,6 +21,7 @@ static bool packs_some(const net_kernel *k) {
 /* The program of group i's kernel, o as it is emitted. */
 static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o) {
   ir_machine machine = tf_micro_machine(e->isa, e->data);
+  if (ir_reads_unsigned(e->plan->groups[i].tree->workload)) tf_micro_no_sign(e->isa, &machine);
   machine.choices = o->choices;
   machine.changes = o->changes;
   return low_lower(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);

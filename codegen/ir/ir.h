@@ -403,6 +403,11 @@ bool ir_check(const ir_program *p, char *why, size_t size);
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
+/* held.c: what kernels of integers hold the tensor as: whole numbers of 8 bits as bytes; as the network has it, where it
+ * is one's, else by its width and by what makes it.  Whether some input is bytes without a sign. */
+tf_held_as ir_held_as(const tf_workload *wl, int z);
+bool ir_reads_unsigned(const tf_workload *wl);
+
 /* The value of op's expression; read[i] is its i-th operand, point[dim] the coordinate along each dim of the workload.
  * skip: a read that counts as 1 (a deferred divisor); -1: none. */
 double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip);

@@ -352,6 +352,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   cpu_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
   if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
+  if (!p.kernel) return;
   if (low_channels(w, nest, &p) || low_failed(w)) {
     keep(w, nest, &p);
     return;
