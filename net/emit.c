@@ -111,7 +111,7 @@ static void begin_package(net_emission *e) {
                            .source = tf_micro_source_find(e->o->micro),
                            .name = C_NAME,
                            .entry = C_NAME,
-                           .within = e->data == IR_BF16 ? "3e-2" : "1e-4",
+                           .within = e->data == IR_BF16 ? "3e-2" : e->data == IR_I8 ? "5e-2" : "1e-4",
                            .packed = e->whole.n_notes,
                            .on_threads = true};
 }
@@ -233,7 +233,7 @@ static const struct {
   tf_emitted *(*emit)(net_emission *e, const char *name);
   const char *types[5], *say;
 } targets[] = {
-    {"cpu", emit, {"f32", "bf16"}, "a network is emitted in f32 or bf16"},
+    {"cpu", emit, {"f32", "bf16", "int8"}, "a network is emitted in f32, bf16 or int8"},
     {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"}};
 
 bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {

@@ -65,9 +65,31 @@ static span span_of(const tf_workload *wl, const tf_op *op, int i) {
   return called(e->call, a, e->n_args > 1 ? span_of(wl, op, e->arg[1]) : a);
 }
 
+bool ir_is_product(const tf_op *op) {
+  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
+         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
+         op->expr[1].what == TF_X_READ;
+}
+
+bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b) {
+  int64_t points = 1, most = INT32_MAX;
+  if (!ir_is_byte(a) || !ir_is_byte(b)) return false;
+  most /= a == IR_U8 ? UINT8_MAX : -INT8_MIN;
+  most /= b == IR_U8 ? UINT8_MAX : -INT8_MIN;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most) return false;
+  return true;
+}
+
+static bool sums_bytes(const tf_workload *wl, const tf_op *op) {
+  return ir_is_product(op) &&
+         ir_fits_whole(wl, op, ir_type_held(wl, op->reads[0].tensor), ir_type_held(wl, op->reads[1].tensor));
+}
+
 tf_held_as ir_held_as(const tf_workload *wl, int z) {
   const tf_tensor *t = &wl->tensors[z];
   if (t->held) return t->held;
+  if (t->producer >= 0 && sums_bytes(wl, &wl->ops[t->producer])) return TF_HELD_SUMS;
   if (t->word_bits > 8) return TF_HELD_WIDE;
   if (t->producer < 0) return t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED;
   const tf_op *op = &wl->ops[t->producer];
@@ -77,6 +99,11 @@ tf_held_as ir_held_as(const tf_workload *wl, int z) {
   return s.least >= -128 && s.most <= 127 ? TF_HELD_SIGNED
          : s.least >= 0 && s.most <= 255  ? TF_HELD_UNSIGNED
                                           : TF_HELD_WIDE;
+}
+
+ir_type ir_type_held(const tf_workload *wl, int z) {
+  static const ir_type types[] = {[TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
+  return types[ir_held_as(wl, z)];
 }
 
 bool ir_reads_unsigned(const tf_workload *wl) {

@@ -2,12 +2,6 @@
 
 #include "codegen/lower/lower.h"
 
-bool low_is_product(const tf_op *op) {
-  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
-         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
-         op->expr[1].what == TF_X_READ;
-}
-
 bool low_is_of_inputs(const tf_workload *wl, const tf_op *op) {
   bool inputs = true;
   for (int i = 0; i < op->n_reads; i++)
@@ -26,30 +20,18 @@ static bool is_mixed(const tf_workload *wl) {
   return said || (bytes && wider);
 }
 
-static ir_type type_of_held(tf_held_as h) {
-  return h == TF_HELD_SIGNED ? IR_I8 : h == TF_HELD_UNSIGNED ? IR_U8 : IR_F32;
-}
-
 /* Of a tensor that no op makes. */
 static ir_type type_of_input(const lowering *w, int z) {
   const tf_workload *wl = w->plan->wl;
   if (w->p->machine.data != IR_I8) return w->p->machine.data;
-  return is_mixed(wl) ? type_of_held(ir_held_as(wl, z)) : wl->tensors[z].no_sign ? IR_U8 : IR_I8;
+  return is_mixed(wl) ? ir_type_held(wl, z) : wl->tensors[z].no_sign ? IR_U8 : IR_I8;
 }
 
 bool low_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
-  int64_t points = 1, most = INT32_MAX;
-  if (w->p->machine.data != IR_I8 || !low_is_product(op) || !low_is_of_inputs(wl, op)) return false;
-  for (int k = 0; k < op->n_reads; k++) {
-    const ir_type t = type_of_input(w, op->reads[k].tensor);
-    if (!ir_is_byte(t)) return false;
-    most /= t == IR_U8 ? UINT8_MAX : -INT8_MIN;
-  }
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most) return false;
-  return true;
+  if (w->p->machine.data != IR_I8 || !ir_is_product(op) || !low_is_of_inputs(wl, op)) return false;
+  return ir_fits_whole(wl, op, type_of_input(w, op->reads[0].tensor), type_of_input(w, op->reads[1].tensor));
 }
 
 ir_type low_type(const lowering *w, int z, bool argument) {
@@ -58,7 +40,7 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   if (maker < 0) return type_of_input(w, z);
   if (low_is_whole(w, maker)) return IR_I32;
   if (w->p->machine.data == IR_I8)
-    return argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) ? type_of_held(ir_held_as(wl, z)) : IR_F32;
+    return argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) ? ir_type_held(wl, z) : IR_F32;
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 

@@ -319,8 +319,8 @@ typedef struct {
 } tf_density;
 
 /* What kernels of integers (int8) hold a tensor's elements as.  UNSAID: it is no group's of a network; the width of its
- * words says. */
-typedef enum { TF_HELD_UNSAID, TF_HELD_WIDE, TF_HELD_SIGNED, TF_HELD_UNSIGNED } tf_held_as;
+ * words says.  SUMS: int32, of products of bytes. */
+typedef enum { TF_HELD_UNSAID, TF_HELD_WIDE, TF_HELD_SIGNED, TF_HELD_UNSIGNED, TF_HELD_SUMS } tf_held_as;
 
 typedef struct {
   const char *name;

@@ -256,7 +256,8 @@ static bool dequantize(ox_net *g) {
 static bool keep_bits(ox_net *g, const char *name, size_t k, size_t zero) {
   const ox_value *v = ox_made(g, name), *q = ox_input(g, k);
   if (is_nothing(g, zero) && v && q && v->tensor >= 0 && g->tensor[v->tensor].op < 0)
-    g->tensor[v->tensor].bits = ox_type_bits(q->type);
+    g->tensor[v->tensor].bits = ox_type_bits(q->type),
+    g->tensor[v->tensor].no_sign = ox_type_kind_of(q->type) == OX_UNSIGNED_KIND;
   return true;
 }
 

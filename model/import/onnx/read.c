@@ -457,8 +457,8 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
 bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
                             tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0)
-    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32 or bf16, not in '%.40s'", dtype);
+  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0 && strcmp(dtype, "int8") != 0)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32, bf16 or int8, not in '%.40s'", dtype);
   const weights_to to = {dtype, out};
   free(import(t, set, n_set, &to, d));
   return tf_diags_errors(d) == 0;
