@@ -102,7 +102,7 @@ static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
       fputs("  int64_t i = 0;\n", out);
     fputs("  for (; i < n; i++) {\n", out);
     for (int e = 0; e < group; e++)
-      fprintf(out, "    to[%d * i + %d] = (%s)(x%d[i] ^ lift);\n", group, e, tf_micro_type(k->kernel.a), e);
+      fprintf(out, "    to[%d * (size_t)i + %d] = (%s)(x%d[i] ^ lift);\n", group, e, tf_micro_type(k->kernel.a), e);
     fputs("  }\n}\n", out);
   }
 }

@@ -205,9 +205,16 @@ static bool is_preview(const Onnx__NodeProto *n) {
   return n->domain && !strcmp(n->domain, "ai.onnx.preview") && !strcmp(n->op_type, "FlexAttention");
 }
 
+/* Of onnxruntime's own domain what its quantiser writes: QGemm and all QLinear but the two that are ONNX's. */
+static bool is_microsoft(const char *type) {
+  return !strcmp(type, "QGemm") ||
+         (!strncmp(type, "QLinear", 7) && strcmp(type, "QLinearConv") != 0 && strcmp(type, "QLinearMatMul") != 0);
+}
+
 static bool is_known(const Onnx__NodeProto *n) {
   const bool preview = !strcmp(n->op_type, "FlexAttention");
-  return (preview ? is_preview(n) : is_standard(n)) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
+  const bool own = is_microsoft(n->op_type) ? n->domain && !strcmp(n->domain, "com.microsoft") : is_standard(n);
+  return (preview ? is_preview(n) : own) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
 }
 
 static void suggest(const char *type, char *buf, size_t size) {
