@@ -55,7 +55,20 @@ static bool find_changes(net_emission *e, int i) {
   return true;
 }
 
+/* Sums of integers are of what a kernel is given: a plan that was written by hand may have it otherwise. */
+static bool check_sums(const net_emission *e, int i) {
+  const tf_workload *wl = e->plan->groups[i].group->workload;
+  for (int o = 0; e->data == IR_I8 && o < wl->n_ops; o++)
+    for (int r = 0; r < wl->ops[o].n_reads; r++)
+      if (wl->tensors[wl->ops[o].out].held == TF_HELD_SUMS && wl->tensors[wl->ops[o].reads[r].tensor].producer >= 0)
+        return tf_fail(e->d, wl->ops[o].at, TF_E_OUTPUT,
+                       "op '%.60s' multiplies bytes that its own group makes: int8 needs them in a group before it",
+                       wl->ops[o].name);
+  return true;
+}
+
 static bool make_kernel(net_emission *e, int i, const char *name) {
+  if (!check_sums(e, i)) return false;
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
   k->group = &e->plan->groups[i];
@@ -111,7 +124,9 @@ static void begin_package(net_emission *e) {
                            .source = tf_micro_source_find(e->o->micro),
                            .name = C_NAME,
                            .entry = C_NAME,
-                           .within = e->data == IR_BF16 ? "3e-2" : e->data == IR_I8 ? "5e-2" : "1e-4",
+                           .within = e->data == IR_BF16 ? "3e-2"
+                                     : e->data == IR_I8 ? "5e-2"
+                                                        : "1e-4",
                            .packed = e->whole.n_notes,
                            .on_threads = true};
 }

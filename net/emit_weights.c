@@ -59,9 +59,7 @@ static const char reader[] =
     "  return at == end ? " C_NAME "_done : refuse(why, size, \"a table of another length\", \"\", 0);\n}\n";
 
 /* The number of a type in such a file (docs/FORMATS.md). */
-static int number_of(ir_type t) {
-  return t == IR_BF16 ? 2 : t == IR_F16 ? 3 : t == IR_I8 ? 4 : t == IR_U8 ? 5 : 1;
-}
+static int number_of(ir_type t) { return t == IR_BF16 ? 2 : t == IR_F16 ? 3 : t == IR_I8 ? 4 : t == IR_U8 ? 5 : 1; }
 
 static void put_input(FILE *out, const net_emission *e, int t) {
   const tf_tensor *z = &e->wl->tensors[t];
@@ -81,12 +79,12 @@ void net_print_weights(FILE *out, const net_emission *e) {
   int most = 1;
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (e->wl->tensors[z].rank > most) most = e->wl->tensors[z].rank;
-  fprintf(
-      out,
-      "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
-      "arguments. */\nstatic const struct input {\n  const char *name;\n  unsigned type, bytes; /* the number of its elements' type in such a file; of one */\n  int rank;\n  int64_t shape[%d];\n  size_t "
-      "field, stride;\n} inputs[] = {\n",
-      most);
+  fprintf(out,
+          "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
+          "arguments. */\nstatic const struct input {\n  const char *name;\n  unsigned type, bytes; /* the number of "
+          "its elements' type in such a file; of one */\n  int rank;\n  int64_t shape[%d];\n  size_t "
+          "field, stride;\n} inputs[] = {\n",
+          most);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_input(&e->wl->tensors[z])) put_input(out, e, z);
   fprintf(out, "};\n\n%s", reader);

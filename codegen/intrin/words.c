@@ -198,8 +198,12 @@ const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
 const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2), .twos = twos_avx2};
 const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .twos = twos_avx2,
                                         .fours = fours_avx512};
-const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .round = round_avx512,
-                                      .twos = twos_avx2, .fours = fours_avx512, .beside = beside_avx512, .leave = leave_avx512};
+const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512),
+                                      .round = round_avx512,
+                                      .twos = twos_avx2,
+                                      .fours = fours_avx512,
+                                      .beside = beside_avx512,
+                                      .leave = leave_avx512};
 const tf_micro_words tf_words_neon = {
     .group = GROUP("w"),
     .type = "int32x4_t",
@@ -213,8 +217,8 @@ const tf_micro_words tf_words_neon = {
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t",
-      [IR_I8] = "int8_t", [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
+      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t", [IR_I8] = "int8_t",
+      [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
   return name[t];
 }
 

@@ -11,7 +11,9 @@ typedef struct {
 
 static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true}, of_unsigned = {0, 255, true};
 
-static span of_held(tf_held_as h) { return h == TF_HELD_SIGNED ? of_signed : h == TF_HELD_UNSIGNED ? of_unsigned : any; }
+static span of_held(tf_held_as h) {
+  return h == TF_HELD_SIGNED ? of_signed : h == TF_HELD_UNSIGNED ? of_unsigned : any;
+}
 
 static span product(span a, span b) {
   const double p[4] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
@@ -102,7 +104,8 @@ tf_held_as ir_held_as(const tf_workload *wl, int z) {
 }
 
 ir_type ir_type_held(const tf_workload *wl, int z) {
-  static const ir_type types[] = {[TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
+  static const ir_type types[] = {
+      [TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
   return types[ir_held_as(wl, z)];
 }
 

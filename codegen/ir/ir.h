@@ -403,8 +403,8 @@ bool ir_check(const ir_program *p, char *why, size_t size);
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
-/* held.c: what kernels of integers hold the tensor as: whole numbers of 8 bits as bytes; as the network has it, where it
- * is one's, else by its width and by what makes it.  Whether some input is bytes without a sign. */
+/* held.c: what kernels of integers hold the tensor as: whole numbers of 8 bits as bytes; as the network has it, where
+ * it is one's, else by its width and by what makes it.  Whether some input is bytes without a sign. */
 tf_held_as ir_held_as(const tf_workload *wl, int z);
 ir_type ir_type_held(const tf_workload *wl, int z);
 bool ir_reads_unsigned(const tf_workload *wl);

@@ -331,7 +331,7 @@ typedef struct {
   int64_t *pad;    /* [rank] how far outside it may be read (reads there give zero) */
   int word_bits;
   bool no_sign;    /* of an input of at most 8 bits: whole numbers from 0 on, not int8 */
-  tf_held_as held;    /* of a group's, as the network has it (net/cut.c) */
+  tf_held_as held; /* of a group's, as the network has it (net/cut.c) */
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;

@@ -348,7 +348,8 @@ static bool qlinear_conv(ox_net *g) {
 
 /* ---- what onnxruntime's quantiser writes besides (com.microsoft) ------------------------------------------------- */
 
-/* Inputs q, q + 1 and q + 2, of which the last may be left out: integers, their scale and zero, as the numbers `name`. */
+/* Inputs q, q + 1 and q + 2, of which the last may be left out: integers, their scale and zero, as the numbers `name`.
+ */
 static bool steps_of(ox_net *g, const char *name, size_t q) {
   return ox_has(g, q + 2) ? ox_run(g, "%s = DequantizeLinear($%zu, $%zu, $%zu)", name, q, q + 1, q + 2)
                           : ox_run(g, "%s = DequantizeLinear($%zu, $%zu)", name, q, q + 1);
@@ -368,10 +369,13 @@ static bool qlinear_mul(ox_net *g) {
   return steps_of(g, "a", 0) && steps_of(g, "b", 3) && ox_run(g, "made = Mul(a, b)") && in_steps(g, 6);
 }
 
-static bool qlinear_sigmoid(ox_net *g) { return steps_of(g, "a", 0) && ox_run(g, "made = Sigmoid(a)") && in_steps(g, 3); }
+static bool qlinear_sigmoid(ox_net *g) {
+  return steps_of(g, "a", 0) && ox_run(g, "made = Sigmoid(a)") && in_steps(g, 3);
+}
 
 static bool qlinear_leaky_relu(ox_net *g) {
-  return steps_of(g, "a", 0) && ox_run(g, "made = LeakyRelu(a) alpha=%.17e", ox_float(g, "alpha", 0.01)) && in_steps(g, 3);
+  return steps_of(g, "a", 0) && ox_run(g, "made = LeakyRelu(a) alpha=%.17e", ox_float(g, "alpha", 0.01)) &&
+         in_steps(g, 3);
 }
 
 static bool qlinear_softmax(ox_net *g) {

@@ -150,10 +150,12 @@ static bool makes_bytes(const ox_net *g, const ox_op *a) {
 
 /* first: bytes stay what they are.  Then such are merged that do not meet others: of two convolutions whose results are
  * added one waits, and as bytes. */
-static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool first) {  const ox_tensor *t = &g->tensor[a->out];
+static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool first) {
+  const ox_tensor *t = &g->tensor[a->out];
   const bool places = is_of_places(a->value);
   bool can = is_elementwise(a) && !t->result && (places || (t->reads == 1 && points(g, a) == points(g, b))) &&
-             nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out) && !(first ? makes_bytes(g, a) : makes_bytes(g, a) && reads_made(g, b->value) > 1);
+             nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out) &&
+             !(first ? makes_bytes(g, a) : makes_bytes(g, a) && reads_made(g, b->value) > 1);
   for (int r = 0; r < t->rank; r++)
     can &= t->pad[r] == 0;
   return can;

@@ -14,7 +14,17 @@
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
 
-enum { VERSION = 1, FLOAT32 = 1, BFLOAT16 = 2, INT8 = 4, UINT8 = 5, HEAD = 40, LINE = 64, CHUNK = 4096, MOST_PATH = 4096 };
+enum {
+  VERSION = 1,
+  FLOAT32 = 1,
+  BFLOAT16 = 2,
+  INT8 = 4,
+  UINT8 = 5,
+  HEAD = 40,
+  LINE = 64,
+  CHUNK = 4096,
+  MOST_PATH = 4096
+};
 
 /* Numbers of a tensor of the file, wherever they stand. */
 typedef struct {
@@ -238,7 +248,8 @@ static bool lay_out(writing *w) {
   w->head = w->bytes;
   for (int i = 0; i < w->n; i++) {
     w->rows[i].offset = (w->bytes + LINE - 1) / LINE * LINE;
-    w->bytes = w->rows[i].offset + bytes_each(type_of(w, &g->tensor[w->rows[i].tensor])) * (uint64_t)w->rows[i].elements;
+    w->bytes =
+        w->rows[i].offset + bytes_each(type_of(w, &g->tensor[w->rows[i].tensor])) * (uint64_t)w->rows[i].elements;
   }
   return true;
 }
@@ -301,7 +312,13 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
 }
 
 bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out) {
-  writing w = {.g = g, .out = out, .path = path, .type = !dtype ? FLOAT32 : !strcmp(dtype, "bf16") ? BFLOAT16 : !strcmp(dtype, "int8") ? INT8 : FLOAT32};
+  writing w = {.g = g,
+               .out = out,
+               .path = path,
+               .type = !dtype                   ? FLOAT32
+                       : !strcmp(dtype, "bf16") ? BFLOAT16
+                       : !strcmp(dtype, "int8") ? INT8
+                                                : FLOAT32};
   if (!ox_name_tensors(g) || !lay_out(&w)) return false;
   uint64_t at = w.head;
   bool ok = true;
