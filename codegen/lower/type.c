@@ -39,8 +39,10 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   int maker = wl->tensors[z].producer;
   if (maker < 0) return type_of_input(w, z);
   if (low_is_whole(w, maker)) return IR_I32;
-  if (w->p->machine.data == IR_I8)
-    return argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) ? ir_type_held(wl, z) : IR_F32;
+  if (w->p->machine.data == IR_I8) { /* sums of bytes that the kernel makes itself are float32 */
+    const bool bytes = argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) && ir_is_byte(ir_type_held(wl, z));
+    return bytes ? ir_type_held(wl, z) : IR_F32;
+  }
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 
