@@ -22,6 +22,7 @@ static bool packs_some(const net_kernel *k) {
 /* The program of group i's kernel, o as it is emitted. */
 static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o) {
   ir_machine machine = tf_micro_machine(e->isa, e->data);
+  if (ir_reads_unsigned(e->plan->groups[i].tree->workload)) tf_micro_no_sign(e->isa, &machine);
   machine.choices = o->choices;
   machine.changes = o->changes;
   return low_lower(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
@@ -55,7 +56,20 @@ static bool find_changes(net_emission *e, int i) {
   return true;
 }
 
+/* Sums of integers are of what a kernel is given: a plan that was written by hand may have it otherwise. */
+static bool check_sums(const net_emission *e, int i) {
+  const tf_workload *wl = e->plan->groups[i].group->workload;
+  for (int o = 0; e->data == IR_I8 && o < wl->n_ops; o++)
+    for (int r = 0; r < wl->ops[o].n_reads; r++)
+      if (wl->tensors[wl->ops[o].out].held == TF_HELD_SUMS && wl->tensors[wl->ops[o].reads[r].tensor].producer >= 0)
+        return tf_fail(e->d, wl->ops[o].at, TF_E_OUTPUT,
+                       "op '%.60s' multiplies bytes that its own group makes: int8 needs them in a group before it",
+                       wl->ops[o].name);
+  return true;
+}
+
 static bool make_kernel(net_emission *e, int i, const char *name) {
+  if (!check_sums(e, i)) return false;
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
   k->group = &e->plan->groups[i];
@@ -112,7 +126,9 @@ static void begin_package(net_emission *e) {
                            .source = tf_micro_source_find(e->o->micro),
                            .name = C_NAME,
                            .entry = C_NAME,
-                           .within = e->data == IR_BF16 ? "3e-2" : "1e-4",
+                           .within = e->data == IR_BF16 ? "3e-2"
+                                     : e->data == IR_I8 ? "5e-2"
+                                                        : "1e-4",
                            .packed = e->whole.n_notes,
                            .on_threads = true};
 }
@@ -251,7 +267,7 @@ static const struct {
   tf_emitted *(*emit)(net_emission *e, const char *name);
   const char *types[5], *say;
 } targets[] = {
-    {"cpu", emit, {"f32", "bf16"}, "a network is emitted in f32 or bf16"},
+    {"cpu", emit, {"f32", "bf16", "int8"}, "a network is emitted in f32, bf16 or int8"},
     {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"}};
 
 bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {

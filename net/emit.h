@@ -34,6 +34,9 @@ typedef struct {
   tf_arena *a;
 } net_emission;
 
+static inline ir_type net_type_of(const net_emission *e, int z) {
+  return e->data == IR_I8 ? ir_type_held(e->wl, z) : e->data;
+}
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
 static inline const net_kernel *net_called(const net_emission *e, int i) { return &e->kernel[e->kernel[i].of]; }
 

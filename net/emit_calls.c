@@ -41,7 +41,7 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
   if (argument)
     fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
   else
-    fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(e->data), e->memory.offset[z]);
+    fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(net_type_of(e, z)), e->memory.offset[z]);
   if (group->place[t].along) {
     bind_place(out, inside, outside, &group->place[t], argument);
     return;

@@ -27,15 +27,15 @@ static const char reader[] =
     "  const struct input *in = find_input(name, length);\n"
     "  uint64_t n = 1, last;\n"
     "  if (!in) return refuse(why, size, \"the network has no input\", name, length);\n"
-    "  if (word(p + 4, 4) != ELEMENTS) return refuse(why, size, \"no \" ELEMENTS_NAME \":\", name, length);\n"
+    "  if (word(p + 4, 4) != in->type) return refuse(why, size, \"of another type:\", name, length);\n"
     "  if (rank != (uint64_t)in->rank) return refuse(why, size, \"of another rank:\", name, length);\n"
     "  for (int r = 0; r < in->rank; r++) {\n"
     "    if (word(p + 24 + 8 * r, 8) != (uint64_t)in->shape[r]) return refuse(why, size, \"of another shape:\", name, "
     "length);\n    n *= (uint64_t)in->shape[r];\n  }\n"
-    "  if (from % 64 || from > bytes || (bytes - from) / sizeof(element) < n) return refuse(why, size, \"outside of "
+    "  if (from % 64 || from > bytes || (bytes - from) / in->bytes < n) return refuse(why, size, \"outside of "
     "the file:\", "
     "name, length);\n"
-    "  const element *data = (const element *)(const void *)(file + from);\n"
+    "  const void *data = file + from;\n"
     "  memcpy((char *)args + in->field, &data, sizeof data);\n"
     "  last = 1;\n  for (int r = in->rank - 1; r > 0; r--) {\n"
     "    last *= (uint64_t)in->shape[r];\n    const int64_t step = (int64_t)last;\n"
@@ -46,7 +46,7 @@ static const char reader[] =
     "  if (!args || !file) return " C_NAME "_bad_argument;\n"
     "  if (bytes < 40 || memcmp(p, \"TFWEIGHT\", 8) != 0) return refuse(why, size, \"no file of weights\", \"\", 0);\n"
     "  if (word(p + 8, 4) != 1) return refuse(why, size, \"a file of another version\", \"\", 0);\n"
-    "  if ((uintptr_t)file % sizeof(element)) return refuse(why, size, \"not aligned as its elements are\", \"\", 0);\n"
+    "  if ((uintptr_t)file % 4) return refuse(why, size, \"not aligned as its elements are\", \"\", 0);\n"
     "  const uint64_t head = word(p + 16, 8);\n"
     "  if (word(p + 24, 8) != bytes || head < 40 || head > bytes) return refuse(why, size, \"a file of another "
     "length\", \"\", 0);\n"
@@ -58,8 +58,13 @@ static const char reader[] =
     "  }\n"
     "  return at == end ? " C_NAME "_done : refuse(why, size, \"a table of another length\", \"\", 0);\n}\n";
 
-static void put_input(FILE *out, const tf_tensor *z) {
-  fprintf(out, "    {\"%s\", %d, {", z->name, z->rank);
+/* The number of a type in such a file (docs/FORMATS.md). */
+static int number_of(ir_type t) { return t == IR_BF16 ? 2 : t == IR_F16 ? 3 : t == IR_I8 ? 4 : t == IR_U8 ? 5 : 1; }
+
+static void put_input(FILE *out, const net_emission *e, int t) {
+  const tf_tensor *z = &e->wl->tensors[t];
+  const ir_type type = net_type_of(e, t);
+  fprintf(out, "    {\"%s\", %d, %d, %d, {", z->name, number_of(type), ir_bytes(type), z->rank);
   for (int r = 0; r < z->rank; r++)
     fprintf(out, "%s%" PRId64, r ? ", " : "", z->extent[r]);
   fputs(z->rank ? "}, " : "0}, ", out);
@@ -74,22 +79,15 @@ void net_print_weights(FILE *out, const net_emission *e) {
   int most = 1;
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (e->wl->tensors[z].rank > most) most = e->wl->tensors[z].rank;
-  fprintf(
-      out,
-      "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
-      "arguments. */\nstatic const struct input {\n  const char *name;\n  int rank;\n  int64_t shape[%d];\n  size_t "
-      "field, stride;\n} inputs[] = {\n",
-      most);
-  for (int z = 0; z < e->wl->n_tensors; z++)
-    if (c_is_input(&e->wl->tensors[z])) put_input(out, &e->wl->tensors[z]);
   fprintf(out,
-          "};\n\n/* Elements of weights, and the number of their type in such a file. */\ntypedef %s element;\n"
-          "#define ELEMENTS %d\n#define ELEMENTS_NAME \"%s\"\n\n%s",
-          c_type(e->data),
-          e->data == IR_BF16  ? 2
-          : e->data == IR_F16 ? 3
-                              : 1,
-          c_type_name(e->data), reader);
+          "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
+          "arguments. */\nstatic const struct input {\n  const char *name;\n  unsigned type, bytes; /* the number of "
+          "its elements' type in such a file; of one */\n  int rank;\n  int64_t shape[%d];\n  size_t "
+          "field, stride;\n} inputs[] = {\n",
+          most);
+  for (int z = 0; z < e->wl->n_tensors; z++)
+    if (c_is_input(&e->wl->tensors[z])) put_input(out, e, z);
+  fprintf(out, "};\n\n%s", reader);
 }
 
 void net_declare_weights(FILE *out) {

@@ -1,4 +1,5 @@
 /* Which sets of ops may be groups. */
+#include "codegen/ir/ir.h"
 #include "net/net.h"
 
 static bool holds(const int *ops, int n, int op) {
@@ -49,8 +50,20 @@ static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   return false;
 }
 
+/* Whether an op of the group multiplies bytes that another one makes: kernels keep what stays inside as float32, and
+ * sum integers of what they are given alone. */
+static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
+  for (int i = 0; i < n; i++) {
+    const tf_op *op = &wl->ops[ops[i]];
+    if (ir_held_as(wl, op->out) != TF_HELD_SUMS) continue;
+    for (int r = 0; r < op->n_reads; r++)
+      if (holds(ops, n, wl->tensors[op->reads[r].tensor].producer)) return true;
+  }
+  return false;
+}
+
 bool net_may_group(const tf_workload *wl, const int *ops, int n) {
-  if (views_inside(wl, ops, n)) return false;
+  if (views_inside(wl, ops, n) || (n > 1 && bytes_inside(wl, ops, n))) return false;
   for (int i = 0; i < n; i++)
     if (!closed(wl, ops, n, ops[i])) return false;
   return connected(wl, ops, n);

@@ -25,6 +25,7 @@ static void put_tensor(row *r, const tf_tensor *z) {
   append_all(r, z->extent, z->rank);
   append_all(r, z->pad, z->rank);
   append(r, z->word_bits);
+  append(r, (int64_t)z->held);
 }
 
 static void put_ref(row *r, const tf_workload *wl, const tf_ref *ref) {

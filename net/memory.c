@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/locale.h"
+#include "codegen/ir/ir.h"
 #include "net/net.h"
 
 enum { ALIGN = 64 };
@@ -23,7 +24,8 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
   int64_t n = 1;
   for (int r = 0; r < z->rank; r++)
     if (!tf_mul(n, z->extent[r], &n)) return false;
-  if (!tf_mul(n, l->bytes_each ? 8 * l->bytes_each : z->word_bits, &n) || n > INT64_MAX / 2) return false;
+  const int each = l->bytes_each == 1 ? ir_bytes(ir_type_held(l->wl, (int)(z - l->wl->tensors))) : l->bytes_each;
+  if (!tf_mul(n, each ? 8 * each : z->word_bits, &n) || n > INT64_MAX / 2) return false;
   *size = ((n + 7) / 8 + ALIGN - 1) / ALIGN * ALIGN;
   return true;
 }

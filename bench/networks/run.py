@@ -7,7 +7,8 @@
 Each network of models.py is written with random weights, planned (`plan --target cpu --threads 1`: plan_s, of processor time), emitted, compiled, given its weights
 (`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
 time, contestants in turns within one run, one thread each: the median of the rounds; with --threads 2 by the clock.  --peak: what each
-holds at most, too (peak.py).  --dtype bf16: our library in bfloat16, within 3e-2 of onnxruntime's float32.  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
+holds at most, too (peak.py).  --dtype bf16: our library in bfloat16, within 3e-2 of onnxruntime's float32.
+NAME@FORM with --dtype int8: the network quantised (quantised.py has the forms), within 5e-2; `steps`: elements by how many steps they are off.  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
 --csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
@@ -34,8 +35,10 @@ import onnxruntime
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import models
 import peers
+import quantised
 
-LIMIT = {"f32": 1e-4, "bf16": 3e-2}
+LIMIT = {"f32": 1e-4, "bf16": 3e-2, "int8": 5e-2}
+TYPES = {"float": np.float32, "uint16_t": np.uint16, "int8_t": np.int8, "uint8_t": np.uint8, "int32_t": np.int32}
 
 
 def narrow(array):
@@ -95,13 +98,12 @@ class Library:
     def __init__(self, folder, weights, name="libnetwork.so"):
         header = (folder / "network.h").read_text()
         body = re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1)
-        fields, self.shape, self.out = [], {}, []
-        self.type = np.uint16 if "uint16_t *" in body else np.float32
+        fields, self.shape, self.out, self.type = [], {}, [], {}
         for line in body.splitlines():
-            if m := re.match(r"\s*(const )?(?:float|uint16_t) \*(\w+); /\* ([\dx ]+)", line):
-                fields.append((m[2], ctypes.c_void_p))
-                self.shape[m[2]] = [int(n) for n in m[3].split("x")]
-                self.out += [] if m[1] else [m[2]]
+            if m := re.match(r"\s*(const )?(\w+) \*(\w+); /\* ([\dx ]+)", line):
+                fields.append((m[3], ctypes.c_void_p))
+                self.shape[m[3]], self.type[m[3]] = [int(n) for n in m[4].split("x")], TYPES[m[2]]
+                self.out += [] if m[1] else [m[3]]
             elif m := re.match(r"\s*int64_t (\w+)\[(\d+)\]", line):
                 fields.append((m[1], ctypes.c_int64 * int(m[2])))
             elif "*packed" in line:
@@ -121,9 +123,9 @@ class Library:
         return [n for n in self.shape if not getattr(self.args, n)]
 
     def set(self, name, array):
-        if self.type == np.uint16 and array.dtype != np.uint16:
+        if self.type[name] == np.uint16 and array.dtype != np.uint16:
             array = narrow(array)
-        array = np.ascontiguousarray(array, self.type).reshape(self.shape[name])
+        array = np.ascontiguousarray(array, self.type[name]).reshape(self.shape[name])
         self.kept.append(array)
         if name not in self.out:
             self.given[name] = array
@@ -133,7 +135,7 @@ class Library:
         return array
 
     def ready(self):
-        self.outputs = {n: self.set(n, np.zeros(self.shape[n], self.type)) for n in self.out}
+        self.outputs = {n: self.set(n, np.zeros(self.shape[n], self.type[n])) for n in self.out}
         if hasattr(self.lib, "network_pack"):
             self.lib.network_packed.restype = ctypes.c_size_t
             n = self.lib.network_packed()
@@ -192,9 +194,25 @@ def compare(lib, outputs):
     return worst
 
 
+def steps(lib, outputs, model):
+    """By how many steps of its last scale outputs differ: how many elements by each."""
+    last = {n.output[0]: n for n in model.graph.node}
+    numbers = {i.name: onnx.numpy_helper.to_array(i) for i in model.graph.initializer}
+    counts = {}
+    for name, want in outputs.items():
+        node = last[name]
+        scale = float(numbers[node.input[1]]) if node.op_type == "DequantizeLinear" else 1.0
+        off = np.rint(np.abs(lib.outputs[clean(name) if clean(name) in lib.outputs else clean(name) + "_2"].reshape(want.shape) - want) / scale)
+        for k, n in zip(*np.unique(off, return_counts=True)):
+            counts[int(k)] = counts.get(int(k), 0) + int(n)
+    return counts
+
+
 def one(name, o, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    log, model = folder / "log", models.build(name, o.size, batch=o.batch)
+    base, _, form = name.partition("@")
+    log = folder / "log"
+    model = quantised.build(base, o.size, form, folder, o.batch) if form else models.build(name, o.size, batch=o.batch)
     path, plan, code, weights = (str(folder / n) for n in ("model.onnx", "plan.yaml", "code", "weights.bin"))
     onnx.save(model, path)
     row = {"network": name, "size": o.size, "dtype": o.dtype, "batch": o.batch, "threads": o.threads, "nodes": len(model.graph.node)}
@@ -222,6 +240,8 @@ def one(name, o, folder):
     row["error"] = compare(lib, want)
     row["bytes"] = {"weights": int(lib.file.size), "panels": int(lib.panels.size) if hasattr(lib, "panels") else 0, "workspace": int(lib.bytes)}
     row["equal"] = row["error"] <= LIMIT[o.dtype]
+    if form:
+        row["steps"] = steps(lib, want, model)
     if o.rounds:
         contestants = peers.calls(lib.run, model, path, s, names, feeds, o.peers, o.threads)
         with locked(o.lock):

@@ -91,13 +91,33 @@ static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
     fputs(w->fours, out);
     return;
   }
-  fprintf(out, "static inline void int8_beside(%s *to", tf_micro_type(k->kernel.a));
-  for (int e = 0; e < group; e++)
-    fprintf(out, ", const int8_t *x%d", e);
-  fputs(", int64_t n, int8_t lift) {\n  for (int64_t i = 0; i < n; i++) {\n", out);
-  for (int e = 0; e < group; e++)
-    fprintf(out, "    to[%d * i + %d] = (%s)(x%d[i] ^ lift);\n", group, e, tf_micro_type(k->kernel.a), e);
-  fputs("  }\n}\n", out);
+  for (int sign = 1; sign >= 0; sign--) {
+    fprintf(out, "static inline void %sint8_beside(%s *to", sign ? "" : "u", tf_micro_type(k->kernel.a));
+    for (int e = 0; e < group; e++)
+      fprintf(out, ", const %sint8_t *x%d", sign ? "" : "u", e);
+    fputs(", int64_t n, int8_t lift) {\n", out);
+    if (w->twos && group == 2)
+      fprintf(out, w->twos, sign ? "i8" : "u8");
+    else
+      fputs("  int64_t i = 0;\n", out);
+    fputs("  for (; i < n; i++) {\n", out);
+    for (int e = 0; e < group; e++)
+      fprintf(out, "    to[%d * (size_t)i + %d] = (%s)(x%d[i] ^ lift);\n", group, e, tf_micro_type(k->kernel.a), e);
+    fputs("  }\n}\n", out);
+  }
+}
+
+/* Of pairs of words of 16 bits, which hold bytes with a sign and without. */
+static const tf_micro_kernel *of_pairs(const tf_micro_isa *isa) {
+  for (int i = 0; i < tf_micro_n_described; i++)
+    for (const char *const *s = tf_micro_described[i].isa; *s && tf_micro_described[i].kernel.a == IR_I16; s++)
+      if (isa->words && !strcmp(tf_micro_isa_find(*s)->words->type, isa->words->type)) return &tf_micro_described[i];
+  return NULL;
+}
+
+void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
+  const tf_micro_kernel *pairs = of_pairs(isa);
+  if (machine->whole && machine->whole->a != IR_I16) machine->whole = pairs ? &pairs->kernel : NULL;
 }
 
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {

@@ -82,6 +82,8 @@ void tf_micro_call(FILE *out, const tf_micro_kernel *k, const char *const with[3
 const char *tf_micro_type(ir_type t);
 /* The machine for kernels of that type of data with that instruction set. */
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
+/* Its products of integers take bytes without a sign, too (NULL: by no kernel). */
+void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 /* The row that contains the kernel, in the table or elsewhere. */
 const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel);

@@ -183,11 +183,27 @@ static const char squares_neon[] =
     "  for (int i = 0; i < rows; i++) memcpy(p + i * step, lane + 2 * i, (size_t)n * sizeof *p);\n"
     "}\n";
 
+/* Sixteen elements of two rows at a time. */
+static const char twos_avx2[] =
+    "  int64_t i = 0;\n"
+    "  for (; i + 16 <= n && !lift; i += 16) {\n"
+    "    const __m256i a = _mm256_cvtep%1$s_epi16(_mm_loadu_si128((const void *)(x0 + i))),\n"
+    "        b = _mm256_cvtep%1$s_epi16(_mm_loadu_si128((const void *)(x1 + i))), low = _mm256_unpacklo_epi16(a, b),\n"
+    "        high = _mm256_unpackhi_epi16(a, b);\n"
+    "    _mm256_storeu_si256((void *)(to + 2 * i), _mm256_permute2x128_si256(low, high, 0x20));\n"
+    "    _mm256_storeu_si256((void *)(to + 2 * i + 16), _mm256_permute2x128_si256(low, high, 0x31));\n"
+    "  }\n";
+
 const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
-const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2)};
-const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .fours = fours_avx512};
-const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .round = round_avx512,
-                                      .fours = fours_avx512, .beside = beside_avx512, .leave = leave_avx512};
+const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2), .twos = twos_avx2};
+const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .twos = twos_avx2,
+                                        .fours = fours_avx512};
+const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512),
+                                      .round = round_avx512,
+                                      .twos = twos_avx2,
+                                      .fours = fours_avx512,
+                                      .beside = beside_avx512,
+                                      .leave = leave_avx512};
 const tf_micro_words tf_words_neon = {
     .group = GROUP("w"),
     .type = "int32x4_t",
@@ -201,8 +217,8 @@ const tf_micro_words tf_words_neon = {
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t",
-      [IR_I8] = "int8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
+      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_F8] = "uint8_t", [IR_I8] = "int8_t",
+      [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
   return name[t];
 }
 

@@ -13,6 +13,8 @@ struct tf_micro_words {
   const char *round;               /* vectors of float32 stored as bfloat16; NULL: they leave as float32 */
   const char *beside;              /* PREFIX_pairs_of of micro.h, and what pairs.c puts side by side in registers; NULL:
                                       there is no kernel of groups of bfloat16 */
+  const char *twos;  /* `int8_beside` of rows as pairs of words, of bytes of epi%1$s (i8, u8), but for the last ones: it
+                        declares how many, i; NULL: element by element */
   const char *fours; /* `int8_beside` of rows as fours of bytes, each xor `lift`; NULL: element by element */
   const char *leave; /* sums in AMX tiles stored as bfloat16 */
 };

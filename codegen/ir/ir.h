@@ -403,6 +403,15 @@ bool ir_check(const ir_program *p, char *why, size_t size);
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
+/* held.c: what kernels of integers hold the tensor as: whole numbers of 8 bits as bytes; as the network has it, where
+ * it is one's, else by its width and by what makes it.  Whether some input is bytes without a sign. */
+tf_held_as ir_held_as(const tf_workload *wl, int z);
+ir_type ir_type_held(const tf_workload *wl, int z);
+bool ir_reads_unsigned(const tf_workload *wl);
+/* Whether the op sums products of two tensors; and whether sums of such bytes stay within an int32. */
+bool ir_is_product(const tf_op *op);
+bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b);
+
 /* The value of op's expression; read[i] is its i-th operand, point[dim] the coordinate along each dim of the workload.
  * skip: a read that counts as 1 (a deferred divisor); -1: none. */
 double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip);

@@ -13,6 +13,7 @@ typedef enum {
   IR_F16,  /* IEEE's binary16 */
   IR_F8,   /* e4m3: four bits of exponent, three behind the point; no infinity */
   IR_I8,
+  IR_U8,
   IR_I16,
   IR_I32,
   IR_I64 /* offsets */
@@ -23,6 +24,7 @@ static inline int ir_bytes(ir_type t) {
   return t == IR_I64 ? 8 : t == IR_F32 || t == IR_I32 ? 4 : t == IR_BF16 || t == IR_F16 || t == IR_I16 ? 2 : 1;
 }
 
+static inline bool ir_is_byte(ir_type t) { return t == IR_I8 || t == IR_U8; }
 /* 16-bit floating-point types, stored as uint16_t. */
 static inline bool ir_is_half(ir_type t) { return t == IR_BF16 || t == IR_F16; }
 /* Floating-point types that C does not have, stored as unsigned integers. */

@@ -216,7 +216,7 @@ static bool reads_dim(const lowering *w, const tf_ref *ref, int dim) {
 
 /* Whether the length of the op's k-th dim must be known, as it may be a side of a block product. */
 static bool side_of_product(const lowering *w, const tf_op *op, int k) {
-  if (!low_is_product(op)) return false;
+  if (!ir_is_product(op)) return false;
   int n = op->n_out_dims - 1;
   bool n_in[2], any = false;
   for (int i = 0; i < 2; i++)

@@ -129,7 +129,7 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
  */
 static bool awaits_threads(const lowering *w, int n, int k, int o) {
   const tf_plan *p = w->plan;
-  if (w->in_parallel || !low_threads(w) || !low_is_product(&p->wl->ops[o])) return false;
+  if (w->in_parallel || !low_threads(w) || !ir_is_product(&p->wl->ops[o])) return false;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
     for (; k < p->tree->nodes[n].n_loops; k++)
       if (over_instances(w, n, p->first_loop[n] + k) && low_independent(w, n, p->first_loop[n] + k)) return true;

@@ -182,7 +182,6 @@ void low_stream_end(lowering *w, int n);
 /* type.c: the element type of tensor z where nests access it; whether op reads inputs alone; and whether op o
  * multiplies inputs whose sums are integers. */
 ir_type low_type(const lowering *w, int z, bool argument);
-bool low_is_product(const tf_op *op);
 bool low_is_of_inputs(const tf_workload *wl, const tf_op *op);
 bool low_is_narrow(const lowering *w, int z); /* an intermediate that is kept in the data's type */
 bool low_is_whole(const lowering *w, int o);

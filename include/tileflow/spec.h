@@ -318,6 +318,10 @@ typedef struct {
   int64_t n, m;
 } tf_density;
 
+/* What kernels of integers (int8) hold a tensor's elements as.  UNSAID: it is no group's of a network; the width of its
+ * words says.  SUMS: int32, of products of bytes. */
+typedef enum { TF_HELD_UNSAID, TF_HELD_WIDE, TF_HELD_SIGNED, TF_HELD_UNSIGNED, TF_HELD_SUMS } tf_held_as;
+
 typedef struct {
   const char *name;
   tf_loc at;
@@ -326,6 +330,8 @@ typedef struct {
   int64_t *extent; /* [rank] words along the rank: it covers lo .. lo + extent - 1 */
   int64_t *pad;    /* [rank] how far outside it may be read (reads there give zero) */
   int word_bits;
+  bool no_sign;    /* of an input of at most 8 bits: whole numbers from 0 on, not int8 */
+  tf_held_as held; /* of a group's, as the network has it (net/cut.c) */
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;

@@ -122,7 +122,7 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
     fprintf(out, "dim %s %lld\n", wl->dims[d].name, (long long)wl->dims[d].extent);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
-    fprintf(out, "tensor %s %d", t->name, t->word_bits);
+    fprintf(out, "tensor %s %d%s", t->name, t->word_bits, t->no_sign ? " unsigned" : "");
     for (int r = 0; r < t->rank; r++)
       fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r], (long long)t->pad[r]);
     if (t->view_of) fprintf(out, " view %d", t->view_of);

@@ -130,9 +130,11 @@ static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out)
 
 static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, const tf_ynode **v, int64_t *bits,
                      int64_t *pad, int64_t *shape) {
+  bool no_sign;
   if (!tf_yschema_kind(value, TF_Y_MAP, key->text, w->base->diags)) return false;
   bool ok = tf_yschema_check(value, tensor_rows, N_T, "a tensor", v, w->base->diags);
   if (v[T_BITS]) ok = tf_read_int(w->base, v[T_BITS], "word-bits", 1, 4096, bits) && ok;
+  if (v[T_NO_SIGN]) ok = tf_read_bool(w->base, v[T_NO_SIGN], "unsigned", &no_sign) && ok;
   if (v[T_PAD]) ok = read_list(w, v[T_PAD], "pad", 0, pad) && ok;
   if (v[T_SHAPE]) ok = read_list(w, v[T_SHAPE], "shape", 1, shape) && ok;
   tf_density density = {0};
@@ -250,6 +252,7 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   int64_t bits = t->word_bits, pad[TF_MAX_RANK], shape[TF_MAX_RANK];
   if (!read_row(w, key, value, v, &bits, pad, shape)) return;
   t->word_bits = (int)bits;
+  if (v[T_NO_SIGN]) tf_read_bool(w->base, v[T_NO_SIGN], "unsigned", &t->no_sign);
   if (v[T_DENSITY]) apply_density(w, v[T_DENSITY], no);
   if (v[T_PAD] && same_rank(w, v[T_PAD], t))
     for (int r = 0; r < t->rank; r++) {

@@ -27,6 +27,14 @@ workload wide 'm: 20, n: 33, k: 40' "A: {$byte}, B: {$byte}" 'S[m,n] += A[m,k] *
 workload mixed 'm: 20, n: 33, k: 40' "A: {$byte}" 'Y[m,n] += A[m,k] * B[k,n]'
 workload free 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[m,n] = max(round(A[m,n] * x[n]), -128)'
 workload best 'm: 20, k: 40' "A: {$byte}, Y: {$byte}" 'Y[m] max= A[m,k] * s[k]'
+workload unsigned 'c: 18, k: 20, y: 7, x: 9, u: 3, v: 3' "I: {$byte, unsigned: true, pad: [0, 1, 1]}, W: {$byte}, Y: {$byte}" \
+  'S[k,y,x] += I[c,y+u-1,x+v-1] * W[k,c,u,v]' 'Y[k,y,x] = min(max(round(relu(S[k,y,x] + bias[k]) * 0.00137), 0), 255)'
+workload points 'c: 18, k: 20, y: 7, x: 9' "I: {$byte, unsigned: true}, W: {$byte}, Y: {$byte}" \
+  'S[k,y,x] += I[c,y,x] * W[k,c]' 'Y[k,y,x] = min(max(round(S[k,y,x] * scale[k] * 0.00137) + 100, 0), 255)'
+workload pool 'c: 5, y: 4, x: 6, u: 2, v: 2' "I: {$byte, unsigned: true}, Y: {$byte}" \
+  'Y[c,y,x] max= select(0 <= 2*y+u-1, I[c,2*y+u,2*x+v], -inf)' 'R[c,y,x] = I[c,2*y,2*x] * 0.5'
+workload inside 'm: 20, n: 33, k: 40' "A: {$byte}, Q: {$byte}, B: {$byte}" 'Q[m,k] = min(max(round(A[m,k] * x[k]), 0), 255)' \
+  'S[m,n] += Q[m,k] * B[k,n]'
 cp workloads/quantised/gemm-gelu.yaml "$work"
 
 # each NAME ISA: emitted, compiled, run; the types of its arguments are those that were asked for
@@ -43,6 +51,11 @@ grep -q avx2 /proc/cpuinfo && isa=avx2 || isa=portable
 [ $isa = portable ] || each product portable 'int8_t:A int8_t:B float:scale int8_t:Y'
 each product $isa 'int8_t:A int8_t:B float:scale int8_t:Y'
 each window $isa 'int8_t:I float:bias int8_t:Y'
+each unsigned $isa 'uint8_t:I int8_t:W uint8_t:Y'
+each unsigned portable 'uint8_t:I uint8_t:Y'
+each points $isa 'uint8_t:I uint8_t:Y'
+each pool $isa 'uint8_t:I uint8_t:Y float:R'
+each inside $isa 'int8_t:A int8_t:B float:S'
 each map $isa 'int8_t:A float:x int8_t:Y'
 each wide $isa 'int8_t:B float:R float:Y'
 each free $isa 'int8_t:A float:Y'

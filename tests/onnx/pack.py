@@ -5,7 +5,7 @@
 
 Beside each model stands NAME.json (make.py) with its inputs and the outputs that onnxruntime computed.  Its initializers are
 inputs there too; here they come from the file that `pack` writes, but those that only the caller can give.  The second model runs
-in bfloat16, too.  The reader of the first one's weights then gets the same file with bytes changed, 2000 times, in a program that
+in bfloat16, too, quantised ones (q-) with their bytes as bytes.  The reader of the first one's weights then gets the same file with bytes changed, 2000 times, in a program that
 AddressSanitizer watches: it has to say what is wrong or to take it, and no more.  Plain Python.
 """
 import ctypes
@@ -21,7 +21,7 @@ import tempfile
 from run import clean
 
 ARCH = "arch-specs/xeon-gold-6240.yaml"
-LIMIT = {"f32": 1e-4, "bf16": 3e-2}
+LIMIT = {"f32": 1e-4, "bf16": 3e-2, "int8": 1e-6}
 
 SPOIL = r"""
 #include <stdio.h>
@@ -68,14 +68,14 @@ def run(*args):
 
 
 def fields(header):
-    """(name, shape or None for strides, written) in the order of the struct."""
+    """(name, shape or number of strides, written, type) in the order of the struct."""
     for line in re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1).splitlines():
-        if m := re.match(r"\s*(const )?(?:float|uint16_t) \*(\w+); /\* ([\dx ]+)", line):
-            yield m[2], [int(n) for n in m[3].split("x")], not m[1]
+        if m := re.match(r"\s*(const )?(\w+) \*(\w+); /\* ([\dx ]+)", line):
+            yield m[3], [int(n) for n in m[4].split("x")], not m[1], m[2]
         elif m := re.match(r"\s*int64_t (\w+)\[(\d+)\]", line):
-            yield m[1], int(m[2]), False
+            yield m[1], int(m[2]), False, None
         elif "*packed" in line:
-            yield "packed", [], False
+            yield "packed", [], False, None
 
 
 def narrow(x):
@@ -98,26 +98,30 @@ def names_of(weights):
     return names
 
 
-def call(folder, weights, inputs, dtype):
-    element, given_as, taken_as = (ctypes.c_uint16, narrow, wide) if dtype == "bf16" else (ctypes.c_float, float, float)
+TYPES = {"float": (ctypes.c_float, float, float), "uint16_t": (ctypes.c_uint16, narrow, wide), "int8_t": (ctypes.c_int8, int, float),
+         "uint8_t": (ctypes.c_uint8, int, float)}
+
+
+def call(folder, weights, inputs):
     rows = list(fields((folder / "network.h").read_text()))
-    types = [(n, ctypes.c_int64 * s if isinstance(s, int) else ctypes.c_void_p) for n, s, _ in rows]
+    types = [(n, ctypes.c_int64 * s if isinstance(s, int) else ctypes.c_void_p) for n, s, *_ in rows]
     args, lib, kept, out = type("Args", (ctypes.Structure,), {"_fields_": types})(), ctypes.CDLL(str(folder / "libnetwork.so")), [], {}
     data, why = ctypes.create_string_buffer(weights, len(weights)), ctypes.create_string_buffer(200)
     if lib.network_weights(ctypes.byref(args), data, ctypes.c_size_t(len(weights)), why, ctypes.c_size_t(200)):
         sys.exit(f"network_weights: {why.value.decode()}")
     given = set(names_of(weights))
-    for name, shape, written in rows:
+    for name, shape, written, of in rows:
         if isinstance(shape, int) or name == "packed":
             continue
         n = 1
         for extent in shape:
             n *= extent
         if name not in given:
+            element, given_as, taken_as = TYPES[of]
             array = (element * n)(*([] if written else map(given_as, inputs[name])))
             kept.append(array)
             setattr(args, name, ctypes.addressof(array))
-            out.update({name: array} if written else {})
+            out.update({name: (array, taken_as)} if written else {})
             step = 1
             for r in range(len(shape) - 1, 0, -1):
                 step *= shape[r]
@@ -126,7 +130,7 @@ def call(folder, weights, inputs, dtype):
             sys.exit(f"{name} stands in the file, and was not taken")
     if status := lib.network(ctypes.byref(args), None, ctypes.c_size_t(0)):
         sys.exit(f"network: {status}")
-    return {k: list(map(taken_as, v)) for k, v in out.items()}, given
+    return {k: list(map(taken_as, v)) for k, (v, taken_as) in out.items()}, given
 
 
 def one(tool, cc, model, work, dtype="f32"):
@@ -138,7 +142,7 @@ def one(tool, cc, model, work, dtype="f32"):
     sources = [str(f) for f in code.glob("*.c") if f.name not in ("test.c", "bench.c")]
     flags = ["-std=c17", "-O0", "-w", "-I", code]
     run(cc, *flags, "-shared", "-fPIC", "-o", code / "libnetwork.so", *sources, "-lm")
-    got, given = call(code, weights.read_bytes(), {clean(k): v["data"] for k, v in case["inputs"].items()}, dtype)
+    got, given = call(code, weights.read_bytes(), {clean(k): v["data"] for k, v in case["inputs"].items()})
     for (name, mine), want in zip(got.items(), case["outputs"], strict=True):
         size = max(map(abs, want["data"]))
         off = max(abs(a - b) for a, b in zip(mine, want["data"], strict=True))
@@ -165,6 +169,9 @@ def main():
         if i == 1:
             with tempfile.TemporaryDirectory() as folder:
                 one(tool, cc, model, pathlib.Path(folder), "bf16")
+        if model.stem.startswith("q-"):
+            with tempfile.TemporaryDirectory() as folder:
+                one(tool, cc, model, pathlib.Path(folder), "int8")
 
 
 if __name__ == "__main__":

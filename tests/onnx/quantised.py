@@ -169,7 +169,8 @@ def model_of(name, nodes, inputs, weights, opset, outputs=None):
     graph = helper.make_graph(
         nodes, name, [helper.make_tensor_value_info(k, element(v), v.shape) for k, v in inputs.items()],
         [helper.make_empty_tensor_value_info(o) for o in made], [numpy_helper.from_array(np.asarray(v), k) for k, v in weights.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    own = [helper.make_opsetid("com.microsoft", 1)] if any(n.domain for n in nodes) else []
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *own], ir_version=10)
     return onnx.shape_inference.infer_shapes(model)
 
 
@@ -252,7 +253,7 @@ def networks(tool, cc, isa):
             off = {False: [], True: []}
             for _ in range(20):
                 x = rng.standard_normal(inputs["x"].shape).astype(np.float32)
-                got, _ = pack.call(code, (work / "weights.bin").read_bytes(), {"x": x.ravel().tolist()}, "f32")
+                got, _ = pack.call(code, (work / "weights.bin").read_bytes(), {"x": x.ravel().tolist()})
                 for rewritten in off:
                     off[rewritten].append(np.abs(np.array(got["y"]) - run(model, {"x": x}, rewritten)[0].ravel()))
         for rewritten, steps in off.items():
@@ -342,12 +343,52 @@ def quantised_network(rng, c=3, size=8, wide=4, classes=5):
     return nodes, {"x": rng.standard_normal((1, c, size, size)).astype(np.float32)}, weights, 13
 
 
+def own(kind, inputs, out, **named):
+    return helper.make_node(kind, inputs, [out], domain="com.microsoft", **named)
+
+
+def operators_network(rng):
+    """A network as onnxruntime's quantiser writes it in its operator format: each of its own operators once."""
+    weights, nodes = {}, []
+
+    def steps(name, scale, zero):
+        weights[name + "_s"], weights[name + "_z"] = np.float32(scale), np.uint8(zero)
+        return [name + "_s", name + "_z"]
+
+    def conv(x, of, out, into, scale, zero):
+        weights[out + "_w"] = rng.integers(-63, 64, (into, of, 3, 3)).astype(np.int8)
+        weights[out + "_b"] = rng.integers(-500, 500, into).astype(np.int32)
+        weights[out + "_ws"], weights[out + "_wz"] = (rng.uniform(0.5, 2, into) / 400).astype(np.float32), np.zeros(into, np.int8)
+        nodes.append(helper.make_node("QLinearConv", [x, x + "_s", x + "_z", out + "_w", out + "_ws", out + "_wz", *steps(out, scale, zero), out + "_b"],
+                                      [out], kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
+
+    nodes.append(helper.make_node("QuantizeLinear", ["x", *steps("q", 0.02, 119)], ["q"]))
+    conv("q", 3, "a", 4, 0.031, 0)
+    conv("a", 4, "b", 4, 0.033, 121)
+    named = [x + e for x in "ab" for e in ("", "_s", "_z")]
+    nodes.append(own("QLinearAdd", [*named, *steps("sum", 0.047, 90)], "sum"))
+    nodes.append(own("QLinearMul", [*named, *steps("product", 0.09, 100)], "product"))
+    nodes.append(own("QLinearLeakyRelu", ["sum", "sum_s", "sum_z", *steps("leaky", 0.043, 31)], "leaky", alpha=0.1))
+    nodes.append(own("QLinearSigmoid", ["product", "product_s", "product_z", *steps("gate", 0.00391, 0)], "gate"))
+    nodes.append(own("QLinearConcat", [*steps("all", 0.041, 33), "leaky", "leaky_s", "leaky_z", "gate", "gate_s", "gate_z"], "all", axis=1))
+    nodes.append(helper.make_node("MaxPool", ["all"], ["most"], kernel_shape=[2, 2], strides=[2, 2]))
+    nodes.append(own("QLinearAveragePool", ["most", "all_s", "all_z", *steps("pool", 0.037, 20)], "pool", kernel_shape=[2, 2]))
+    nodes.append(own("QLinearGlobalAveragePool", ["pool", "pool_s", "pool_z", *steps("mean", 0.031, 15)], "mean", channels_last=0))
+    nodes.append(helper.make_node("Flatten", ["mean"], ["flat"]))
+    weights["w"], weights["w_s"], weights["w_z"] = rng.integers(-63, 64, (5, 8)).astype(np.int8), np.float32(0.01), np.int8(0)
+    weights["c"] = rng.integers(-500, 500, 5).astype(np.int32)
+    nodes.append(own("QGemm", ["flat", "mean_s", "mean_z", "w", "w_s", "w_z", "c", *steps("out", 0.021, 128)], "out", transB=1))
+    nodes.append(helper.make_node("DequantizeLinear", ["out", "out_s", "out_z"], ["y"]))
+    return nodes, {"x": rng.standard_normal((1, 3, 8, 8)).astype(np.float32)}, weights, 13
+
+
 def written(rng):
     yield from functions(rng)
     for kind in (quantize, dequantize, there_and_back, dynamic, qlinear_matmul, qlinear_conv):
         for i in range(2):
             yield f"q-{kind.__name__.replace('_', '-')}-{i}", kind(rng)
     yield "q-network", quantised_network(rng, size=4, wide=2, classes=3)
+    yield "q-operators", operators_network(np.random.default_rng(5))
 
 
 def write(tool, folder):

@@ -95,7 +95,7 @@ bool ox_place(ox_net *g, ox_value *v) {
   g->tensor[t].source = source;
   g->tensor[t].whole = ox_is_integer(v->type);
   if (v->type != OX_T_BOOL && ox_is_integer(v->type) && ox_type_bits(v->type) < 32)
-    g->tensor[t].bits = ox_type_bits(v->type);
+    g->tensor[t].bits = ox_type_bits(v->type), g->tensor[t].no_sign = ox_type_kind_of(v->type) == OX_UNSIGNED_KIND;
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;

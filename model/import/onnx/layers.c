@@ -256,7 +256,8 @@ static bool dequantize(ox_net *g) {
 static bool keep_bits(ox_net *g, const char *name, size_t k, size_t zero) {
   const ox_value *v = ox_made(g, name), *q = ox_input(g, k);
   if (is_nothing(g, zero) && v && q && v->tensor >= 0 && g->tensor[v->tensor].op < 0)
-    g->tensor[v->tensor].bits = ox_type_bits(q->type);
+    g->tensor[v->tensor].bits = ox_type_bits(q->type),
+    g->tensor[v->tensor].no_sign = ox_type_kind_of(q->type) == OX_UNSIGNED_KIND;
   return true;
 }
 
@@ -343,6 +344,99 @@ static bool qlinear_conv(ox_net *g) {
   return less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) && less_zero(g, 3, 5, "w", OX_T_FLOAT, ox_ones(g, w->rank, 0, -1)) &&
          sum_windows(g, ox_has(g, 8) ? ", bias" : "") && multiplier(g, 1, 4, 6, ox_ones(g, w->rank, 1, -1)) &&
          requantize(g, 7) && keep_bits(g, "w", 3, 5);
+}
+
+/* ---- what onnxruntime's quantiser writes besides (com.microsoft) ------------------------------------------------- */
+
+/* Inputs q, q + 1 and q + 2, of which the last may be left out: integers, their scale and zero, as the numbers `name`.
+ */
+static bool steps_of(ox_net *g, const char *name, size_t q) {
+  return ox_has(g, q + 2) ? ox_run(g, "%s = DequantizeLinear($%zu, $%zu, $%zu)", name, q, q + 1, q + 2)
+                          : ox_run(g, "%s = DequantizeLinear($%zu, $%zu)", name, q, q + 1);
+}
+
+/* `made` as the node's result, in steps of input s, from the zero that is the one after it, on. */
+static bool in_steps(ox_net *g, size_t s) {
+  return ox_has(g, s + 1) ? ox_run(g, "@0 = QuantizeLinear(made, $%zu, $%zu)", s, s + 1)
+                          : ox_run(g, "@0 = QuantizeLinear(made, $%zu)", s);
+}
+
+static bool qlinear_add(ox_net *g) {
+  return steps_of(g, "a", 0) && steps_of(g, "b", 3) && ox_run(g, "made = Add(a, b)") && in_steps(g, 6);
+}
+
+static bool qlinear_mul(ox_net *g) {
+  return steps_of(g, "a", 0) && steps_of(g, "b", 3) && ox_run(g, "made = Mul(a, b)") && in_steps(g, 6);
+}
+
+static bool qlinear_sigmoid(ox_net *g) {
+  return steps_of(g, "a", 0) && ox_run(g, "made = Sigmoid(a)") && in_steps(g, 3);
+}
+
+static bool qlinear_leaky_relu(ox_net *g) {
+  return steps_of(g, "a", 0) && ox_run(g, "made = LeakyRelu(a) alpha=%.17e", ox_float(g, "alpha", 0.01)) &&
+         in_steps(g, 3);
+}
+
+static bool qlinear_softmax(ox_net *g) {
+  const int64_t axis = ox_int(g, "axis", -1);
+  if (ox_int(g, "opset", 13) < 13) return ox_fail(g, TF_E_NAME, "a softmax over all axes from one on is not known");
+  return steps_of(g, "a", 0) && ox_run(g, "made = Softmax(a) axis=%lld", (long long)axis) && in_steps(g, 3);
+}
+
+static bool first_channels(ox_net *g) {
+  return !ox_int(g, "channels_last", 0) || ox_fail(g, TF_E_NAME, "channels along the last axis are not known");
+}
+
+static bool qlinear_mean(ox_net *g) {
+  return first_channels(g) && steps_of(g, "a", 0) && ox_run(g, "made = GlobalAveragePool(a)") && in_steps(g, 3);
+}
+
+static bool qlinear_pool(ox_net *g) {
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  return how && first_channels(g) && steps_of(g, "a", 0) &&
+         ox_run(g, "made = AveragePool(a) auto_pad=%s %s %s %s ceil_mode=%lld count_include_pad=%lld", how,
+                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "pads"),
+                (long long)ox_int(g, "ceil_mode", 0), (long long)ox_int(g, "count_include_pad", 0)) &&
+         in_steps(g, 3);
+}
+
+/* The result's scale and zero, then each part with its own. */
+static bool qlinear_concat(ox_net *g) {
+  enum { MOST = 16 };
+  const size_t n = (g->node->n_input - 2) / 3;
+  char list[8 * MOST] = "", name[8];
+  if (g->node->n_input != 2 + 3 * n || n < 1 || n > MOST)
+    return ox_fail(g, TF_E_RANK, "%zu inputs: scale, zero, and 1 to %d parts with theirs are known", g->node->n_input,
+                   MOST);
+  for (size_t k = 0; k < n; k++) {
+    snprintf(name, sizeof name, "p%zu", k % MOST);
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", name);
+    if (!steps_of(g, name, 2 + 3 * k)) return false;
+  }
+  return ox_run(g, "made = Concat(%s) axis=%lld", list, (long long)ox_int(g, "axis", 0)) && in_steps(g, 0);
+}
+
+static bool qlinear_where(ox_net *g) {
+  return steps_of(g, "a", 1) && steps_of(g, "b", 4) && ox_run(g, "made = Where($0, a, b)") && in_steps(g, 7);
+}
+
+/* a, its scale and zero, b, its scale and zero, a bias of int32, the result's scale and zero; without these a float */
+static bool qgemm(ox_net *g) {
+  const ox_value *a = ox_input(g, 0), *b = ox_input(g, 3);
+  const int64_t turned = ox_int(g, "transB", 0);
+  if (!a || !b) return false;
+  if (ox_float(g, "alpha", 1) != 1 || ox_int(g, "transA", 0))
+    return ox_fail(g, TF_E_RANGE, "a factor, or a first operand that is turned, is not known");
+  if (a->rank > 0) remark_sums(g, ox_extent(a, a->rank - 1), a, b);
+  if (!less_zero(g, 0, 2, "a", OX_T_FLOAT, NULL) ||
+      !less_zero(g, 3, 5, "b", OX_T_FLOAT, turned ? "[-1,1]" : "[1,-1]") ||
+      !ox_run(g, "%s = Gemm(a, b) transB=%lld", ox_has(g, 6) ? "y.0" : "y", (long long)turned) ||
+      (ox_has(g, 6) && (!ox_run(g, "c = Cast($6) to=%d", OX_T_FLOAT) || !ox_run(g, "y = Add(y.0, c)"))))
+    return false;
+  keep_bits(g, "b", 3, 5);
+  if (ox_has(g, 7)) return multiplier(g, 1, 4, 7, "[-1]") && requantize(g, 8);
+  return ox_run(g, "m.1 = Mul($1, $4)") && ox_run(g, "m = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "@0 = Mul(y, m)");
 }
 
 /* ---- products of what stands for integers ---------------------------------------------------------------------- */
@@ -591,6 +685,16 @@ const ox_kind ox_layers[] = {
     {"QLinearConv", qlinear_conv, NULL},
     {"MatMulInteger", matmul_integer, NULL},
     {"ConvInteger", conv_integer, NULL},
+    {"QGemm", qgemm, NULL},
+    {"QLinearAdd", qlinear_add, NULL},
+    {"QLinearAveragePool", qlinear_pool, NULL},
+    {"QLinearConcat", qlinear_concat, NULL},
+    {"QLinearGlobalAveragePool", qlinear_mean, NULL},
+    {"QLinearLeakyRelu", qlinear_leaky_relu, NULL},
+    {"QLinearMul", qlinear_mul, NULL},
+    {"QLinearSigmoid", qlinear_sigmoid, NULL},
+    {"QLinearSoftmax", qlinear_softmax, NULL},
+    {"QLinearWhere", qlinear_where, NULL},
     {"CenterCropPad", crop_pad, NULL},
     {"EyeLike", eye_like, NULL},
     {"Det", determinant, NULL},

@@ -134,11 +134,28 @@ static bool is_of_places(const ox_expr *e) {
   return all;
 }
 
-static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b) {
+/* How many reads of what ops make it has. */
+static int reads_made(const ox_net *g, const ox_expr *e) {
+  int n = e->what == OX_READ && g->tensor[e->tensor].op >= 0;
+  for (int i = 0; i < e->n_args; i++)
+    n += reads_made(g, e->arg[i]);
+  return n;
+}
+
+/* Whether it makes bytes of what is wider. */
+static bool makes_bytes(const ox_net *g, const ox_op *a) {
+  const ox_tensor *t = &g->tensor[a->out];
+  return t->bits > 0 && t->bits <= 8 && reads_made(g, a->value) > 0;
+}
+
+/* first: bytes stay what they are.  Then such are merged that do not meet others: of two convolutions whose results are
+ * added one waits, and as bytes. */
+static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool first) {
   const ox_tensor *t = &g->tensor[a->out];
   const bool places = is_of_places(a->value);
   bool can = is_elementwise(a) && !t->result && (places || (t->reads == 1 && points(g, a) == points(g, b))) &&
-             nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out);
+             nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out) &&
+             !(first ? makes_bytes(g, a) : makes_bytes(g, a) && reads_made(g, b->value) > 1);
   for (int r = 0; r < t->rank; r++)
     can &= t->pad[r] == 0;
   return can;
@@ -161,12 +178,12 @@ static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   return false;
 }
 
-static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
+static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e, bool first) {
   for (int i = 0; i < e->n_args; i++)
-    if (merge_into(g, b, e->arg[i])) return true;
+    if (merge_into(g, b, e->arg[i], first)) return true;
   if (e->what != OX_READ || g->tensor[e->tensor].op < 0) return false;
   ox_op *a = &g->op[g->tensor[e->tensor].op];
-  if (!can_merge(g, a, b)) return false;
+  if (!can_merge(g, a, b, first)) return false;
   ox_expr *at = find_read(b->value, e->tensor), *new = substituted(g, a, a->value, at->index);
   if (!new || reads_apart(g, new, b->value)) return false;
   a->gone = --g->tensor[a->out].reads == 0;
@@ -279,9 +296,12 @@ static void drop_unread(ox_net *g) {
 
 void ox_merge(ox_net *g) {
   drop_unread(g);
+  for (int i = 0; i < g->n_ops; i++)
+    while (is_elementwise(&g->op[i]) && merge_into(g, &g->op[i], g->op[i].value, true)) {
+    }
   for (int i = 0; i < g->n_ops; i++) {
     if (!is_elementwise(&g->op[i])) continue;
-    while (merge_into(g, &g->op[i], g->op[i].value)) {
+    while (merge_into(g, &g->op[i], g->op[i].value, false)) {
     }
     find_gelu(g, g->op[i].value);
     choose_by_conditions(g, g->op[i].value);

@@ -59,6 +59,7 @@ typedef struct {
   int reads;
   int asked;             /* outputs of the graph that show it */
   bool result, positive; /* an output of the graph; never negative */
+  bool no_sign;          /* of `bits`: integers without a sign */
   bool whole;            /* its elements are whole numbers */
   int bits;              /* of an element that is an integer of less than 32; 0: as the architecture has it */
   ox_source source;

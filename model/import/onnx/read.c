@@ -205,9 +205,16 @@ static bool is_preview(const Onnx__NodeProto *n) {
   return n->domain && !strcmp(n->domain, "ai.onnx.preview") && !strcmp(n->op_type, "FlexAttention");
 }
 
+/* Of onnxruntime's own domain what its quantiser writes: QGemm and all QLinear but the two that are ONNX's. */
+static bool is_microsoft(const char *type) {
+  return !strcmp(type, "QGemm") ||
+         (!strncmp(type, "QLinear", 7) && strcmp(type, "QLinearConv") != 0 && strcmp(type, "QLinearMatMul") != 0);
+}
+
 static bool is_known(const Onnx__NodeProto *n) {
   const bool preview = !strcmp(n->op_type, "FlexAttention");
-  return (preview ? is_preview(n) : is_standard(n)) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
+  const bool own = is_microsoft(n->op_type) ? n->domain && !strcmp(n->domain, "com.microsoft") : is_standard(n);
+  return (preview ? is_preview(n) : own) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
 }
 
 static void suggest(const char *type, char *buf, size_t size) {
@@ -457,8 +464,8 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
 bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
                             tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0)
-    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32 or bf16, not in '%.40s'", dtype);
+  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0 && strcmp(dtype, "int8") != 0)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32, bf16 or int8, not in '%.40s'", dtype);
   const weights_to to = {dtype, out};
   free(import(t, set, n_set, &to, d));
   return tf_diags_errors(d) == 0;

@@ -137,9 +137,20 @@ typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
   X(PRelu, 7, 16, 2, 1, WRAPS, AS_0, "")                                                                               \
   X(Pad, 2, 25, 4, 1, ANY, AS_0, "mode:s pads:I value:f")                                                              \
   X(Pow, 1, 15, 2, 1, WRAPS, AS_0, "axis:i broadcast:i")                                                               \
+  X(QGemm, 1, 0, 9, 1, ANY, OWN, "alpha:f transA:i transB:i")                                                          \
+  X(QLinearAdd, 1, 0, 8, 1, ANY, OWN, "")                                                                              \
+  X(QLinearAveragePool, 1, 0, 5, 1, ANY, OWN,                                                                          \
+    "auto_pad:s ceil_mode:i channels_last:i count_include_pad:i kernel_shape:I pads:I strides:I")                      \
+  X(QLinearConcat, 1, 0, -1, 1, ANY, OWN, "axis:i")                                                                    \
   X(QLinearConv, 10, 10, 9, 1, ANY, OWN,                                                                               \
     "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I")                                                  \
+  X(QLinearGlobalAveragePool, 1, 0, 5, 1, ANY, OWN, "channels_last:i")                                                 \
+  X(QLinearLeakyRelu, 1, 0, 5, 1, ANY, OWN, "alpha:f")                                                                 \
   X(QLinearMatMul, 10, 21, 8, 1, ANY, OWN, "")                                                                         \
+  X(QLinearMul, 1, 0, 8, 1, ANY, OWN, "")                                                                              \
+  X(QLinearSigmoid, 1, 0, 5, 1, ANY, OWN, "")                                                                          \
+  X(QLinearSoftmax, 1, 0, 5, 1, ANY, OWN, "axis:i opset:i")                                                            \
+  X(QLinearWhere, 1, 0, 9, 1, ANY, OWN, "")                                                                            \
   X(QuantizeLinear, 10, 28, 3, 1, ANY, OWN, "axis:i block_size:i output_dtype:i precision:i -saturate:i")              \
   X(RMSNormalization, 1, 23, 2, 1, FLOATS, AS_0, "axis:i epsilon:f -stash_type:i")                                     \
   X(RNN, 7, 22, 6, 2, FLOATS, AS_0,                                                                                    \

@@ -14,7 +14,17 @@
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
 
-enum { VERSION = 1, FLOAT32 = 1, BFLOAT16 = 2, HEAD = 40, LINE = 64, CHUNK = 4096, MOST_PATH = 4096 };
+enum {
+  VERSION = 1,
+  FLOAT32 = 1,
+  BFLOAT16 = 2,
+  INT8 = 4,
+  UINT8 = 5,
+  HEAD = 40,
+  LINE = 64,
+  CHUNK = 4096,
+  MOST_PATH = 4096
+};
 
 /* Numbers of a tensor of the file, wherever they stand. */
 typedef struct {
@@ -36,7 +46,7 @@ typedef struct {
   ox_net *g;
   FILE *out;
   const char *path; /* of the model */
-  int type;         /* FLOAT32 or BFLOAT16 */
+  int type;         /* FLOAT32, BFLOAT16, or INT8: integers of 8 bits as such, the others FLOAT32 */
   int n;
   row *rows;
   uint64_t head, bytes; /* of header and table; of the file */
@@ -207,7 +217,12 @@ static double held_at(const held *h, int64_t i) {
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------- */
-static uint64_t bytes_each(const writing *w) { return w->type == BFLOAT16 ? 2 : 4; }
+static int type_of(const writing *w, const ox_tensor *t) {
+  if (w->type != INT8) return w->type;
+  return t->bits == 0 || t->bits > 8 ? FLOAT32 : t->no_sign ? UINT8 : INT8;
+}
+
+static uint64_t bytes_each(int type) { return type == FLOAT32 ? 4 : type == BFLOAT16 ? 2 : 1; }
 
 static bool has_numbers(const ox_tensor *t) {
   return t->op < 0 && t->name && (t->source.data || t->source.number || t->source.fold);
@@ -233,7 +248,8 @@ static bool lay_out(writing *w) {
   w->head = w->bytes;
   for (int i = 0; i < w->n; i++) {
     w->rows[i].offset = (w->bytes + LINE - 1) / LINE * LINE;
-    w->bytes = w->rows[i].offset + bytes_each(w) * (uint64_t)w->rows[i].elements;
+    w->bytes =
+        w->rows[i].offset + bytes_each(type_of(w, &g->tensor[w->rows[i].tensor])) * (uint64_t)w->rows[i].elements;
   }
   return true;
 }
@@ -250,7 +266,7 @@ static void put_head(const writing *w) {
   for (int i = 0; i < w->n; i++) {
     const ox_tensor *t = &w->g->tensor[w->rows[i].tensor];
     const size_t n = strlen(t->name);
-    put_number(w->out, n, 4), put_number(w->out, (uint64_t)w->type, 4), put_number(w->out, (uint64_t)t->rank, 8);
+    put_number(w->out, n, 4), put_number(w->out, (uint64_t)type_of(w, t), 4), put_number(w->out, (uint64_t)t->rank, 8);
     put_number(w->out, w->rows[i].offset, 8);
     for (int r = 0; r < t->rank; r++)
       put_number(w->out, (uint64_t)t->shape[r], 8);
@@ -260,19 +276,21 @@ static void put_head(const writing *w) {
 }
 
 /* The number's bits in the file's type; bfloat16 is rounded to nearest, ties to even. */
-static uint32_t bits_of(const writing *w, double number) {
+static uint32_t bits_of(int type, double number) {
   const float x = (float)number;
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
-  if (w->type == FLOAT32) return bits;
+  if (bytes_each(type) == 1) return (uint32_t)(int32_t)number;
+  if (type == FLOAT32) return bits;
   return isnan(x) ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
 /* Zeros up to its place, then the numbers, piece by piece; `at` moves to their end. */
 static bool put_row(const writing *w, const row *r, uint64_t *at) {
   held h;
-  const size_t each = bytes_each(w);
   const ox_tensor *t = &w->g->tensor[r->tensor];
+  const int type = type_of(w, t);
+  const size_t each = bytes_each(type);
   bool ok = open_held(w, t, r->elements, &h);
   for (; ok && *at < r->offset; ++*at)
     fputc(0, w->out);
@@ -282,7 +300,7 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
     for (int k = 0; k < h.n && ok; k++)
       ok = read_piece(w, t->from, &h.of[k], i, (size_t)n);
     for (int64_t k = 0; k < n && ok; k++) {
-      const uint32_t bits = bits_of(w, held_at(&h, i + k));
+      const uint32_t bits = bits_of(type, held_at(&h, i + k));
       for (size_t b = 0; b < each; b++)
         bytes[each * (size_t)k + b] = (uint8_t)(bits >> 8 * b);
     }
@@ -294,7 +312,13 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
 }
 
 bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out) {
-  writing w = {.g = g, .out = out, .path = path, .type = dtype && !strcmp(dtype, "bf16") ? BFLOAT16 : FLOAT32};
+  writing w = {.g = g,
+               .out = out,
+               .path = path,
+               .type = !dtype                   ? FLOAT32
+                       : !strcmp(dtype, "bf16") ? BFLOAT16
+                       : !strcmp(dtype, "int8") ? INT8
+                                                : FLOAT32};
   if (!ox_name_tensors(g) || !lay_out(&w)) return false;
   uint64_t at = w.head;
   bool ok = true;

@@ -229,6 +229,7 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
   if (padded) list(p, "pad", t->pad, t->rank);
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
   if (t->bits) tf_page_add(p, padded || shaped ? ", word-bits: %d" : "word-bits: %d", t->bits);
+  if (t->bits && t->no_sign && t->op < 0 && !t->view_of) tf_page_add(p, ", unsigned: true");
   tf_page_add(p, "}\n");
 }
 

@@ -21,6 +21,7 @@
   X(OPS, "ops", TF_Y_LIST, true, "graph", "what is computed, an op a line")
 #define TF_TENSOR_KEYS(X)                                                                                              \
   X(BITS, "word-bits", TF_Y_SCALAR, false, "number", "width of an element")                                            \
+  X(NO_SIGN, "unsigned", TF_Y_SCALAR, false, "flag", "whether an input's elements are whole numbers from 0 on")         \
   X(PAD, "pad", TF_Y_LIST, false, "numbers", "how far outside it may be read, as zero: a number for each rank")        \
   X(SHAPE, "shape", TF_Y_LIST, false, "numbers", "its extents, where they are not what the reads span")                \
   X(VIEW, "view", TF_Y_SCALAR, false, "symbol", "the tensor of which these are the words, in other coordinates")       \

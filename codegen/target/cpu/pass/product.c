@@ -48,7 +48,7 @@ bool low_close_by(const lowering *w, int o) {
 
 static int panel_read(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  if (!low_is_product(op)) return -1;
+  if (!ir_is_product(op)) return -1;
   int n = op->dims[op->n_out_dims - 1];
   bool has[2];
   for (int i = 0; i < 2; i++)
@@ -350,8 +350,9 @@ void low_product(lowering *w, ir_stmt *nest) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
   cpu_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
-  if (!low_is_product(op) || nest->nest.divides >= 0) return;
+  if (!ir_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
+  if (!p.kernel) return;
   if (low_channels(w, nest, &p) || low_failed(w)) {
     keep(w, nest, &p);
     return;

@@ -231,8 +231,10 @@ void c_element(c_printer *c, const tf_op *op, int ref) {
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
 
-void c_round(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? "narrow(" : t == IR_I8 ? "(int8_t)(" : "", c->out); }
-void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) || t == IR_I8 ? ")" : "", c->out); }
+void c_round(c_printer *c, ir_type t) {
+  fputs(ir_is_half(t) ? "narrow(" : t == IR_I8 ? "(int8_t)(" : t == IR_U8 ? "(uint8_t)(" : "", c->out);
+}
+void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) || ir_is_byte(t) ? ")" : "", c->out); }
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];

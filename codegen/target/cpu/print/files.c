@@ -23,8 +23,8 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
 
 const char *c_type_name(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_F8] = "float8",
-      [IR_I8] = "int8",     [IR_I16] = "int16",     [IR_I32] = "int32",   [IR_I64] = "int64"};
+      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_F8] = "float8", [IR_I8] = "int8",
+      [IR_U8] = "uint8",    [IR_I16] = "int16",     [IR_I32] = "int32",   [IR_I64] = "int64"};
   return name[t];
 }
 

@@ -67,11 +67,12 @@ static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa-
 /* The function `leaf7`, used by the conditions of instruction sets, and its includes. */
 void c_leaf7(FILE *out);
 
-/* The type of an argument's elements; of a network, whose program has no buffers, that of all. */
+/* The type of an argument's elements; of a network, whose program has no buffers, that of all or, with bytes,
+ * the one that it is held as. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role == IR_ARGUMENT && p->buffers[i].tensor == tensor) return p->buffers[i].type;
-  return p->n_buffers ? IR_F32 : p->machine.data;
+  return p->n_buffers ? IR_F32 : p->machine.data == IR_I8 ? ir_type_held(p->tree->workload, tensor) : p->machine.data;
 }
 /* Its name for people. */
 const char *c_type_name(ir_type t);

@@ -97,8 +97,8 @@ static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool 
 static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
-  const ir_type type = p->kernel->c == IR_I32 ? IR_I8 : IR_BF16;
-  if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || b->type != type || p->stride != 1) return false;
+  const bool type = p->kernel->c == IR_I32 ? ir_is_byte(b->type) : b->type == IR_BF16;
+  if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || !type || p->stride != 1) return false;
   bool plain = b->block.by == 0;
   for (int r = 0; r < b->rank; r++)
     plain &= c->wl->tensors[ref->tensor].pad[r] == 0;
@@ -107,12 +107,13 @@ static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *
 
 static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p) {
   const bool ints = p->kernel->c == IR_I32;
+  const ir_type type = c_buffer(c, op, p->b)->type;
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s, d_%s = o_%s + p;\n", n, n, k, k);
-  c_line(c, "const "), fprintf(c->out, "%s *const from = &", c_type(ints ? IR_I8 : IR_BF16)), c_place(c, op, p->b);
+  c_line(c, "const "), fprintf(c->out, "%s *const from = &", c_type(type)), c_place(c, op, p->b);
   fputs(";\n", c->out);
-  c_line(c, ints ? "int8_beside(row" : "bf16_pairs_of_bf16(row");
+  c_line(c, type == IR_U8 ? "uint8_beside(row" : ints ? "int8_beside(row" : "bf16_pairs_of_bf16(row");
   for (int e = 0; e < p->kernel->group; e++)
     fprintf(c->out, ", from + %d * (", e), c_step(c, op, p->b, op->dims[p->k]), fputc(')', c->out);
   fputs(ints ? ", n_n, 0);\n" : ", n_n);\n", c->out);
@@ -420,7 +421,7 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, 
     fputs(";\n", c->out);
   }
   c_indent(c);
-  fprintf(c->out, "int8_beside(row + %d * (from - first)", group);
+  fprintf(c->out, "%s_beside(row + %d * (from - first)", b->type == IR_U8 ? "uint8" : "int8", group);
   for (int e = 0; e < group; e++)
     fprintf(c->out, ", x_%d", e);
   fprintf(c->out, ", to - from, %d);\n", zero);

@@ -258,7 +258,12 @@ static const char *wide_of(ir_type t) {
 }
 
 static const char *narrow_of(ir_type t) {
-  return t == IR_BF16 ? "to_bf16(" : t == IR_F16 ? "to_f16(" : t == IR_F8 ? "to_f8(" : t == IR_F32 ? "" : "(int8_t)";
+  return t == IR_BF16  ? "to_bf16("
+         : t == IR_F16 ? "to_f16("
+         : t == IR_F8  ? "to_f8("
+         : t == IR_F32 ? ""
+         : t == IR_U8  ? "(uint8_t)(int8_t)"
+                       : "(int8_t)";
 }
 
 static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
@@ -343,11 +348,11 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "%s    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + sqrt(spare);\n"
           "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
-          type == IR_I8 ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name, wide_of(type), t->name, last,
-          t->rank > 1 ? last + gap_of(k, t) : last, last, behind(type), most_of(type),
-          type == IR_I8 ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n" : "",
+          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name, wide_of(type), t->name,
+          last, t->rank > 1 ? last + gap_of(k, t) : last, last, behind(type), most_of(type),
+          ir_is_byte(type) ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n" : "",
           half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
-          type == IR_I8 ? near : "", share_of(k, type), share_of(k, type), t->name);
+          ir_is_byte(type) ? near : "", share_of(k, type), share_of(k, type), t->name);
 }
 
 /* Opens a loop over what the computer has: outputs are spoilt and made again by each. */

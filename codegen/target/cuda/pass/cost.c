@@ -108,7 +108,7 @@ static bool is_multiplied(const block *b, const tf_op *op) {
   const tf_tensor *z = &wl->tensors[op->out];
   bool is = false;
   for (int i = 0; i < z->n_consumers; i++)
-    is |= low_is_product(&wl->ops[z->consumers[i]]);
+    is |= ir_is_product(&wl->ops[z->consumers[i]]);
   return is;
 }
 

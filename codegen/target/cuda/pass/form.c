@@ -88,7 +88,7 @@ static int longest_of(const former *f, const tf_op *op, int read) {
 /* A product with rows or columns; of windows, with both. */
 static bool is_matrix(const former *f, const tf_op *op) {
   const bool row = longest_of(f, op, 0) >= 0, column = longest_of(f, op, 1) >= 0;
-  return low_is_product(op) && (has_window(f, op, false) ? row && column : row || column);
+  return ir_is_product(op) && (has_window(f, op, false) ? row && column : row || column);
 }
 
 /* The op that makes the tensor stands in the group. */
@@ -360,7 +360,7 @@ static int sum_of(const former *f, int group) {
   int best = -1;
   for (int i = 0; i < f->n; i++) {
     const tf_op *op = op_at(f, i);
-    for (int k = op->n_out_dims; f->group[i] == group && low_is_product(op) && k < op->n_dims; k++)
+    for (int k = op->n_out_dims; f->group[i] == group && ir_is_product(op) && k < op->n_dims; k++)
       if (best < 0 || f->wl->dims[op->dims[k]].extent > f->wl->dims[best].extent) best = op->dims[k];
   }
   return ops_of(f, group) == 1 ? best : -1;
@@ -489,7 +489,7 @@ static int64_t piece_of(const former *f, int d, int64_t n) {
 static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
   const int inmost = f->arch->n_memories - 1;
   const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : piece_of(f, op->dims[k], n);
-  if (!low_is_product(op)) return level == f->home ? n : 1;
+  if (!ir_is_product(op)) return level == f->home ? n : 1;
   if (k < op->n_out_dims) return level == inmost ? n : 1;
   return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
 }
@@ -499,7 +499,7 @@ static int64_t left_at(const former *f, const tf_op *op, int k, int level, const
 static int along_which(const former *f, const tf_op *op) {
   int best = -1;
   int64_t most = 0;
-  for (int k = op->n_out_dims; low_is_product(op) && k < op->n_dims; k++) {
+  for (int k = op->n_out_dims; ir_is_product(op) && k < op->n_dims; k++) {
     const int d = op->dims[k];
     bool stands = false;
     for (int i = 0; i < op->n_reads; i++) {
@@ -616,7 +616,7 @@ static bool may_have(former *f, int group) {
   bool narrow = has_streams(f) && along_of(f, group, f->keys).most;
   for (int i = 0; i < f->n && narrow; i++) {
     const tf_op *op = op_at(f, i);
-    if (f->group[i] != group || !low_is_product(op) || has_output(op, f->keys)) continue;
+    if (f->group[i] != group || !ir_is_product(op) || has_output(op, f->keys)) continue;
     const int n = longest_of(f, op, 1);
     narrow = n >= 0 && f->wl->dims[n].extent <= CU_TURN_ROWS;
   }

@@ -75,7 +75,7 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
 }
 
 int cu_window(const tf_workload *wl, const tf_op *op) {
-  if (!low_is_product(op) || op->n_reads != 2) return -1;
+  if (!ir_is_product(op) || op->n_reads != 2) return -1;
   const bool first = is_window(wl, op, &op->reads[0]), second = is_window(wl, op, &op->reads[1]);
   const int window = first ? 0 : 1;
   if (first == second) return -1;
@@ -121,7 +121,7 @@ int64_t cu_sums_up(const ir_program *p, int64_t n) {
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const cu_mma *mma = cu_mma_of(p);
-  if (!mma || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
+  if (!mma || s->kind != IR_NEST || !ir_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
   t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a, 1); /* a single row, too: its b is what takes time */

@@ -63,7 +63,7 @@ bool low_cuda_narrow(const lowering *w, int z) {
   bool may = cu_mma_of(w->p) && ir_is_half(w->p->machine.data) && w->plan->home_level[z] == 0;
   for (int i = 0; i < t->n_consumers && may; i++) {
     const tf_op *op = &wl->ops[t->consumers[i]];
-    may = low_is_product(op) && (op->reads[0].tensor == z) != (op->reads[1].tensor == z);
+    may = ir_is_product(op) && (op->reads[0].tensor == z) != (op->reads[1].tensor == z);
   }
   return may;
 }

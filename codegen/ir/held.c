@@ -1,0 +1,117 @@
+/* Tensors that are whole numbers of 8 bits, as kernels of integers hold them. */
+#include <math.h>
+
+#include "codegen/ir/ir.h"
+
+/* Numbers between two ends, whole or not. */
+typedef struct {
+  double least, most;
+  bool whole;
+} span;
+
+static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true}, of_unsigned = {0, 255, true};
+
+static span of_held(tf_held_as h) {
+  return h == TF_HELD_SIGNED ? of_signed : h == TF_HELD_UNSIGNED ? of_unsigned : any;
+}
+
+static span product(span a, span b) {
+  const double p[4] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
+  span s = {INFINITY, -INFINITY, a.whole && b.whole};
+  for (int i = 0; i < 4; i++) {
+    if (isnan(p[i])) return (span){-INFINITY, INFINITY, s.whole};
+    s.least = fmin(s.least, p[i]), s.most = fmax(s.most, p[i]);
+  }
+  return s;
+}
+
+static span called(tf_kind call, span a, span b) {
+  const bool whole = a.whole && b.whole;
+  switch (call) {
+  case TF_K_ADD: return (span){a.least + b.least, a.most + b.most, whole};
+  case TF_K_SUB: return (span){a.least - b.most, a.most - b.least, whole};
+  case TF_K_MUL: return product(a, b);
+  case TF_K_NEG: return (span){-a.most, -a.least, a.whole};
+  case TF_K_MAX: return (span){fmax(a.least, b.least), fmax(a.most, b.most), whole};
+  case TF_K_MIN: return (span){fmin(a.least, b.least), fmin(a.most, b.most), whole};
+  case TF_K_RELU: return (span){fmax(a.least, 0), fmax(a.most, 0), a.whole};
+  case TF_K_FLOOR: return (span){floor(a.least), floor(a.most), true};
+  case TF_K_CEIL: return (span){ceil(a.least), ceil(a.most), true};
+  case TF_K_ROUND: return (span){rint(a.least), rint(a.most), true};
+  case TF_K_TRUNC: return (span){trunc(a.least), trunc(a.most), true};
+  default: return any;
+  }
+}
+
+/* Whether node i is a number that no maximum (minimum) takes, as it is met by others. */
+static bool is_none(const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  return e->what == TF_X_NUMBER && isinf(e->number) &&
+         (e->number < 0 ? op->reduce == TF_REDUCE_MAX : op->reduce == TF_REDUCE_MIN);
+}
+
+/* Node i of what an op assigns, or reduces. */
+static span span_of(const tf_workload *wl, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_NUMBER) return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
+  if (e->what == TF_X_READ) return of_held(ir_held_as(wl, op->reads[e->ref].tensor));
+  if (e->what != TF_X_CALL) return any;
+  if (e->call == TF_K_SELECT) {
+    const int yes = e->arg[1], no = e->arg[2];
+    if (is_none(op, yes) != is_none(op, no)) return span_of(wl, op, is_none(op, yes) ? no : yes);
+    const span a = span_of(wl, op, yes), b = span_of(wl, op, no);
+    return (span){fmin(a.least, b.least), fmax(a.most, b.most), a.whole && b.whole};
+  }
+  if (e->n_args > 2) return any;
+  const span a = span_of(wl, op, e->arg[0]);
+  return called(e->call, a, e->n_args > 1 ? span_of(wl, op, e->arg[1]) : a);
+}
+
+bool ir_is_product(const tf_op *op) {
+  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
+         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
+         op->expr[1].what == TF_X_READ;
+}
+
+bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b) {
+  int64_t points = 1, most = INT32_MAX;
+  if (!ir_is_byte(a) || !ir_is_byte(b)) return false;
+  most /= a == IR_U8 ? UINT8_MAX : -INT8_MIN;
+  most /= b == IR_U8 ? UINT8_MAX : -INT8_MIN;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most) return false;
+  return true;
+}
+
+static bool sums_bytes(const tf_workload *wl, const tf_op *op) {
+  return ir_is_product(op) &&
+         ir_fits_whole(wl, op, ir_type_held(wl, op->reads[0].tensor), ir_type_held(wl, op->reads[1].tensor));
+}
+
+tf_held_as ir_held_as(const tf_workload *wl, int z) {
+  const tf_tensor *t = &wl->tensors[z];
+  if (t->held) return t->held;
+  if (t->producer >= 0 && sums_bytes(wl, &wl->ops[t->producer])) return TF_HELD_SUMS;
+  if (t->word_bits > 8) return TF_HELD_WIDE;
+  if (t->producer < 0) return t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED;
+  const tf_op *op = &wl->ops[t->producer];
+  if (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL) return TF_HELD_WIDE;
+  const span s = span_of(wl, op, op->n_expr - 1);
+  if (!s.whole) return TF_HELD_WIDE;
+  return s.least >= -128 && s.most <= 127 ? TF_HELD_SIGNED
+         : s.least >= 0 && s.most <= 255  ? TF_HELD_UNSIGNED
+                                          : TF_HELD_WIDE;
+}
+
+ir_type ir_type_held(const tf_workload *wl, int z) {
+  static const ir_type types[] = {
+      [TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
+  return types[ir_held_as(wl, z)];
+}
+
+bool ir_reads_unsigned(const tf_workload *wl) {
+  bool some = false;
+  for (int z = 0; z < wl->n_tensors && !some; z++)
+    some = wl->tensors[z].producer < 0 && ir_held_as(wl, z) == TF_HELD_UNSIGNED;
+  return some;
+}
