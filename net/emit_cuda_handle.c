@@ -62,7 +62,11 @@ static const char f16[] =
     "-24);\n"
     "  return x >> 15 ? -a : a;\n}\n";
 
-static const char *types_of(const net_emission *e) { return e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32; }
+/* The network's type as the host has it, and how a float becomes one of it and back. */
+static void put_types(FILE *out, const net_emission *e) {
+  fprintf(out, "typedef %s element;\n", c_type(e->data));
+  fputs(e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32, out);
+}
 
 /* ---- network.cu --------------------------------------------------------------------------------------------- */
 static const char moving[] =
@@ -145,7 +149,7 @@ void net_cuda_handle(FILE *out, const net_emission *e) {
   fputs("\n/* ---- a network with its memory ---- */\n\nstruct " C_NAME "_there {\n  " C_NAME "_args args;\n"
         "  void *workspace, *graph; /* graph NULL: none was made */\n};\n\n",
         out);
-  fputs(types_of(e), out);
+  put_types(out, e);
   fputs(moving, out);
   fputs(starting, out);
   release(out, e);
@@ -195,8 +199,7 @@ void net_cuda_test_handle(FILE *out, const net_emission *e) {
       out);
   fputs(programs_head, out);
   fputs(series, out);
-  fprintf(out, "typedef %s element;\n", c_type(e->data));
-  fputs(types_of(e), out);
+  put_types(out, e);
   fputs("\nstatic element *rounded(const float *x, size_t n) {\n  element *y = malloc(n * sizeof *y);\n"
         "  if (!y) exit(2);\n  for (size_t i = 0; i < n; i++) y[i] = narrow_element(x[i]);\n  return y;\n}\n\n"
         "/* Whether they are the numbers of x. */\n"
