@@ -1,5 +1,6 @@
 /* Tensors that are whole numbers of 8 bits, as kernels of integers hold them. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "codegen/ir/ir.h"
 
@@ -8,6 +9,15 @@ typedef struct {
   double least, most;
   bool whole;
 } span;
+
+/* How tensors are held is asked of what makes them, and so on: of each once. */
+typedef struct {
+  const tf_workload *wl;
+  unsigned char *known; /* [n_tensors] 1 + how it is held; 0: not known yet; NULL: nothing was asked for */
+} asking;
+
+static tf_held_as held_as(asking *a, int z);
+static ir_type type_held(asking *a, int z);
 
 static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true}, of_unsigned = {0, 255, true};
 
@@ -51,20 +61,20 @@ static bool is_none(const tf_op *op, int i) {
 }
 
 /* Node i of what an op assigns, or reduces. */
-static span span_of(const tf_workload *wl, const tf_op *op, int i) {
+static span span_of(asking *a, const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER) return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
-  if (e->what == TF_X_READ) return of_held(ir_held_as(wl, op->reads[e->ref].tensor));
+  if (e->what == TF_X_READ) return of_held(held_as(a, op->reads[e->ref].tensor));
   if (e->what != TF_X_CALL) return any;
   if (e->call == TF_K_SELECT) {
     const int yes = e->arg[1], no = e->arg[2];
-    if (is_none(op, yes) != is_none(op, no)) return span_of(wl, op, is_none(op, yes) ? no : yes);
-    const span a = span_of(wl, op, yes), b = span_of(wl, op, no);
-    return (span){fmin(a.least, b.least), fmax(a.most, b.most), a.whole && b.whole};
+    if (is_none(op, yes) != is_none(op, no)) return span_of(a, op, is_none(op, yes) ? no : yes);
+    const span x = span_of(a, op, yes), y = span_of(a, op, no);
+    return (span){fmin(x.least, y.least), fmax(x.most, y.most), x.whole && y.whole};
   }
   if (e->n_args > 2) return any;
-  const span a = span_of(wl, op, e->arg[0]);
-  return called(e->call, a, e->n_args > 1 ? span_of(wl, op, e->arg[1]) : a);
+  const span x = span_of(a, op, e->arg[0]);
+  return called(e->call, x, e->n_args > 1 ? span_of(a, op, e->arg[1]) : x);
 }
 
 bool ir_is_product(const tf_op *op) {
@@ -83,30 +93,51 @@ bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b)
   return true;
 }
 
-static bool sums_bytes(const tf_workload *wl, const tf_op *op) {
+static bool sums_bytes(asking *a, const tf_op *op) {
   return ir_is_product(op) &&
-         ir_fits_whole(wl, op, ir_type_held(wl, op->reads[0].tensor), ir_type_held(wl, op->reads[1].tensor));
+         ir_fits_whole(a->wl, op, type_held(a, op->reads[0].tensor), type_held(a, op->reads[1].tensor));
 }
 
-tf_held_as ir_held_as(const tf_workload *wl, int z) {
-  const tf_tensor *t = &wl->tensors[z];
-  if (t->held) return t->held;
-  if (t->producer >= 0 && sums_bytes(wl, &wl->ops[t->producer])) return TF_HELD_SUMS;
-  if (t->word_bits > 8) return TF_HELD_WIDE;
-  if (t->producer < 0) return t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED;
-  const tf_op *op = &wl->ops[t->producer];
-  if (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL) return TF_HELD_WIDE;
-  const span s = span_of(wl, op, op->n_expr - 1);
+/* Of a tensor that an op makes. */
+static tf_held_as made_as(asking *a, int z) {
+  const tf_tensor *t = &a->wl->tensors[z];
+  const tf_op *op = &a->wl->ops[t->producer];
+  if (sums_bytes(a, op)) return TF_HELD_SUMS;
+  if (t->word_bits > 8 || op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL) return TF_HELD_WIDE;
+  const span s = span_of(a, op, op->n_expr - 1);
   if (!s.whole) return TF_HELD_WIDE;
   return s.least >= -128 && s.most <= 127 ? TF_HELD_SIGNED
          : s.least >= 0 && s.most <= 255  ? TF_HELD_UNSIGNED
                                           : TF_HELD_WIDE;
 }
 
-ir_type ir_type_held(const tf_workload *wl, int z) {
+static tf_held_as held_as(asking *a, int z) {
+  const tf_tensor *t = &a->wl->tensors[z];
+  if (t->held) return t->held;
+  if (t->producer < 0) return t->word_bits > 8 ? TF_HELD_WIDE : t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED;
+  if (!a->known && !(a->known = calloc((size_t)a->wl->n_tensors, 1))) return TF_HELD_WIDE;
+  if (!a->known[z]) a->known[z] = (unsigned char)(1 + made_as(a, z));
+  return (tf_held_as)(a->known[z] - 1);
+}
+
+static ir_type type_held(asking *a, int z) {
   static const ir_type types[] = {
       [TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
-  return types[ir_held_as(wl, z)];
+  return types[held_as(a, z)];
+}
+
+tf_held_as ir_held_as(const tf_workload *wl, int z) {
+  asking a = {wl, NULL};
+  const tf_held_as h = held_as(&a, z);
+  free(a.known);
+  return h;
+}
+
+ir_type ir_type_held(const tf_workload *wl, int z) {
+  asking a = {wl, NULL};
+  const ir_type t = type_held(&a, z);
+  free(a.known);
+  return t;
 }
 
 bool ir_reads_unsigned(const tf_workload *wl) {
