@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/json.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/ladder.h"
@@ -144,11 +145,7 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
                         busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
   if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
-  char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(o);
+  cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 static bool write_one(const cli_session *s, const cli_slopes *p, const char *path,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/draw/network.h"
+#include "cli/json.h"
 #include "tileflow/tree.h"
 
 /* The ids of the two graphs, as node data names them. */
@@ -168,15 +169,7 @@ static json_t *ops_graph(const cli_plan *p, const int *group) {
   return json_pack("{s:s, s:o, s:o}", "id", ops_id, "nodes", nodes, "groupNodeAttributes", layers_of(p));
 }
 
-static void put(json_t *root, cli_text *out) {
-  char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text)
-    cli_printf(out, "%s\n", text);
-  else
-    out->bad = true;
-  free(text);
-  json_decref(root);
-}
+static void put(json_t *root, cli_text *out) { cli_put_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out); }
 
 void cli_explorer_graphs(const cli_plan *p, cli_text *out) {
   int *group = groups_of_ops(p);

@@ -1,9 +1,9 @@
 /* A run of the NPU's simulator as text, as JSON, and as a trace. */
 #include "cli/npu/report.h"
+#include "cli/json.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "cli/table.h"
 #include "tileflow/version.h"
@@ -37,11 +37,7 @@ void npu_text(const tf_npu_result *r, cli_text *out) {
 }
 
 static void put_json(json_t *root, size_t flags, cli_text *out) {
-  char *text = root ? json_dumps(root, flags | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(root);
+  cli_put_json(root, flags | JSON_REAL_PRECISION(15), out);
 }
 
 void npu_json(const tf_npu_result *r, cli_text *out) {

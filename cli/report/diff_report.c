@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/json.h"
 #include "cli/report/diff.h"
 #include "cli/report/report.h"
 #include "cli/table.h"
@@ -185,11 +186,7 @@ void diff_json(const diff *d, cli_text *out) {
     json_array_append_new(terms, term(d, &d->terms[i]));
   json_t *o = json_pack("{s:s, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION, "a", side(d->name_a, d->a), "b",
                         side(d->name_b, d->b), "terms", terms);
-  char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(o);
+  cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 void diff_csv(const diff *d, cli_text *out) {

@@ -1,5 +1,6 @@
 /* The mappings of all ops onto all instructions, as a table and as JSON. */
 #include "cli/report/instructions.h"
+#include "cli/json.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -113,11 +114,7 @@ void instr_json(const instr_table *t, cli_text *out) {
   }
   json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "tileflow", TILEFLOW_VERSION, "workload", t->spec->workload->name,
                            "paper", t->paper, "instructions", all);
-  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(root);
+  cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 /* ---- text --------------------------------------------------------------------------------------- */

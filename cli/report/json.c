@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/json.h"
 #include "cli/report/node_text.h"
 #include "cli/report/report.h"
 #include "tileflow/tree.h"
@@ -256,11 +257,7 @@ static json_t *found(const cli_session *s) {
 
 /* Prints and frees the object; if it could not be created, marks out as bad. */
 static void print_freed(json_t *object, cli_text *out) {
-  char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(object);
+  cli_put_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 static void put_area(json_t *o, const tf_arch *a) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/json.h"
 #include "cli/report/plan_report.h"
 #include "cli/report/report.h"
 #include "tileflow/tree.h"
@@ -95,13 +96,7 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
   json_object_set_new(root, "groups", groups);
   json_object_set_new(root, "arena", arena_of(p));
   if (!p->given) json_object_set_new(root, "search", search_of(p));
-  char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  if (text)
-    cli_printf(out, "%s\n", text);
-  else
-    out->bad = true;
-  free(text);
-  json_decref(root);
+  cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 void cli_plan_csv(const cli_plan *p, cli_text *out) {

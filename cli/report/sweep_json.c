@@ -1,8 +1,8 @@
 /* A sweep as one JSON object. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "cli/json.h"
 #include "cli/report/sweep_report.h"
 #include "tileflow/version.h"
 
@@ -105,11 +105,5 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
 
 void cli_sweep_json(const tf_sweep_grid *g, const tf_sweep_summary *s, const cli_rows *r, cli_text *out) {
   json_t *o = whole(g, s, r);
-  char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-  if (text)
-    cli_printf(out, "%s\n", text);
-  else
-    out->bad = true;
-  free(text);
-  json_decref(o);
+  cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17), out);
 }

@@ -1,5 +1,6 @@
 /* explain --ladder: schedules from plain loops to the model's first choice, what each moves, and how long it takes. */
 #include "cli/session/ladder.h"
+#include "cli/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,11 +132,7 @@ static void write_json(const job *j, cli_text *out) {
   }
   json_t *o = json_pack("{s:s, s:s, s:s, s:o}", "tileflow", TILEFLOW_VERSION, "architecture", j->spec->arch->name,
                         "workload", j->spec->workload->name, "ladder", steps);
-  char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-  if (text) cli_printf(out, "%s\n", text);
-  out->bad |= !text;
-  free(text);
-  json_decref(o);
+  cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
 static bool write_all(const job *j, const cli_input *in, const char *json) {

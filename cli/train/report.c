@@ -1,9 +1,9 @@
 /* Fusions and points of a training step as text and as JSON: keys are stable, in the order of docs/FORMATS.md. */
 #include "cli/train/report.h"
+#include "cli/json.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/table.h"
 #include "tileflow/version.h"
@@ -108,11 +108,5 @@ void cli_train_json(const cli_train *t, cli_text *out) {
                 "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops", x->n_update,
                 "words_per_cycle", real(x->rate), "launch_cycles", real(t->launch), "fusions", fusions_of(x), "kept",
                 x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
-  char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
-  if (text)
-    cli_printf(out, "%s\n", text);
-  else
-    out->bad = true;
-  free(text);
-  json_decref(root);
+  cli_put_json(root, JSON_INDENT(2), out);
 }

@@ -1,0 +1,11 @@
+#include "cli/json.h"
+
+#include <stdlib.h>
+
+void cli_put_json(json_t *value, size_t flags, cli_text *out) {
+  char *text = value ? json_dumps(value, flags) : NULL;
+  if (text) cli_printf(out, "%s\n", text);
+  out->bad |= !text;
+  free(text);
+  json_decref(value);
+}
