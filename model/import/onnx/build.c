@@ -304,6 +304,23 @@ bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   return true;
 }
 
+bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
+  return ox_view_as(v, rank, shape) || ox_recast(g, v, rank, shape);
+}
+
+bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
+  int64_t apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
+  const int rank = v->rank;
+  if (2 * rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK / 2);
+  for (int k = 0; k < rank; k++) {
+    apart[2 * k] = wide[2 * k] = ox_extent(v, k);
+    apart[2 * k + 1] = 1;
+    wide[2 * k + 1] = times[k];
+    shape[k] = ox_extent(v, k) * times[k];
+  }
+  return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
+}
+
 bool ox_flatten_inputs(ox_net *g, bool *any) {
   *any = false;
   for (size_t i = 0; i < g->node->n_input; i++) {
@@ -320,5 +337,17 @@ bool ox_flatten_inputs(ox_net *g, bool *any) {
     v->number = number;
     *any = true;
   }
+  return true;
+}
+
+bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out) {
+  const int t = number ? ox_new_tensor(g, ox_part(g, part)) : -1;
+  if (t < 0) return false;
+  ox_tensor *made = &g->tensor[t];
+  *out = (ox_value){.name = made->from};
+  ox_whole(out, t, rank, shape);
+  made->rank = rank;
+  made->source.number = number;
+  memcpy(made->shape, shape, (size_t)rank * sizeof *shape);
   return true;
 }

@@ -21,7 +21,7 @@ static bool take(ox_net *g, Onnx__NodeProto *n) {
   n->name = outer->name;
   g->within = within ? within : outer;
   g->node = n;
-  const bool ok = ox_take_node(g) && !g->oom;
+  const bool ok = g->take(g) && !g->oom;
   g->node = outer, g->within = within;
   g->again = again, g->regrouped = false;
   return ok;

@@ -22,39 +22,6 @@ static double *room(ox_net *g, int64_t n) {
   return x;
 }
 
-double *ox_numbers_room(ox_net *g, int64_t n) {
-  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
-  g->folded += n;
-  return room(g, n);
-}
-
-int64_t *ox_places_room(ox_net *g, int64_t n) {
-  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded)
-    return (void)ox_fail(g, TF_E_LIMIT, "a table of more than %d numbers, or more than %d in all", OX_FOLDED,
-                         OX_FOLDED_IN_ALL),
-           NULL;
-  int64_t *x = TF_ARRAY(g->arena, int64_t, (size_t)n + 1);
-  g->folded += n;
-  g->oom |= !x;
-  return x;
-}
-
-const ox_value *ox_known_at(ox_net *g, size_t k) {
-  const ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
-  return v && v->number && !v->bad ? v : NULL;
-}
-
-const ox_value *ox_read_at(ox_net *g, size_t k) {
-  ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
-  if (!v || v->bad || v->number) return v && !v->bad ? v : NULL;
-  const Onnx__TensorProto *t = v->tensor < 0 ? v->data : ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
-  const int64_t n = ox_size(v);
-  if (!t || n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
-  v->number = ox_tensor_numbers(g, t, n);
-  if (v->number) g->folded += n;
-  return v->number ? v : NULL;
-}
-
 static const ox_value *known(ox_net *g, size_t k) { return ox_known_at(g, k); }
 
 /* ---- made of nothing ------------------------------------------------------------------------------------------ */

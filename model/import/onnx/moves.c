@@ -586,19 +586,6 @@ static bool pad(ox_net *g) {
 
 /* ---- resampling ----------------------------------------------------------------------------------------------- */
 
-bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
-  int64_t apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
-  const int rank = v->rank;
-  if (2 * rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK / 2);
-  for (int k = 0; k < rank; k++) {
-    apart[2 * k] = wide[2 * k] = ox_extent(v, k);
-    apart[2 * k + 1] = 1;
-    wide[2 * k + 1] = times[k];
-    shape[k] = ox_extent(v, k) * times[k];
-  }
-  return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
-}
-
 /* DepthToSpace and SpaceToDepth: shapes and transpositions. */
 static bool blocks(ox_net *g) {
   ox_value v;

@@ -106,7 +106,7 @@ typedef struct ox_scope {
   const struct ox_scope *outer;
 } ox_scope;
 
-typedef struct {
+typedef struct ox_net {
   tf_arena *arena;
   tf_diags *diags;
   uint16_t file;
@@ -140,6 +140,7 @@ typedef struct {
   } remark[OX_REMARKS];
   const double *beside; /* the numbers of the node's first output, which is a view of weights; NULL: not known */
   tf_page notes;
+  bool (*take)(struct ox_net *g); /* the node at hand, made of what is known so far (read.c) */
   bool oom;
 } ox_net;
 
@@ -186,13 +187,12 @@ bool ox_fits(ox_net *g, const ox_value *v);
 const ox_factor *ox_factors(const ox_value *v, int axis);
 /* A value that is a whole tensor of these extents. */
 void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape);
-bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape);
+/* Its elements, in order, along axes of these extents; false: no view of its tensor has them so (ox_reshape copies). */
+bool ox_view_as(ox_value *v, int rank, const int64_t *shape);
 void ox_permute(ox_value *v, const int *axis);
 bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t step);
 /* Broadcasts: extents of 1 become n, the same element again; new axes come first. */
 bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape);
-/* moves.c: repeats each element `times` times along each axis. */
-bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times);
 /* moves.c: n values beside each other along an axis, as an op: the sum of all, each 0 where the others are. */
 bool ox_concat(ox_net *g, ox_value *v, size_t n, int axis, const char *name, ox_value *out);
 /* Whether its elements are all of the tensor's, in the same order. */
@@ -234,6 +234,10 @@ bool ox_copy(ox_net *g, ox_value *v, const char *name);
 /* The value's elements, in order, in a tensor of these extents: a view of its own tensor if that holds just them,
  * otherwise of a copy.  Such a view is only allowed between groups of the network. */
 bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape);
+/* The same where views do for a reader, too. */
+bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape);
+/* Repeats each element `times` times along each axis. */
+bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times);
 /* Replaces the node's inputs that have axes of several factors by tensors with a rank for each; *any: whether there
  * were any. */
 bool ox_flatten_inputs(ox_net *g, bool *any);
@@ -241,6 +245,8 @@ bool ox_flatten_inputs(ox_net *g, bool *any);
 bool ox_place(ox_net *g, ox_value *v);
 /* The node's k-th input, in a tensor. */
 bool ox_placed(ox_net *g, size_t k, ox_value *v);
+/* A tensor of numbers computed here, which an op reads; the numbers stay the caller's, in the arena. */
+bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out);
 
 /* ---- nodes ---------------------------------------------------------------------------------------------------- */
 typedef struct {
@@ -268,13 +274,6 @@ bool ox_fold(ox_net *g, bool *done);
 bool ox_moves_numbers(const char *type);
 /* The type that the node, a Cast or CastLike, makes of its input; 0: none. */
 int ox_cast_type(ox_net *g);
-/* The node's k-th input if its numbers are known; ox_read_at: reads them from the file if they are not. */
-const ox_value *ox_known_at(ox_net *g, size_t k);
-const ox_value *ox_read_at(ox_net *g, size_t k);
-/* Room for n numbers of a result; NULL: out of memory, or more than may be held here, which is no error. */
-double *ox_numbers_room(ox_net *g, int64_t n);
-/* The same for places; NULL with an error. */
-int64_t *ox_places_room(ox_net *g, int64_t n);
 /* Where a Slice of these extents begins, how many elements it takes, maybe none, and how far apart (never 0, maybe
  * negative). */
 typedef struct {
@@ -285,8 +284,6 @@ bool ox_reduced_axes(ox_net *g, int rank, bool *over);                     /* su
 extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[], ox_resizes[], ox_transposed[],
     ox_recurrents[], ox_composed[], ox_attentions[], ox_choices[], ox_layers[]; /* terminated by {0} */
 
-/* read.c: the node at hand, made of what is known so far. */
-bool ox_take_node(ox_net *g);
 /* The type of an operator's attribute (schema.c); 0: it has none of that name. */
 char ox_attribute_type(const char *type, const char *name);
 
@@ -341,6 +338,13 @@ double ox_listed(const Onnx__TensorProto *t, int64_t i);
 
 /* Its n numbers, in the arena; NULL: it has none in this file, or an error was reported. */
 const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n);
+/* The node's k-th input if its numbers are known; ox_read_at: reads them from the file if they are not. */
+const ox_value *ox_known_at(ox_net *g, size_t k);
+const ox_value *ox_read_at(ox_net *g, size_t k);
+/* Room for n numbers of a result; NULL: out of memory, or more than may be held here, which is no error. */
+double *ox_numbers_room(ox_net *g, int64_t n);
+/* The same for places; NULL with an error. */
+int64_t *ox_places_room(ox_net *g, int64_t n);
 
 /* ---- compose.c: nodes that are composed of others --------------------------------------------------------------- */
 /* Takes a node, written as `a, @1 = Type($0, b, [1,2], {8}, 0.5, -) axis=1`: `$k` and `@k` are inputs and results of
@@ -386,10 +390,9 @@ bool ox_add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *con
 /* The name of the sum to which a bias is added, or of the result if there is none. */
 const char *ox_sum_name(ox_net *g);
 
-/* resample.c: a tensor of numbers computed here, which an op reads; the numbers stay the caller's, in the arena. */
-bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out);
-/* Element i of the result along an axis is the sum of `taps` elements at[i * taps + ..] of v, each times its weight; of
- * those below 0 the weight is 0.  Whatever the numbers are, v is replaced by the result of n elements. */
+/* resample.c: element i of the result along an axis is the sum of `taps` elements at[i * taps + ..] of v, each times
+ * its weight; of those below 0 the weight is 0.  Whatever the numbers are, v is replaced by the result of n elements.
+ */
 typedef struct {
   int64_t n, taps;
   int64_t *at;

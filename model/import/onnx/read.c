@@ -283,7 +283,7 @@ static bool is_named(const Onnx__NodeProto *n) {
   return false;
 }
 
-bool ox_take_node(ox_net *g) {
+static bool take_node(ox_net *g) {
   bool done;
   if (!is_named(g->node)) return true;
   if (!is_known(g->node)) return ox_fail(g, TF_E_NAME, "an operator that is not known");
@@ -305,7 +305,7 @@ static bool take_nodes(ox_net *g) {
   for (size_t i = 0; i < g->graph->n_node && !g->oom; i++) {
     g->node = g->graph->node[i];
     g->at_node = (int)i;
-    if (!g->needed[i] || ox_take_node(g)) continue;
+    if (!g->needed[i] || take_node(g)) continue;
     mark_bad(g);
     if (!g->oom && tf_diags_errors(g->diags) == 0) ox_fail(g, TF_E_RANGE, "what it says is not understood");
   }
@@ -441,8 +441,12 @@ size_t tf_import_onnx_axes(const tf_text *t, tf_setting *set, size_t n_set) {
 }
 
 static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const weights_to *weights, tf_diags *d) {
-  ox_net g = {
-      .diags = d, .file = tf_diags_add_file(d, t->name, "", 0), .set = set, .n_set = n_set, .arena = tf_arena_new()};
+  ox_net g = {.diags = d,
+              .file = tf_diags_add_file(d, t->name, "", 0),
+              .set = set,
+              .n_set = n_set,
+              .arena = tf_arena_new(),
+              .take = take_node};
   tf_page page = {0};
   g.bytes = (const uint8_t *)t->text;
   Onnx__ModelProto *m = ox_unpack(&g, t->text, t->len);

@@ -8,18 +8,6 @@
 
 static const double PI = 3.14159265358979323846;
 
-bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out) {
-  const int t = number ? ox_new_tensor(g, ox_part(g, part)) : -1;
-  if (t < 0) return false;
-  ox_tensor *made = &g->tensor[t];
-  *out = (ox_value){.name = made->from};
-  ox_whole(out, t, rank, shape);
-  made->rank = rank;
-  made->source.number = number;
-  memcpy(made->shape, shape, (size_t)rank * sizeof *shape);
-  return true;
-}
-
 bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out) {
   *out = (ox_blend){.n = n, .taps = taps};
   out->at = n <= OX_FOLDED ? ox_places_room(g, n * taps) : ox_places_room(g, n);

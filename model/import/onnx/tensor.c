@@ -162,3 +162,40 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   out->number = ox_tensor_numbers(g, t, n);
   return out->number != NULL;
 }
+
+/* ---- numbers of a node's inputs and results --------------------------------------------------------------------- */
+
+double *ox_numbers_room(ox_net *g, int64_t n) {
+  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
+  g->folded += n;
+  double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
+  g->oom |= !x;
+  return x;
+}
+
+int64_t *ox_places_room(ox_net *g, int64_t n) {
+  if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded)
+    return (void)ox_fail(g, TF_E_LIMIT, "a table of more than %d numbers, or more than %d in all", OX_FOLDED,
+                         OX_FOLDED_IN_ALL),
+           NULL;
+  int64_t *x = TF_ARRAY(g->arena, int64_t, (size_t)n + 1);
+  g->folded += n;
+  g->oom |= !x;
+  return x;
+}
+
+const ox_value *ox_known_at(ox_net *g, size_t k) {
+  const ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
+  return v && v->number && !v->bad ? v : NULL;
+}
+
+const ox_value *ox_read_at(ox_net *g, size_t k) {
+  ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
+  if (!v || v->bad || v->number) return v && !v->bad ? v : NULL;
+  const Onnx__TensorProto *t = v->tensor < 0 ? v->data : ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
+  const int64_t n = ox_size(v);
+  if (!t || n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
+  v->number = ox_tensor_numbers(g, t, n);
+  if (v->number) g->folded += n;
+  return v->number ? v : NULL;
+}

@@ -150,11 +150,11 @@ static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *al
   return true;
 }
 
-bool ox_reshape(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
+bool ox_view_as(ox_value *v, int rank, const int64_t *shape) {
   ox_axis all;
   ox_factor f[OX_FACTORS];
   const int n = nests(v, rank, shape, &all) ? cut_factors(v->f, v->n_factors, &all, f, OX_FACTORS) : -1;
-  if (n < 0) return ox_recast(g, v, rank, shape);
+  if (n < 0) return false;
   memcpy(v->f, f, (size_t)n * sizeof *f);
   v->n_factors = n;
   v->rank = rank;
