@@ -75,25 +75,3 @@ struct tf_model tf_each_model(const struct tf_model *m, int k) {
   one.below = m->each->below;
   return one;
 }
-
-/* Loads through leg l of Tile v come from its busiest instance over the run, and so do stores. */
-static void leg_cells(struct tf_model *m, const tf_view *v, int l) {
-  tf_ports most = {-1, -1};
-  for (int k = 0; k < m->each->n; k++) {
-    const struct tf_model one = tf_each_model(m, k);
-    const tf_ports all = tf_leg_ports(&one, v, l);
-    for (int row = 0; row < v->n_rows; row++) {
-      const int at = v->cell + row * v->n_legs + l;
-      if (all.read > most.read) m->cells[at].read = one.cells[at].read;
-      if (all.write > most.write) m->cells[at].write = one.cells[at].write;
-    }
-    most.read = all.read > most.read ? all.read : most.read;
-    most.write = all.write > most.write ? all.write : most.write;
-  }
-}
-
-void tf_each_cells(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes && m->by_steps; n++)
-    for (int l = 0; l < m->views->node[n].n_legs; l++)
-      leg_cells(m, &m->views->node[n], l);
-}
