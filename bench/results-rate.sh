@@ -76,7 +76,7 @@ T
 
 Drawn problems with lengths up to a thousand and up to a million, and mappings of them that `search --strategy random` draws, whose trip counts
 hardly ever divide ([results/rate-each.csv](results/rate-each.csv), `bench_each`; at most 40 loops, edge machine). Microseconds of processor
-time, the model prepared for this one mapping: median, 99th of 100, worst. *By sums*: those that are not walked. *Read*: what reading the text
+time, the model prepared for this one mapping: median, 99th of 100, worst. *By sums*: those that the quick count counts. *Read*: what reading the text
 and checking its rules takes before; where an intermediate's scope lies inside of another's, steps that differ are compared one by one.
 
 | Kind | lengths up to | mappings | by sums | median | 99th | worst | read, median | 99th | worst |

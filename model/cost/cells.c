@@ -34,6 +34,57 @@ void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
     put_outer(m, i, c, v);
 }
 
+/* What Tile v's entries move through a leg, where each instance counts by itself. */
+static tf_ports busiest_leg(const struct tf_model *m, const tf_view *v, int leg) {
+  tf_ports most = {0, 0};
+  for (int k = 0; k < m->each->n; k++) {
+    const struct tf_model one = tf_each_model(m, k);
+    const tf_ports w = tf_leg_ports(&one, v, leg);
+    most.read = w.read > most.read ? w.read : most.read;
+    most.write = w.write > most.write ? w.write : most.write;
+  }
+  return most;
+}
+
+tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
+  const tf_views *w = m->views;
+  tf_ports sum = {0, 0};
+  if (m->each) return busiest_leg(m, v, leg);
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    const tf_flow *k = &m->flows[i];
+    if (leg == 0) {
+      sum.read += k->drain * w->own[i];
+      sum.write += k->fill * w->own[i];
+    } else if (w->leg[i] == leg) {
+      sum.read += k->read * w->up[i];
+      sum.write += k->update * w->up[i];
+    }
+  }
+  return sum;
+}
+
+/* Loads through leg l of Tile v come from its busiest instance over the run, and so do stores. */
+static void leg_cells(struct tf_model *m, const tf_view *v, int l) {
+  tf_ports most = {-1, -1};
+  for (int k = 0; k < m->each->n; k++) {
+    const struct tf_model one = tf_each_model(m, k);
+    const tf_ports all = tf_leg_ports(&one, v, l);
+    for (int row = 0; row < v->n_rows; row++) {
+      const int at = v->cell + row * v->n_legs + l;
+      if (all.read > most.read) m->cells[at].read = one.cells[at].read;
+      if (all.write > most.write) m->cells[at].write = one.cells[at].write;
+    }
+    most.read = all.read > most.read ? all.read : most.read;
+    most.write = all.write > most.write ? all.write : most.write;
+  }
+}
+
+void tf_each_cells(struct tf_model *m) {
+  for (int n = 0; n < m->plan->tree->n_nodes && m->by_steps; n++)
+    for (int l = 0; l < m->views->node[n].n_legs; l++)
+      leg_cells(m, &m->views->node[n], l);
+}
+
 void tf_class_steps(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int n = 0; n < p->tree->n_nodes; n++) {

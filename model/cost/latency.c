@@ -35,22 +35,6 @@ static double op_time(struct tf_model *m, int n) {
   return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
 
-tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
-  const tf_views *w = m->views;
-  tf_ports sum = {0, 0};
-  for (int i = v->first; i < v->first + v->n_slices; i++) {
-    const tf_flow *k = &m->flows[i];
-    if (leg == 0) {
-      sum.read += k->drain * w->own[i];
-      sum.write += k->fill * w->own[i];
-    } else if (w->leg[i] == leg) {
-      sum.read += k->read * w->up[i];
-      sum.write += k->update * w->up[i];
-    }
-  }
-  return sum;
-}
-
 /* Loads through a leg: words read from the serving memory, or written into the Tile's own. */
 static tf_ports loads(tf_ports w, int leg) { return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write}; }
 

@@ -158,14 +158,15 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   }
 }
 
-/* Networks of memory `level` that the path uses at once. */
-static double networks_at(const struct tf_model *m, int node, int level) {
-  const tf_path *path = &m->plan->path[node];
+/* Networks of memory `level` that slice i uses at once; apart: those that its words tell apart, of which the first of
+ * the others gets what goes to one alone. */
+static double networks_at(const struct tf_model *m, int i, int level, bool apart) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   double n = 1;
-  for (int i = 0; i < path->n; i++) {
-    const tf_ploop *l = &m->plan->loops[path->loops[i]];
-    if (l->axis != TF_TEMPORAL && m->plan->tree->nodes[l->node].level < level - 1)
-      n *= (double)m->ev.trip[path->loops[i]];
+  for (int k = 0; k < path->n; k++) {
+    const tf_ploop *l = &m->plan->loops[path->loops[k]];
+    if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level >= level - 1) continue;
+    if (!apart || !(m->views->shares[i] >> k & 1)) n *= (double)m->ev.trip[path->loops[k]];
   }
   return n;
 }
@@ -193,11 +194,11 @@ static void pass(const struct tf_model *m, int i, load *of) {
     lines_of(m, i, l, side);
     const tf_net_routes r = tf_net_across(side);
     const double wide = (double)m->plan->wl->tensors[s->tensor].word_bits / mem->word_bits;
-    const double networks = networks_at(m, s->node, l);
+    const double networks = networks_at(m, i, l, false);
     if (mem->multicast) out /= r.shared;
     if (mem->reduce) back /= r.shared;
     add_route(&of[l], mem->multicast ? &r.all : &r.alone, wide * out, networks, false);
-    add_route(&of[l], &r.first, wide * first, networks, false);
+    add_route(&of[l], &r.first, wide * first, networks_at(m, i, l, true), false);
     add_route(&of[l], mem->reduce ? &r.all : &r.alone, wide * back, networks, !r.one_way);
   }
 }

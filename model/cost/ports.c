@@ -41,6 +41,27 @@ static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
   return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
 }
 
+/* Where each instance counts by itself: what the busiest of an m-tile's instances has of all that stands below a node.
+ */
+static void fill_most(struct tf_model *m) {
+  const tf_views *w = m->views;
+  memset(m->each->most, 0, (size_t)w->n_passes * sizeof *m->each->most);
+  for (int k = 0; k < m->each->n; k++) {
+    struct tf_model one = tf_each_model(m, k);
+    memset(one.below, 0, (size_t)w->n_passes * sizeof *one.below);
+    add_slices(&one);
+    tf_stream_ports(&one);
+    for (int i = 0; i < w->n_passes; i++) {
+      const tf_pass *p = &w->passes[i];
+      if (p->from < 0) continue;
+      m->each->most[i] = busier(&m->plan->arch->memories[p->level], m->each->most[i], one.below[i]);
+      if (p->up < 0) continue;
+      one.below[p->up].read += one.below[i].read;
+      one.below[p->up].write += one.below[i].write;
+    }
+  }
+}
+
 void tf_ports_fill(struct tf_model *m) {
   const tf_views *w = m->views;
   memset(m->below, 0, (size_t)w->n_passes * sizeof *m->below);
@@ -48,10 +69,12 @@ void tf_ports_fill(struct tf_model *m) {
   count_instances(m);
   add_slices(m);
   tf_stream_ports(m);
+  if (m->each) fill_most(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
     m->below[i].read += m->aside[i].read;
     m->below[i].write += m->aside[i].write;
+    if (m->each && k->from >= 0) m->below[i] = m->each->most[i];
     if (k->up < 0) continue;
     if (k->beside) {
       m->aside[k->up] = busier(&m->plan->arch->memories[k->level], m->aside[k->up], m->below[i]);

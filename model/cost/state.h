@@ -50,6 +50,19 @@ typedef struct {
   int64_t side[2];
 } tf_rect;
 
+/* What each instance moves, where a walk has seen a later one load more than the first: row k is that of the k-th kind
+ * of instance of every memory (model/flow/kinds.h).  The busiest is then the maximum over the rows (busy.c). */
+typedef struct {
+  tf_arena *arena;
+  int n;           /* rows */
+  tf_flow *flows;  /* [n * n_slices] */
+  tf_flow *behind; /* [n * n_tile_slices] of these, entries after a sibling's */
+  tf_ports *cells; /* [n * views->n_cells] */
+  double *treated; /* [n * 2 * n_ops] treated_flow */
+  tf_ports *below; /* [views->n_passes] of the row at hand */
+  tf_ports *most;  /* [views->n_passes] the maximum over the rows, of passes in an m-tile's instances */
+} tf_each;
+
 enum { TF_MAX_SHELF = 4096 }; /* shelves in shelves are tried up to this length (mesh.c) */
 
 /* What is held of a tensor: its words, what a format is expected to keep of them, or that where no element is zero. */
@@ -86,7 +99,8 @@ struct tf_model {
       *corrections;   /* [2 * op] in every run of the scope that streams op, [2 * op + 1] its deferred divisions */
   int64_t *steps;     /* [n_nodes] moments */
   int64_t *width;     /* [n_nodes] the most instances of the path's spatial loops in use at once */
-  bool first_busiest; /* no instance moves more than the first (busy.c); otherwise the mean one counts */
+  bool first_busiest; /* the busiest instance counts: the first, or what `each` says (busy.c); else the mean one */
+  tf_each *each;      /* NULL: the first instance is the busiest, or the mean one counts */
   bool by_steps;      /* whether cells are needed: the architecture overlaps step by step */
   int64_t *rank_len;  /* [views->n_ranks] largest extents of m-tile slices */
   int64_t *box;       /* [n_tile_slices] their words; saturating */
@@ -151,6 +165,13 @@ tf_flow tf_flow_of(const struct tf_model *m, int i, const tf_entry *e);
 /* Fills treated_flow of op o as if all instances had as much; needs treated and width. */
 void tf_treated_share(struct tf_model *m, int o);
 void tf_flow_add(tf_flow *sum, const tf_flow *v);
+/* Room for so many rows, all 0; NULL: out of memory. */
+tf_each *tf_each_new(const struct tf_model *m, int n);
+void tf_each_free(tf_each *k);
+/* The model as if row k were what the busiest instance moves. */
+struct tf_model tf_each_model(const struct tf_model *m, int k);
+/* Takes the cells of every Tile's legs from the rows in which all that passes them is most. */
+void tf_each_cells(struct tf_model *m);
 /* Removes from the moves and points what streaming leaves out of the steps. */
 void tf_put_off(struct tf_model *m);
 /* Adds streaming's corrections: points on their units, and their words (DECISIONS 11). */
@@ -166,7 +187,8 @@ static inline tf_pace tf_pace_at(const struct tf_model *m, int pass) {
 /* A lower bound on node n's time: the longest time that a port needs for what n and those below it cause, over the
  * passes that bind (all: over all passes).  first: the m-tile whose hidden words have passed before; -1: none have. */
 double tf_busiest_port(const struct tf_model *m, int n, bool all, int first);
-/* What Tile v's own entries move through one of its legs, over the run, in the busiest instance. */
+/* What Tile v's own entries move through one of its legs, over the run, in the busiest instance; each direction by
+ * itself. */
 tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg);
 /* Time of op o's points, and of its corrections, on the units that run them. */
 double tf_work_time(const struct tf_model *m, int o);

@@ -49,6 +49,8 @@ static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_
 static void drop(struct tf_model *m, int i) {
   m->moves[i] = (tf_move){0, 0, 0, 0};
   m->flows[i] = (tf_flow){0, 0, 0, 0};
+  for (int k = 0; m->each && k < m->each->n; k++)
+    m->each->flows[k * m->plan->n_slices + i] = (tf_flow){0, 0, 0, 0};
 }
 
 /* Within the steps op o does what its step says: what that leaves out is not read, and handing on takes no points. */

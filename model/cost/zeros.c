@@ -337,16 +337,22 @@ const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zero
 
 /* ---- each evaluation -------------------------------------------------------------------------- */
 
+/* Takes from what a leaf moves what zeros save of it. */
+static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
+  const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
+  v->read = m->plan->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
+  v->update *= left->update;
+}
+
 void tf_zeros_take(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->zeros) return;
   m->zeros->res.upper = m->zeros->upper;
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     if (m->zeros->turns[i - p->n_tile_slices]) m->zeros->res.upper |= !find_left(m, i);
-    const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
-    tf_flow *v = &m->flows[i];
-    v->read = p->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
-    v->update *= left->update;
+    take_flow(m, i, &m->flows[i]);
+    for (int k = 0; m->each && k < m->each->n; k++)
+      take_flow(m, i, &m->each->flows[k * p->n_slices + i]);
   }
 }
 

@@ -94,7 +94,9 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
 }
 
 void tf_model_free(tf_model *m) {
-  if (m) tf_arena_free(m->arena);
+  if (!m) return;
+  tf_each_free(m->each);
+  tf_arena_free(m->arena);
 }
 
 int tf_model_n_loops(const tf_model *m) { return m->plan->n_loops; }
@@ -139,6 +141,8 @@ static void clear(tf_model *m, tf_result *out) {
   const tf_plan *p = m->plan;
   memset(m->res.counts, 0, (size_t)(p->arch->n_memories * p->wl->n_tensors) * sizeof(tf_counts));
   memset(m->res.nodes, 0, (size_t)p->tree->n_nodes * sizeof(tf_node_result));
+  tf_each_free(m->each);
+  m->each = NULL;
   *out = (tf_result){.feasible = true,
                      .counts = m->res.counts,
                      .levels = m->res.levels,

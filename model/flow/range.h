@@ -35,6 +35,7 @@ typedef struct {
   tf_ival **made;            /* [n_ops] for ev->made */
   int64_t *pair;             /* [n_loops] corresponding loop of the slice's path; -1: none */
   struct tf_boxes *boxes;    /* of the general count (sums.h); NULL: not created yet */
+  struct tf_sum_memo *memo;  /* of the slice that is counted (sums.h); NULL: none */
 } tf_scratch;
 
 /* Elements by which one iteration of loop l moves the op that stands for its chain. */

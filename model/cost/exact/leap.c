@@ -57,7 +57,7 @@ typedef struct {
   size_t n;
 } reals;
 
-enum { N_INTS = 3, N_REALS = 5 };
+enum { N_INTS = 3, N_REALS = 9 };
 
 typedef struct tf_leaps {
   tf_arena *arena;
@@ -84,6 +84,14 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                             {m->class_steps, (size_t)m->views->n_rows},
                             {m->treated_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
+  s->reals[5] = s->reals[6] = s->reals[7] = s->reals[8] = (reals){&m->flows->fill, 0};
+  if (m->each) {
+    const size_t n = (size_t)m->each->n;
+    s->reals[5] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};
+    s->reals[6] = (reals){&m->each->behind->fill, 4 * n * (size_t)p->n_tile_slices};
+    s->reals[7] = (reals){&m->each->cells->read, 2 * n * (size_t)m->views->n_cells};
+    s->reals[8] = (reals){m->each->treated, 2 * n * (size_t)p->wl->n_ops};
+  }
   s->n_ints = 2 * (size_t)p->wl->n_ops;
   for (int i = 0; i < N_INTS; i++)
     s->n_ints += s->ints[i].n;

@@ -201,6 +201,33 @@ static void add_flow(tf_walker *e, int i, const kind_move *v, tf_flow *sum) {
   tf_flow_add(sum, &one);
 }
 
+/* The row of `each` of the instance of node n that is set; that of what has no instances of its own is the first. */
+static size_t row_of_each(const tf_walker *e, int n) { return n < 0 ? 0 : (size_t)tf_store_index(e->st, n, e->cur); }
+
+/* Adds what an instance moves to one row; of a Tile's slice also to the cells of its class. */
+static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
+  const tf_each *x = e->m->each;
+  const tf_slice *s = &e->p->slices[i];
+  tf_flow_add(&x->flows[row * (size_t)e->p->n_slices + (size_t)i], v);
+  if (s->leaf) return;
+  const tf_pclass *class = &s->classes[e->m->entry_class];
+  const tf_view *view = &e->m->views->node[s->node];
+  tf_ports *cells = x->cells + row * (size_t)e->m->views->n_cells;
+  if (class->carry < 0 && class->zero_from > 0)
+    tf_flow_add(&x->behind[row * (size_t)e->p->n_tile_slices + (size_t)i], v);
+  else
+    tf_cell_add(e->m->views, i, &cells[view->cell + row_of(e, s->node) * view->n_legs], v, 1);
+}
+
+/* Adds what one kind of instance moves to the rows of its own memory and of the one that serves it. */
+static void add_each(tf_walker *e, int i, const kind_move *v) {
+  if (!e->m->each) return;
+  const tf_flow own = {.fill = (double)v->own.fill, .drain = (double)v->own.drain},
+                up = {.read = (double)v->served.read, .update = (double)v->served.update};
+  add_to_row(e, i, row_of_each(e, e->p->slices[i].node), &own);
+  add_to_row(e, i, row_of_each(e, e->m->views->server[i]), &up);
+}
+
 /* The position from which on loops of slice i's path tell apart what one memory serves. */
 static int served_from(const tf_walker *e, int i) {
   return e->m->views->server[i] < 0 ? 0 : e->p->path[e->m->views->server[i]].n;
@@ -226,6 +253,11 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
                           tf_move_of(s, mem, enter_kind(e, s, 0, in))};
   add_move(v, &once.all);
   add_flow(e, i, &once, busy);
+  add_each(e, i, &once);
+  if (first_of_all(e, s->node))
+    e->first = words;
+  else
+    e->more |= words > e->first;
   if (e->m->note) e->m->note(e->m, i, &once.all);
   held->owner = i;
   held->touched = e->st->now;
@@ -240,6 +272,7 @@ static void enter(tf_walker *e, int i) {
   tf_ival box[TF_MAX_RANK];
   tf_move v = {0, 0, 0, 0};
   tf_flow busy = {0, 0, 0, 0};
+  e->first = 0;
   e->m->entry_class = class_of(e, s);
   tf_store_clear_rows(e->st);
   tf_store_layout(e->st, e->ev, &e->m->scratch, i);
@@ -285,6 +318,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
                             .all = leaf_move(s, unit, enter_kind(e, s, 0, in))};
     add_move(v, &once.all);
     add_flow(e, i, &once, &e->m->flows[i]);
+    add_each(e, i, &once);
   } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
 }
 
@@ -405,8 +439,14 @@ static void add_corrected(tf_walker *e, int h) {
       const int64_t one = volume(box, e->p->wl->tensors[s->tensor].rank), words = times(e, one, of_kind(e, h, 0, 0));
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
-      if (!first_of_all(e, e->m->views->server[e->p->n_slices + o])) continue;
+      const int server = e->m->views->server[e->p->n_slices + o];
       const double served = (double)(one * of_kind(e, h, served_from(e, e->p->n_slices + o), 0));
+      if (e->m->each) {
+        double *row = e->m->each->treated + 2 * (row_of_each(e, server) * (size_t)e->p->wl->n_ops + (size_t)o);
+        row[0] += served;
+        row[1] += goes_on ? 0 : served;
+      }
+      if (!first_of_all(e, server)) continue;
       e->m->treated_flow[2 * o] += served;
       e->m->treated_flow[2 * o + 1] += goes_on ? 0 : served;
     } while (tf_walker_next(e, h));
@@ -526,6 +566,18 @@ static void finish_cells(tf_walker *e) {
         tf_cells_add(e->m, i, c, &e->behind[i]);
 }
 
+/* The same of each instance; then the busiest are known. */
+static void finish_each(tf_walker *e) {
+  for (int k = 0; e->m->each && k < e->m->each->n; k++) {
+    struct tf_model one = tf_each_model(e->m, k);
+    tf_walker row = *e;
+    row.m = &one;
+    row.behind = e->m->each->behind + (size_t)k * (size_t)e->p->n_tile_slices;
+    finish_cells(&row);
+  }
+  if (e->m->each) tf_each_cells(e->m);
+}
+
 /* Where the mean instance stands for the busiest, what all of them move is shared out. */
 static void share_out(struct tf_model *m) {
   const tf_plan *p = m->plan;
@@ -556,9 +608,12 @@ static void finish_ops(struct tf_model *m) {
   }
 }
 
+enum { MOST_EACH = 1 << 20 }; /* of what instances move apart is kept; where it is more, the first counts */
+
 enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all is faster than a memo of ranges */
 
-bool tf_walk(struct tf_model *m) {
+/* *rows: the most kinds of instance that act at once, if a later one has loaded more than the first. */
+static bool walk(struct tf_model *m, int64_t *rows) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   /* A store is large: none is made where nothing may be walked, or one moment of all instances would be too much. */
   if (m->walk_max <= 0) return false;
@@ -603,11 +658,23 @@ bool tf_walk(struct tf_model *m) {
   m->walked = m->walk_max - e.budget;
   finish_ops(m);
   finish_cells(&e);
+  finish_each(&e);
   share_out(m);
+  *rows = e.more && e.ok ? tf_store_instances(m->plan, &m->ev, e.kinds) : 0;
   free(e.behind);
   free(e.stepped);
   free(e.was);
   tf_store_free(e.st);
   tf_arena_free(kinds);
   return e.ok;
+}
+
+bool tf_walk(struct tf_model *m) {
+  int64_t rows = 0;
+  const size_t row = (size_t)m->plan->n_slices + (size_t)m->views->n_cells;
+  const bool ok = walk(m, &rows);
+  if (!ok || !rows || !m->first_busiest || m->note || (size_t)rows > MOST_EACH / row) return ok;
+  m->each = tf_each_new(m, (int)rows);
+  m->starved |= !m->each;
+  return m->each && walk(m, &rows);
 }

@@ -111,7 +111,7 @@ static bool sum_at(struct tf_model *m, const tf_slice *s, enum tf_over over, uin
   return ok;
 }
 
-static bool count_tile_slice(struct tf_model *m, int i) {
+static bool sum_tile_slice(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
   const int n_sides = m->first_busiest ? TF_N_SIDES : 1;
@@ -136,6 +136,14 @@ static bool count_tile_slice(struct tf_model *m, int i) {
   m->moves[i] = tf_move_of(s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
   return true;
+}
+
+static bool count_tile_slice(struct tf_model *m, int i) {
+  tf_sum_memo memo = {.n = 0};
+  m->scratch.memo = &memo;
+  const bool ok = sum_tile_slice(m, i);
+  m->scratch.memo = NULL;
+  return ok;
 }
 
 /* What a leaf moves, with the spatial loops at `still` at their first setting. */

@@ -1,5 +1,7 @@
 /* Sums over the settings of a component's loops, loop by loop from the outside.  Equal settings of a loop are counted
  * together; those near a border, or of instances that may share, one by one. */
+#include <string.h>
+
 #include "model/cost/general/summing.h"
 
 enum {
@@ -462,6 +464,48 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   return e->ok;
 }
 
+/* Whether the component's sum follows from its key; fills it. */
+static bool key_of(tf_summing *e, enum tf_over over, tf_sum_key *k) {
+  const uint64_t loops = e->comp->loops;
+  if (!e->w->memo || e->comp->retain >= 0 || e->ev->plan->skips || (e->prev && e->prev != e->s)) return false;
+  set_masks(e, over);
+  *k = (tf_sum_key){loops,
+                    e->zero & loops,
+                    e->single & loops,
+                    e->each & loops,
+                    e->ev->frozen & loops,
+                    e->carry >= 0 && loops >> e->carry & 1 ? e->carry : -1,
+                    e->comp->n_rank,
+                    e->comp->n_rank ? e->comp->rank[0] : -1,
+                    e->prev != NULL};
+  return true;
+}
+
+static bool same_key(const tf_sum_key *a, const tf_sum_key *b) {
+  return a->loops == b->loops && a->zero == b->zero && a->single == b->single && a->each == b->each &&
+         a->frozen == b->frozen && a->carry == b->carry && a->n_rank == b->n_rank && a->rank == b->rank &&
+         a->prev == b->prev;
+}
+
+/* The sum over one component, from the memo if it is there. */
+static bool find_comp(tf_summing *e, enum tf_over over) {
+  tf_sum_memo *memo = e->w->memo;
+  tf_sum_key key;
+  if (!key_of(e, over, &key)) return sum_comp(e, over);
+  for (int i = 0; i < memo->n; i++)
+    if (same_key(&memo->key[i], &key)) {
+      e->sum = (tf_words){memo->sum[i][0], memo->sum[i][1], memo->sum[i][2], memo->sum[i][3]};
+      return true;
+    }
+  if (!sum_comp(e, over)) return false;
+  if (memo->n < TF_SUM_KEYS && !e->ev->irregular) {
+    const int64_t sum[] = {e->sum.all, e->sum.some, e->sum.always, e->sum.kept};
+    memcpy(memo->sum[memo->n], sum, sizeof sum);
+    memo->key[memo->n++] = key;
+  }
+  return true;
+}
+
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
                  tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
@@ -470,7 +514,7 @@ bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass 
   tf_words sum = one(prev != NULL);
   for (int i = 0; i < n; i++) {
     tf_summing e = {.ev = ev, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
-    if (!sum_comp(&e, over) || !multiply(&sum, &e.sum)) return false;
+    if (!find_comp(&e, over) || !multiply(&sum, &e.sum)) return false;
   }
   out->kept = sum.kept;
   return !__builtin_add_overflow(sum.all, sum.some - sum.always, &out->box);

@@ -28,6 +28,20 @@ typedef struct tf_boxes {
 } tf_boxes;
 enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
+/* Sums over components of one slice in one evaluation: classes of entries, and instances and groups, differ in few of
+ * them. */
+typedef struct {
+  uint64_t loops, zero, single, each, frozen; /* masks of the component's loops */
+  int carry, n_rank, rank;                    /* carry: -1 where it is none of these loops; rank: the first */
+  bool prev;
+} tf_sum_key;
+enum { TF_SUM_KEYS = 48 };
+typedef struct tf_sum_memo {
+  int n;
+  tf_sum_key key[TF_SUM_KEYS];
+  int64_t sum[TF_SUM_KEYS][4];
+} tf_sum_memo;
+
 /* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is still there.  False on
  * overflow.  Sets ev->irregular where only the exact walk counts right. */
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
