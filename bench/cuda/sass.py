@@ -10,7 +10,7 @@ and copies in machine code, beside those that kernel.cu predicts; barriers of me
 of tensor cores.  Rows come as they are made, and a case that has one is left out, so a run that was ended goes on (--again: made anew; with --folder, where texts and machine code stay, nvcc takes those alone that have changed).
 Layers of networks have channels last, batches of 32 (YOLOv5s: 8) and nothing behind them; those of the table are as workloads/operators has them, channels first.
 nvcc and cuobjdump by NVCC and CUOBJDUMP, else on the PATH.  Exit 1: one is not written, not compiled, spills, has a barrier of memory in a loop,
-no instruction of tensor cores, or others than predicted.
+no instruction of tensor cores, or (of these, of loads or of copies) more than a tenth more or fewer than predicted.
 """
 import argparse
 import collections
@@ -199,25 +199,25 @@ def looked(at, name, isa):
 
 def faults(row):
     """What is not as it should be."""
-    as_expected = all(int(row[w]) == int(row[w + "_expected"]) for w in ("tensor", "loads", "copies"))
+    as_expected = all(abs(int(row[w]) - int(row[w + "_expected"])) * 10 <= int(row[w + "_expected"]) for w in ("tensor", "loads", "copies"))
     return [w for w, is_so in (("spills", int(row["spilled"]) > 0), ("a barrier of memory in a loop", int(row["membar_in_loops"]) > 0),
                                ("no tensor cores", int(row["tensor"]) == 0), ("counts", not as_expected)) if is_so]
 
 
 def table(rows):
     """A line for each family of cases and instruction set."""
-    family = lambda name: name if name[0] in "rym" and "-" in name else name
     of = collections.defaultdict(list)
     for row in rows:
         name = row["case"]
         of[next((net for net in NETWORKS if name.startswith(net)), "table 4.2"), row["isa"]].append(row)
-    print("| Convolutions | | Kernels | with tensor cores | counts as predicted | spilling | `MEMBAR` in loops | registers within 20 % |\n|---|---|--:|--:|--:|--:|--:|--:|")
-    for (name, isa), all_of in of.items():
-        count = lambda what: sum(what not in faults(r) for r in all_of)
-        near = sum(bool(r["registers_expected"]) and abs(int(r["registers"]) / int(r["registers_expected"]) - 1) <= 0.2 for r in all_of)
-        known = sum(bool(r["registers_expected"]) for r in all_of)
-        print(f"| {name} | `{isa}` | {len(all_of)} | {count('no tensor cores')} | {count('counts')} | {len(all_of) - count('spills')} | "
-              f"{len(all_of) - count('a barrier of memory in a loop')} | {near} of {known} |")
+    print("| Convolutions | | Kernels | with tensor cores | all counts as predicted | spilling | `MEMBAR` in loops | registers within 20 % |\n"
+          "|---|---|--:|--:|--:|--:|--:|--:|")
+    for (name, isa), rows in of.items():
+        having = lambda fault: sum(fault in faults(r) for r in rows)
+        exact = sum(all(r[w] == r[w + "_expected"] for w in ("tensor", "loads", "copies")) for r in rows)
+        known = [int(r["registers"]) / int(r["registers_expected"]) for r in rows if r["registers_expected"]]
+        print(f"| {name} | `{isa}` | {len(rows)} | {len(rows) - having('no tensor cores')} | {exact} | {having('spills')} | "
+              f"{having('a barrier of memory in a loop')} | {sum(0.8 <= n <= 1.2 for n in known)} of {len(known)} |")
 
 
 def main():
