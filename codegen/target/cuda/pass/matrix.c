@@ -68,7 +68,9 @@ static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   return most;
 }
 
-enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512 }; /* that one product sums over; a window's and its channels */
+/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which plain units do
+ * faster. */
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
 
 /* How much one product sums over of what the op does: the longest dims, of those alike the first, are gone over in
  * steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which dims these are, by position. */
@@ -101,15 +103,19 @@ void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at
 int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
   bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
-  if (first && second) /* the one may be a window, and the other have phases */
-    first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
+  const bool phases = first && second; /* the one may be a window, and the other have phases */
+  if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
   const int window = first ? 0 : 1;
   if (first == second) return -1;
-  bool columns = false;
-  for (int k = 0; k < op->n_out_dims; k++)
-    columns |=
-        !cu_box_moves(wl, &op->reads[window], op->dims[k]) && cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
-  return columns && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
+  int64_t columns = 0;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int d = op->dims[k];
+    const bool own = !cu_box_moves(wl, &op->reads[window], d) && cu_box_moves(wl, &op->reads[1 - window], d);
+    if (own && !(phases && cu_box_has_digit(wl, &op->reads[1 - window], d)) && wl->dims[d].extent > columns)
+      columns = wl->dims[d].extent;
+  }
+  const bool enough = columns >= (phases ? COLUMNS : 1);
+  return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
 /* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
