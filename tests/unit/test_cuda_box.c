@@ -118,7 +118,33 @@ static void check_copies(int window, int stride) {
   case_drop(&e);
 }
 
+/* Digits: all settings of the dim and the other one, tried one by one, read different elements. */
+static void check_digits(void) {
+  for (int step = 1; step <= 6; step++)
+    for (int f = 2; f <= 6; f++) {
+      char text[400];
+      bool seen[64] = {false}, apart = true;
+      snprintf(text, sizeof text,
+               "workload:\n  name: t\n  dims: {f: %d, k: 8, p: 9, c: 8, t: 3}\n"
+               "  tensors: {I: {pad: [0, 2]}}\n  ops:\n  - \"O[f,k,p] += I[c,p-t] * W[k,%d*t+f,c]\"\n",
+               f, step);
+      test_case e = case_of(arch, text);
+      cu_box b;
+      const tf_workload *wl = e.spec->workload;
+      const tf_op *op = &wl->ops[0];
+      for (int t = 0; t < 3; t++)
+        for (int i = 0; i < f; i++)
+          apart &= !seen[step * t + i], seen[step * t + i] = true;
+      CHECK(cu_box_has_digit(wl, &op->reads[1], op->dims[0]) == apart);
+      CHECK(!cu_box_has_digit(wl, &op->reads[0], op->dims[2]) && !cu_box_has_digit(wl, &op->reads[1], op->dims[1]));
+      CHECK((cu_window(wl, op) == 0) == apart);
+      if (apart) CHECK(cu_box_find(wl, op, &b) && b.n == 1 && b.column != op->dims[0] && b.dim[0] != op->dims[0]);
+      case_drop(&e);
+    }
+}
+
 int main(void) {
+  check_digits();
   check_fewest();
   check_known();
   check_copies(3, 1);

@@ -55,6 +55,14 @@ TENSORS='I: {pad: [0, 2, 0]}'
 convolution line f16 'n: 2, p: 200, k: 64, c: 64, r: 5' '  - O[n,p,k] += I[n,p+r-2,c] * W[k,r,c]' 'n=2 p=2' 'p=100 k=64 c=64 r=5'
 TENSORS='I: {pad: [0, 1, 1, 1, 0]}'
 convolution volume bf16 'n: 1, t: 4, p: 8, q: 8, k: 64, c: 32, u: 3, r: 3, s: 3' '  - O[n,t,p,q,k] += I[n,t+u-1,p+r-1,q+s-1,c] * W[k,u,r,s,c]' 't=2' 't=2 p=8 q=8 k=64 c=32 u=3 r=3 s=3'
+# Transposed, with a stride of 2: a phase's pixels have every other of the weights, of which the last may be behind the tensor's end.
+TENSORS='I: {pad: [0, 1, 1, 0]}'
+phases='  - C[n,f,g,p,q,k] += I[n,p-r,q-s,c] * W[k,2*r+f,2*s+g,c]
+  - O[n,p,f,q,g,k] = C[n,f,g,p,q,k]'
+convolution phases bf16 'n: 2, p: 16, q: 14, f: 2, g: 2, k: 64, c: 32, r: 2, s: 2' "$phases" 'n=2 f=2 g=2 p=2' 'p=8 q=14 k=64 c=32 r=2 s=2'
+TENSORS='I: {pad: [0, 1, 1, 0]}, W: {pad: [1, 1, 0, 0], shape: [3, 3, 40, 64]}'
+convolution phases-turned f16 'n: 1, p: 14, q: 14, f: 2, g: 2, k: 64, c: 40, r: 2, s: 2' "$(echo "$phases" | sed 's/W\[.*/W[2*r+f,2*s+g,c,k]/')" 'f=2 g=2 p=2' 'p=7 q=14 k=64 c=40 r=2 s=2' \
+  'columns of a product that are no matrix of a tensor'
 # What boxes do not take: channels that are not innermost, in either operand; longer steps.
 TENSORS='I: {pad: [0, 0, 1, 1]}'
 convolution planes bf16 'n: 1, p: 14, q: 28, k: 64, c: 32, r: 3, s: 3' '  - O[n,k,p,q] += I[n,c,p+r-1,q+s-1] * W[k,r,s,c]' 'p=2 q=2' 'p=7 q=14 k=64 c=32 r=3 s=3' \
@@ -81,9 +89,16 @@ convolution mma-bytes int8 'n: 1, p: 14, q: 14, k: 48, c: 64, r: 3, s: 3' '  - O
 TENSORS='I: {pad: [0, 3, 3, 0], shape: [1, 28, 28, 3]}'
 convolution mma-first bf16 'n: 1, p: 14, q: 14, k: 24, c: 3, r: 7, s: 7' '  - O[n,p,q,k] += I[n,2*p+r-3,2*q+s-3,c] * W[k,r,s,c]' 'p=2' 'p=7 q=14 k=24 c=3 r=7 s=7'
 has mma-first copy_one
+# And of so large a window that it is gone through in steps of one dim.
+TENSORS='I: {pad: [0, 0, 3, 3, 3], shape: [1, 3, 4, 16, 16]}'
+convolution mma-volume bf16 'n: 1, k: 16, o: 2, p: 8, q: 8, c: 3, t: 7, r: 7, s: 7' '  - O[n,k,o,p,q] += I[n,c,2*o+t-3,2*p+r-3,2*q+s-3] * W[k,c,t,r,s]' 'p=2' 'o=2 p=4 q=8 k=16 c=3 t=7 r=7 s=7'
+has mma-volume copy_one
+TENSORS='I: {pad: [0, 0, 1, 1]}, W: {pad: [0, 0, 1, 1], shape: [40, 24, 3, 3]}'
+convolution mma-phases f16 'n: 1, p: 12, q: 14, f: 2, g: 2, k: 24, c: 40, r: 2, s: 2' '  - C[n,f,g,k,p,q] += I[n,c,p-r,q-s] * W[c,k,2*r+f,2*s+g]
+  - O[n,k,p,f,q,g] = C[n,f,g,k,p,q]' 'f=2 g=2 p=2' 'p=6 q=14 k=24 c=40 r=2 s=2'
 TENSORS=
 convolution mma-images bf16 'n: 6, p: 7, q: 7, k: 64, c: 72' '  - O[n,p,q,k] += I[n,p,q,c] * W[c,k]' 'n=3' 'n=2 p=7 q=7 k=64 c=72'
-for each in behind steps planes bytes images; do
+for each in behind steps planes bytes phases images; do
   has "mma-$each" 'load_matrices(fa'
   has "mma-$each" 'row / [0-9]* % [0-9]*'
 done

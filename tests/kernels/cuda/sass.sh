@@ -39,6 +39,25 @@ for n in 5 7 10; do
   check chain-g$n bf16 <workloads/gemm-chain/g$n.yaml
 done
 check chain-g10 tf32 <workloads/gemm-chain/g10.yaml
+# A convolution of 3 x 3, whose weights come whole or, behind the last step, not at all; and a transposed one's phases.
+check convolution bf16 <<'Y'
+workload:
+  name: convolution
+  dims: {n: 32, p: 28, q: 28, k: 128, c: 128, r: 3, s: 3}
+  tensors: {I: {pad: [0, 1, 1, 0]}}
+  ops:
+  - "O[n,p,q,k] += I[n,p+r-1,q+s-1,c] * W[k,r,s,c]"
+Y
+check phases bf16 <<'Y'
+workload:
+  name: phases
+  dims: {c: 64, i: 28, f: 2, j: 28, g: 2, k: 64, t: 2, u: 2}
+  tensors: {I: {pad: [0, 1, 1]}, W: {pad: [0, 0, 1, 1], shape: [64, 64, 3, 3]}}
+  ops:
+  - "P[f,g,c,i,j] += I[k,i-t,j-u] * W[k,c,2*t+f,2*u+g]"
+  - "O[c,i,f,j,g] = P[f,g,c,i,j]"
+Y
+case $(cat "$work/phases-bf16/kernel.cu") in *'machine code 0 MMA'*) echo "FAIL: phases: no tensor cores"; failed=1 ;; esac
 # float8 by mma.sync on Hopper, where each product of bytes is two of halves: as the f8 cases of smoke in bench/cuda/cases.sh
 . "$(dirname "$0")/gpu.sh"
 gpu | sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' >"$work/pairs.yaml"

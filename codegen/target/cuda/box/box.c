@@ -25,6 +25,24 @@ bool cu_box_is_window(const tf_workload *wl, const tf_ref *ref) {
   return any;
 }
 
+bool cu_box_is_digit(const tf_workload *wl, const tf_index *ix, int dim) {
+  bool here = false, steps = false;
+  for (int i = 0; i < ix->n_terms; i++) {
+    if (ix->terms[i].dim == dim)
+      here = ix->terms[i].coef == 1;
+    else
+      steps |= ix->terms[i].coef > 1 && ix->terms[i].coef >= wl->dims[dim].extent;
+  }
+  return here && steps && ix->n_terms == 2;
+}
+
+bool cu_box_has_digit(const tf_workload *wl, const tf_ref *ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    any |= cu_box_is_digit(wl, &ref->index[r], dim);
+  return any;
+}
+
 int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
   int64_t span = 1, settings = 1;
   for (int i = 0; i < ix->n_terms; i++) {
@@ -39,13 +57,14 @@ int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
 /* ---- rows and columns ------------------------------------------------------------------------------------ */
 
 /* The dims of the output with several settings that one read has and the other has not; NULL: they are not collected.
- */
+ * Of digits beside another read's window a block has one setting. */
 static int own_dims(const tf_workload *wl, const tf_op *op, int read, int *dim) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
-    const bool own =
-        wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) && !cu_box_moves(wl, &op->reads[1 - read], d);
+    const bool own = wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) &&
+                     !cu_box_moves(wl, &op->reads[1 - read], d) &&
+                     !(cu_box_has_digit(wl, &op->reads[read], d) && cu_box_is_window(wl, &op->reads[1 - read]));
     if (own && dim && n < CU_BOX_DIMS) dim[n] = d;
     n += own;
   }

@@ -17,6 +17,11 @@ typedef struct {
 
 /* Whether an index of the read moves with the dim. */
 bool cu_box_moves(const tf_workload *wl, const tf_ref *ref, int dim);
+/* Whether the dim is a digit of the index: it goes between the steps of another one, as f < st in st * t + f, so that
+ * no two settings of both share an element.  A transposed convolution's phases are such, of its weights. */
+bool cu_box_is_digit(const tf_workload *wl, const tf_index *ix, int dim);
+/* Of some index of the read. */
+bool cu_box_has_digit(const tf_workload *wl, const tf_ref *ref, int dim);
 /* Whether some index of the read is more than a dim: several of them, steps of more than one, or a shift. */
 bool cu_box_is_window(const tf_workload *wl, const tf_ref *ref);
 /* How many coordinates of a rank are read where each of its dims has length[dim] settings. */

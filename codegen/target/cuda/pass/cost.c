@@ -77,7 +77,7 @@ static void product(block *b, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
-               k = (double)up(s->range[f->k].most, mma->kernel.k_round);
+               k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
   b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */

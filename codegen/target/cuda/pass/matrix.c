@@ -34,14 +34,17 @@ static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return longest(p, s, 0, last + 1, 2, 2);
 }
 
-/* Whether some index of the read is an output dim and a summed one together, or goes in steps. */
-static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref) {
+/* Whether some index of the read is an output dim and a summed one together, or goes in steps; digits: an output dim
+ * that is a digit counts, too. */
+static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref, bool digits) {
   bool any = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
     bool out = false, more = false;
     for (int i = 0; i < ref->index[r].n_terms; i++) {
-      const bool is_out = low_find_dim(op, ref->index[r].terms[i].dim) < op->n_out_dims;
-      out |= is_out, more |= !is_out || ref->index[r].terms[i].coef > 1;
+      const int dim = ref->index[r].terms[i].dim;
+      const bool is_out = low_find_dim(op, dim) < op->n_out_dims;
+      out |= is_out && (digits || !cu_box_is_digit(wl, &ref->index[r], dim)),
+          more |= !is_out || ref->index[r].terms[i].coef > 1;
     }
     any |= out && more;
   }
@@ -65,25 +68,54 @@ static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   return most;
 }
 
-enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512 }; /* that one product sums over; a window's and its channels */
+/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which plain units do
+ * faster. */
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
+
+/* How much one product sums over of what the op does: the longest dims, of those alike the first, are gone over in
+ * steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which dims these are, by position. */
+static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
+  double all = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    all *= (double)wl->dims[op->dims[k]].extent;
+  for (int64_t below = INT64_MAX; all > MOST_SUM;) {
+    int64_t longest = 1;
+    for (int k = op->n_out_dims; k < op->n_dims; k++) {
+      const int64_t n = wl->dims[op->dims[k]].extent;
+      if (n < below && n > longest) longest = n;
+    }
+    for (int k = op->n_out_dims; k < op->n_dims && all > MOST_SUM; k++)
+      if (wl->dims[op->dims[k]].extent == longest) {
+        all /= (double)longest;
+        if (stepped) stepped[k] = true;
+      }
+    below = longest;
+  }
+  return all;
+}
 
 bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
-  int64_t all = 1;
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (__builtin_mul_overflow(all, wl->dims[op->dims[k]].extent, &all)) return false;
-  return channels_of(wl, op) < CHANNELS && all >= LEAST_SUM && all <= MOST_SUM;
+  return channels_of(wl, op) < CHANNELS && at_once(wl, op, NULL) >= LEAST_SUM;
 }
+
+void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at_once(wl, op, stepped); }
 
 int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
-  const bool first = is_window(wl, op, &op->reads[0]), second = is_window(wl, op, &op->reads[1]);
+  bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
+  const bool phases = first && second; /* the one may be a window, and the other have phases */
+  if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
   const int window = first ? 0 : 1;
   if (first == second) return -1;
-  bool columns = false;
-  for (int k = 0; k < op->n_out_dims; k++)
-    columns |=
-        !cu_box_moves(wl, &op->reads[window], op->dims[k]) && cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
-  return columns && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
+  int64_t columns = 0;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int d = op->dims[k];
+    const bool own = !cu_box_moves(wl, &op->reads[window], d) && cu_box_moves(wl, &op->reads[1 - window], d);
+    if (own && !(phases && cu_box_has_digit(wl, &op->reads[1 - window], d)) && wl->dims[d].extent > columns)
+      columns = wl->dims[d].extent;
+  }
+  const bool enough = columns >= (phases ? COLUMNS : 1);
+  return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
 /* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a

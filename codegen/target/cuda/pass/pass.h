@@ -79,6 +79,9 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
 /* Whether a convolution has so few channels that a product sums over all of its window and them at once, and enough of
  * both. */
 bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
+/* Sets, by position, which of its dims such a convolution goes over in steps all the same: its window and channels are
+ * too many for one product. */
+void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped);
 /* count.c: the length of the sum of a product of fragments. */
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where

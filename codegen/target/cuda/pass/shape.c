@@ -27,7 +27,8 @@ static int window_of(const ir_program *p, const tf_op *op) {
   return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
 }
 
-/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or fewer, of one group. */
+/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or fewer, of one group and
+ * one setting of columns' digits. */
 static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window, const int64_t *most) {
   const tf_workload *wl = p->tree->workload;
   int64_t rows = 1, columns = 1;
@@ -35,6 +36,7 @@ static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window,
   for (int k = 0; k < op->n_out_dims; k++) {
     const bool moves = cu_box_moves(wl, &op->reads[window], op->dims[k]);
     one &= most[k] == 1 || !moves || !cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
+    one &= most[k] == 1 || !cu_box_has_digit(wl, &op->reads[1 - window], op->dims[k]);
     one &= !__builtin_mul_overflow(moves ? rows : columns, most[k], moves ? &rows : &columns);
   }
   return one && rows <= CU_GROUP_ROWS && columns <= CU_GROUP_COLUMNS;

@@ -161,6 +161,7 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
     box[r] = low_index(w, t->s->op, &ref->index[r]);
   if (low_failed(w)) return;
   if (some) box[0].hi = low_pick(w, "to", *some, box[0].hi, box[0].lo);
+  if (some && box[0].exact) box[0].rest = box[0].most; /* or nothing */
   if (some) box[0].exact = box[0].some = false;
   ir_stmt *s = low_add(w, IR_COPY);
   if (!s) return;

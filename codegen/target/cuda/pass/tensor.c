@@ -141,20 +141,24 @@ static void groups(lowering *w) {
 }
 
 /* A product of matrices sums along one dim at a time: the others that it reduces become loops (heads of attention,
- * where what they make is projected). */
+ * where what they make is projected); of few channels, along as many dims of the window and them as one product takes.
+ */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const low_mark outside = {w->into, w->n_lets};
   cu_matrices t;
-  const bool few = !cu_is_wmma(w->p) && cu_window(w->plan->wl, op) >= 0 && cu_has_few_channels(w->plan->wl, op);
-  const bool product = cu_roles(w->p, s, &t) && !few;
+  const bool few = !cu_is_wmma(w->p) && s->kind == IR_NEST && cu_window(w->plan->wl, op) >= 0 &&
+                   cu_has_few_channels(w->plan->wl, op);
+  const bool product = cu_roles(w->p, s, &t) || few;
   ir_range *r = cu_ranges(w, s);
   ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  bool *stepped = TF_ARRAY(w->p->arena, bool, (size_t)op->n_dims + 1);
+  if (few && stepped) cu_find_stepped(w->plan->wl, op, stepped);
   low_mark mark;
   int n = 0;
   for (int k = op->n_out_dims; product && k < op->n_dims && !low_failed(w); k++) {
     const int64_t trip = s->range[k].most;
-    if (k == t.k || trip == 1) continue;
+    if ((few ? !stepped[k] : k == t.k) || trip == 1) continue;
     steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
     r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], 1, trip);
   }
