@@ -170,9 +170,9 @@ static bool tiles(settler *s) {
   shift taken = {.node = -1};
   for (int n = 0; n < s->at->n_nodes; n++)
     for (int k = 0; s->at->nodes[n].kind == TF_TILE && k < s->at->nodes[n].n_temporal; k++)
-      for (unsigned char way = SMALLER; way <= LARGER; way++)
+      for (int way = SMALLER; way <= LARGER; way++)
         if (s->want[s->at->nodes[n].loops[k].dim] & way)
-          try(s, (shift){.node = n, .loop = k, .way = way}, &best, &taken);
+          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, &best, &taken);
   if (!best) return false;
   const tf_node *n = &s->at->nodes[taken.node];
   fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n", taken.way == LARGER ? "larger tiles" : "smaller tiles",
