@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "codegen/target/npu/npu.h"
 #include "codegen/target/npu/pass/pass.h"
 #include "model/cost/state.h"
 #include "tests/kernels/whole.h"

@@ -5,10 +5,6 @@
 
 /* pass/form.c: as tf_emit_form. */
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k);
-/* pass/settle.c: the mapping with other tiles, where the slots of its places speak for them and the program ends sooner,
- * and so on until neither slots nor tiles change; *said: a line for each round.  The caller frees both.  NULL, and *said
- * NULL: as npu_compile, with the reason in d. */
-tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d);
 /* emit.c: as tf_emit. */
 tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/npu/npu.h"
 #include "codegen/target/npu/pass/pass.h"
 
 enum { SETTLE_ROUNDS = 12 };
