@@ -60,7 +60,7 @@ better() {
 # The tiles by which the model says that fewest words enter the first cache: fused, and of each product by itself.
 least=1000000000000 tile=
 for tm in $(divisors "$m" 4 64); do for tl in $(divisors "$l" 16 "$l"); do for tk in $(divisors "$k" 16 "$k"); do for tn in $(divisors "$n" 16 "$n"); do
-  [ $((tk * tl)) -le $panel ] && [ $((tl * tn)) -le $panel ] || continue
+  if [ $((tk * tl)) -gt $panel ] || [ $((tl * tn)) -gt $panel ]; then continue; fi
   fits $((tm * tl)) "$(larger $((tk * (tm + tl))) $((tn * (tm + tl))))" || continue
   chain "$tm" "$tl" "$tk" "$tn" >"$dir/try" && better fused "$tm $tl $tk $tn" <"$dir/try"
 done; done; done; done
@@ -68,7 +68,7 @@ fused=$tile
 alone() { # NAME OP J R SIZE_J SIZE_R: $tile
   least=1000000000000 tile=
   for tm in $(divisors "$m" 4 64); do for tj in $(divisors "$5" 16 "$5"); do for tr in $(divisors "$6" 16 "$6"); do
-    [ $((tj * tr)) -le $panel ] && fits $((tm * tj)) $((tr * (tm + tj))) || continue
+    if [ $((tj * tr)) -gt $panel ] || ! fits $((tm * tj)) $((tr * (tm + tj))); then continue; fi
     product "$2" "$3" "$4" "$5" "$6" "$tm" "$tj" "$tr" >"$dir/try" && better "$1" "$tm $tj $tr" <"$dir/try"
   done; done; done
 }
@@ -85,7 +85,7 @@ echo "$case: fused $fused, apart $first and $second" >&2
   { echo 'mapping: |' && product E n l "$n" "$l" $second; } >"$dir/second-mapping.yaml"
 }
 for part in fused first second; do
-  rm -rf "$dir/$part"
+  rm -rf "${dir:?}/$part"
   "$tileflow" emit "$here/three.yaml" "$dir/$part.yaml" "$dir/$part-mapping.yaml" --target cpu --isa avx2 --name $part --no-test --quiet -o "$dir/$part"
 done
 
