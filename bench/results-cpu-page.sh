@@ -82,6 +82,13 @@ cat bench/movement/movement.md
 when movement
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
 cat bench/movement/limits.md
+if has apart && has beside; then
+  cat bench/movement/beside.md
+  when apart
+  when beside
+  awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv
+  cat bench/movement/beside-limits.md
+fi
 if has story; then
   cat bench/story/story.md
   when story

@@ -31,6 +31,18 @@ figure validation/tileflow "$part/tileflow.csv" --as points --x words --y ratio 
 
 figure cpu/movement $results/cpu-movement.csv --as points --x predicted_words --y measured_words --by kind,order \
   --title "Words into the first cache: counted by Cachegrind over predicted"
+figure cpu/movement-apart $results/cpu-apart.csv --as points --x predicted_words --y measured_words --by order \
+  --title "3.11 f: words into the first cache, unfused: counted over predicted"
+for what in "l2 L2 4 5" "l3 L3 5 6"; do
+  # shellcheck disable=SC2086 # a name, a title, two columns
+  set -- $what
+  awk -F, -v above="$3" -v into="$4" 'NR == 1 { print "chain,who,hits"; next } { print $1 "," $2 "," 1 - $into / $above }' $results/cpu-beside.csv >"$part/hits.csv"
+  figure "cpu/beside-$1" "$part/hits.csv" --as bars --x chain --y hits --by who --title "3.11 a, b: share of what misses the cache before that hits $2"
+done
+awk -F, 'NR == 1 { print "cache,who,words over fused"; next }
+  { for (l = 1; l <= 3; l++) if ($2 == "fused") least[$1, l] = $(3 + l)
+    else print $1 " L" l "," $2 "," $(3 + l) / least[$1, l] }' $results/cpu-beside.csv >"$part/over.csv"
+figure cpu/beside-words "$part/over.csv" --as bars --x cache --y "words over fused" --by who --title "3.11 c: words into each cache, fused = 1"
 awk -F, 'NR == 1 { print "kind,order,predicted_cycles,times_the_FMA_peak" } NR > 1 { print $1 "," $2 "," $11 "," 1 / $13 }' \
   $results/cpu-movement.csv >"$part/time.csv"
 figure cpu/movement-time "$part/time.csv" --as points --x predicted_cycles --y times_the_FMA_peak --by kind,order \

@@ -90,7 +90,7 @@ BEGIN {
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["dlfcn.h"] = foreign["kernel.h"] = "bench codegen/target/cpu/live" # .. and what replaces one another as it runs
   foreign["live.h"] = foreign["live_tensors.h"] = foreign["spawn.h"] = foreign["sys/prctl.h"] = "bench codegen/target/cpu/live"
-  foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
+  foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["fused.h"] = foreign["first.h"] = foreign["second.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler

@@ -16,6 +16,8 @@ typedef struct {
   const tf_emit_options *o;
   const tf_npu *p;
   npu_terms terms;
+  char *rounds;           /* how tiles and slots settle, */
+  const tf_tree *settled; /* and on what mapping */
 } package;
 
 static void kernel_c(FILE *out, const package *k) { npu_c_text(out, k->p, k->tree->workload->name); }
@@ -161,7 +163,8 @@ static void readme(FILE *out, const package *k) {
   fputs("\n\n    make simulate    runs kernel.npu in the simulator (TILEFLOW= the command) and compares with a plain "
         "evaluation in double\n\n"
         "`kernel.c`: the program over the intrinsics of `npu.h`; it prints `kernel.npu`, the same in assembler.  After "
-        "`make simulate`,\n`simulated.json` has the cycles, and the words of each path.\n",
+        "`make simulate`,\n`simulated.json` has the cycles, and the words of each path.  `schedule.txt`: slots of its "
+        "places, and tiles\nthat they speak for.\n",
         out);
   if (!k->o->result) return;
   const npu_terms *t = &k->terms;
@@ -174,11 +177,24 @@ static void readme(FILE *out, const package *k) {
       k->o->result->estimated ? "about " : "", k->o->result->cycles, k->o->result->bottleneck);
 }
 
+/* The schedules of tiles and of buffers, each after the other, from the mapping on. */
+static void schedule(FILE *out, const package *k) {
+  fputs("# Tiles and slots in turn, from the mapping of this kernel on (docs/NPU.md).  Of each memory: its tensors, "
+        "slots x "
+        "bytes of one.\n",
+        out);
+  fputs(k->rounds, out);
+  char *mapping = tf_tree_text(k->settled);
+  fprintf(out, "\n%s", mapping ? mapping : "");
+  free(mapping);
+}
+
 static const struct {
   const char *name;
   void (*print)(FILE *out, const package *k);
-} rows[] = {{"kernel.c", kernel_c}, {"kernel.npu", kernel_npu}, {"npu.h", npu_h},           {"test.c", test_c},
-            {"Makefile", makefile}, {"README.md", readme},      {"manifest.json", manifest}};
+} rows[] = {{"kernel.c", kernel_c},      {"kernel.npu", kernel_npu}, {"npu.h", npu_h},
+            {"test.c", test_c},          {"Makefile", makefile},     {"README.md", readme},
+            {"manifest.json", manifest}, {"schedule.txt", schedule}};
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static char *text_of(int row, const package *k) {
@@ -211,8 +227,12 @@ tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
   if (!t->machine(o, &machine, d)) return NULL;
   tf_npu *p = npu_compile(tree, d);
   package k = {.tree = tree, .o = o, .p = p};
-  tf_emitted *e = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d) ? print_all(&k) : NULL;
+  tf_tree *settled = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d) ? npu_settle(tree, &k.rounds, d) : NULL;
+  k.settled = settled;
+  tf_emitted *e = settled ? print_all(&k) : NULL;
   if (p && !e) tf_out_of_memory(d);
   tf_npu_free(p);
+  tf_tree_free(settled);
+  free(k.rounds);
   return e;
 }
