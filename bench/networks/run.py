@@ -9,7 +9,8 @@ Each network of models.py is written with random weights, planned (`plan --targe
 time, contestants in turns within one run, one thread each: the median of the rounds; with --threads 2 by the clock.  --peak: what each
 holds at most, too (peak.py).  --dtype bf16: our library in bfloat16, within 3e-2 of onnxruntime's float32.
 NAME@FORM with --dtype int8: the network quantised (quantised.py has the forms), within 5e-2; `steps`: elements by how many steps they are off.  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
---csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table).
+--csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table;
+of int8 docs/results/networks-int8.csv, with its form and its steps).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
 import argparse
@@ -257,16 +258,24 @@ COLUMNS = ["network", "size", "batch", "threads", "groups", "kernels", "plan_s",
            "compile_ms", "tileflow_mib", "ort_mib", "openvino_mib", "error", "load", "date", "commit"]
 
 
-def keep(path, row):
+INT8 = ["network", "form", "size", "batch", "threads", "groups", "kernels", "plan_s", "predicted_ms", "tileflow_ms", "ort_ms", "openvino_ms", "equal", "one_step",
+        "more_steps", "most_steps", "load", "date", "commit"]
+KEY = ("network", "form", "size", "batch", "threads")
+
+
+def keep(path, row, columns):
     """The row in its place of the CSV file; other networks' rows stay."""
     rows = list(csv.DictReader(open(path))) if os.path.exists(path) else []
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
     new = {**row, **{k + "_ms": v for k, v in row.get("ms", {}).items()}, **{k + "_mib": v for k, v in row.get("mib", {}).items()}, "error": f"{row['error']:.1e}", "load": round(os.getloadavg()[0], 1),
            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "commit": commit.stdout.strip()}
-    same = [i for i, r in enumerate(rows) if (r["network"], r["size"], r["batch"], r.get("threads") or "1") == (row["network"], row["size"], str(row["batch"]), str(row["threads"]))]
+    if "steps" in row:
+        new["network"], _, new["form"] = row["network"].partition("@")
+        new.update(equal=row["steps"].get(0, 0), one_step=row["steps"].get(1, 0), more_steps=sum(n for k, n in row["steps"].items() if k > 1), most_steps=max(row["steps"]))
+    same = [i for i, r in enumerate(rows) if all((r.get(k) or ("1" if k == "threads" else "")) == str(new.get(k, "")) for k in KEY)]
     rows[same[0] if same else len(rows):(same[0] if same else len(rows)) + 1] = [new]
     with open(path + ".new", "w", newline="") as f:
-        w = csv.DictWriter(f, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        w = csv.DictWriter(f, columns, extrasaction="ignore", lineterminator="\n")
         w.writeheader(), w.writerows(rows)
     os.replace(path + ".new", path)
 
@@ -281,15 +290,15 @@ def main():
     p.add_argument("--reuse", action="store_true", help="take plans and libraries that are there")
     p.add_argument("--threads", type=int, default=1), p.add_argument("--peak", action="store_true"), p.add_argument("--lock", help="file"), p.add_argument("--dtype", default="f32")
     o = p.parse_args()
-    if o.csv and o.dtype != "f32":
-        p.error("--csv: its rows are of float32")
+    if o.csv and o.dtype == "bf16":
+        p.error("--csv: its rows are of float32 or int8")
     o.peers = [x for x in o.peers.split(",") if x]
     bad = 0
     for name in o.only.split(","):
         try:
             row = one(name, o, o.folder.resolve() / name)
             if o.csv:
-                keep(o.csv, row)
+                keep(o.csv, row, INT8 if o.dtype == "int8" else COLUMNS)
         except (RuntimeError, subprocess.TimeoutExpired, KeyError) as e:
             row = {"network": name, "size": o.size, "failed": str(e)[:300]}
         bad |= not row.get("equal")

@@ -1,6 +1,6 @@
 /* Partial vectors, for image rows that begin or end within a vector: which of the columns reached from 16 neighbouring
  * outputs are in the image.  Four versions of the text with the same interface. */
-#include "codegen/intrin/micro.h"
+#include "codegen/intrin/tile.h"
 
 /* For machines with masks. */
 static const char masks[] =
@@ -112,4 +112,61 @@ void tf_micro_lanes_text(FILE *out, const tf_micro_isa *isa, bool bf16) {
   if (isa->lanes < 16) fputs(by_evens, out);
   if (bf16) fputs(isa->lanes == 16 ? masks_bf16 : between_bf16, out);
   fputs(within, out);
+}
+
+static const char round_8[] = "static inline vec vec_round(vec v) { return _mm256_round_ps(v, 8); }\n";
+static const char round_16[] = "static inline vec vec_round(vec v) { return _mm512_roundscale_ps(v, 8); }\n";
+static const char round_4[] = "static inline vec vec_round(vec v) {\n"
+                              "  float lane[LANES];\n"
+                              "  vec_store(lane, v);\n"
+                              "  for (int i = 0; i < LANES; i++) lane[i] = rintf(lane[i]);\n"
+                              "  return vec_load(lane);\n"
+                              "}\n";
+
+void tf_micro_vector_round(FILE *out, const tf_micro_isa *isa) {
+  fputs(isa->lanes == 8 ? round_8 : isa->lanes == 16 ? round_16 : round_4, out);
+}
+
+/* Of bytes without a sign (u) or with one (i). */
+static const char bytes_8[] =
+    "static inline vec vec_of_%c8(const %s *p) {\n"
+    "  return _mm256_cvtepi32_ps(_mm256_cvtep%c8_epi32(_mm_loadl_epi64((const void *)p)));\n"
+    "}\n"
+    "static inline void vec_to_%c8(%s *p, vec v) {\n"
+    "  const __m256i all = _mm256_cvttps_epi32(v);\n"
+    "  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));\n"
+    "  _mm_storel_epi64((void *)p, _mm_pack%s_epi16(words, words));\n"
+    "}\n";
+static const char bytes_16[] = "static inline vec vec_of_%c8(const %s *p) {\n"
+                               "  return _mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_loadu_si128((const void *)p)));\n"
+                               "}\n"
+                               "static inline void vec_to_%c8(%s *p, vec v) {\n"
+                               "  _mm_storeu_si128((void *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
+                               "}\n";
+static const char bytes_part[] = "static inline vec vec_of_%c8_part(const %s *p, int n) {\n"
+                                 "  %s lane[LANES] = {0};\n"
+                                 "  memcpy(lane, p, (size_t)n);\n"
+                                 "  return vec_of_%c8(lane);\n"
+                                 "}\n"
+                                 "static inline void vec_to_%c8_part(%s *p, vec v, int n) {\n"
+                                 "  %s lane[LANES];\n"
+                                 "  vec_to_%c8(lane, v);\n"
+                                 "  memcpy(p, lane, (size_t)n);\n"
+                                 "}\n";
+
+static bool takes_bytes(const tf_micro_isa *isa) { return isa->lanes >= 8; }
+
+bool tf_micro_takes_bytes(const tf_micro *u) { return takes_bytes(tf_micro_of(u)); }
+
+void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa) {
+  if (!takes_bytes(isa)) return;
+  fputs("#include <string.h>\n", out);
+  for (int sign = 0; sign < 2; sign++) {
+    const char l = sign ? 'i' : 'u', *const type = sign ? "int8_t" : "uint8_t";
+    if (isa->lanes == 8)
+      fprintf(out, bytes_8, l, type, l, l, type, sign ? "s" : "us");
+    else
+      fprintf(out, bytes_16, l, type, l, l, type);
+    fprintf(out, bytes_part, l, type, type, l, l, type, type, l);
+  }
 }

@@ -248,6 +248,7 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_SILU: return "vec_silu";
   case TF_K_NEG: return "vec_sub";
   case TF_K_RELU: return "vec_max";
+  case TF_K_ROUND: return "vec_round";
   case TF_K_SELECT:
   case TF_K_LT:
   case TF_K_LE:
@@ -261,7 +262,6 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_ABS:
   case TF_K_FLOOR:
   case TF_K_CEIL:
-  case TF_K_ROUND:
   case TF_K_TRUNC:
   case TF_K_SIN:
   case TF_K_COS:

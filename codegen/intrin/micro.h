@@ -133,6 +133,12 @@ void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
 /* `vec vec_choose(vec_truth where, vec yes, vec no)`, where `vec_truth` is the result of comparing two vectors, and
  * `vec vec_from(int64_t first)`: first, first + 1, and so on. */
 void tf_micro_vector_choices(FILE *out);
+/* `vec vec_round(vec)`: to whole numbers, ties to even. */
+void tf_micro_vector_round(FILE *out, const tf_micro_isa *isa);
+/* Whether its vectors take in bytes; and where they do, `vec vec_of_u8(const uint8_t *)`, `void vec_to_u8(uint8_t *,
+ * vec)` of whole numbers that uint8 holds, both with _part, which touch n bytes alone; the same of int8. */
+bool tf_micro_takes_bytes(const tf_micro *u);
+void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa);
 
 /* lanes.c: with more than one lane, after the prologue: type `lanes`, a selection of a vector's lanes;
  * `lanes_between`; `lanes_within`, those of n whose columns are in an image; loads (0 in lanes not selected), also of

@@ -31,6 +31,11 @@ workload unsigned 'c: 18, k: 20, y: 7, x: 9, u: 3, v: 3' "I: {$byte, unsigned: t
   'S[k,y,x] += I[c,y+u-1,x+v-1] * W[k,c,u,v]' 'Y[k,y,x] = min(max(round(relu(S[k,y,x] + bias[k]) * 0.00137), 0), 255)'
 workload points 'c: 18, k: 20, y: 7, x: 9' "I: {$byte, unsigned: true}, W: {$byte}, Y: {$byte}" \
   'S[k,y,x] += I[c,y,x] * W[k,c]' 'Y[k,y,x] = min(max(round(S[k,y,x] * scale[k] * 0.00137) + 100, 0), 255)'
+# of every other pixel; rows of a vector and a part, and of less than one, where the others are not laid out
+for n in 11 7; do
+  workload strided$n "c: 18, k: 20, y: 5, x: $n" "I: {$byte, unsigned: true}, W: {$byte}, Y: {$byte}" \
+    'S[k,y,x] += I[c,2*y,2*x] * W[k,c]' 'Y[k,y,x] = min(max(round(S[k,y,x] * scale[k] * 0.00137) + 100, 0), 255)'
+done
 workload pool 'c: 5, y: 4, x: 6, u: 2, v: 2' "I: {$byte, unsigned: true}, Y: {$byte}" \
   'Y[c,y,x] max= select(0 <= 2*y+u-1, I[c,2*y+u,2*x+v], -inf)' 'R[c,y,x] = I[c,2*y,2*x] * 0.5'
 workload inside 'm: 20, n: 33, k: 40' "A: {$byte}, Q: {$byte}, B: {$byte}" 'Q[m,k] = min(max(round(A[m,k] * x[k]), 0), 255)' \
@@ -54,6 +59,9 @@ each window $isa 'int8_t:I float:bias int8_t:Y'
 each unsigned $isa 'uint8_t:I int8_t:W uint8_t:Y'
 each unsigned portable 'uint8_t:I uint8_t:Y'
 each points $isa 'uint8_t:I uint8_t:Y'
+each strided11 $isa 'uint8_t:I uint8_t:Y'
+each strided7 $isa 'uint8_t:I uint8_t:Y'
+[ $isa = portable ] || grep -q '; x1 += 2) {' "$work"/code/*.c || { echo "strided7: pixels between are laid out, too"; bad=1; }
 each pool $isa 'uint8_t:I uint8_t:Y float:R'
 each inside $isa 'int8_t:A int8_t:B float:S'
 each map $isa 'int8_t:A float:x int8_t:Y'

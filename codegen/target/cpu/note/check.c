@@ -31,7 +31,7 @@ static void slab(ir_checker *c, const ir_stmt *s, int read) {
   int64_t words = 1;
   ir_must_be_ranges(c, "slab", cpu_of(s)->product->slab, rank);
   for (int r = 0; c->ok && r < rank; r++)
-    words *= cpu_of(s)->product->slab[r].most;
+    words *= cpu_slab_places(cpu_of(s)->product, r);
   scratch(c, cpu_of(s)->product->pack, "slab", words);
 }
 

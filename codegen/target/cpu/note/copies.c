@@ -131,7 +131,7 @@ static void slab(counter *c) {
     int64_t lo = number(c->at, p->slab[r].lo), hi = number(c->at, p->slab[r].hi);
     lo = lo > z->lo[r] ? lo : z->lo[r];
     hi = hi < z->lo[r] + z->extent[r] ? hi : z->lo[r] + z->extent[r];
-    words *= hi > lo ? hi - lo : 0;
+    words *= hi > lo ? (hi - lo + p->slab_by[r] - 1) / p->slab_by[r] : 0;
   }
   c->at->count[p->pack].copied += words;
 }

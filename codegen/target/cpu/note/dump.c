@@ -51,7 +51,7 @@ static void slab(const dump *d, const tf_op *op, const cpu_product *p) {
   fprintf(d->out, ", %s copied%s%s", read_name(d, op, read), pads(d, op, read) ? " with its borders" : "",
           p->keep_slab ? " until its box changes" : "");
   for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[read].tensor].rank; r++)
-    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
+    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", cpu_slab_places(p, r));
 }
 
 /* Prints the product's dims, then its packed operands and their layout. */

@@ -22,11 +22,12 @@ typedef enum { CPU_PAIRS, CPU_FEW, CPU_CHANNELS } cpu_way;
 typedef struct {
   int m, n, k, a, b;
   const ir_kernel *kernel;
-  int pack;       /* buffer for the packed b (CPU_CHANNELS: a); -1: it is read in place */
-  ir_range *slab; /* [rank of it] the box, padding included, that `pack` holds once for the whole nest; NULL: a panel
-                     for each setting of the outer dims, rows of n side by side */
-  bool keep_slab; /* the slab is of an argument: it stays valid until its box changes */
-  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase (residue) after the other */
+  int pack;         /* buffer for the packed b (CPU_CHANNELS: a); -1: it is read in place */
+  ir_range *slab;   /* [rank of it] the box, padding included, that `pack` holds once for the whole nest; NULL: a panel
+                       for each setting of the outer dims, rows of n side by side */
+  int64_t *slab_by; /* [rank of it] above 1: no more than each so many-th element of the box is read, and there */
+  bool keep_slab;   /* the slab is of an argument: it stays valid until its box changes */
+  int64_t stride;   /* of n along b's last rank; above 1, rows of the slab hold one phase (residue) after the other */
   cpu_way way;
   union {
     struct {
@@ -154,6 +155,11 @@ static inline int64_t cpu_panel_words(const cpu_product *p, int64_t k) {
 static inline int cpu_slab_of(const cpu_product *p) { return p->way == CPU_CHANNELS ? p->a : p->b; }
 static inline int cpu_slab_groups(const cpu_product *p) {
   return p->way == CPU_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
+}
+
+/* Elements of the slab along a rank of its box. */
+static inline int64_t cpu_slab_places(const cpu_product *p, int r) {
+  return (p->slab[r].most + p->slab_by[r] - 1) / p->slab_by[r];
 }
 
 /* The type of the slab's elements. */

@@ -161,7 +161,7 @@ static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
     apart *= (double)z->extent[r];
   } while (r > 0 && apart - span < line);
   while (r-- > 0)
-    pieces *= (double)p->slab[r].most;
+    pieces *= (double)cpu_slab_places(p, r);
   return pieces * ((span + line) / w->core->stream + w->core->jump / 2);
 }
 
@@ -175,10 +175,10 @@ static void slab(walk *w, const ir_stmt *s) {
   for (int r = 0; r < z->rank; r++)
     mask |= low_range_hangs_on(w->moves, &p->slab[r]);
   for (int r = 0; r < z->rank - 1; r++)
-    rows *= parts((double)p->slab[r].most, r == cpu_slab_groups(p) ? p->kernel->group : 1);
+    rows *= parts((double)cpu_slab_places(p, r), r == cpu_slab_groups(p) ? p->kernel->group : 1);
   const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
   w->cycles += runs(w, mask, p->keep_slab) *
-               (rows * (w->core->row * (double)p->stride + (double)p->slab[z->rank - 1].most / w->core->copy) +
+               (rows * (w->core->row * (double)p->stride + (double)cpu_slab_places(p, z->rank - 1) / w->core->copy) +
                 (far ? fetches(w, p, z) : 0));
 }
 

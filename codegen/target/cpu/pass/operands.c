@@ -40,16 +40,29 @@ int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, cons
 int64_t low_slab_words(const cpu_product *p, const ir_range *slab, int rank) {
   int64_t words = 1;
   for (int r = 0; r < rank; r++)
-    words *= rounded(slab[r].most, r == cpu_slab_groups(p) ? p->kernel->group : r == rank - 1 ? p->stride : 1);
+    words *= rounded((slab[r].most + p->slab_by[r] - 1) / p->slab_by[r], r == cpu_slab_groups(p) ? p->kernel->group
+                                                                         : r == rank - 1         ? p->stride
+                                                                                                 : 1);
   return words;
+}
+
+/* Of a convolution of 1 x 1 with a stride, each other element alone is read: integers, whose rows are copied for their
+ * groups anyhow, leave the others out. */
+static int64_t apart(const tf_tensor *z, const tf_ref *ref, int r, const cpu_product *p) {
+  const tf_index *ix = &ref->index[r];
+  const bool groups = p->way == CPU_CHANNELS && p->channels.groups && p->kernel->c == IR_I32;
+  return groups && !z->pad[r] && ix->n_terms == 1 && ix->terms[0].coef > 1 ? ix->terms[0].coef : 1;
 }
 
 /* All panels are parts of it. */
 void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
-  for (int r = 0; r < z->rank && !low_failed(w); r++)
+  p->slab_by = TF_ARRAY(w->p->arena, int64_t, (size_t)z->rank);
+  for (int r = 0; r < z->rank && !low_failed(w); r++) {
     p->slab[r] = low_index(w, nest->op, &ref->index[r]);
+    p->slab_by[r] = apart(z, ref, r, p);
+  }
   if (low_failed(w)) return;
   p->pack =
       low_scratch(w, cpu_slab_type(p), low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);

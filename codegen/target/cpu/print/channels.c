@@ -257,7 +257,9 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   const int to = goes_to(c, op, s);
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m,
-                           .step = p->channels.row_step * (!p->slab && a->block.by ? a->block.by : 1),
+                           .step = p->slab ? p->channels.row_step /
+                                                 p->slab_by[c->wl->tensors[op->reads[p->a].tensor].rank - 1]
+                                           : p->channels.row_step * (a->block.by ? a->block.by : 1),
                            .joined = 1,
                            .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
                            .far = !p->slab && a->role == IR_ARGUMENT,

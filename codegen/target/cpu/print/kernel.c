@@ -531,6 +531,8 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_prologue(out, k->isa);
   tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
+  if (k->isa->lanes > 1 && kinds_used(p->tree->workload) >> TF_K_ROUND & 1) tf_micro_vector_round(out, k->isa);
+  if (p->machine.data == IR_I8) tf_micro_vector_bytes(out, k->isa);
   if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, k->isa, &p->machine);

@@ -276,6 +276,31 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
 
 bool c_keeps_copy(const cpu_product *p) { return p->pairs.keep_copy || p->pairs.copy_in; }
 
+/* Whether rows of a are bytes that become the kernel's words as they are. */
+static bool are_bytes(const c_printer *c, const tf_op *op, const cpu_product *p) {
+  const ir_buffer *b = c_buffer(c, op, p->a);
+  bool plain = ir_is_byte(b->type) && p->kernel->c == IR_I32 && b->block.by == 0;
+  for (int r = 0; r < b->rank; r++)
+    plain &= c->wl->tensors[op->reads[p->a].tensor].pad[r] == 0;
+  return plain;
+}
+
+/* n of them along k from the point on, to `row`; the caller alone knows whether they are neighbours. */
+static void row_of_bytes(c_printer *c, const tf_op *op, const cpu_product *p, const char *n) {
+  c_indent(c);
+  fprintf(c->out, "const %s *const of = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a);
+  fputs(";\n", c->out);
+  c_line(c, "const int64_t step = "), c_step(c, op, p->a, op->dims[p->k]), fputs(";\n", c->out);
+  c_line(c, "if (step == 1) {\n");
+  c_line(c, "  #pragma omp simd\n");
+  c_indent(c);
+  fprintf(c->out, "  for (int64_t i = 0; i < %s; i++) row[i] = of[i];\n", n);
+  c_line(c, "} else {\n");
+  c_indent(c);
+  fprintf(c->out, "  for (int64_t i = 0; i < %s; i++) row[i] = of[i * step];\n", n);
+  c_line(c, "}\n");
+}
+
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
@@ -289,11 +314,17 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_pack_name(c, p->pairs.copy),
       fputs(" + i * k_wide;\n", c->out);
-  open_count(c, "p", "0; p < n_k; p++");
-  c_indent(c);
-  fprintf(c->out, "const int64_t d_%s = o_%s + p;\n", k, k);
-  c_line(c, "row[p] = "), c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
-  c_close(c, 1);
+  if (are_bytes(c, op, p)) {
+    c_indent(c);
+    fprintf(c->out, "const int64_t d_%s = o_%s;\n", k, k);
+    row_of_bytes(c, op, p, "n_k");
+  } else {
+    open_count(c, "p", "0; p < n_k; p++");
+    c_indent(c);
+    fprintf(c->out, "const int64_t d_%s = o_%s + p;\n", k, k);
+    c_line(c, "row[p] = "), c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
+    c_close(c, 1);
+  }
   if (p->kernel->k_round > 1) c_line(c, "for (int64_t p = n_k; p < k_wide; p++) row[p] = 0;\n");
   c_close(c, 1);
   if (p->kernel->m_round > 1) {
@@ -307,7 +338,7 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const cpu_product *p, int rank) {
-  return (p->slab[rank - 1].most + p->stride - 1) / p->stride;
+  return (cpu_slab_places(p, rank - 1) + p->stride - 1) / p->stride;
 }
 
 /* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
@@ -331,7 +362,7 @@ static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r)
   int64_t step = phase_words(p, rank) * p->stride * side;
   for (int k = 0; k < rank - 1; k++)
     if (by_rows(op, p, k) == within ? k > r : !within)
-      step *= k == groups ? (p->slab[k].most + group - 1) / group : p->slab[k].most;
+      step *= k == groups ? (cpu_slab_places(p, k) + group - 1) / group : cpu_slab_places(p, k);
   return step;
 }
 
@@ -340,8 +371,9 @@ static void open_rank(c_printer *c, const cpu_product *p, int r) {
   c_indent(c);
   fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
   fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi);
-  if (r == cpu_slab_groups(p))
-    fprintf(c->out, "; x%d += %d) {\n", r, p->kernel->group);
+  const int64_t by = r == cpu_slab_groups(p) ? p->kernel->group : p->slab_by[r];
+  if (by > 1)
+    fprintf(c->out, "; x%d += %" PRId64 ") {\n", r, by);
   else
     fprintf(c->out, "; x%d++) {\n", r);
   c->depth++;
@@ -420,6 +452,18 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, 
     }
     fputs(";\n", c->out);
   }
+  if (p->slab_by[last] > 1) {
+    c_indent(c);
+    fprintf(c->out, "for (int64_t i = 0; %" PRId64 " * i < to - from; i++) {\n", p->slab_by[last]);
+    for (int e = 0; e < group; e++) {
+      c_indent(c);
+      fprintf(c->out, "  row[%d * i + %d] = (%s)(x_%d[%" PRId64 " * i] ^ %d);\n", group, e, c_type(p->kernel->a), e,
+              p->slab_by[last], zero);
+    }
+    c_line(c, "}\n");
+    c_close(c, 1);
+    return;
+  }
   c_indent(c);
   fprintf(c->out, "%s_beside(row + %d * (from - first)", b->type == IR_U8 ? "uint8" : "int8", group);
   for (int e = 0; e < group; e++)
@@ -456,7 +500,9 @@ void c_fill_slab(c_printer *c, const tf_op *op, const cpu_product *p) {
   fprintf(c->out, "%s *const row = ", c_type(cpu_slab_type(p))), c_pack_name(c, p->pack);
   for (int r = 0; r < last; r++) {
     fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
-    fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
+    fputs("))", c->out);
+    if (p->slab_by[r] > 1) fprintf(c->out, " / %" PRId64, p->slab_by[r]);
+    fprintf(c->out, " * %" PRId64, slab_step(op, p, z->rank, r));
   }
   fputs(";\n", c->out);
   c_indent(c);
@@ -494,7 +540,8 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const cpu_product *p, i
   int64_t step = 0;
   for (int r = 0; r < rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      if (ref->index[r].terms[t].dim == dim) step += ref->index[r].terms[t].coef * slab_step(op, p, rank, r);
+      if (ref->index[r].terms[t].dim == dim)
+        step += ref->index[r].terms[t].coef / p->slab_by[r] * slab_step(op, p, rank, r);
   return step;
 }
 
@@ -506,10 +553,13 @@ void c_slab_at(c_printer *c, const tf_op *op, const cpu_product *p) {
     const bool phases = r == rank - 1 && p->stride > 1;
     fputs(phases ? " + phase(" : " + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out);
     c_atom(c->out, c->p, p->slab[r].lo);
-    if (phases)
+    if (phases) {
       fprintf(c->out, "), %" PRId64 ", %" PRId64 ")", p->stride, phase_words(p, rank));
-    else
-      fprintf(c->out, ")) * %" PRId64, slab_step(op, p, rank, r));
+      continue;
+    }
+    fputs("))", c->out);
+    if (p->slab_by[r] > 1) fprintf(c->out, " / %" PRId64, p->slab_by[r]);
+    fprintf(c->out, " * %" PRId64, slab_step(op, p, rank, r));
   }
 }
 
@@ -583,14 +633,22 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->pairs.transposed),
         fputs("[i] = 0;\n", c->out);
   }
-  for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */
+  const bool bytes = rows && are_bytes(c, op, p);
+  for (int pass = 0; pass < (bytes ? 2 : 3); pass++) /* others, then what stands around the innermost */
     for (int k = 0; k < op->n_dims; k++) {
       int outer = rows ? p->m : p->k, inner = rows ? p->k : p->m;
       bool now = pass == 0 ? k != outer && k != inner : pass == 1 ? k == outer : k == inner;
       if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
     }
   c_indent(c);
-  fputs("*(", c->out), c_transposed_at(c, op, s, true), fputs(") = ", c->out);
-  c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
+  if (bytes) {
+    fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_transposed_at(c, op, s, true), fputs(";\n", c->out);
+    c_indent(c);
+    fputs("const int64_t n_row = ", c->out), c_length(c, &s->range[p->k]), fputs(";\n", c->out);
+    row_of_bytes(c, op, p, "n_row");
+  } else {
+    fputs("*(", c->out), c_transposed_at(c, op, s, true), fputs(") = ", c->out);
+    c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
+  }
   c_close(c, opened + 2);
 }

@@ -79,10 +79,13 @@ static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
 }
 
 /* Whether elements of a type become vectors of float32. */
-static bool are_lanes(ir_type t) { return t == IR_F32 || t == IR_I32 || t == IR_BF16; }
+static bool are_lanes(const c_printer *c, ir_type t) {
+  return t == IR_F32 || t == IR_I32 || t == IR_BF16 || (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
+}
 
 bool c_takes_vectors(const c_printer *c, ir_type t) {
-  return t == IR_F32 || (t == IR_BF16 && c->p->machine.real->leaves == IR_BF16);
+  return t == IR_F32 || (t == IR_BF16 && c->p->machine.real->leaves == IR_BF16) ||
+         (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
 }
 
 /* Whether all that the map does to its row can be said in vectors of float32. */
@@ -91,7 +94,7 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_takes_vectors(c, c_buffer(c, op, -1)->type) &&
              op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = are_lanes(c_buffer(c, op, i)->type) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
+    can = are_lanes(c, c_buffer(c, op, i)->type) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
   return can && places_are_exact(c->wl, op);
@@ -99,11 +102,13 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
 
 /* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make three shorter
  * vectors, and an exponential takes as long in each as in a whole one; of rows of bfloat16 up to 15 single elements
- * with a jump for each ReLU, which takes longer the less its signs can be foreseen. */
+ * with a jump for each ReLU, which takes longer the less its signs can be foreseen; of rows of bytes as many as 31,
+ * each with a division. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
+  const ir_type out = c_buffer(c, op, -1)->type;
   const uint32_t exponentials = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_SILU;
-  return can_be_vectors(c, s, open) && (op->kinds & exponentials || c_buffer(c, op, -1)->type == IR_BF16);
+  return can_be_vectors(c, s, open) && (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
 }
 
 /* What the ops before make s reads at the very element, and what they sum it does not read. */
@@ -244,6 +249,13 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part);
 
+static const char *loads(ir_type t) {
+  return t == IR_I32 ? "vec_whole" : t == IR_U8 ? "vec_of_u8" : t == IR_I8 ? "vec_of_i8" : "vec_load";
+}
+static const char *stores(ir_type t) {
+  return t == IR_BF16 ? "bf16_round" : t == IR_U8 ? "vec_to_u8" : t == IR_I8 ? "vec_to_i8" : "vec_store";
+}
+
 static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const int z = op->reads[ref].tensor;
   if (c->steady >> ref & 1) {
@@ -256,8 +268,7 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
       fputs(part ? ", lanes_between(0, rest))" : ", lanes_between(0, LANES))", c->out);
       return;
     }
-    fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""),
-        c_place(c, op, ref);
+    fprintf(c->out, "%s%s(&", loads(c_buffer(c, op, ref)->type), part ? "_part" : ""), c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
   }
 }
@@ -370,8 +381,8 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     c->in_row |= UINT64_C(1) << (op->out % 64);
     if (stays_in_row(c, all, n, op)) continue;
     c_indent(c);
-    fprintf(c->out, "%s%s(&", c_buffer(c, op, -1)->type == IR_BF16 ? "bf16_round" : "vec_store", part ? "_part" : ""),
-        c_place(c, op, -1), fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
+    fprintf(c->out, "%s%s(&", stores(c_buffer(c, op, -1)->type), part ? "_part" : ""), c_place(c, op, -1);
+    fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
   }
   c->in_row = 0;
 }
