@@ -338,6 +338,42 @@ static void check_fills(void) {
   }
 }
 
+/* ---- first loads ---------------------------------------------------------------------------------------- */
+/* An attention that loads a quarter of K before its first product, and V, but for 34 cycles of it, behind the last of
+ * its scores: no bound may have all of K, or of V, arrive before the units begin (docs/HOWTO-bound.md). */
+static const char quarters[] =
+    "DRAM spatial m=2@x m=2@y\n  Seq keep S@L1\n    DRAM for a=4\n"
+    "      L1 for m=4 l=64 a=2 spatial m=32@x l=4@y a=8@y\n        L0 bypass S\n"
+    "          op S\n    DRAM for m=2\n      L1 for m=16 bypass O\n        Pipe\n          Seq\n";
+static const char product[] =
+    "          L1 for n=16 spatial n=2@x l=16@x n=2@y l=16@y\n            L0 for m=4 bypass O\n"
+    "              op O\n";
+
+static void check_first_loads(void) {
+  static const char *const paths[] = {"arch-specs/edge.yaml", "workloads/attention/g10.yaml"};
+  char text[1500];
+  int n = snprintf(text, sizeof text, "%s", quarters);
+  for (const char *op = "XDEZP"; *op; op++)
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "            L1 for l=11 spatial m=4@x l=8@x l=3@y\n              op %c\n", *op);
+  snprintf(text + n, sizeof text - (size_t)n, "%s", product);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read(paths, 2, NULL, 0, d);
+  tf_tree *t = s ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->workload, d) : NULL;
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_bounds b;
+  tf_result r;
+  const double products = 2.0 * 512 * 256 * 64 / 4096, words_of_k = 256 * 64;
+  if (CHECK(m && tf_model_eval(m, NULL, &r) && r.feasible && tf_bounds_of(s->arch, s->workload, &b))) {
+    CHECK(r.cycles >= b.cycles && b.cycles >= products);
+    CHECK(r.cycles < products + words_of_k / 30);
+  }
+  tf_model_free(m);
+  tf_tree_free(t);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 120, EVALS = 120 };
 #else
@@ -350,6 +386,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof knowns / sizeof knowns[0]; i++)
     check_known(&knowns[i]);
   check_fills();
+  check_first_loads();
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);
