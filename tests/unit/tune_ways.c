@@ -13,8 +13,8 @@
  * case, strategy, k, best, near, seeds: after k different kernels the geometric mean over the seeds of the best found
  * over the table's best, and how many seeds are within 5 % of that, where their runs end.  Of a schedule that the table
  * lacks nothing is known, and the run ends with status 1.
- * --teach yes: of each kernel of the table, where a schedule first has it: case, digest, microseconds, predicted
- * cycles, and its features (tests/unit/lesson.h). */
+ * --teach yes: of each kernel of the table, by the schedule of which least is predicted: case, digest, microseconds,
+ * predicted cycles, and its features (tests/unit/lesson.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -186,7 +186,8 @@ typedef struct {
   tune_space *s;
   int kernels;
   char (*digest)[TF_SHA256_TEXT]; /* [kernels] */
-  bool *seen;                     /* of the table's kernels */
+  lesson *least;                  /* of the table's kernels, by the schedule for which least is predicted */
+  const entry **from;             /* that schedule */
   bool failed;
 } lister;
 
@@ -278,17 +279,15 @@ static double teach_one(void *ctx) {
   lister *l = ctx;
   const int32_t *row = l->s->space.chosen;
   const entry *e = look_up(l->j, l->s, row);
-  if (!e || l->seen[e->kernel]) return 1;
+  if (!e) return 1;
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(l->s, row);
   const tf_emit_options o = {.isa = isas[0], .choices = tune_choices(l->s, row)};
-  lesson k;
-  if (t && lesson_of(t, &o.choices, tf_emit_cycles(t, NULL, &o, d), &k)) {
-    l->seen[e->kernel] = true;
-    printf("%s,%s,%.5g,%.17g", l->j->what, e->schedule, e->us, k.cycles);
-    for (int i = 0; i < LESSON_FEATURES; i++)
-      printf(",%.9g", k.x[i]);
-    puts("");
+  lesson k, *least = &l->least[e->kernel];
+  if (t && lesson_of(t, &o.choices, tf_emit_cycles(t, NULL, &o, d), &k) &&
+      (!l->from[e->kernel] || k.cycles < least->cycles)) {
+    l->from[e->kernel] = e;
+    *least = k;
   }
   tf_tree_free(t);
   tf_diags_free(d);
@@ -296,9 +295,18 @@ static double teach_one(void *ctx) {
 }
 
 static bool teach(job *j) {
-  lister l = {.j = j, .seen = calloc((size_t)j->n, sizeof *l.seen)};
-  const bool ok = l.seen && explore(&l, teach_one);
-  free(l.seen);
+  const size_t n = (size_t)j->n;
+  lister l = {.j = j, .least = calloc(n, sizeof *l.least), .from = calloc(n, sizeof *l.from)};
+  const bool ok = l.least && l.from && explore(&l, teach_one);
+  for (int k = 0; ok && k < j->n; k++) {
+    if (!l.from[k]) continue;
+    printf("%s,%s,%.5g,%.17g", j->what, l.from[k]->schedule, l.from[k]->us, l.least[k].cycles);
+    for (int i = 0; i < LESSON_FEATURES; i++)
+      printf(",%.9g", l.least[k].x[i]);
+    puts("");
+  }
+  free(l.least);
+  free(l.from);
   return ok;
 }
 

@@ -8,9 +8,20 @@
 #include "tune/learn/net.h"
 #include "tune/way/way.h"
 
-/* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for; TAUGHT: steps of
+/* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for;
+ * LIKELY: the best of them, whose kernels are asked for; TAUGHT: steps of
  * the memory at a training, for each that it has up to BATCH. */
-enum { WARM = 4, POOL = 64, TRIES = 384, TRAIN_EVERY = 5, TAUGHT = 20, BATCH = 32, MEMORY = 1000, KNOWN = 4096 };
+enum {
+  WARM = 4,
+  POOL = 64,
+  LIKELY = 8,
+  TRIES = 384,
+  TRAIN_EVERY = 5,
+  TAUGHT = 20,
+  BATCH = 32,
+  MEMORY = 1000,
+  KNOWN = 4096
+};
 static const double gamma_start = 10; /* a row with 9/10 of the best speed is chosen a third as often */
 static double chance(int t) { return fmax(0.3 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 
@@ -170,15 +181,21 @@ static bool every_step(annealer *a, int32_t *to) {
   return false;
 }
 
-/* The best of new rows by the model's cycles. */
+/* Of new rows the best by what is predicted for its kernel, among the best by the model's cycles. */
 static bool likely_draw(annealer *a, int32_t *row) {
-  double least = INFINITY;
+  const int n = a->w->s->space.n;
+  tune_points likely = {0};
   for (int k = 0; k < POOL && tf_space_random(&a->w->s->space, &a->w->rng); k++) {
     const int32_t *drawn = a->w->s->space.chosen;
     const double cycles = tune_new(a->w, drawn) ? cycles_of(a, drawn) : INFINITY;
+    if (isfinite(cycles) && !tune_points_add(&likely, a->w->arena, n, drawn, cycles)) return false;
+  }
+  double least = INFINITY;
+  for (int k = 0; k < likely.n && k < LIKELY; k++) {
+    const double cycles = a->w->kernel(a->w->ctx, tune_point(&likely, k));
     if (cycles >= least) continue;
     least = cycles;
-    memcpy(row, drawn, (size_t)a->w->s->space.n * sizeof *row);
+    memcpy(row, tune_point(&likely, k), (size_t)n * sizeof *row);
   }
   return isfinite(least) && tune_take(a->w, row);
 }
