@@ -121,12 +121,11 @@ carried() {
     NR == 1 { next }
     { k = $2 "," $3; if (!(k in n)) keys[++m] = k; n[k]++; first[k] += log($4); best[k] += log($5); rank[k] += $6; if ($4 + 0 > worst[k]) worst[k] = $4 + 0 }
     END {
-      lacks["case"] = "the case"; lacks["kind"] = "its kind"; lacks["machine"] = "the machine"
+      lacks["case"] = "the case"; lacks["kind"] = "its kind"
       name["model"] = "the model, nothing learnt"; name["all"] = "trees, all 33 features"; name["few"] = "trees, 11 features"; name["line"] = "a line, 11 features less their mean"
-      name["same"] = "the times there"
       for (i = 1; i <= m; i++) {
-        split(keys[i], k, ",")
-        printf "| %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", lacks[k[1]], name[k[2]], n[keys[i]], exp(first[keys[i]] / n[keys[i]]), worst[keys[i]], exp(best[keys[i]] / n[keys[i]]), rank[keys[i]] / n[keys[i]]
+        split(keys[i], of, ",")
+        printf "| %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", lacks[of[1]], name[of[2]], n[keys[i]], exp(first[keys[i]] / n[keys[i]]), worst[keys[i]], exp(best[keys[i]] / n[keys[i]]), rank[keys[i]] / n[keys[i]]
       }
     }' $results/tune-carried.csv
 }

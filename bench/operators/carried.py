@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Whether what was measured of other operators says which kernels of a new one are fast: whole tables, each held out in turn.
 
-    bench/operators/carried.py TUNE_WAYS TABLE.csv OUT.csv [--other OTHER.csv]
+    bench/operators/carried.py TUNE_WAYS TABLE.csv OUT.csv
 
-TUNE_WAYS: build/tests/tune_ways.  TABLE.csv: of bench/operators/tables.py; OTHER.csv: some of the same cases on another machine, kernels for AVX2.
+TUNE_WAYS: build/tests/tune_ways.  TABLE.csv: of bench/operators/tables.py.
 For each table kernels are put in an order by what is predicted for them, and their times tell how good it is.  OUT.csv is case, held (what the lessons lack: the
 case itself, or every case of its kind), way, first (place of the first kernel within 5 % of the best), best (the first one's time over the least) and rank
-(Spearman's correlation of the order with the times).  With --other the held-out table is the other machine's: held is `machine`, and the lessons are those of the
-first machine.  Ways: WAYS, below.  Everything is computed anew and nothing is drawn by lot, so the same tables give the same file.
+(Spearman's correlation of the order with the times).  Ways: WAYS, below.  Everything is computed anew and nothing is drawn by lot, so the same tables give the same file.
 """
 import argparse
-import math
 import pathlib
 import subprocess
 import tempfile
@@ -24,13 +22,13 @@ NEAR, CHOICES = 1.05, 8
 class Lessons:
     """Rows of tune_ways --teach, a kernel each: columns are those of features that mean the same in every case (tests/unit/lesson.h)."""
 
-    def __init__(self, tool, table, isa):
+    def __init__(self, tool, table):
         rows = []
         there = {line.split(",")[0] for line in table.read_text(encoding="utf-8").splitlines()}
         with tempfile.TemporaryDirectory() as folder:
             for name, of in tables():
                 if name in there:
-                    args = [*command(tool, name, of, pathlib.Path(folder), isa), "--table", table, "--teach", "yes"]
+                    args = [*command(tool, name, of, pathlib.Path(folder)), "--table", table, "--teach", "yes"]
                     rows += [line.split(",") for line in subprocess.run(args, check=True, capture_output=True, text=True).stdout.split()]
         self.case = numpy.array([r[0] for r in rows])
         self.schedule = numpy.array([r[1] for r in rows])
@@ -87,9 +85,9 @@ def ridge(x, y, new, weight):
 
 
 # ---- ways: log2 of what is predicted for the held-out kernels, from lessons of which `use` says which ------------------
-def off(old, use):
+def off(lessons, use):
     """How far times are off what is predicted, in each case less its mean, of the rows used."""
-    return old.centred(numpy.log2(old.us / old.cycles))[use]
+    return lessons.centred(numpy.log2(lessons.us / lessons.cycles))[use]
 
 
 def few(x):
@@ -98,17 +96,11 @@ def few(x):
 
 
 WAYS = {
-    "model": lambda old, use, new, on: numpy.log2(new.cycles[on]),
-    "all": lambda old, use, new, on: numpy.log2(new.cycles[on]) + boosted(old.x[use], off(old, use), new.x[on], 40, 4, 0.3, 2),
-    "few": lambda old, use, new, on: numpy.log2(new.cycles[on]) + boosted(few(old.x[use]), off(old, use), few(new.x[on]), 20, 3, 0.2, 8),
-    "line": lambda old, use, new, on: numpy.log2(new.cycles[on]) + ridge(few(old.centred(old.x)[use]), off(old, use), few(new.centred(new.x)[on]), 30),
+    "model": lambda l, use, on: numpy.log2(l.cycles[on]),
+    "all": lambda l, use, on: numpy.log2(l.cycles[on]) + boosted(l.x[use], off(l, use), l.x[on], 40, 4, 0.3, 2),
+    "few": lambda l, use, on: numpy.log2(l.cycles[on]) + boosted(few(l.x[use]), off(l, use), few(l.x[on]), 20, 3, 0.2, 8),
+    "line": lambda l, use, on: numpy.log2(l.cycles[on]) + ridge(few(l.centred(l.x)[use]), off(l, use), few(l.centred(l.x)[on]), 30),
 }
-
-
-def same(old, use, new, on):
-    """The other machine's times of the same schedules."""
-    known = dict(zip(old.schedule[use], numpy.log2(old.us[use])))
-    return numpy.array([known.get(s, math.inf) for s in new.schedule[on]])
 
 
 def said_of(predicted, us):
@@ -118,29 +110,21 @@ def said_of(predicted, us):
     return f"{1 + int(near.argmax())},{us[order[0]] / us.min():.4f},{numpy.corrcoef(*ranks)[0, 1]:.3f}"
 
 
-def held_out(old, new, kinds):
-    """Rows of OUT.csv; kinds: what the lessons lack."""
-    for case in sorted(set(new.case)):
-        on = new.case == case
-        kind, stem = case.split("-", maxsplit=1)[0], case.split(".")[0]
-        for held in kinds:
-            lacks = {"case": lambda c: c.split(".")[0] == stem, "kind": lambda c: c.split("-")[0] == kind, "machine": lambda c: c.split(".")[0] == stem}[held]
-            use = numpy.array([not lacks(c) for c in old.case])
+def held_out(lessons):
+    """Rows of OUT.csv."""
+    for case in sorted(set(lessons.case)):
+        on = lessons.case == case
+        for held, cut_at in (("case", "."), ("kind", "-")):
+            use = numpy.array([c.split(cut_at)[0] != case.split(cut_at)[0] for c in lessons.case])
             for way, predict in WAYS.items():
-                yield f"{case},{held},{way},{said_of(predict(old, use, new, on), new.us[on])}\n"
-            if held == "machine":
-                yield f"{case},{held},same,{said_of(same(old, old.case == case, new, on), new.us[on])}\n"
+                yield f"{case},{held},{way},{said_of(predict(lessons, use, on), lessons.us[on])}\n"
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path), p.add_argument("out", type=pathlib.Path)
-    p.add_argument("--other", type=pathlib.Path)
     o = p.parse_args()
-    here = Lessons(o.tool.resolve(), o.table.resolve(), "avx512")
-    rows = list(held_out(here, here, ["case", "kind"]))
-    if o.other:
-        rows += held_out(here, Lessons(o.tool.resolve(), o.other.resolve(), "avx2"), ["machine"])
+    rows = held_out(Lessons(o.tool.resolve(), o.table.resolve()))
     o.out.write_text("case,held,way,first,best,rank\n" + "".join(rows), encoding="utf-8")
 
 
