@@ -100,7 +100,7 @@ figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterati
 # fusions of the thesis's figure 4.5, by what their ops read; and its figures 4.10 to 4.12: times over those of PyTorch
 awk -F, 'NR == 1 { print "pair,verdict,fusions"; next } { n[$2 "," $8]++ } END { for (k in n) print k "," n[k] }' $results/train-fusions.csv >"$part/all.csv"
 { head -n 1 "$part/all.csv" && tail -n +2 "$part/all.csv" | LC_ALL=C sort; } >"$part/fusions.csv"
-figure networks/fusions "$part/fusions.csv" --as bars --x pair --y fusions --by verdict --title "Fusions of two forward ops in training steps, by what they read"
+figure networks/fusions "$part/fusions.csv" --as bars --x pair --y fusions --by verdict --title "Fusions of two forward ops in the steps of MI-LSTM and an MLP, by what they read"
 awk -F, 'NR == 1 { print "network,who,times eager PyTorch"; next }
   $2 == "sgd" { print $1 ",tileflow," $9; print $1 ",torch.compile," $7 / $8 }' $results/training.csv >"$part/training.csv"
 figure networks/training "$part/training.csv" --as bars --x network --y "times eager PyTorch" --by who --title "Training steps on one core: speed, eager PyTorch = 1"
