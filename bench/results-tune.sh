@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs/RESULTS-tune.md from docs/results/operators.csv, operators-tuned.csv and tune-by.csv (bench/operators/run.py), tune-tables.csv and
-# tune-tables-runs.csv (bench/operators/tables.py) tune-overlap.csv (bench/operators/overlap.py) and tune-live.csv (bench/operators/live.py), on stdout.
+# tune-tables-runs.csv (bench/operators/tables.py), tune-carried.csv (bench/operators/carried.py), tune-overlap.csv (bench/operators/overlap.py) and tune-live.csv (bench/operators/live.py), on stdout.
 #   bench/results-tune.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -115,6 +115,21 @@ tables() {
     }' $results/tune-tables.csv $results/tune-tables-runs.csv
 }
 
+# carried: means over the held-out cases, for each way and what its lessons lack
+carried() {
+  awk -F, '
+    NR == 1 { next }
+    { k = $2 "," $3; if (!(k in n)) keys[++m] = k; n[k]++; first[k] += log($4); best[k] += log($5); rank[k] += $6; if ($4 + 0 > worst[k]) worst[k] = $4 + 0 }
+    END {
+      lacks["case"] = "the case"; lacks["kind"] = "its kind"
+      name["model"] = "the model, nothing learnt"; name["all"] = "trees, all 33 features"; name["few"] = "trees, 11 features"; name["line"] = "a line, 11 features less their mean"
+      for (i = 1; i <= m; i++) {
+        split(keys[i], of, ",")
+        printf "| %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", lacks[of[1]], name[of[2]], n[keys[i]], exp(first[keys[i]] / n[keys[i]]), worst[keys[i]], exp(best[keys[i]] / n[keys[i]]), rank[keys[i]] / n[keys[i]]
+      }
+    }' $results/tune-carried.csv
+}
+
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
@@ -182,7 +197,7 @@ $(live)
 ## Strategies
 
 Whole spaces, measured once (\`bench/operators/tables.py record\`): of each case constraints leave some hundred schedules (\`bench/operators/tables\`), whose kernels were compiled, held against PyTorch and timed in turns. In these tables each strategy looks for
-a kernel within 5 % of the best (*near*: how many there are): so many kernels it measures until it has one, the mean of 20 seeds (one that never has one counts as 100). None is given the first choice to begin with. The last row is the geometric mean of the cases.
+a kernel within 5 % of the best (*near*: how many there are): so many kernels it measures until it has one, the mean of 10 seeds (one that never has one counts as 100). None is given the first choice to begin with. The last row is the geometric mean of the cases.
 
 $(tables)
 
@@ -190,6 +205,18 @@ $(tables)
 ![The best found over processor time](img/tune/clock-tables.svg)
 
 $(cat bench/operators/strategies.md)
+
+## What other operators teach
+
+Each table in its turn held out (\`bench/operators/carried.py\`): from the others it is learnt how far kernels are off what is predicted for them, in each case less the mean, by features that mean the same in every case (cycles over the bound, the kernel's inner parts, utilisation, each
+choice of the generator; words, room and time of each memory, sizes). The held-out kernels are put in the order of what is then predicted. *Near*: the place of the first within 5 % of the best (geometric mean, worst); *first*: the first one's time over the best; *correlation*: Spearman's, of order and
+times. The lessons *lack* the case itself, in every space of it, or all cases of its kind.
+
+| Lack | By | cases | near | worst | first | correlation |
+|---|---|--:|--:|--:|--:|--:|
+$(carried)
+
+$(cat bench/operators/carried.md)
 
 ## Each case
 
@@ -203,7 +230,8 @@ $(table cases operators.csv)
 python3 bench/operators/run.py build/tileflow docs/results/operators.csv            # a quarter of an hour
 python3 bench/operators/run.py build/tileflow docs/results/operators-tuned.csv --tune 6 --strategy cga,sa-q,random,model --by docs/results/tune-by.csv # hours
 python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables.csv    # half an hour of compilers
-python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-tables-runs.csv --seeds 20
+python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-tables-runs.csv --seeds 10
+python3 bench/operators/carried.py build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-carried.csv # needs numpy
 python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
 python3 bench/operators/live.py build/tileflow docs/results/tune-live.csv gmm-4 dep-6 grp-3  # ten minutes
 \`\`\`

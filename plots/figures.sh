@@ -8,7 +8,7 @@ out=${2:-docs/img}
 results=docs/results
 part=$(mktemp -d)
 trap 'rm -rf "$part"' EXIT
-mkdir -p "$out/bound" "$out/search" "$out/validation" "$out/cpu" "$out/sweep" "$out/tune"
+mkdir -p "$out/bound" "$out/search" "$out/validation" "$out/cpu" "$out/sweep" "$out/tune" "$out/networks"
 
 # figure NAME INPUT OPTION...: OUT/NAME.svg
 figure() {
@@ -90,7 +90,7 @@ figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles ov
 # tables WHAT: of the recorded tables, over their cases: the geometric mean of the best found over the best of all, after k kernels (kernels), or after as
 # many processor seconds: the strategy's own, and 0.7 for each kernel, to compile, test and measure it (seconds)
 tables() {
-  awk -F, -v what="$1" 'NR == 1 { print "strategy,x,best"; next }
+  awk -F, -v what="$1" 'NR == 1 { print "strategy," (what == "kernels" ? "kernels measured" : "processor seconds") ",best found over the best"; next }
     { w = $2; c = $1 SUBSEP w; if (!(w in of)) names[++n] = w; if (!(c in own)) { own[c] = $7; of[w]++; sum[w] += $7 } at[c, $3] = $4 }
     END {
       for (i = 1; i <= n; i++) {
@@ -104,10 +104,22 @@ tables() {
     }' $results/tune-tables-runs.csv
 }
 tables kernels >"$part/tables.csv"
-figure tune/convergence-tables "$part/tables.csv" --as lines --x x --y best --by strategy --title "Recorded tables: the best found over the best of all, by kernels measured"
+figure tune/convergence-tables "$part/tables.csv" --as lines --x "kernels measured" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
 tables seconds >"$part/clock.csv"
-figure tune/clock-tables "$part/clock.csv" --as lines --x x --y best --by strategy --title "Recorded tables: the best found over the best of all, by processor seconds"
+figure tune/clock-tables "$part/clock.csv" --as lines --x "processor seconds" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"
+
+# fusions of the thesis's figure 4.5, by what their ops read; and its figures 4.10 to 4.12: times over those of PyTorch
+awk -F, 'NR == 1 { print "pair,verdict,fusions"; next } { n[$2 "," $8]++ } END { for (k in n) print k "," n[k] }' $results/train-fusions.csv >"$part/all.csv"
+{ head -n 1 "$part/all.csv" && tail -n +2 "$part/all.csv" | LC_ALL=C sort; } >"$part/fusions.csv"
+figure networks/fusions "$part/fusions.csv" --as bars --x pair --y fusions --by verdict --title "Fusions of two forward ops in the steps of MI-LSTM and an MLP, by what they read"
+awk -F, 'NR == 1 { print "network,who,times eager PyTorch"; next }
+  $2 == "sgd" { print $1 ",tileflow," $9; print $1 ",torch.compile," $7 / $8 }' $results/training.csv >"$part/training.csv"
+figure networks/training "$part/training.csv" --as bars --x network --y "times eager PyTorch" --by who --title "Training steps on one core: speed, eager PyTorch = 1"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "network,who,times eager PyTorch"; next }
+  $at["threads"] == 1 && $at["eager_ms"] > 0 && !($1 in seen) { seen[$1]; e = $at["eager_ms"]; print $1 ",tileflow," e / $at["tileflow_ms"]
+    print $1 ",onnxruntime," e / $at["ort_ms"]; print $1 ",OpenVINO," e / $at["openvino_ms"]; print $1 ",torch.compile," e / $at["compile_ms"] }' $results/networks.csv >"$part/inference.csv"
+figure networks/inference "$part/inference.csv" --as bars --x network --y "times eager PyTorch" --by who --title "Inference on one core: speed, eager PyTorch = 1"
 
 sh plots/gallery.sh "$tool" "$out/gallery" # and $out/gallery.md, the page docs/GALLERY.md
 [ "$out" != docs/img ] || mv docs/img/gallery.md docs/GALLERY.md

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Whole spaces of schedules, measured once; and what each strategy of `tune` finds of them after so many measurements.
 
-    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--lock FILE] [--jobs N] [CASE...]
+    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--isa NAME] [--lock FILE] [--jobs N] [CASE...]
     bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--seeds N] [--strategy NAME,...] [--jobs N] [CASE...]
 
-TUNE_WAYS: build/tests/tune_ways.  CASE: constraints in bench/operators/tables, the part of their name before a point being one of workloads/operators/cases.csv (all of them).
+TUNE_WAYS: build/tests/tune_ways.  --isa: of the kernels, avx512.  CASE: constraints in bench/operators/tables, the part of their name before a point being one of workloads/operators/cases.csv (all of them).
 record: every schedule that the constraints leave is emitted; kernels are compiled (those of the same text once), held against PyTorch in float64, and
 timed on one core in turns: the median of ROUNDS, of those that take more than twice the least of 2.  TABLE.csv: case, schedule (digest of its text),
 kernel (number), microseconds.  A case that is there is left out, so a run that was ended goes on.  --lock: held while kernels are timed (flock).
@@ -37,13 +37,13 @@ def tables():
                 yield path.stem, (kind, params)
 
 
-def command(tool, name, of, scratch):
+def command(tool, name, of, scratch, isa="avx512"):
     """tune_ways of a case, on the template of a computer with one core."""
     arch = scratch / "one-core.yaml"
     text = (ROOT / "arch-specs/host-template.yaml").read_text(encoding="utf-8")
     arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", text, count=1), encoding="utf-8")
     kind, params = of
-    return [tool, name, *what_of(arch, kind, params), "--constraints", HERE / "tables" / f"{name}.csp"]
+    return [tool, name, *what_of(arch, kind, params), "--constraints", HERE / "tables" / f"{name}.csp", "--isa", isa]
 
 
 # ---- record -----------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def times(kernels):
 def record(o, name, of):
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        said = subprocess.run(["nice", "-n", "15", *command(o.tool, name, of, scratch), "--list", folder], check=True, capture_output=True, text=True)
+        said = subprocess.run(["nice", "-n", "15", *command(o.tool, name, of, scratch, o.isa), "--list", folder], check=True, capture_output=True, text=True)
         rows = [line.split(",") for line in said.stdout.split()]
         libraries = built(scratch, 1 + max(int(k) for _, _, k in rows), o.jobs)
         kernels = list(contestants(scratch, of, libraries))
@@ -119,7 +119,7 @@ def record(o, name, of):
 
 
 # ---- replay -----------------------------------------------------------------------------------------------------
-STRATEGIES = ["sa-q", "sa", "cga", "random", "model"]
+STRATEGIES = ["sa-q", "p", "sa", "cga", "random", "model"]
 
 
 def replayed(o, name, of, strategy):
@@ -151,7 +151,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("what", choices=["record", "replay"]), p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path)
     p.add_argument("cases", nargs="*"), p.add_argument("--lock"), p.add_argument("--jobs", type=int, default=2), p.add_argument("--seeds", type=int, default=10)
-    p.add_argument("--strategy", default=",".join(STRATEGIES))
+    p.add_argument("--isa", default="avx512"), p.add_argument("--strategy", default=",".join(STRATEGIES))
     o = p.parse_intermixed_args()
     o.tool, o.table = o.tool.resolve(), o.table.resolve()
     out = pathlib.Path(o.cases.pop(0)) if o.what == "replay" else None

@@ -11,6 +11,7 @@
 #include "tileflow/tileflow.h"
 #include "tune/learn/net.h"
 #include "tune/learn/trees.h"
+#include "tune/way/way.h"
 
 static const char spec_text[] =
     "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: 600}\n  - {name: L1, capacity: 120}\n"
@@ -415,6 +416,54 @@ static void test_trees(void) {
   tf_arena_free(a);
 }
 
+/* ---- P: every direction of a start, in order, before there is another start ------------------------ */
+static double any_cycles(void *ctx, const int32_t *row) {
+  (void)ctx, (void)row;
+  return 1;
+}
+
+static bool is_in(const int32_t *rows, int n, const int32_t *row, size_t width) {
+  for (int k = 0; k < n; k++)
+    if (!memcmp(&rows[(size_t)k * width], row, width * sizeof *row)) return true;
+  return false;
+}
+
+/* Of four rows one is so much faster that a walk begins there: then come all of its neighbours that are new. */
+static void test_every(const tf_spec *s) {
+  tf_diags *d = tf_diags_new();
+  tune_space *space = tune_space_new(s->arch, s->workload, 2, isas, NULL, d);
+  if (!CHECK(space)) return;
+  tune_world w = {.s = space, .arena = tf_arena_new(), .rng = tf_rng_new(3, 3), .model = any_cycles, .ctx = NULL};
+  w.kernel = any_cycles;
+  const tune_way *way = tune_way_named("p");
+  void *state = way ? way->make(&w) : NULL;
+  const size_t width = (size_t)space->space.n;
+  const int directions = tune_directions(space);
+  int32_t *rows = calloc((size_t)(directions + 5) * width, sizeof *rows), *next = calloc(width, sizeof *next);
+  int n = 0;
+  if (!CHECK(state && rows && next)) return;
+  for (; n < 4; n++)
+    CHECK(way->ask(state, &rows[(size_t)n * width]));
+  for (int k = 0; k < 4; k++)
+    way->tell(state, &rows[(size_t)k * width], k == 2 ? 1e-9 : 1);
+  for (int k = 0; k < directions; k++) {
+    if (!tune_step(space, &rows[2 * width], k, &rows[(size_t)n * width])) continue;
+    if (is_in(rows, n, &rows[(size_t)n * width], width)) continue;
+    CHECK(way->ask(state, next));
+    CHECK(!memcmp(next, &rows[(size_t)n * width], width * sizeof *next));
+    way->tell(state, next, 1);
+    n++;
+  }
+  CHECK(n > 4 + directions / 8);
+  CHECK(way->ask(state, next)); /* of another start, or of lots */
+  CHECK(!is_in(rows, n, next, width));
+  free(rows);
+  free(next);
+  tf_arena_free(w.arena);
+  tune_space_free(space);
+  tf_diags_free(d);
+}
+
 int main(void) {
   char dir[] = "/tmp/test_tune_XXXXXX", store[64], text[64];
   tf_diags *d = tf_diags_new();
@@ -422,6 +471,7 @@ int main(void) {
   test_net();
   test_trees();
   if (!CHECK(s && mkdtemp(dir))) return check_report();
+  test_every(s);
   snprintf(store, sizeof store, "%s/a.db", dir);
   snprintf(text, sizeof text, "%s/b.db", dir);
   for (int k = 0; tf_tune_strategy(k, NULL); k++) {

@@ -2,15 +2,19 @@
  *
  *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --list FOLDER
  *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE [--strategy NAME] [--seeds N]
+ *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE --teach yes
  *
  * FILE, --set and --constraints as tune has them; CASE: the first column of what is written to stdout as CSV.
+ * --isa NAME: the instruction set, avx512 if it is not given.
  *
  * --list FOLDER: every schedule of the space that fits: case, digest of its text, number of its kernel.  Schedules of
  * the same kernel have one number; its files are put into FOLDER/NUMBER.
  * --table FILE: the same rows with microseconds as fourth column (bench/operators/tables.py measures them).  Rows are
  * case, strategy, k, best, near, seeds: after k different kernels the geometric mean over the seeds of the best found
  * over the table's best, and how many seeds are within 5 % of that, where their runs end.  Of a schedule that the table
- * lacks nothing is known, and the run ends with status 1. */
+ * lacks nothing is known, and the run ends with status 1.
+ * --teach yes: of each kernel of the table, by the schedule of which least is predicted: case, digest, microseconds,
+ * predicted cycles, and its features (tests/unit/lesson.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +24,14 @@
 
 #include "base/sha256.h"
 #include "search/strategy/strategy.h"
+#include "tests/unit/lesson.h"
 #include "tileflow/tileflow.h"
 #include "tune/run/confirm.h"
 #include "tune/way/way.h"
 
-enum { WAYS = 5, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
-static const char *const names[WAYS] = {"sa-q", "sa", "cga", "random", "model"};
-static const char *const isas[] = {"avx512"};
+enum { WAYS = 6, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
+static const char *const names[WAYS] = {"sa-q", "p", "sa", "cga", "random", "model"};
+static const char *isas[] = {"avx512"};
 static const double NEAR = 1.05; /* of the best */
 
 typedef struct {
@@ -38,6 +43,7 @@ typedef struct {
 /* What is asked for, and what is known of it. */
 typedef struct {
   const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
+  const char *teach;
   tf_text constraints;
   tf_spec *spec;
   tf_diags *d;
@@ -180,6 +186,8 @@ typedef struct {
   tune_space *s;
   int kernels;
   char (*digest)[TF_SHA256_TEXT]; /* [kernels] */
+  lesson *least;                  /* of the table's kernels, by the schedule for which least is predicted */
+  const entry **from;             /* that schedule */
   bool failed;
 } lister;
 
@@ -235,27 +243,70 @@ static bool more(void *ctx) {
   return !l->failed && l->j->n < SCHEDULES;
 }
 
+/* Visits every schedule. */
+static bool explore(lister *l, double (*visit)(void *ctx)) {
+  const job *j = l->j;
+  tf_arena *a = tf_arena_new();
+  l->s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
+  bool ok = l->s != NULL;
+  if (ok) {
+    tf_space *space = &l->s->space;
+    space->cost = visit;
+    space->ctx = l;
+    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, space, NULL, 0, tf_rng_new(1, 1)), space, more) &&
+         !l->failed;
+  }
+  tune_space_free(l->s);
+  tf_arena_free(a);
+  return ok;
+}
+
 static bool list(job *j) {
   lister l = {.j = j, .digest = malloc(SCHEDULES * sizeof *l.digest)};
-  tf_arena *a = tf_arena_new();
   j->at = malloc((SCHEDULES + 1) * sizeof *j->at);
-  l.s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
-  bool ok = l.s && l.digest && j->at;
-  if (ok) {
-    l.s->space.cost = note;
-    l.s->space.ctx = &l;
-    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &l.s->space, NULL, 0, tf_rng_new(1, 1)), &l.s->space,
-                    more) &&
-         !l.failed && j->n < SCHEDULES;
-    qsort(j->at, (size_t)j->n, sizeof *j->at, by_schedule);
-  }
+  bool ok = l.digest && j->at && explore(&l, note) && j->n < SCHEDULES;
+  if (ok) qsort(j->at, (size_t)j->n, sizeof *j->at, by_schedule);
   for (int i = 0; ok && i < j->n; i++) {
     ok = i == 0 || strcmp(j->at[i - 1].schedule, j->at[i].schedule) != 0; /* digests tell them from each other */
     printf("%s,%s,%d\n", j->what, j->at[i].schedule, j->at[i].kernel);
   }
-  tune_space_free(l.s);
-  tf_arena_free(a);
   free(l.digest);
+  return ok;
+}
+
+/* ---- what a table teaches ------------------------------------------------------------------------ */
+static double teach_one(void *ctx) {
+  lister *l = ctx;
+  const int32_t *row = l->s->space.chosen;
+  const entry *e = look_up(l->j, l->s, row);
+  if (!e) return 1;
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = tune_decode(l->s, row);
+  const tf_emit_options o = {.isa = isas[0], .choices = tune_choices(l->s, row)};
+  lesson k, *least = &l->least[e->kernel];
+  if (t && lesson_of(t, &o.choices, tf_emit_cycles(t, NULL, &o, d), &k) &&
+      (!l->from[e->kernel] || k.cycles < least->cycles)) {
+    l->from[e->kernel] = e;
+    *least = k;
+  }
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return 1;
+}
+
+static bool teach(job *j) {
+  const size_t n = (size_t)j->n;
+  lister l = {.j = j, .least = calloc(n, sizeof *l.least), .from = calloc(n, sizeof *l.from)};
+  const bool ok = l.least && l.from && explore(&l, teach_one);
+  for (int k = 0; ok && k < j->n; k++) {
+    if (!l.from[k]) continue;
+    printf("%s,%s,%.5g,%.17g", j->what, l.from[k]->schedule, l.from[k]->us, l.least[k].cycles);
+    for (int i = 0; i < LESSON_FEATURES; i++)
+      printf(",%.9g", l.least[k].x[i]);
+    puts("");
+  }
+  free(l.least);
+  free(l.from);
   return ok;
 }
 
@@ -301,11 +352,9 @@ static bool read_arguments(job *j, int argc, char **argv) {
   const char *files[FILES], *seeds = "20", *constraints = NULL;
   const struct {
     const char *name, **value;
-  } option[] = {{"--list", &j->folder},
-                {"--table", &j->table},
-                {"--strategy", &j->strategy},
-                {"--seeds", &seeds},
-                {"--constraints", &constraints}};
+  } option[] = {{"--list", &j->folder}, {"--table", &j->table},          {"--strategy", &j->strategy},
+                {"--seeds", &seeds},    {"--constraints", &constraints}, {"--isa", &isas[0]},
+                {"--teach", &j->teach}};
   enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
@@ -339,6 +388,8 @@ int main(int argc, char **argv) {
   if (!ok) fprintf(stderr, "usage: tune_ways CASE FILE... [options]: the head of tests/unit/tune_ways.c says which\n");
   if (ok && j.folder)
     ok = list(&j);
+  else if (ok && j.teach)
+    ok = teach(&j);
   else if (ok)
     compare(&j);
   if (j.lacking) fprintf(stderr, "%s: a schedule is not in %s: measure it anew\n", j.what, j.table);

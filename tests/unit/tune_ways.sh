@@ -24,10 +24,13 @@ ways --list "$dir/kernels" >"$dir/list" || fail "no list"
 awk -F, '{ print $0 "," 100 + $3 }' "$dir/list" >"$dir/table"
 ways --table "$dir/table" --seeds 3 >"$dir/once" || fail "no rows"
 ways --table "$dir/table" --seeds 3 >"$dir/again" && cmp "$dir/once" "$dir/again" || fail "rows differ"
-for way in sa-q sa cga random model; do
+for way in sa-q p sa cga random model; do
   awk -F, -v w=$way '$2 == w { best = $4; near = $5; rows++; if ($3 > 1 && best > last) exit 1; last = best } END { exit !(rows > 0 && near == 3 && best <= 1.05) }' "$dir/once" ||
     fail "$way: $(grep ",$way," "$dir/once" | tail -n 1)"
 done
+ways --table "$dir/table" --teach yes >"$dir/lessons" || fail "no lessons"
+awk -F, 'NR == FNR { us[$2] = $4; kernels[$3]; next } NF != 37 || $3 != us[$2] || $4 <= 0 { exit 1 } { n++ }
+  END { for (k in kernels) n--; exit n != 0 }' "$dir/table" "$dir/lessons" || fail "lessons are not those of the kernels"
 head -n 3 "$dir/table" >"$dir/part"
 ways --table "$dir/part" --seeds 1 --strategy random >/dev/null 2>&1 && fail "a table that lacks schedules passes"
 : >"$dir/none"

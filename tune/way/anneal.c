@@ -1,6 +1,6 @@
 /* Simulated annealing over measured points (thesis 4.4.1): a walk begins at one of them, faster ones being more
  * likely, and takes one step, in a random direction or the most promising one: by the model, and by a network that
- * learns how much the model is off. */
+ * learns how much the model is off; or one step in each direction (the thesis's P-method). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,20 @@
 #include "tune/learn/net.h"
 #include "tune/way/way.h"
 
-/* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for; TAUGHT: steps of
+/* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for;
+ * LIKELY: the best of them, whose kernels are asked for; TAUGHT: steps of
  * the memory at a training, for each that it has up to BATCH. */
-enum { WARM = 4, POOL = 64, TRIES = 384, TRAIN_EVERY = 5, TAUGHT = 20, BATCH = 32, MEMORY = 1000, KNOWN = 4096 };
+enum {
+  WARM = 4,
+  POOL = 64,
+  LIKELY = 8,
+  TRIES = 384,
+  TRAIN_EVERY = 5,
+  TAUGHT = 20,
+  BATCH = 32,
+  MEMORY = 1000,
+  KNOWN = 4096
+};
 static const double gamma_start = 10; /* a row with 9/10 of the best speed is chosen a third as often */
 static double chance(int t) { return fmax(0.3 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
 
@@ -33,8 +44,10 @@ typedef struct {
   int n_told, n_directions;
   net *learnt; /* NULL: random directions */
   int n_steps;
-  step *steps; /* [MEMORY] the latest ones, in a ring buffer */
-  int32_t *row;
+  step *steps;      /* [MEMORY] the latest ones, in a ring buffer */
+  bool every;       /* each direction of a start, in their order */
+  int next;         /* of these */
+  int32_t *row;     /* the start */
   double *in;       /* [2 * n_features + 1] */
   double *value;    /* [n_directions] what steps are said to bring; -INFINITY: there is no step, or it was tried */
   predicted *known; /* [KNOWN] the latest rows of each hash */
@@ -46,6 +59,7 @@ static void *make(tune_world *w, bool learns) {
   if (!a) return NULL;
   *a = (annealer){.w = w,
                   .n_directions = tune_directions(w->s),
+                  .next = tune_directions(w->s),
                   .row = TF_ARRAY(w->arena, int32_t, n),
                   .in = TF_ARRAY(w->arena, double, 2 * (size_t)w->s->n_features + 1),
                   .value = TF_ARRAY(w->arena, double, (size_t)tune_directions(w->s)),
@@ -57,6 +71,11 @@ static void *make(tune_world *w, bool learns) {
 
 static void *make_plain(tune_world *w) { return make(w, false); }
 static void *make_learning(tune_world *w) { return make(w, true); }
+static void *make_every(tune_world *w) {
+  annealer *a = make(w, false);
+  if (a) a->every = true;
+  return a;
+}
 
 /* Stores the step, without a reward until the row that it led to is measured. */
 static void remember(annealer *a, const int32_t *from, const int32_t *to) {
@@ -155,15 +174,28 @@ static bool random_step(annealer *a, const int32_t *from, int32_t *to) {
   return false;
 }
 
-/* The best of new rows by the model's cycles. */
+/* The next direction of the start that leads to a new row that fits. */
+static bool every_step(annealer *a, int32_t *to) {
+  while (a->next < a->n_directions)
+    if (tune_step(a->w->s, a->row, a->next++, to) && tune_take(a->w, to)) return true;
+  return false;
+}
+
+/* Of new rows the best by what is predicted for its kernel, among the best by the model's cycles. */
 static bool likely_draw(annealer *a, int32_t *row) {
-  double least = INFINITY;
+  const int n = a->w->s->space.n;
+  tune_points likely = {0};
   for (int k = 0; k < POOL && tf_space_random(&a->w->s->space, &a->w->rng); k++) {
     const int32_t *drawn = a->w->s->space.chosen;
     const double cycles = tune_new(a->w, drawn) ? cycles_of(a, drawn) : INFINITY;
+    if (isfinite(cycles) && !tune_points_add(&likely, a->w->arena, n, drawn, cycles)) return false;
+  }
+  double least = INFINITY;
+  for (int k = 0; k < likely.n && k < LIKELY; k++) {
+    const double cycles = a->w->kernel(a->w->ctx, tune_point(&likely, k));
     if (cycles >= least) continue;
     least = cycles;
-    memcpy(row, drawn, (size_t)a->w->s->space.n * sizeof *row);
+    memcpy(row, tune_point(&likely, k), (size_t)n * sizeof *row);
   }
   return isfinite(least) && tune_take(a->w, row);
 }
@@ -172,9 +204,14 @@ static bool ask(void *state, int32_t *row) {
   enum { STARTS = 4 };
   annealer *a = state;
   const size_t n = (size_t)a->w->s->space.n;
-  if (a->w->n_asked < WARM || a->points.n == 0) return (a->learnt && likely_draw(a, row)) || tune_draw(a->w, row);
+  if (a->w->n_asked < WARM || a->points.n == 0)
+    return ((a->learnt || a->every) && likely_draw(a, row)) || tune_draw(a->w, row);
+  if (a->every && every_step(a, row)) return true;
   for (int k = 0; k < STARTS; k++) {
     memcpy(a->row, tune_point(&a->points, tune_points_start(&a->points, &a->w->rng, gamma_start)), n * sizeof *row);
+    a->next = 0;
+    if (a->every && every_step(a, row)) return true;
+    if (a->every) continue;
     const bool by_lot = !a->learnt || tf_rng_unit(&a->w->rng) < chance(a->n_told);
     if (by_lot ? random_step(a, a->row, row) : learned_step(a, a->row, row)) return true;
   }
@@ -225,3 +262,5 @@ const tune_way tune_way_anneal = {"sa", "simulated annealing over what was measu
 const tune_way tune_way_q = {"sa-q",
                              "simulated annealing, directions by the model and a network that learns what they bring",
                              make_learning, ask, tell};
+const tune_way tune_way_every = {
+    "p", "simulated annealing, every direction of each start: begins as sa-q, learns nothing", make_every, ask, tell};

@@ -1,5 +1,5 @@
 /* The constrained genetic algorithm (Heron): crossover by the constraint system itself, so that no child leaves the
- * space, with boosted trees as the cost model; until they are trained, the model's cycles. */
+ * space, with boosted trees as the cost model; until they are trained, what is predicted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +125,13 @@ static void generation(cga *g, int n) {
   sort(g, g->pop, g->worth, half + made);
 }
 
+/* Until times are learned from, the order is that of what is predicted for kernels. */
+static void look_closer(cga *g, int n) {
+  for (int k = 0; k < n; k++)
+    g->worth[k] = -g->w->kernel(g->w->ctx, member(g->pop, g, k));
+  sort(g, g->pop, g->worth, n);
+}
+
 static void select_rows(cga *g, int n) {
   g->n_queue = g->next = 0;
   for (int k = 0; k < n && g->n_queue < SELECT; k++) {
@@ -142,6 +149,7 @@ static bool ask(void *state, int32_t *row) {
     const int n = first_population(g);
     for (int k = 0; k < GENERATIONS && n >= 4; k++)
       generation(g, n);
+    if (g->told.n < FIRST) look_closer(g, n);
     select_rows(g, n);
   }
   if (g->next == g->n_queue) return tune_draw(g->w, row);

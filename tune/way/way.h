@@ -27,7 +27,7 @@ typedef struct {
   void (*tell)(void *state, const int32_t *row, double seconds);
 } tune_way;
 
-extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_q, tune_way_cga;
+extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_every, tune_way_q, tune_way_cga;
 /* The k-th; NULL past the last. */
 const tune_way *tune_way_at(int k);
 const tune_way *tune_way_named(const char *name);
