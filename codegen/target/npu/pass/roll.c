@@ -2,6 +2,7 @@
  * operands begin, become one whose places move by the same from step to step.  Short windows first, then those that
  * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO 2008, with windows of
  * growing length in place of a stack). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static void add_number(roller *r, int64_t v) {
 /* ---- shapes -------------------------------------------------------------------------------------------------- */
 static bool alike_operands(const npu_operand *a, const npu_operand *b) {
   if (a->memory != b->memory) return false;
-  if (a->memory < 0) return !memcmp(&a->number, &b->number, sizeof a->number);
+  if (a->memory < 0) return a->number == b->number && !signbit(a->number) == !signbit(b->number);
   return a->tensor == b->tensor && a->type == b->type;
 }
 
