@@ -9,6 +9,7 @@
 #include "model/cost/state.h"
 #include "tests/kernels/whole.h"
 #include "tests/npu/draw.h"
+#include "tests/npu/roll.h"
 #include "tests/unit/case.h"
 #include "tileflow/planner.h"
 
@@ -21,6 +22,7 @@ typedef struct {
 
 typedef struct {
   int cases, refused, planted, found, settled;
+  size_t flat, rolled; /* instructions without loops, and lines with */
   /* of those in which the busiest queue stalls, and of those in which it never does once it has begun: beside the
    * model's cycles, and beside those that the target expects from pieces of memories and some steps of long loops */
   errors model[2], expected[2];
@@ -228,7 +230,10 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     if (loud) case_complain(e->d);
     return;
   }
-  bool ok = text_again(p, e->d) && run_values(e, p, &r, 1e-4);
+  tf_npu *rolled = npu_roll(p);
+  bool ok = CHECK(rolled && roll_is_same(rolled, p)) && text_again(rolled, e->d) && run_values(e, rolled, &r, 1e-4);
+  t->flat += p->n;
+  t->rolled += rolled ? rolled->n : 0;
   ok = words_agree(e, &r, "GM", 0, false) && ok;
   /* within a step that a mask does not leave out whole, the program leaves out nothing */
   if (!e->model->plan->skips) ok = words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) && ok;
@@ -248,6 +253,7 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
   plant(e, p, seed, t);
   if (seed % 3 == 0) check_settled(e, t);
   tf_npu_result_free(&r);
+  tf_npu_free(rolled);
   tf_npu_free(p);
 }
 
@@ -455,6 +461,21 @@ static void apart_case(void) {
   CHECK(first > 0 && second > 0 && both > 0 && both < 1.01 * (first + second));
 }
 
+/* Two convolutions whose intermediate is larger than L1: made part by part, with halos of rows where the second has
+ * windows, they are right; and faster than the two alone where global memory bounds both. */
+static void convs_fused_case(void) {
+#define MORE "  - M[k,p,q] += I[c, p, q] * W[k,c]\n"
+#define MORE_DIMS "c: 16, k: 48, p: 40, q: 28"
+#define LESS "  - O[f,x,y] += M[k, x + u - 1, y + v - 1] * V[f,k,u,v]\n"
+#define LESS_DIMS "f: 16, x: 40, y: 28, u: 3, v: 3"
+  static const char both[] = CONVS(MORE_DIMS ", " LESS_DIMS, SECOND_PAD, MORE LESS);
+  const double first = planned_cycles(CONVS(MORE_DIMS, "", MORE));
+  const double second = planned_cycles(CONVS("k: 48, " LESS_DIMS, "M: {pad: [0, 1, 1], shape: [48, 40, 28]}", LESS));
+  const double fused = planned_cycles(both);
+  CHECK(first > 0 && second > 0 && fused > 0 && fused < 0.8 * (first + second));
+  plan_case(both);
+}
+
 /* Seven tiles of m on an array: four in turns, then three. */
 static const char turns[] =
     "architecture:\n  name: array\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
@@ -629,6 +650,7 @@ static int plans(void) {
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
     plan_case(workloads[i]);
   apart_case();
+  convs_fused_case();
   vectors(12);
   return check_report();
 }
@@ -655,8 +677,9 @@ static double spread(errors *e, const char *what, double *sum) {
 static int report(tally *t) {
   static const char *const kinds[] = {"the busiest queue stalls", "it never stalls"};
   double off = 0, late = 0, worst = 0;
-  printf("%d cases, %d refused, %d with better tiles; %d flags left out, %d found\nCycles beside those expected\n",
-         t->cases, t->refused, t->settled, t->planted, t->found);
+  printf("%d cases, %d refused, %d with better tiles; %d flags left out, %d found; %zu instructions in %zu lines\n"
+         "Cycles beside those expected\n",
+         t->cases, t->refused, t->settled, t->planted, t->found, t->flat, t->rolled);
   for (int k = 0; k < 2; k++)
     worst = fmax(worst, spread(&t->expected[k], kinds[k], &off));
   puts("Cycles beside the model's");
@@ -692,5 +715,6 @@ int main(int argc, char **argv) {
   if (!from) text_case(third, 0, &t, false);
   if (!from) text_case(steps, 0, &t, false);
   if (!from) text_case(ends, 0, &t, false);
+  if (!from) CHECK(roll_check(400));
   return report(&t);
 }

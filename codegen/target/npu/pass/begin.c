@@ -1,6 +1,12 @@
 /* Instructions begun: transfers, and the dims that they go over. */
 #include "codegen/target/npu/pass/pass.h"
 
+void npu_too_long(npu_build *b) {
+  npu_stop(b, (tf_loc){0},
+           "the program would be too long: more than %d instructions; larger tiles nearest to the units make fewer",
+           NPU_LONGEST);
+}
+
 static bool joins(const npu_dim *outer, const npu_dim *inner) {
   bool same = outer->high == inner->count * inner->high && outer->wide == inner->count * inner->wide;
   for (int k = 0; k < 4; k++)
@@ -36,7 +42,7 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
              b->t.machine.memory[from.memory].name, b->t.machine.memory[to.memory].name,
              b->p->wl->tensors[tensor].name);
   else if (!i)
-    npu_stop(b, (tf_loc){0}, "the program would be too long");
+    npu_too_long(b);
   if (via < 0 || !i) return NULL;
   i->to = to;
   i->from[0] = from;

@@ -146,7 +146,7 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
 }
 
 void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
-  char text[200];
+  char text[240];
   va_list args;
   if (!b->ok) return;
   va_start(args, fmt);

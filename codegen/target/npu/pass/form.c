@@ -3,7 +3,9 @@
  * other, with intermediates in global memory.  Where the ops hold a softmax, also with its keys streamed: a block of
  * them at a time is in L1, where the results are kept.  Where the vector unit works, also with all that it makes in
  * whole lines of its memory, as it needs them: its ops are not split near it, and further out into blocks of sixteen.
- * (The planner itself plans each op alone, too.) */
+ * Where results can be made part by part though not all ops have these dims (convolutions), also below loops over
+ * those: of each intermediate only what a part needs is made, and what children read in each part stays in L1. (The
+ * planner itself plans each op alone, too.) */
 #include <math.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -16,6 +18,7 @@ typedef struct {
   int global, near, unit, cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
   bool fused;
   bool lines; /* the vector unit's ops in whole lines */
+  bool cut;   /* results in parts, for which parts of what is between are made */
   int keys;   /* the dim that is streamed; -1: none */
   tf_build *out;
 } former;
@@ -215,6 +218,30 @@ static int keys_of(const tf_workload *wl) {
   return found;
 }
 
+/* Whether parts of the results along the dim need parts of what is between: every result has it, reads of what is
+ * between move with it, and nobody sums over it. */
+static bool is_cut(const tf_workload *wl, int dim) {
+  bool all = true, moves = false;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const tf_op *op = &wl->ops[o];
+    bool has = false;
+    for (int k = 0; k < op->n_out_dims; k++)
+      has |= op->dims[k] == dim;
+    all = all && (has || wl->tensors[op->out].n_consumers > 0) && !reduces(op, dim);
+    for (int i = 0; i < op->n_reads; i++)
+      moves |= wl->tensors[op->reads[i].tensor].producer >= 0 && npu_read_has(wl, op, i, dim);
+  }
+  return all && moves;
+}
+
+/* Whether there are such dims that some op does not have. */
+static bool can_be_cut(const tf_workload *wl) {
+  bool any = false;
+  for (int d = 0; d < wl->n_dims; d++)
+    any |= is_cut(wl, d) && !npu_is_shared(wl, d);
+  return any;
+}
+
 /* The Seq below a Tile that keeps results from block to block of the keys. */
 static int streams(const former *f, int parent) {
   open_loop(f, f->keys);
@@ -234,9 +261,9 @@ static void keep_homes(const former *f) {
 static void build(const former *f) {
   int parent = tf_build_tile(f->out, -1, f->global);
   for (int d = 0; d < f->wl->n_dims && f->fused; d++)
-    if (npu_is_shared(f->wl, d)) open_blocks(f, d);
+    if (npu_is_shared(f->wl, d) || (f->cut && is_cut(f->wl, d))) open_blocks(f, d);
   if (f->wl->n_ops > 1) {
-    parent = f->keys < 0 ? tf_build_scope(f->out, parent, TF_SEQ) : streams(f, parent);
+    parent = f->keys < 0 ? tf_build_scope(f->out, parent, f->cut ? TF_SHAR : TF_SEQ) : streams(f, parent);
     keep_homes(f);
   }
   for (int i = 0; i < f->wl->n_ops; i++) {
@@ -255,6 +282,7 @@ static bool has_vectors(const tf_workload *wl) {
   return any;
 }
 
+/* Fills in the architecture and what does not depend on the form. */
 static bool make(former *f) {
   tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
   const bool is = d && npu_target_of(f->arch, &f->t, d);
@@ -273,10 +301,19 @@ static bool make(former *f) {
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl, .keys = -1};
   if (!make(&f)) return NULL;
-  const int keys = f.fused && !f.t.flat ? keys_of(wl) : -1, last = keys < 0 ? 1 : 2;
-  if (k > last || (k == last && !has_vectors(wl))) return NULL;
-  if (k == 1 && keys >= 0) f.keys = keys;
-  f.lines = k == last;
+  const bool on_core = wl->n_ops > 1 && !f.t.flat, vectors = has_vectors(wl);
+  const int keys = on_core && f.fused ? keys_of(wl) : -1;
+  const former as[] = {
+      {.keys = -1}, {.keys = keys}, {.keys = -1, .lines = true}, {.keys = -1, .lines = vectors, .cut = true}};
+  const bool is[] = {true, keys >= 0, vectors, on_core && can_be_cut(wl)};
+  int which = -1;
+  for (int i = 0, nth = 0; i < 4 && which < 0; i++)
+    if (is[i] && nth++ == k) which = i;
+  if (which < 0) return NULL;
+  f.keys = as[which].keys;
+  f.lines = as[which].lines;
+  f.cut = as[which].cut;
+  f.fused |= f.cut;
   f.out = tf_build_new(arch, wl, NULL);
   if (f.out) build(&f);
   return tf_build_tree(f.out);

@@ -262,6 +262,11 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
 /* flags.c: inserts sets and waits where they are needed, and nowhere else.  False: out of memory. */
 bool npu_flags_add(tf_npu *p);
 
+/* roll.c: the program with loops, which does the same; of its own.  NULL: out of memory. */
+tf_npu *npu_roll(const tf_npu *flat);
+
+/* begin.c: fails, since the program would pass NPU_LONGEST. */
+void npu_too_long(npu_build *b);
 /* Fails with the reason, once. */
 void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif

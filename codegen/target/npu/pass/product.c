@@ -25,7 +25,7 @@ static npu_instr *add_mad(npu_build *b, int op) {
   if (b->dry || !b->ok) return NULL;
   npu_instr *i = b->steps-- > 0 ? npu_add(b->out, NPU_MAD) : NULL;
   if (!i) {
-    npu_stop(b, (tf_loc){0}, "the program would be too long");
+    npu_too_long(b);
     return NULL;
   }
   i->queue = b->t.machine.cube.queue;

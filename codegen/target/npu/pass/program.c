@@ -114,7 +114,7 @@ static bool is_short(npu_build *b) {
         times *= (double)b->ev.trip[path->loops[i]];
     entries += times * each_entry(b, o);
   }
-  if (entries > NPU_LONGEST) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  if (entries > NPU_LONGEST) npu_too_long(b);
   return b->ok;
 }
 
@@ -200,7 +200,7 @@ static bool short_as_counted(npu_build *b, int64_t *counted) {
   const double most = b->most.length;
   b->most.length *= much;
   b->counting = true;
-  if (npu_walk(b) && b->length > b->most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  if (npu_walk(b) && b->length > b->most.length) npu_too_long(b);
   b->counting = false;
   b->most.length = most;
   b->length = 0;
@@ -219,7 +219,7 @@ bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diag
     b->clock = npu_clock_new(b->out, true);
     if (!b->clock) tf_out_of_memory(d);
     const bool walked = b->clock && short_as_counted(b, &terms->counted) && npu_walk(b);
-    if (walked && b->length > most.length) npu_stop(b, (tf_loc){0}, "the program would be too long");
+    if (walked && b->length > most.length) npu_too_long(b);
     const int64_t counted = terms->counted;
     if (walked && b->ok) *terms = npu_clock_terms(b->clock);
     terms->counted = counted;

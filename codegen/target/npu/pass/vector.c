@@ -132,7 +132,7 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   if (b->dry || !b->ok) return;
   npu_instr *i = b->steps-- > 0 ? npu_add(b->out, what) : NULL;
   if (!i) {
-    npu_stop(b, (tf_loc){0}, "the program would be too long");
+    npu_too_long(b);
     return;
   }
   const int n = npu_facts_of(what)->sources;
@@ -140,8 +140,12 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   for (int k = 0; k < n; k++)
     aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
   if (!aligned)
-    npu_stop(b, b->p->wl->ops[o].at, "'%.40s' in parts that begin where operands of the vector unit may not",
-             b->p->wl->ops[o].name);
+    npu_stop(
+        b, b->p->wl->ops[o].at,
+        "'%.40s' in parts of which some begin beside the multiples of %lld bytes at which '%s' lets operands begin: "
+        "make its tiles such multiples, or whole, along its tensors' last dim",
+        b->p->wl->ops[o].name, (long long)b->out->machine.memory[to->o.memory].align,
+        b->out->machine.memory[to->o.memory].name);
   i->queue = b->t.machine.vector.queue;
   i->tag = b->p->wl->ops[o].name;
   i->to = to->o;

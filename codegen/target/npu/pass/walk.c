@@ -133,7 +133,8 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
   bool on = false;
   for (int d = op->n_out_dims; d < op->n_dims; d++)
     on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != npu_origin(b, z->producer, d);
-  if (overlaps(k, box)) npu_stop(b, op->at, "tiles of '%.40s' that overlap", z->name);
+  if (overlaps(k, box))
+    npu_stop(b, op->at, "tiles of '%.40s' that overlap: keep it in a memory that holds both", z->name);
   npu_bank *from = on ? above(b, s) : NULL;
   npu_bank_open(b, k, box);
   if (from) npu_move(b, from, k, box);
@@ -194,7 +195,8 @@ static void widen(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) 
   for (int r = 0; r < k->rank && volume(e->box, k->rank) > 0; r++)
     between |= tf_clip(z, r, e->wide[r]).len != e->box[r].len;
   if (between)
-    npu_stop(b, b->p->tree->nodes[s->node].at, "reads of '%.40s' of which some are in its padding alone", z->name);
+    npu_stop(b, b->p->tree->nodes[s->node].at,
+             "reads of '%.40s' of which some are in its padding alone: let this Tile hold more of it", z->name);
 }
 
 static void enter(npu_build *b, int i) {

@@ -64,7 +64,7 @@ static void copy(npu_run *r, int queue, const npu_step *s) {
 static void window(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t to = npu_type_bytes(i->to.type), from = npu_type_bytes(i->from[0].type);
-  npu_cursor c = {.high = i->window.at[0], .wide = i->window.at[1]};
+  npu_cursor c = {.high = s->at[2], .wide = s->at[3]};
   if (!box_inside(r, s, 0)) return;
   do {
     double v = 0;

@@ -11,11 +11,14 @@ typedef struct {
   bool ok;
 } issuer;
 
-static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
-  int64_t at = o->at + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
+static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
   for (int k = 0; k < s->depth; k++)
-    at += o->step[k] * s->at[k];
+    at += step[k] * s->at[k];
   return at;
+}
+
+static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
+  return moved(s, o->at, o->step) + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
 }
 
 static void add_to_queue(issuer *s, int queue, uint32_t step) {
@@ -34,6 +37,8 @@ static void issue(issuer *s, size_t k) {
   step->instr = (uint32_t)k;
   for (int o = 0; o <= npu_facts_of(i->op)->sources; o++)
     step->at[o] = place(r->p, s, npu_operand_of(i, o));
+  for (int e = 0; e < 2 && i->op == NPU_LOAD; e++)
+    step->at[2 + e] = moved(s, i->window.at[e], i->window.step[e]);
   for (int q = 0; q < r->p->machine.n_queues; q++)
     if (i->op == NPU_BARRIER || q == queue) add_to_queue(s, q, (uint32_t)r->n_steps);
   r->n_steps++;

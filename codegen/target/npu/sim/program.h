@@ -134,8 +134,8 @@ typedef struct {
       int64_t m, n, k, ld[3]; /* ld: of sums, left, right; 0: packed */
       bool add;
     } mad;
-    struct { /* LOAD: the window's origin, and the image around which zeros are */
-      int64_t at[2], in[2];
+    struct { /* LOAD: the window's origin, as of operands, and the image around which zeros are */
+      int64_t at[2], step[2][NPU_DEPTH], in[2];
     } window;
   };
   int via; /* path of COPY and LOAD */

@@ -6,7 +6,7 @@
 /* An instruction as it is issued: where its operands begin. */
 typedef struct {
   uint32_t instr;
-  int64_t at[4]; /* bytes in their memories: to, from[] */
+  int64_t at[4]; /* bytes in their memories: to, from[]; of LOAD the window's origin behind them */
 } npu_step;
 
 /* What is known of two bytes of a memory: who wrote them last (place in its queue, from 1; 0: nobody, or the host), and

@@ -73,17 +73,16 @@ static void read_copy(npu_reader *r, npu_instr *i) {
   npu_word w = npu_next(r);
   if (i->op == NPU_LOAD) {
     const char *what[] = {"the window's row", "the window's column", "the image's rows", "the image's columns"};
-    int64_t v[4];
     for (int k = 0; k < 4; k++, w = npu_next(r)) {
       if (k % 2 == 0 && !npu_is(w, k ? "in" : "at")) {
         npu_fail(r, w, TF_E_SYNTAX, "behind the operands stands: at ROW COLUMN in ROWS COLUMNS");
         return;
       }
       if (k % 2 == 0) w = npu_next(r);
-      if (!npu_integer(r, w, what[k], k < 2 ? -(INT64_C(1) << 30) : 1, &v[k])) return;
+      if (!(k < 2 ? npu_read_place(r, w, what[k], &i->window.at[k], i->window.step[k])
+                  : npu_integer(r, w, what[k], 1, &i->window.in[k - 2])))
+        return;
     }
-    memcpy(i->window.at, v, sizeof i->window.at);
-    memcpy(i->window.in, v + 2, sizeof i->window.in);
   }
   read_rest(r, i, w);
 }

@@ -26,11 +26,11 @@ static bool read_place(npu_reader *r, npu_word w, npu_operand *o) {
                   tf_near_text(&near, text, sizeof text));
 }
 
-static bool add_step(npu_reader *r, npu_word loop, int64_t step, npu_operand *o) {
+static bool add_step(npu_reader *r, npu_word loop, int64_t by, int64_t *step) {
   tf_near near = tf_near_start(loop.s, loop.n);
   for (int i = 0; i < r->depth; i++) {
     const char *name = r->p->instr[r->open[i]].loop.name;
-    if (npu_is(loop, name)) return o->step[i] += step, true;
+    if (npu_is(loop, name)) return step[i] += by, true;
     tf_near_offer(&near, name);
   }
   char text[120];
@@ -39,25 +39,25 @@ static bool add_step(npu_reader *r, npu_word loop, int64_t step, npu_operand *o)
 }
 
 /* number, number*loop or loop. */
-static bool read_term(npu_reader *r, npu_word w, npu_operand *o) {
+static bool read_term(npu_reader *r, npu_word w, const char *what, int64_t *at, int64_t *step) {
   const char *star = find(w, '*');
   int64_t v = 1;
   const bool named = w.n && !star && tf_is_name(w.s, w.n, false);
-  if (named) return add_step(r, w, 1, o);
+  if (named) return add_step(r, w, 1, step);
   const npu_word number = star ? (npu_word){w.s, (size_t)(star - w.s)} : w;
-  if (!npu_integer(r, number, "a byte offset", -(INT64_C(1) << NPU_MOST_BITS), &v)) return false;
-  if (star) return add_step(r, from(w, star + 1), v, o);
-  o->at += v;
+  if (!npu_integer(r, number, what, -(INT64_C(1) << NPU_MOST_BITS), &v)) return false;
+  if (star) return add_step(r, from(w, star + 1), v, step);
+  *at += v;
   return true;
 }
 
-static bool read_address(npu_reader *r, npu_word w, npu_operand *o) {
+bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, int64_t *step) {
   int terms = 0;
   for (const char *s = w.s, *end = w.s + w.n; s <= end; terms++) {
     const npu_word rest = from(w, s);
     const char *plus = find(rest, '+');
-    if (terms > 2 * NPU_DEPTH) return npu_fail(r, w, TF_E_LIMIT, "an address has at most %d terms", 2 * NPU_DEPTH);
-    if (!read_term(r, (npu_word){s, plus ? (size_t)(plus - s) : rest.n}, o)) return false;
+    if (terms > 2 * NPU_DEPTH) return npu_fail(r, w, TF_E_LIMIT, "%s has at most %d terms", what, 2 * NPU_DEPTH);
+    if (!read_term(r, (npu_word){s, plus ? (size_t)(plus - s) : rest.n}, what, at, step)) return false;
     s = plus ? plus + 1 : end + 1;
   }
   return true;
@@ -79,7 +79,7 @@ bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
   if (!open || !close || close < open)
     return npu_fail(r, w, TF_E_SYNTAX, "an operand is MEMORY[at]:type or TENSOR[at]");
   if (!read_place(r, (npu_word){w.s, (size_t)(open - w.s)}, o) ||
-      !read_address(r, (npu_word){open + 1, (size_t)(close - open - 1)}, o) ||
+      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset", &o->at, o->step) ||
       !read_colon_type(r, from(w, close + 1), o))
     return false;
   if (o->tensor < 0 || o->type == r->p->tensor[o->tensor].type) return true;

@@ -6,8 +6,8 @@
 #include "codegen/target/npu/sim/program.h"
 
 /* npu.h: the intrinsics, in C; each writes its line of the program. */
-extern const char npu_intrinsics[];
-/* kernel.c over them: what it prints is the program. */
+void npu_c_intrinsics(FILE *out);
+/* kernel.c over them: what it prints is the program, without loops. */
 void npu_c_text(FILE *out, const tf_npu *p, const char *what);
 /* write.c: the machine's lines, and the tensors'. */
 void npu_put_head(FILE *out, const tf_npu *p);

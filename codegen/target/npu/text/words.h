@@ -48,5 +48,7 @@ bool npu_read_machine(npu_reader *r, npu_word first);
 void npu_read_instr(npu_reader *r, npu_word first);
 /* operand.c */
 bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number);
+/* A sum of numbers, and of loops around times numbers, which is added to `at` and step[depth]. */
+bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, int64_t *step);
 bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i);
 #endif

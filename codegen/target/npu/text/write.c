@@ -35,14 +35,19 @@ static void put_machine(FILE *out, const npu_machine *m) {
   fputc('\n', out);
 }
 
+static void put_place(FILE *out, int64_t at, const int64_t *step, const char *const *loops) {
+  fprintf(out, "%" PRId64, at);
+  for (int i = 0; i < NPU_DEPTH; i++)
+    if (step[i]) fprintf(out, "+%" PRId64 "*%s", step[i], loops[i]);
+}
+
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o, const char *const *loops) {
   if (o->memory < 0) {
     fprintf(out, " %.17g", o->number);
     return;
   }
-  fprintf(out, " %s[%" PRId64, o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name, o->at);
-  for (int i = 0; i < NPU_DEPTH; i++)
-    if (o->step[i]) fprintf(out, "+%" PRId64 "*%s", o->step[i], loops[i]);
+  fprintf(out, " %s[", o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
+  put_place(out, o->at, o->step, loops);
   fprintf(out, "]:%s", npu_type_name(o->type));
 }
 
@@ -61,9 +66,11 @@ static void put_operands(FILE *out, const tf_npu *p, const npu_instr *i, const c
   put_operand(out, p, &i->to, loops);
   for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
     put_operand(out, p, &i->from[k], loops);
-  if (i->op == NPU_LOAD)
-    fprintf(out, " at %" PRId64 " %" PRId64 " in %" PRId64 " %" PRId64, i->window.at[0], i->window.at[1],
-            i->window.in[0], i->window.in[1]);
+  for (int k = 0; k < 2 && i->op == NPU_LOAD; k++) {
+    fputs(k ? " " : " at ", out);
+    put_place(out, i->window.at[k], i->window.step[k], loops);
+  }
+  if (i->op == NPU_LOAD) fprintf(out, " in %" PRId64 " %" PRId64, i->window.in[0], i->window.in[1]);
   if (i->op == NPU_MAD) {
     fprintf(out, " %" PRId64 " %" PRId64 " %" PRId64 " %s", i->mad.m, i->mad.n, i->mad.k, i->mad.add ? "add" : "set");
     if (i->mad.ld[0]) fprintf(out, " ld %" PRId64 " %" PRId64 " %" PRId64, i->mad.ld[0], i->mad.ld[1], i->mad.ld[2]);

@@ -1,0 +1,166 @@
+#include "tests/npu/roll.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "tests/unit/check.h"
+
+/* ---- the slow twin ----------------------------------------------------------------------------------------- */
+static void move(int64_t *at, int64_t step[NPU_DEPTH], const int64_t *loop, int depth) {
+  for (int k = 0; k < depth; k++)
+    *at += step[k] * loop[k];
+  memset(step, 0, sizeof *step * NPU_DEPTH);
+}
+
+static void add_moved(tf_npu *to, const npu_instr *i, const int64_t *loop, int depth) {
+  npu_instr *one = npu_add(to, i->op);
+  *one = *i;
+  if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return;
+  move(&one->to.at, one->to.step, loop, depth);
+  for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
+    move(&one->from[k].at, one->from[k].step, loop, depth);
+  for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
+    move(&one->window.at[k], one->window.step[k], loop, depth);
+}
+
+tf_npu *roll_unrolled(const tf_npu *p) {
+  int64_t loop[NPU_DEPTH] = {0};
+  size_t begin[NPU_DEPTH] = {0}, k = 0;
+  int depth = 0;
+  tf_npu *out = npu_new();
+  out->machine = p->machine;
+  out->n_tensors = p->n_tensors;
+  memcpy(out->tensor, p->tensor, sizeof p->tensor);
+  memcpy(out->tensor_at, p->tensor_at, sizeof p->tensor_at);
+  while (k < p->n) {
+    const npu_instr *i = &p->instr[k++];
+    if (i->op == NPU_FOR) {
+      loop[depth] = 0;
+      begin[depth++] = k;
+    } else if (i->op != NPU_END) {
+      add_moved(out, i, loop, depth);
+    } else if (++loop[depth - 1] < p->instr[begin[depth - 1] - 1].loop.trip) {
+      k = begin[depth - 1];
+    } else {
+      depth--;
+    }
+  }
+  return out;
+}
+
+bool roll_is_same(const tf_npu *looped, const tf_npu *flat) {
+  tf_npu *out = roll_unrolled(looped);
+  char *a = tf_npu_text(out), *b = tf_npu_text(flat);
+  const bool same = a && b && !strcmp(a, b);
+  free(a);
+  free(b);
+  tf_npu_free(out);
+  return same;
+}
+
+/* ---- nests ------------------------------------------------------------------------------------------------------- */
+static const char machine[] =
+    "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\nmemory UB bytes 65536 align 2\nqueue in\nqueue on\n"
+    "queue vec\npath GM L1 in words 8 latency 0\npath L1 UB on words 8 latency 0\nvector vec UB lanes 16 latency 0\n"
+    "tensor A f16 64 in\ntensor B f16 64 out\n";
+
+typedef struct {
+  char text[1 << 14];
+  size_t n;
+  tf_rng lot;
+} draft;
+
+static void put(draft *t, const char *fmt, ...) TF_PRINTF(2, 3);
+static void put(draft *t, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  t->n += (size_t)vsnprintf(t->text + t->n, sizeof t->text - t->n, fmt, args);
+  va_end(args);
+}
+
+static void put_at(draft *t, int depth) {
+  put(t, "%d", (int)tf_rng_below(&t->lot, 3) * 64);
+  for (int k = 0; k < depth; k++)
+    if (tf_rng_below(&t->lot, 2)) put(t, "+%d*i%d", ((int)tf_rng_below(&t->lot, 5) - 2) * 32, k);
+}
+
+static void put_line(draft *t, int depth) {
+  static const char *const flags[] = {"set in on 0", "wait in on 0", "set on vec 1", "barrier"};
+  switch (tf_rng_below(&t->lot, 4)) {
+  case 0: put(t, "%s", flags[tf_rng_below(&t->lot, 4)]); break;
+  case 1:
+    put(t, "copy L1["), put_at(t, depth), put(t, "]:f16 A["), put_at(t, depth);
+    put(t, "]:f16 %d:1:1 @A", 1 + (int)tf_rng_below(&t->lot, 2));
+    break;
+  case 2:
+    put(t, "load UB["), put_at(t, depth), put(t, "]:f32 L1["), put_at(t, depth), put(t, "]:f16 at ");
+    put_at(t, depth), put(t, " "), put_at(t, depth), put(t, " in 9 9 4:1:1:1:0");
+    break;
+  default:
+    put(t, "add UB["), put_at(t, depth), put(t, "]:f32 UB["), put_at(t, depth);
+    put(t, "]:f32 %d 8:1:1:0", (int)tf_rng_below(&t->lot, 2));
+    break;
+  }
+  put(t, "\n");
+}
+
+static void put_body(draft *t, int depth) {
+  for (int n = 1 + (int)tf_rng_below(&t->lot, 3); n > 0; n--) {
+    if (depth == 3 || tf_rng_below(&t->lot, 2)) {
+      put_line(t, depth);
+      continue;
+    }
+    put(t, "for i%d %d\n", depth, 1 + (int)tf_rng_below(&t->lot, 7));
+    put_body(t, depth + 1);
+    put(t, "end\n");
+  }
+}
+
+/* The program of the text, unrolled and rolled: it does the same, in no more lines than either has.  Its text. */
+static char *again(const char *text) {
+  tf_diags *d = tf_diags_new();
+  const tf_text named = {"nest.npu", text, strlen(text)};
+  tf_npu *p = tf_npu_read(&named, d), *flat = p ? roll_unrolled(p) : NULL, *rolled = flat ? npu_roll(flat) : NULL;
+  char *said = rolled ? tf_npu_text(rolled) : NULL;
+  if (!CHECK(rolled && roll_is_same(rolled, flat) && roll_is_same(p, flat) && rolled->n <= flat->n))
+    printf("%s%s", text, p ? "" : tf_diags_text(d));
+  tf_npu_free(rolled);
+  tf_npu_free(flat);
+  tf_npu_free(p);
+  tf_diags_free(d);
+  return said;
+}
+
+/* Four deep, with what is before and behind inner loops: found as it stands. */
+static const char nest[] =
+    "for i0 3\n  copy L1[64*i0]:f16 A[0+2*i0]:f16 1:1:1 @A\n  for i1 4\n    set in on 0\n"
+    "    wait in on 0\n    for i2 5\n      for i3 4\n"
+    "        load UB[32*i1+-4*i2+1024*i3]:f32 L1[64*i0+2*i3]:f16 at -1+1*i0+2*i2 0+3*i3 in 9 9 "
+    "4:1:1:1:0\n        set on vec 1\n"
+    "      end\n      barrier\n    end\n    add UB[0+32*i1]:f32 UB[0]:f32 1 8:1:1:0\n  end\nend\n";
+
+bool roll_check(int cases) {
+  static draft t;
+  t.n = 0;
+  put(&t, "%s%s", machine, nest);
+  char *said = again(t.text);
+  size_t lines = 0, most = 0;
+  for (const char *c = t.text; *c; c++)
+    most += *c == '\n';
+  for (const char *c = said ? said : ""; *c; c++)
+    lines += *c == '\n';
+  CHECK_I64((int64_t)lines, (int64_t)most);
+  free(said);
+  for (int seed = 0; seed < cases; seed++) {
+    t.n = 0;
+    t.lot = tf_rng_new((uint64_t)seed, 81);
+    put(&t, "%s", machine);
+    put_body(&t, 0);
+    free(again(t.text));
+  }
+  return check_failed == 0;
+}
