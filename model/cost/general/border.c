@@ -361,14 +361,17 @@ int64_t tf_border_width(struct tf_model *m, int n) {
 
 /* ---- steps without points ------------------------------------------------------------------------- */
 
-/* What the read takes along rank r if its op computes a single element. */
-static int64_t of_one(const tf_workload *wl, tf_read_below at, int r) {
-  const tf_op *op = &wl->ops[at.op];
+/* What the read takes along rank r below node n if its op computes a single element, loops at digits.  Where the op
+ * leads there, loops further out may split what it reduces. */
+static int64_t of_one(const struct tf_model *m, tf_read_below at, int r, int n, const int64_t *digits) {
+  const tf_op *op = &m->plan->wl->ops[at.op];
   const tf_index *ix = &op->reads[at.ref].index[r];
   tf_ival v = {ix->c, 1};
-  for (int i = 0; i < ix->n_terms; i++)
-    if (tf_out_rank(op, ix->terms[i].dim) < 0)
-      v = tf_index_plus(v, ix->terms[i].coef, (tf_ival){0, wl->dims[ix->terms[i].dim].extent});
+  for (int i = 0; i < ix->n_terms; i++) {
+    if (tf_out_rank(op, ix->terms[i].dim) >= 0) continue;
+    const tf_ival d = tf_dim_range(&m->ev, at.op, ix->terms[i].dim, n, digits);
+    if (d.len > 0) v = tf_index_plus(v, ix->terms[i].coef, d);
+  }
   return v.len;
 }
 
@@ -379,9 +382,9 @@ static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
   const tf_touch t = {at.op, at.ref};
   int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
   tf_last_steps(&m->ev, n, digits);
-  const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len;
+  const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len, one = of_one(m, at, r, n, digits);
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  const int64_t whole = cut < full ? cut : full, one = of_one(m->plan->wl, at, r);
+  const int64_t whole = cut < full ? cut : full;
   const int64_t left = m->plan->made_in[at.op] < 0 ? whole - tf_lost_of(m->plan, at, r) : one;
   const int64_t least = left > one ? left : one;
   return least < whole ? least : whole;
