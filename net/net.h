@@ -72,8 +72,8 @@ typedef struct {
 
 /* The cheapest cut into groups of up to max_ops ops.  The ops of a group are connected by intermediates; each tensor
  * is read only inside its producer's group or only outside; so groups can run one after the other.  No group has ops
- * more than `window` behind the first op not run yet.  The window is as large as the work allows.  Arrays in the
- * arena.  False: no memory (in d), or the prices aborted. */
+ * more than `window` behind the first op not run yet.  The window is as large as the work allows: less
+ * than max_ops, if need be.  Arrays in the arena.  False: no memory (in d), or the prices aborted. */
 bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p, net_cuts *out, tf_diags *d);
 /* Whether the ops, ascending by topological position, may be a group. */
 bool net_may_group(const tf_workload *wl, const int *ops, int n);

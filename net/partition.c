@@ -4,14 +4,17 @@
  * a window.  A group is an edge from one state to another, and the least cost of a state is the minimum over the
  * groups that may have run last.  Any sequence of groups is a path through these states, so that with a window over
  * all ops, and where the prices' `least` are lower bounds, the result is optimal.  Costs of groups are requested by
- * ascending least cost of the state, and no longer once that cannot improve it. */
+ * ascending least cost of the state, and no longer once that cannot improve it.
+ *
+ * Sets of ops are enumerated one op longer each; one that no later op can make a group of is left at once, such as two
+ * ops that do nothing for each other.  The window is such that states, groups and sets looked at are few. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "net/net.h"
 
-enum { WINDOWS = 6, EDGES_EACH = 400, EDGES_ALWAYS = 20000, STATE_BUCKETS = 1 << 14 };
+enum { WINDOWS = 6, EDGES_EACH = 400, EDGES_ALWAYS = 20000, SETS_EACH_EDGE = 32, STATE_BUCKETS = 1 << 14 };
 static const int windows[WINDOWS] = {32, 24, 16, 12, 8, 4};
 
 /* A group that may run last. */
@@ -42,8 +45,8 @@ typedef struct {
   int n, room;
   state *at;
   int bucket[STATE_BUCKETS];
-  int *size; /* [n_ops + 1] states with so many ops: number of the first + 1 */
-  int64_t edges, most;
+  int *size;                            /* [n_ops + 1] states with so many ops: number of the first + 1 */
+  int64_t edges, most, sets, most_sets; /* sets of ops looked at, of which edges are those that may be groups */
   bool failed;
 } search;
 
@@ -114,32 +117,89 @@ static bool add_edge(search *s, const growing *g) {
   return ++s->edges <= s->most;
 }
 
-/* Whether all that the op reads has been produced once the group has run. */
-static bool ready(const search *s, const growing *g, int op) {
-  const tf_op *o = &s->wl->ops[op];
-  const state *x = &s->at[g->from];
-  for (int k = 0; k < o->n_reads; k++) {
-    const int maker = s->wl->tensors[o->reads[k].tensor].producer;
-    if (maker < 0) continue;
-    const int at = s->place[maker], ahead = at - x->p;
-    if (!has_run(x, at) && !(!s->wl->tensors[o->reads[k].tensor].view_of && ahead < 64 && (g->ops >> ahead & 1)))
-      return false;
+/* What ops within the window of a state have to do with each other; bit k is the op at position p + k. */
+typedef struct {
+  int n;                                      /* ops there */
+  uint64_t left;                              /* that have not run */
+  uint64_t need[64], beside[64], readers[64]; /* [k] makers that have not run; makers and readers; readers */
+  bool beyond[64],
+      barred[64]; /* [k] has a reader further on; reads a view of what has not run, or of what is not there */
+} near_by;
+
+/* Fills what concerns the reads of the op at k. */
+static void look_at_reads(const search *s, const state *x, near_by *v, int k) {
+  const tf_op *o = &s->wl->ops[s->wl->topo[x->p + k]];
+  for (int r = 0; r < o->n_reads; r++) {
+    const tf_tensor *z = &s->wl->tensors[o->reads[r].tensor];
+    if (z->producer < 0 || has_run(x, s->place[z->producer])) continue;
+    const int maker = s->place[z->producer] - x->p;
+    v->barred[k] |= z->view_of != 0;
+    v->need[k] |= UINT64_C(1) << maker;
+    if (!z->view_of) v->beside[k] |= UINT64_C(1) << maker, v->beside[maker] |= UINT64_C(1) << k;
+  }
+}
+
+static void look_around(const search *s, const state *x, near_by *v) {
+  const int left = s->wl->n_ops - x->p;
+  *v = (near_by){.n = left < s->window ? left : s->window};
+  for (int k = 0; k < v->n; k++) {
+    if (has_run(x, x->p + k)) continue;
+    v->left |= UINT64_C(1) << k;
+    look_at_reads(s, x, v, k);
+    const tf_tensor *z = &s->wl->tensors[s->wl->ops[s->wl->topo[x->p + k]].out];
+    for (int r = 0; r < z->n_consumers; r++) {
+      const int reader = s->place[z->consumers[r]] - x->p;
+      if (reader < v->n)
+        v->readers[k] |= UINT64_C(1) << reader;
+      else
+        v->beyond[k] = true;
+    }
+  }
+}
+
+/* Ops from k on that can join the group, at most `more` of them: whose makers are there, or can join before. */
+static uint64_t may_join(const near_by *v, uint64_t ops, int from, int more) {
+  uint64_t may = 0;
+  for (int k = from; k < v->n; k++) {
+    const uint64_t lacks = v->need[k] & ~ops;
+    if ((v->left >> k & 1) && !v->barred[k] && !(lacks & ~may) && __builtin_popcountll(lacks) < more)
+      may |= UINT64_C(1) << k;
+  }
+  return may;
+}
+
+/* Whether some ops that can join make a group of the set: they connect it, and what one of it reads of another is read
+ * by none that stays outside. */
+static bool may_become(const near_by *v, uint64_t ops, uint64_t join) {
+  uint64_t reached = ops & -ops, done = 0;
+  while (reached & ~done) {
+    const int k = __builtin_ctzll(reached & ~done);
+    done |= UINT64_C(1) << k;
+    reached |= v->beside[k] & (ops | join);
+  }
+  if (ops & ~reached) return false;
+  for (uint64_t rest = ops; rest; rest &= rest - 1) {
+    const int k = __builtin_ctzll(rest);
+    if ((v->readers[k] & ops) && (v->beyond[k] || (v->readers[k] & ~(ops | join)))) return false;
   }
   return true;
 }
 
-/* Enumerates the groups that consist of g and later ops. */
-static bool extend(search *s, growing *g, int next) {
-  const int p = s->at[g->from].p;
+/* Enumerates the groups that consist of g and later ops, from the one at k on. */
+static bool extend(search *s, const near_by *v, growing *g, int from) {
+  if (++s->sets > s->most_sets) return false;
   if (g->n && net_may_group(s->wl, g->op, g->n) && !add_edge(s, g)) return false;
-  for (int at = next; g->n < s->max_ops && at < p + s->window && at < s->wl->n_ops; at++) {
-    const int op = s->wl->topo[at];
-    if (has_run(&s->at[g->from], at) || !ready(s, g, op)) continue;
-    g->op[g->n++] = op;
-    g->ops |= UINT64_C(1) << (at - p);
-    if (!extend(s, g, at + 1)) return false;
+  const uint64_t join = may_join(v, g->ops, from, s->max_ops - g->n);
+  if (g->n && !may_become(v, g->ops, join)) return true;
+  const int p = s->at[g->from].p;
+  for (uint64_t rest = join; rest; rest &= rest - 1) {
+    const int k = __builtin_ctzll(rest);
+    if (v->need[k] & ~g->ops) continue;
+    g->op[g->n++] = s->wl->topo[p + k];
+    g->ops |= UINT64_C(1) << k;
+    if (!extend(s, v, g, k + 1)) return false;
     g->n--;
-    g->ops &= ~(UINT64_C(1) << (at - p));
+    g->ops &= ~(UINT64_C(1) << k);
   }
   return true;
 }
@@ -212,7 +272,7 @@ static bool least_cost_to(search *s, int i) {
 static bool walk(search *s) {
   s->n = 0;
   s->room = 0;
-  s->edges = 0;
+  s->edges = s->sets = 0;
   memset(s->bucket, 0, sizeof s->bucket);
   memset(s->size, 0, ((size_t)s->wl->n_ops + 1) * sizeof *s->size);
   if (find_state(s, 0, 0) < 0) return false;
@@ -222,7 +282,9 @@ static bool walk(search *s) {
     for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
       if (s->price && !least_cost_to(s, i)) return false;
       growing g = {.from = i};
-      if (!extend(s, &g, s->at[i].p)) return false;
+      near_by v;
+      look_around(s, &s->at[i], &v);
+      if (!extend(s, &v, &g, 0)) return false;
     }
   }
   return true;
@@ -255,24 +317,33 @@ static bool read_back(search *s, net_cuts *out) {
   return true;
 }
 
-/* The largest window whose states have few enough groups. */
-static bool choose_window(search *s) {
+/* Whether the window's groups are few enough to be looked at. */
+static bool fits(search *s, int window) {
   tf_arena *kept = s->a;
+  s->a = tf_arena_new();
+  s->window = window;
+  const bool ok = s->a ? walk(s) : no_memory(s);
+  tf_arena_free(s->a);
+  s->a = kept;
+  return ok;
+}
+
+/* The largest window that holds a group of any size whose states have few enough groups; where there is none, and all
+ * sets of that window would be too many, the largest of those that are smaller. */
+static void choose_window(search *s) {
   const net_prices *price = s->price;
+  bool found = false;
   s->price = NULL;
   s->most = EDGES_ALWAYS + (int64_t)EDGES_EACH * s->wl->n_ops;
-  bool fits = false;
-  for (int k = 0; k < WINDOWS && !fits && !s->failed; k++) {
-    s->a = tf_arena_new();
-    s->window = windows[k] > s->max_ops ? windows[k] : s->max_ops;
-    fits = s->a && walk(s);
-    if (!s->a) no_memory(s);
-    tf_arena_free(s->a);
-  }
-  s->a = kept;
-  s->price = price;
+  s->most_sets = SETS_EACH_EDGE * s->most;
+  for (int k = 0; k < WINDOWS && !found && !s->failed && s->window != s->max_ops; k++)
+    found = fits(s, windows[k] > s->max_ops ? windows[k] : s->max_ops);
   s->most = INT64_MAX;
-  return !s->failed;
+  if (!found && !s->failed) found = fits(s, s->window);
+  for (int k = 0; k < WINDOWS && !found && !s->failed; k++)
+    if (windows[k] < s->max_ops) found = fits(s, windows[k]);
+  s->most_sets = INT64_MAX;
+  s->price = price;
 }
 
 bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p, net_cuts *out, tf_diags *d) {
@@ -284,7 +355,8 @@ bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_pr
   if (!s->place || !s->size) return no_memory(s);
   for (int k = 0; k < wl->n_ops; k++)
     s->place[wl->topo[k]] = k;
-  if (!choose_window(s) || !walk(s) || !read_back(s, out)) return false;
+  choose_window(s);
+  if (s->failed || !walk(s) || !read_back(s, out)) return false;
   out->window = s->window;
   out->exact = s->window >= wl->n_ops;
   return true;

@@ -168,6 +168,45 @@ static void test_best(uint64_t seed) {
   case_drop(&e);
 }
 
+/* ---- ops side by side --------------------------------------------------------------------------------------- */
+static bool meet_any(void *ctx, const int *ops, int n, int *id, double *least) {
+  (void)ops, (void)n;
+  ++*(int *)ctx;
+  *id = 0;
+  *least = 1;
+  return true;
+}
+
+static bool cost_one(void *ctx, int id, double *out) {
+  (void)ctx, (void)id;
+  *out = 1;
+  return true;
+}
+
+/* Ops that do not read each other, and one that reads all of them, or none: sets of them are looked at where they may
+ * become a group, and windows are such that these are few, whatever the size of groups.  Every group costs 1. */
+static void test_side_by_side(int n, bool joined, int max_ops, int window, int groups) {
+  static char text[1 << 14];
+  char *p = text + sprintf(text, "workload:\n  name: w\n  dims: {m: 8}\n  ops:\n");
+  for (int i = 0; i < n; i++)
+    p += sprintf(p, "  - A%d[m] = X[m] * %d\n", i, i + 2);
+  if (joined) p += sprintf(p, "  - S[m] = A0[m]");
+  for (int i = 1; joined && i < n; i++)
+    p += sprintf(p, " + A%d[m]", i);
+  sprintf(p, "\n");
+  test_case e = case_of(net_arch, text);
+  tf_arena *a = tf_arena_new();
+  net_cuts cuts = {0};
+  int met = 0;
+  const net_prices prices = {.meet = meet_any, .cost = cost_one, .ctx = &met};
+  CHECK(net_partition(a, e.spec->workload, max_ops, &prices, &cuts, e.d));
+  CHECK_I64(cuts.n, groups);
+  CHECK_I64(cuts.window, window);
+  CHECK(met >= n && met <= 100000);
+  tf_arena_free(a);
+  case_drop(&e);
+}
+
 /* ---- plans --------------------------------------------------------------------------------------------------- */
 /* The tensor that has the words. */
 static int whose(const tf_workload *wl, int z) { return wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z; }
@@ -545,6 +584,9 @@ int main(void) {
     test_order(seed);
   for (uint64_t seed = 1; seed <= 200; seed++)
     test_best(seed);
+  test_side_by_side(40, false, 8, 8, 40);
+  test_side_by_side(40, false, 32, 8, 40);
+  test_side_by_side(22, true, 8, 8, 16);
   for (uint64_t seed = 1; seed <= 6; seed++)
     test_plan(seed);
   test_long();
