@@ -85,7 +85,9 @@ def broken_line(text, draw):
     full = [i for i, line in enumerate(lines) if line.split("#")[0].strip()]
     at = draw.choice(full)
     head = lines[at].split("#")[0].rstrip()
-    lines[at] = head + draw.choice([" x = ", " @x", " keepp A@L1", " for", " =4", " spatial m=4", " {m=4"])
+    # no " for" behind a bypass, where a tensor may have any name
+    wrong = [" x = ", " @x", " keepp A@L1", " =4", " spatial m=4", " {m=4"] + ([] if " bypass " in head else [" for"])
+    lines[at] = head + draw.choice(wrong)
     return "\n".join(lines)
 
 
@@ -124,7 +126,7 @@ def main(tool):
             text = broken_line(data["mapping"], draw)
             wrong += 1
             if parts["mapping"].is_valid({"mapping": text}):
-                complain(f"{path}: this mapping is taken", text, sep="\n")
+                complain(f"{path}: this mapping is taken\n{text}")
     for err in sorted((ROOT / "tests/bad").glob("*/*.err")):
         said = err.read_text(encoding="utf-8")
         data = load(err.with_suffix(".yaml")) if err.with_suffix(".yaml").exists() else None

@@ -58,6 +58,34 @@ static inline __m512i _mm512_cvtepu8_epi32(__m128i v) {
   return simde_mm512_loadu_si512((const void *)y);
 }
 
+/* The same of bytes with a sign. */
+static inline __m512i _mm512_cvtepi8_epi32(__m128i v) {
+  int8_t x[16];
+  int32_t y[16];
+  memcpy(x, &v, sizeof x);
+  for (int i = 0; i < 16; i++)
+    y[i] = x[i];
+  return simde_mm512_loadu_si512((const void *)y);
+}
+/* Towards zero; what no int32 holds is its least. */
+static inline __m512i _mm512_cvttps_epi32(__m512 v) {
+  float x[16];
+  int32_t y[16];
+  memcpy(x, &v, sizeof x);
+  for (int i = 0; i < 16; i++)
+    y[i] = x[i] >= -2147483648.0f && x[i] < 2147483648.0f ? (int32_t)x[i] : INT32_MIN;
+  return simde_mm512_loadu_si512((const void *)y);
+}
+/* The low bytes. */
+static inline __m128i _mm512_cvtepi32_epi8(__m512i v) {
+  uint32_t x[16];
+  uint8_t y[16];
+  memcpy(x, &v, sizeof x);
+  for (int i = 0; i < 16; i++)
+    y[i] = (uint8_t)x[i];
+  return simde_mm_loadu_si128((const void *)y);
+}
+
 /* One number of all lanes: halves, then quarters, as the compilers' headers do. */
 #define REDUCE(name, both)                                                                                             \
   static inline float name(__m512 v) {                                                                                 \
