@@ -48,25 +48,22 @@ MASKED_STORE(_mm512_mask_storeu_epi16, uint16_t, 32, __m512i)
 MASKED_STORE(_mm512_mask_storeu_epi32, uint32_t, 16, __m512i)
 MASKED_STORE(_mm512_mask_storeu_ps, float, 16, __m512)
 
-/* 16 bytes as numbers from 0 on, each in 32 bits. */
-static inline __m512i _mm512_cvtepu8_epi32(__m128i v) {
-  uint8_t x[16];
-  uint32_t y[16];
-  memcpy(x, &v, sizeof x);
-  for (int i = 0; i < 16; i++)
-    y[i] = x[i];
-  return simde_mm512_loadu_si512((const void *)y);
-}
+/* Each of 16 numbers in another type: the same, rounded to nearest, or its low bits. */
+#define CONVERT(name, from, T, to, U, load)                                                                            \
+  static inline to name(from v) {                                                                                      \
+    T x[16];                                                                                                           \
+    U y[16];                                                                                                           \
+    memcpy(x, &v, sizeof x);                                                                                           \
+    for (int i = 0; i < 16; i++)                                                                                       \
+      y[i] = (U)x[i];                                                                                                  \
+    return load((const void *)y);                                                                                      \
+  }
+CONVERT(_mm512_cvtepu8_epi32, __m128i, uint8_t, __m512i, uint32_t, simde_mm512_loadu_si512)
+CONVERT(_mm512_cvtepi8_epi32, __m128i, int8_t, __m512i, int32_t, simde_mm512_loadu_si512)
+CONVERT(_mm512_cvtepu16_epi32, __m256i, uint16_t, __m512i, uint32_t, simde_mm512_loadu_si512)
+CONVERT(_mm512_cvtepi32_epi8, __m512i, uint32_t, __m128i, uint8_t, simde_mm_loadu_si128)
+CONVERT(_mm512_cvtepi32_ps, __m512i, int32_t, __m512, float, simde_mm512_loadu_ps)
 
-/* The same of bytes with a sign. */
-static inline __m512i _mm512_cvtepi8_epi32(__m128i v) {
-  int8_t x[16];
-  int32_t y[16];
-  memcpy(x, &v, sizeof x);
-  for (int i = 0; i < 16; i++)
-    y[i] = x[i];
-  return simde_mm512_loadu_si512((const void *)y);
-}
 /* Towards zero; what no int32 holds is its least. */
 static inline __m512i _mm512_cvttps_epi32(__m512 v) {
   float x[16];
@@ -75,15 +72,6 @@ static inline __m512i _mm512_cvttps_epi32(__m512 v) {
   for (int i = 0; i < 16; i++)
     y[i] = x[i] >= -2147483648.0f && x[i] < 2147483648.0f ? (int32_t)x[i] : INT32_MIN;
   return simde_mm512_loadu_si512((const void *)y);
-}
-/* The low bytes. */
-static inline __m128i _mm512_cvtepi32_epi8(__m512i v) {
-  uint32_t x[16];
-  uint8_t y[16];
-  memcpy(x, &v, sizeof x);
-  for (int i = 0; i < 16; i++)
-    y[i] = (uint8_t)x[i];
-  return simde_mm_loadu_si128((const void *)y);
 }
 
 /* One number of all lanes: halves, then quarters, as the compilers' headers do. */
@@ -103,22 +91,6 @@ REDUCE(_mm512_reduce_add_ps, SUM_OF)
 REDUCE(_mm512_reduce_max_ps, GREATER_OF)
 REDUCE(_mm512_reduce_min_ps, SMALLER_OF)
 
-static inline __m512 _mm512_cvtepi32_ps(__m512i v) {
-  int32_t x[16];
-  float y[16];
-  memcpy(x, &v, sizeof x);
-  for (int i = 0; i < 16; i++)
-    y[i] = (float)x[i];
-  return simde_mm512_loadu_ps(y);
-}
-static inline __m512i _mm512_cvtepu16_epi32(__m256i v) {
-  uint16_t x[16];
-  uint32_t y[16];
-  memcpy(x, &v, sizeof x);
-  for (int i = 0; i < 16; i++)
-    y[i] = x[i];
-  return simde_mm512_loadu_si512((const void *)y);
-}
 static inline __m512 _mm512_shuffle_f32x4(__m512 a, __m512 b, int how) {
   float x[32], y[16];
   memcpy(x, &a, sizeof a);
