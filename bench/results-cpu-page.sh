@@ -13,10 +13,11 @@ models=Shapes of current models beside PyTorch, float32;models-bf16=Shapes of cu
 goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
 conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
 
-# when GROUP: a line that says when and where its figures were taken
+# when GROUP: a line that says when and where its figures were taken; without seconds they are of several runs, joined
 when() {
   awk -F, -v group="$1" '$1 == group {
-    printf "*%s UTC, %s min, load %s before, %s, commit %s%s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4, $6, $7, $8 == "" ? "" : ", " $8, group
+    timed = $3 == "" ? "in several runs" : sprintf("%s min, load %s before", $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4)
+    printf "*%s%s, %s, %s, commit %s%s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 == "" ? "" : " UTC", timed, $6, $7, $8 == "" ? "" : ", " $8, group
   }' $results/cpu-runs.csv
 }
 title() { echo "$titles" | tr ';' '\n' | sed -n "s/^$1=//p"; }
