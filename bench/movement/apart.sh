@@ -12,14 +12,8 @@ dir=${TILES:-$scratch/apart}
 mkdir -p "$dir"
 
 # All tiles from these lengths that fit twice, and whose panels do not, the last ones either: what streams through comes again each time.
-awk -v side=$side -v tiles="$tiles" -v capacity=12288 -v panel=6144 '
-  function larger(a, b) { return a > b ? a : b }
-  function draw() { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648 }
+awk -v side=$side -v tiles="$tiles" -v capacity=12288 -v panel=6144 "$(cat bench/movement/lengths.awk)"'
   BEGIN {
-    nm = split("1 2 3 4 5 6 8 10 12 15 18 24 30 36 48 60 72 96", M, " ")
-    nl = split("32 48 64 80 96 128 144", L, " ")
-    nk = split("1 2 4 8 12 16 24 32 48 72 96", K, " ")
-    nn = split("16 32 48 64 96 144", N, " ")
     for (i = 1; i <= nm; i++) for (j = 1; j <= nl; j++) for (a = 1; a <= nk; a++) for (b = 1; b <= nn; b++) {
       m = M[i]; l = L[j]; k = K[a]; n = N[b]
       if (side % m || side % l || k * l > panel || l * n > panel) continue
