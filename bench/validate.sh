@@ -83,8 +83,8 @@ its figures.
 
 ## Cycles of real RTL
 
-66 fused pairs of matrix products were simulated in RTL by TileFlow's authors, on one core of the accelerator of thesis section 3.6.5.1
-([tests/data/rtl](../tests/data/rtl/README.md)). The model predicts them on [rtl-core.yaml](../arch-specs/rtl-core.yaml); no constant is fitted.
+66 fused pairs of matrix products were simulated in RTL, on one core of the accelerator of thesis section 3.6.5.1. The figures are published with
+TileFlow ([tests/data/rtl](../tests/data/rtl/README.md)). The model predicts them on [rtl-core.yaml](../arch-specs/rtl-core.yaml); no constant is fitted.
 Every row is in [rtl.csv](results/rtl.csv).
 
 **DRAM words**, read and written, equal the RTL's on $((66 - bad)) of 66 rows. **Cycles**:
