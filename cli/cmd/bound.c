@@ -30,7 +30,7 @@ static void describe(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   const tf_bounds *b = &s->bounds;
   cli_table t = {.align = "lrl"};
-  cli_printf(out, "No mapping of %s on %s can beat\n\n", s->spec->workload->name, a->name);
+  cli_printf(out, "Lower bounds of %s on %s\n\n", s->spec->workload->name, a->name);
   cli_cell(&t, "traffic");
   cli_cell(&t, "%s", cli_count(b->traffic_words).s);
   cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
@@ -186,7 +186,7 @@ static cli_status run(const void *options) {
 
 const cli_command cmd_bound = {
     .name = "bound",
-    .summary = "what no mapping can beat",
+    .summary = "lower bounds of any mapping",
     .about = "Prints the words that must pass through the outermost memory, the cycles and the energy "
              "below which no mapping of the workload on the architecture can get; then, for each capacity on chip, "
              "the words that are proved to pass through the outermost memory, with one unit and with all that the "
