@@ -5,8 +5,8 @@
 
 TUNE_WAYS: build/tests/tune_ways.  TABLE.csv: of bench/operators/tables.py with --isa ISA, a machine each.
 For each case of a machine kernels are put in an order by what is predicted for them, and their times tell how good it is.  OUT.csv is machine, case, held (what the
-lessons lack: `case`: they are of the same machine, without the case; `kind`: without every case of its kind; `machine`: of the other machines, every case; `both`: of the
-other machines, without every case of its kind), way, first (place of the first kernel within 5 % of the best), best (the first one's time over the least) and rank
+lessons lack: `case`: they are of the same machine, without the case; `kind`: without every case of its kind; `machine`: of the other machines, every case),
+way, first (place of the first kernel within 5 % of the best), best (the first one's time over the least) and rank
 (Spearman's correlation of the order with the times).  Ways: WAYS, below.  Everything is computed anew and nothing is drawn by lot, so the same tables give the same file.
 """
 import argparse
@@ -120,7 +120,7 @@ def held_out(lessons):
         machine, case = table.split(" ")
         here = lessons.machine == machine
         other_case, other_kind = (numpy.array([c.split(cut_at)[0] != case.split(cut_at)[0] for c in lessons.case]) for cut_at in ".-")
-        for held, use in (("case", here & other_case), ("kind", here & other_kind), ("machine", ~here), ("both", ~here & other_kind)):
+        for held, use in (("case", here & other_case), ("kind", here & other_kind), ("machine", ~here)):
             for way, predict in WAYS.items() if use.any() else ():
                 yield f"{machine},{case},{held},{way},{said_of(predict(lessons, use, on), lessons.us[on])}\n"
 

@@ -43,6 +43,13 @@ typedef struct {
   double us;
 } entry;
 
+/* Schedules drawn from a space. */
+typedef struct {
+  int n, at;
+  int32_t *row;                /* [n][space.n] */
+  double *cycles, *kernel;     /* [n] what is predicted, 0: not asked for yet */
+} sample;
+
 /* What is asked for, and what is known of it. */
 typedef struct {
   const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
@@ -52,6 +59,7 @@ typedef struct {
   tf_diags *d;
   int seeds;
   int sample; /* 0: the whole space */
+  sample only;
   int n;
   entry *at;    /* [n] of the table, or of the list */
   double least; /* of the table */
@@ -102,11 +110,6 @@ static const entry *look_up(const job *j, const tune_space *s, const int32_t *ro
 }
 
 /* ---- a sample of the space ----------------------------------------------------------------------- */
-typedef struct {
-  int n, at;
-  int32_t *row; /* [n][space.n] */
-} sample;
-
 static const int32_t *sampled(const tf_space *s, int k) {
   const sample *x = s->ctx;
   return &x->row[(size_t)k * (size_t)s->n];
@@ -122,16 +125,46 @@ static bool draw_sample(const job *j, tune_space *s, sample *x) {
   enum { TRIES = 20 };
   tf_rng rng = tf_rng_new(1, 0x73616d70);
   const size_t width = (size_t)s->space.n;
-  *x = (sample){.row = calloc((size_t)j->sample * width + 1, sizeof *x->row)};
+  *x = (sample){.row = calloc((size_t)j->sample * width + 1, sizeof *x->row),
+                .cycles = calloc((size_t)j->sample, sizeof *x->cycles),
+                .kernel = calloc((size_t)j->sample, sizeof *x->kernel)};
   s->space.ctx = x;
-  for (int tries = 0; x->row && x->n < j->sample && tries < TRIES * j->sample; tries++) {
+  if (!x->row || !x->cycles || !x->kernel) return false;
+  for (int tries = 0; x->n < j->sample && tries < TRIES * j->sample; tries++) {
     if (!tf_space_random(&s->space, &rng) || !isfinite(model(s, s->space.chosen))) continue;
     int k = 0;
     while (k < x->n && !is_same(&s->space, sampled(&s->space, k), s->space.chosen))
       k++;
     if (k == x->n) memcpy(&x->row[(size_t)x->n++ * width], s->space.chosen, width * sizeof *x->row);
   }
-  return x->row != NULL;
+  return true;
+}
+
+static void free_sample(sample *x) {
+  free(x->row);
+  free(x->cycles);
+  free(x->kernel);
+}
+
+/* What `ask` predicts for a row of the sample, asked once. */
+static double once(tune_space *s, const int32_t *row, double *known, double (*ask)(void *ctx, const int32_t *row)) {
+  const sample *x = s->space.ctx;
+  int k = 0;
+  while (k < x->n && !is_same(&s->space, sampled(&s->space, k), row))
+    k++;
+  if (k == x->n) return INFINITY;
+  if (known[k] == 0) known[k] = ask(s, row);
+  return known[k];
+}
+
+static double sample_model(void *ctx, const int32_t *row) {
+  tune_space *s = ctx;
+  return once(s, row, ((sample *)s->space.ctx)->cycles, model);
+}
+
+static double sample_kernel(void *ctx, const int32_t *row) {
+  tune_space *s = ctx;
+  return once(s, row, ((sample *)s->space.ctx)->kernel, kernel);
 }
 
 /* A space of the sample's rows. */
@@ -186,14 +219,21 @@ static bool sample_settle(tf_space *s, const int32_t *a, const int32_t *b, int32
   return true;
 }
 
-/* Leaves of the space the sample's rows of which the table knows the time. */
-static bool restrict_to(const job *j, tune_space *s, sample *x, tf_space_kind *kind) {
+/* The sample's rows of which the table knows the time. */
+static bool known_rows(const job *j, tune_space *s, sample *x) {
   if (!draw_sample(j, s, x)) return false;
   int n = 0;
   for (int k = 0; k < x->n; k++)
     if (look_up(j, s, sampled(&s->space, k)))
       memmove(&x->row[(size_t)n++ * (size_t)s->space.n], sampled(&s->space, k), (size_t)s->space.n * sizeof *x->row);
   x->n = n;
+  return n > 0;
+}
+
+/* Leaves of the space these rows. */
+static bool restrict_to(job *j, tune_space *s, tf_space_kind *kind) {
+  if (!j->only.row && !known_rows(j, s, &j->only)) return false;
+  s->space.ctx = &j->only;
   *kind = *s->space.kind;
   kind->begin = sample_begin;
   kind->take = sample_take;
@@ -201,7 +241,7 @@ static bool restrict_to(const job *j, tune_space *s, sample *x, tf_space_kind *k
   kind->domain = sample_domain;
   s->space.kind = kind;
   s->settle = sample_settle;
-  return n > 0;
+  return true;
 }
 
 /* ---- a run of one strategy ----------------------------------------------------------------------- */
@@ -234,14 +274,13 @@ static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
   tune_space *s =
       tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
   run r = {.j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
-  sample only = {0};
   tf_space_kind kind;
-  if (s && j->sample && !restrict_to(j, s, &only, &kind)) j->lacking = true;
+  if (s && j->sample && !restrict_to(j, s, &kind)) j->lacking = true;
   tune_world w = {.s = s,
                   .arena = tf_arena_new(),
                   .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
-                  .model = model,
-                  .kernel = kernel,
+                  .model = j->sample ? sample_model : model,
+                  .kernel = j->sample ? sample_kernel : kernel,
                   .ctx = s};
   void *state = s && r.seen && !j->lacking ? way->make(&w) : NULL;
   const size_t width = s ? (size_t)s->space.n : 0;
@@ -256,7 +295,6 @@ static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
   for (int k = r.n; k < KERNELS; k++)
     best[k] = r.least;
   free(rows);
-  free(only.row);
   free(r.seen);
   tf_arena_free(w.arena);
   tune_space_free(s);
@@ -362,7 +400,7 @@ static bool visit_sample(lister *l, double (*visit)(void *ctx)) {
     memcpy(l->s->space.chosen, sampled(&l->s->space, k), (size_t)l->s->space.n * sizeof *x.row);
     visit(l);
   }
-  free(x.row);
+  free_sample(&x);
   return ok && !l->failed;
 }
 
@@ -523,6 +561,7 @@ int main(int argc, char **argv) {
   if (!ok) fprintf(stderr, "%s", said ? said : "");
   free(said);
   free(j.at);
+  free_sample(&j.only);
   free((char *)j.constraints.text);
   tf_spec_free(j.spec);
   tf_diags_free(j.d);
