@@ -98,7 +98,7 @@ def main():
             for row in tuned(o, strategy, folder, groups):
                 table.writerow([*row, time.strftime("%Y-%m-%d %H:%M", time.gmtime())])
                 f.flush()
-            print(f"{strategy}: {row}", flush=True)
+            print(f"{strategy}: done", flush=True)
     return 0
 
 
