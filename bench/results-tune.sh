@@ -241,6 +241,7 @@ $(tables tune-tables-sse2.csv tune-tables-sse2-runs.csv)
 $(kinds tune-tables-avx2-runs.csv)
 
 ![The best found over measurements](img/tune/convergence-tables.svg)
+![The best found over measurements, samples](img/tune/convergence-samples.svg)
 ![The best found over processor time](img/tune/clock-tables.svg)
 
 $(cat bench/operators/strategies.md)
@@ -275,7 +276,6 @@ for isa in avx2 sse2; do # needs numpy
   python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables-\$isa.csv docs/results/tune-tables-\$isa-runs.csv --isa \$isa --seeds 10
 done
 python3 bench/operators/carried.py build/tests/tune_ways docs/results/tune-carried.csv avx512=docs/results/tune-tables.csv avx2=docs/results/tune-tables-avx2.csv sse2=docs/results/tune-tables-sse2.csv # needs numpy
-python3 bench/training/over_time.py build/tileflow docs/results/tune-over-time.csv --arch bench/operators/machines/avx2.yaml --seconds 75 # four minutes
 python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
 python3 bench/operators/live.py build/tileflow docs/results/tune-live.csv gmm-4 dep-6 grp-3  # ten minutes
 \`\`\`

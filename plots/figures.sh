@@ -109,7 +109,6 @@ tables kernels tune-tables-avx2-runs.csv >"$part/samples.csv"
 figure tune/convergence-samples "$part/samples.csv" --as lines --x "kernels measured" --y "best found over the best" --by strategy --title "Strategies on samples of 31 operators' spaces, ten seeds each"
 tables seconds tune-tables-runs.csv >"$part/clock.csv"
 figure tune/clock-tables "$part/clock.csv" --as lines --x "processor seconds" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
-figure tune/over-time $results/tune-over-time.csv --as lines --x seconds --y ms --by strategy --title "4.13: a training step of MI-LSTM over the seconds of its tuning, one core"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"
 
 # fusions of the thesis's figure 4.5, by what their ops read; and its figures 4.10 to 4.12: times over those of PyTorch

@@ -46,8 +46,8 @@ typedef struct {
 /* Schedules drawn from a space. */
 typedef struct {
   int n, at;
-  int32_t *row;                /* [n][space.n] */
-  double *cycles, *kernel;     /* [n] what is predicted, 0: not asked for yet */
+  int32_t *row;            /* [n][space.n] */
+  double *cycles, *kernel; /* [n] what is predicted, 0: not asked for yet */
 } sample;
 
 /* What is asked for, and what is known of it. */
@@ -515,9 +515,9 @@ static bool read_arguments(job *j, int argc, char **argv) {
   const char *files[FILES], *seeds = "20", *some = "0", *constraints = NULL;
   const struct {
     const char *name, **value;
-  } option[] = {{"--list", &j->folder}, {"--table", &j->table},          {"--strategy", &j->strategy},
-                {"--seeds", &seeds},    {"--constraints", &constraints}, {"--isa", &isas[0]},
-                {"--teach", &j->teach}, {"--sample", &some}};
+  } option[] = {
+      {"--list", &j->folder},          {"--table", &j->table}, {"--strategy", &j->strategy}, {"--seeds", &seeds},
+      {"--constraints", &constraints}, {"--isa", &isas[0]},    {"--teach", &j->teach},       {"--sample", &some}};
   enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
@@ -540,7 +540,9 @@ static bool read_arguments(job *j, int argc, char **argv) {
   j->sample = atoi(some);
   j->constraints = (tf_text){.name = constraints, .text = constraints ? text_of(constraints) : NULL};
   j->constraints.len = j->constraints.text ? strlen(j->constraints.text) : 0;
-  if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES || (constraints && !j->constraints.text)) return false;
+  if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES ||
+      (constraints && !j->constraints.text))
+    return false;
   if (j->strategy && !tune_way_named(j->strategy)) return false;
   j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
   return j->spec && (j->folder || (j->table && read_table(j)));
