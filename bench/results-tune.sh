@@ -227,7 +227,7 @@ a kernel within 5 % of the best (*near*: how many there are): so many kernels it
 
 $(tables tune-tables.csv tune-tables-runs.csv)
 
-**Sampled**: sixty schedules of each case, drawn at random from the whole space by a fixed seed, on another AMD EPYC, that has AVX2 (\`zen3-avx2\`), one core of two that nothing else used. *Best* is the best of the sample, and strategies have its rows alone: they draw from them, a step leads to the row that has
+**Sampled**: sixty schedules of each case, drawn at random from the whole space by a fixed seed, on another AMD EPYC, that has AVX2 (\`zen3-avx2\`), one core of two, which little else used, on 2026-11-29. *Best* is the best of the sample, and strategies have its rows alone: they draw from them, a step leads to the row that has
 most of what the step changes (of those to the nearest, by how many decisions differ), a child becomes the nearest row that is neither parent. Each sees predictions and times of rows that there are, of no others.
 
 $(tables tune-tables-avx2.csv tune-tables-avx2-runs.csv)
