@@ -75,6 +75,10 @@ static void explain(const cli_session *s, const tf_slope *p, double units, cli_t
         "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
         cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
   cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
+  if (tf_arch_homes(s->spec->arch, wl))
+    cli_printf(out,
+               "The table is of a chip that finds all inputs outside and leaves all outputs there, whatever 'home' "
+               "says.\n");
   if (p->op_left_out >= 0)
     cli_printf(out,
                "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors "
