@@ -142,6 +142,12 @@ double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree,
   return kernel + (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
 }
 
+bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = known_target(target);
+  return !t || !t->suits || t->suits(arch, d);
+}
+
 bool tf_emit_cycles_whole(const char *target) {
   const tf_target *t = known_target(target);
   return t && t->whole;
