@@ -145,6 +145,7 @@ typedef struct {
   tf_arena *a;
   tf_net_plan *plan;
   int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
+  bool unknown; /* `known` could not say: no other group is asked */
 } net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */

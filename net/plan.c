@@ -42,7 +42,8 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   const tf_tree *from = g->like == i ? x->tree : s->plan->groups[g->like].tree;
   if (g->like != i) g->choices = s->plan->groups[g->like].choices;
   s->plan->n_known += known != NULL;
-  if (known || tf_diags_errors(c->d) > errors) return known;
+  s->unknown = !known && tf_diags_errors(c->d) > errors;
+  if (known || s->unknown) return known;
   if (from) return tf_tree_copy(from, c->arch, wl, c->d);
   tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits", wl->ops[0].name);
   return NULL;
@@ -179,7 +180,7 @@ static bool make_groups(net_planning *s) {
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
   if (!p->groups || !s->like) return tf_out_of_memory(c->d);
   bool ok = true;
-  for (int i = 0; i < s->cuts.n && (ok || !net_stopped(c)); i++) /* each that cannot be made is reported */
+  for (int i = 0; i < s->cuts.n && (ok || !(s->unknown || net_stopped(c))); i++) /* each that cannot be made is reported */
     if (!make_group(s, i)) ok = false, p->groups[i].kernel_cycles = -1;
   return ok;
 }
