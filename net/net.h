@@ -144,7 +144,7 @@ typedef struct {
   net_cuts cuts;
   tf_arena *a;
   tf_net_plan *plan;
-  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
+  int *like;    /* [costs.n] 1 + the first group of the plan with that cost entry */
   bool unknown; /* `known` could not say: no other group is asked */
 } net_planning;
 

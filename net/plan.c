@@ -180,7 +180,8 @@ static bool make_groups(net_planning *s) {
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
   if (!p->groups || !s->like) return tf_out_of_memory(c->d);
   bool ok = true;
-  for (int i = 0; i < s->cuts.n && (ok || !(s->unknown || net_stopped(c))); i++) /* each that cannot be made is reported */
+  for (int i = 0; i < s->cuts.n && (ok || !(s->unknown || net_stopped(c)));
+       i++) /* each that cannot be made is reported */
     if (!make_group(s, i)) ok = false, p->groups[i].kernel_cycles = -1;
   return ok;
 }

@@ -237,14 +237,18 @@ static bool begin(making *m) {
   net_emission *e = m->e;
   const size_t tensors = (size_t)e->wl->n_tensors, groups = (size_t)e->plan->n;
   e->a = tf_arena_new();
-  if (!e->a || !tf_net_memory_of(e->plan, e->wl, 0, &e->memory, e->d)) return e->a || tf_out_of_memory(e->d);
+  if (!e->a) tf_out_of_memory(e->d);
+  if (!e->a || !tf_net_memory_of(e->plan, e->wl, 0, &e->memory, e->d)) return false;
   m->tensor = TF_ARRAY(e->a, int, tensors);
   m->name = TF_ARRAY(e->a, const char *, tensors);
   m->link = TF_ARRAY(e->a, npu_link, groups);
   m->end = TF_ARRAY(e->a, double, groups);
   m->alone = TF_ARRAY(e->a, double, groups);
-  if (!m->tensor || !m->name || !m->link || !m->end || !m->alone) return tf_out_of_memory(e->d);
-  return (m->flat = npu_head_of(e->tree.arch, e->d)) != NULL;
+  if (m->tensor && m->name && m->link && m->end && m->alone)
+    m->flat = npu_head_of(e->tree.arch, e->d);
+  else
+    tf_out_of_memory(e->d);
+  return m->flat != NULL;
 }
 
 static bool lay(making *m) {
