@@ -18,6 +18,14 @@ typedef struct {
   int64_t n, at[4]; /* the number of settings; for a dim, which steps */
 } wheel;
 
+/* How a range depends on the settings of the loops, where its op has work: what the loop leaves of the range `base` by
+ * its step. */
+typedef struct {
+  int base, loop; /* -1: the whole extent */
+  int64_t step, extent;
+  int64_t steps; /* product of the trip counts since the extent */
+} form;
+
 typedef struct {
   const tf_facts *f;
   tf_ranges *r;
@@ -30,6 +38,10 @@ typedef struct {
   int n_wheels;
   wheel *wheels;
   int64_t *digits; /* [loop] */
+  int *form_of;    /* [node * dims of all ops] number of the form, + 1; NO_FORM; 0: not looked for. NULL: too many */
+  form *forms;
+  size_t n_forms;
+  int looks; /* at readers, of one op */
 } found;
 
 /* ---- what matters ----------------------------------------------------------------------------- */
@@ -195,6 +207,134 @@ static int64_t count_settings(found *q) {
   return all;
 }
 
+/* ---- forms ----------------------------------------------------------------------------------------------- */
+/* Where what is needed and what is made are the same function of the settings, no setting but the first tells more. */
+enum { NO_FORM = -1, MOST_FORMS = 1 << 18, MOST_READERS = 1 << 10 };
+
+static int form_at(found *q, int o, int i, int n);
+
+/* The number of a form, which has one place in the list. */
+static int number_of(found *q, form x) {
+  for (size_t i = 0; i < q->n_forms; i++) {
+    const form *y = &q->forms[i];
+    if (y->base == x.base && y->loop == x.loop && y->step == x.step && y->extent == x.extent) return (int)i;
+  }
+  q->forms[q->n_forms] = x;
+  return (int)q->n_forms++;
+}
+
+static int whole_form(found *q, int dim) {
+  const int64_t extent = q->f->wl->dims[dim].extent;
+  return number_of(q, (form){-1, -1, extent, extent, 1});
+}
+
+/* Of the i-th dim of op o, which leads at node n or above: split by the loops since. */
+static int led_form(found *q, int o, int i, int n) {
+  const tf_facts *f = q->f;
+  const int dim = f->wl->ops[o].dims[i], up = f->tree->nodes[f->lead[o]].parent;
+  int now = up < 0 ? whole_form(q, dim) : form_at(q, o, i, up);
+  for (int m = f->lead[o]; m != n && now != NO_FORM; m = tf_child_towards(f, m, n)) {
+    int64_t step = trips_below(f, m, o, dim);
+    const tf_node *t = &f->tree->nodes[m];
+    for (int k = t->n_loops - 1; k >= 0; k--)
+      if (t->loops[k].dim == dim) step *= t->loops[k].trip;
+    for (int k = 0; k < t->n_loops; k++) {
+      if (t->loops[k].dim != dim || t->loops[k].trip < 2) continue;
+      step /= t->loops[k].trip;
+      const form *base = &q->forms[now];
+      now = number_of(q, (form){now, f->loop_from[m] + k, step, base->extent, base->steps * t->loops[k].trip});
+    }
+  }
+  return now;
+}
+
+/* Of rank k of op o's output, as the ops below node n read it: each of them a dim itself, and none in the padding. */
+static int read_form(found *q, int o, int k, int n) {
+  const tf_workload *wl = q->f->wl;
+  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+  int all = NO_FORM;
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r] || z->lo[r]) return NO_FORM;
+  TF_EACH_READ (q->f, o, n, at) {
+    const tf_index *x = &wl->ops[at.op].reads[at.ref].index[k];
+    if (x->c || x->n_terms != 1 || x->terms[0].coef != 1) return NO_FORM;
+    const int one = form_at(q, at.op, tf_dim_slot(q->f, at.op, x->terms[0].dim), n);
+    if (one == NO_FORM || (all != NO_FORM && one != all)) return NO_FORM;
+    all = one;
+  }
+  return all;
+}
+
+static int find_form(found *q, int o, int i, int n) {
+  const tf_facts *f = q->f;
+  const tf_range_from from = tf_range_source(f, o, f->wl->ops[o].dims[i], n);
+  switch (from.rule) {
+  case TF_BY_LOOPS: return led_form(q, o, i, n);
+  case TF_BY_READERS: return read_form(q, o, i, n);
+  case TF_BY_LEADER: {
+    const int slot = tf_dim_slot(f, from.of, f->wl->ops[o].dims[i]);
+    return slot < 0 ? NO_FORM : form_at(q, from.of, slot, n);
+  }
+  case TF_BY_EXTENT: break;
+  }
+  return whole_form(q, f->wl->ops[o].dims[i]);
+}
+
+/* The form of the i-th dim of op o on entry to node n. */
+static int form_at(found *q, int o, int i, int n) {
+  int *known = &q->form_of[n * q->f->n_dims + q->f->dim_from[o] + i];
+  if (*known) return *known == NO_FORM ? NO_FORM : *known - 1;
+  const int x = find_form(q, o, i, n);
+  *known = x == NO_FORM ? NO_FORM : x + 1;
+  return x;
+}
+
+/* Whether the range is not empty where op o at the scope has work: it never is, or o's are what loops leave of it. */
+static bool is_left_to(found *q, int x, int o) {
+  const form *r = &q->forms[x];
+  bool left = r->steps <= (r->extent - 1) / r->step + 1;
+  for (int i = 0; i < q->f->wl->ops[o].n_dims && !left; i++)
+    for (int y = form_at(q, o, i, q->scope); y != NO_FORM && !left; y = q->forms[y].base)
+      left = y == x;
+  return left;
+}
+
+/* Whether op `in` at node n has work whenever op `out` at the scope has: none of its ranges is empty then, and of those
+ * that they are got from, one reader has work. */
+static bool works_with(found *q, int in, int n, int out) {
+  const tf_facts *f = q->f;
+  const int told = tf_leads(f, in, n) ? f->tree->nodes[f->lead[in]].parent : n;
+  bool works = told < 0;
+  if (++q->looks > MOST_READERS) return false;
+  for (int i = 0; i < f->wl->ops[in].n_dims; i++) {
+    const int x = form_at(q, in, i, n);
+    if (x == NO_FORM || !is_left_to(q, x, out)) return false;
+  }
+  if (works) return true;
+  TF_EACH_READ (f, in, told, at)
+    works = works || works_with(q, at.op, told, out);
+  return works;
+}
+
+/* Whether the child of the scope makes, at any settings, all of op o's output that is needed, as it does at the first.
+ */
+static bool is_always_made(found *q, int child) {
+  const tf_facts *f = q->f;
+  if (!q->form_of) return false;
+  q->looks = 0;
+  for (int k = 0; k < f->wl->ops[q->o].n_out_dims; k++) {
+    const int needed = form_at(q, q->o, k, q->scope);
+    if (needed == NO_FORM || needed != form_at(q, q->o, k, child)) return false;
+  }
+  TF_EACH_READ (f, q->o, q->scope, at) {
+    bool works = false;
+    TF_EACH_READ (f, q->o, child, in)
+      works = works || works_with(q, in.op, child, at.op);
+    if (!works) return false;
+  }
+  return true;
+}
+
 /* ---- each setting ------------------------------------------------------------------------------- */
 /* Sets the loops of the dim above the scope to step `at` of all their steps; the innermost counts fastest. */
 static void set_digits(const found *q, int dim, int64_t at) {
@@ -207,10 +347,11 @@ static void set_digits(const found *q, int dim, int64_t at) {
     }
 }
 
-static void walk_settings(const found *q, int64_t settings) {
+/* Looks at what `child` of the scope makes, at each setting but the first, which has been looked at. */
+static void walk_settings(const found *q, int child, int64_t settings) {
   memset(q->digits, 0, (size_t)q->f->n_loops * sizeof *q->digits);
   q->r->digits = q->digits;
-  for (int64_t i = 0; i < settings; i++) {
+  for (int64_t i = 1; i < settings; i++) {
     int64_t rest = i;
     for (int k = 0; k < q->n_wheels; rest /= q->wheels[k++].n) {
       const wheel *w = &q->wheels[k];
@@ -220,7 +361,7 @@ static void walk_settings(const found *q, int64_t settings) {
         set_digits(q, w->dim, w->at[rest % w->n]);
     }
     tf_ranges_reset(q->r);
-    tf_ranges_walk(q->r, 0);
+    tf_ranges_towards(q->r, child);
   }
   q->r->digits = NULL;
 }
@@ -500,6 +641,16 @@ static bool read_outside(const found *q, int s) {
   return any;
 }
 
+/* A form is a dim's extent, or what a loop leaves to a dim of an op. */
+static bool make_forms(found *q, tf_arena *a) {
+  const size_t n = (size_t)q->f->tree->n_nodes * (size_t)q->f->n_dims,
+               forms = (size_t)(q->f->n_loops + 1) * (size_t)q->f->n_dims + (size_t)q->f->wl->n_dims;
+  if (n > MOST_FORMS || forms > MOST_FORMS) return true;
+  q->form_of = TF_ARRAY(a, int, n);
+  q->forms = TF_ARRAY(a, form, forms);
+  return q->form_of && q->forms;
+}
+
 bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges *r, int o),
                     void (*gaps)(tf_ranges *r, int o)) {
   const tf_facts *f = c->f;
@@ -510,6 +661,7 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
   q.marked = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_tensors);
   q.shift = TF_ARRAY(c->arena, tf_shift, (size_t)f->n_dims);
   q.needed = TF_ARRAY(c->arena, tf_shift, (size_t)f->wl->n_dims);
+  if (!make_forms(&q, c->arena)) return false;
   if (!q.digits || !q.wheels || !q.concerned || !q.marked || !q.shift || !q.needed) return false;
   for (q.o = 0; q.o < f->wl->n_ops; q.o++) {
     int home = f->home_scope[f->wl->ops[q.o].out];
@@ -518,12 +670,12 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
       if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) && !find_gaps(&q, n, c->arena, &v)) return false;
       if (v != WHOLE) (v == GAPS ? gaps : unknown)(r, q.o);
       q.scope = f->tree->nodes[n].parent;
-      if (f->tree->nodes[q.scope].kind != TF_SCOPE) continue;
+      if (f->tree->nodes[q.scope].kind != TF_SCOPE || is_always_made(&q, n)) continue;
       mark(&q);
       find_moves(&q, n);
       int64_t settings = count_settings(&q);
       if (settings == 0) unknown(r, q.o);
-      walk_settings(&q, settings);
+      walk_settings(&q, n, settings);
     }
   }
   return true;
