@@ -3,7 +3,8 @@
  * of two loops of one dim swapped at random.
  *
  *     bench_batch [SECONDS]
- *     bench_batch one|batch two|seven|homes ROUNDS   only that way on that tree, ROUNDS times 64 rows: to count instructions
+ *     bench_batch one|batch two|seven|homes ROUNDS   only that way on that tree, ROUNDS times 64 rows: to count
+ * instructions
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -395,10 +395,8 @@ int main(int argc, char **argv) {
   if (argc > 2) { /* test_exact CASES SEED [plain [EVALS] | homes]: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
     const bool homes = argc > 3 && !strcmp(argv[3], "homes"), plain = argc > 3 && !homes;
-    comparing c = {.plain = plain,
-                   .homes = homes,
-                   .most = plain ? MOST_PLAIN : MOST,
-                   .evals = argc > 4 ? atoi(argv[4]) : 0};
+    comparing c = {
+        .plain = plain, .homes = homes, .most = plain ? MOST_PLAIN : MOST, .evals = argc > 4 ? atoi(argv[4]) : 0};
     compare_all(&rng, atoi(argv[1]), &c);
     printf("%d compared, %d with a mapping, %d with all trip counts, %d with bypasses\n", c.compared, c.found, c.whole,
            c.past);

@@ -183,24 +183,6 @@ static int alike(tf_lanes *w, const tf_even_loop *a, const tf_even_loop *b) {
   return same;
 }
 
-int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of) {
-  int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
-  for (int i = a->n; i >= 0; i--) {
-    bool end = i == a->n;
-    int turns_i = end ? none : tf_l(w, TF_T_GT, a->loop[i], one), corner = none;
-    for (int j = b->n; j >= 0; j--) {
-      bool end_j = j == b->n;
-      int turns_j = end_j ? none : tf_l(w, TF_T_GT, b->loop[j], one);
-      int below = end ? none : row[j], beside = end_j ? none : row[j + 1], both = none;
-      if (!end && !end_j) both = tf_l(w, TF_T_AND, same(w, of, i, j), corner);
-      int rest = end_j ? none : tf_l_sel(w, turns_j, end ? none : both, beside);
-      corner = below;
-      row[j] = end && end_j ? one : end ? rest : tf_l_sel(w, turns_i, rest, below);
-    }
-  }
-  return row[0];
-}
-
 /* The spatial loops above a slice, from position n on. */
 typedef struct {
   const tf_even_loop *first;
@@ -445,7 +427,8 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
   return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden && w->heads && w->met;
+         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
+         w->heads && w->met;
 }
 
 static tf_tape *write_out(tf_lanes *w) {

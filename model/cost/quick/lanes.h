@@ -43,8 +43,8 @@ typedef struct {
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
-  tf_lane_met *met; /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
-  tf_arena *arena;          /* while it is written */
+  tf_lane_met *met;       /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
+  tf_arena *arena;        /* while it is written */
   int counts, fits, zero; /* zero: of the reals */
   bool kept;              /* bits are those that formats keep */
   bool failed;            /* memory has run out */
@@ -69,7 +69,7 @@ typedef struct {
 /* Whether loop i of one list and loop j of the other are alike. */
 typedef int tf_lane_alike(tf_lanes *w, const void *of, int i, int j);
 /* Whether the loops of both lists are alike, one by one: for each tail of one list and each of the other, from the
- * ends. */
+ * ends (lanes_pair.c). */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of);
 
 /* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for

@@ -130,8 +130,7 @@ static int same_step(tf_lanes *w, const void *of, int i, int j) {
   const meeting *both = of;
   const int k = both[0].loops.loop[i], l = both[1].loops.loop[j];
   const tf_ploop *x = &w->p->loops[k], *y = &w->p->loops[l];
-  if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level)
-    return tf_l_int(w, 0);
+  if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level) return tf_l_int(w, 0);
   return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l), tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
 }
 
