@@ -3,7 +3,8 @@
  * of two loops of one dim swapped at random.
  *
  *     bench_batch [SECONDS]
- *     bench_batch one|batch two|seven ROUNDS   only that way on that tree, ROUNDS times 64 rows: to count instructions
+ *     bench_batch one|batch two|seven|homes ROUNDS   only that way on that tree, ROUNDS times 64 rows: to count
+ * instructions
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,11 +92,19 @@ static double rate(bench *b, void (*way)(bench *), double seconds) {
   return (double)n / (t - start);
 }
 
+/* Attention whose keys and values live in L1. */
+static const char *at_home(void) {
+  static char text[sizeof bench_attention + 64];
+  const int before = (int)(strstr(bench_attention, "mapping:") - bench_attention);
+  snprintf(text, sizeof text, "%.*shome: {K: L1, V: L1}\n%s", before, bench_attention, bench_attention + before);
+  return text;
+}
+
 int main(int argc, char **argv) {
-  static const char *const name[] = {"two-op chain, 3 levels", "seven-op attention"};
-  static const char *const text[] = {bench_chain, bench_attention};
+  static const char *const name[] = {"two-op chain, 3 levels", "seven-op attention", "the same, two inputs at home"};
+  const char *const text[] = {bench_chain, bench_attention, at_home()};
   if (argc > 3) {
-    bench b = begin(text[!strcmp(argv[2], "seven")]);
+    bench b = begin(text[!strcmp(argv[2], "seven") ? 1 : !strcmp(argv[2], "homes") ? 2 : 0]);
     for (int64_t i = strtoll(argv[3], NULL, 10); i > 0; i--)
       (!strcmp(argv[1], "one") ? one_by_one : in_batches)(&b);
     end(&b);
@@ -103,7 +112,7 @@ int main(int argc, char **argv) {
   }
   double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
   printf("case,one_by_one_per_s,batch_per_s,times\n");
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     bench b = begin(text[i]);
     double one = rate(&b, one_by_one, seconds), batch = rate(&b, in_batches, seconds);
     printf("%s,%.0f,%.0f,%.1f\n", name[i], one, batch, batch / one);

@@ -3,6 +3,7 @@
  * intervals gives the loops on which a range depends (the masks). */
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/flow/range_memo.h"
 #include "model/spec/dims.h"
 
@@ -161,14 +162,25 @@ static void split(const tf_eval *ev, int o, int l, const int64_t *dg, tf_ival *v
   v->len = ev->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
+/* What a chain that begins with loop l can cover of a range: less of one that reaches beyond a border. */
+static void cover(const tf_eval *ev, int o, int l, tf_ival *v) {
+  const int64_t all = tf_sat_mul(ev->trip[l], ev->step[o * ev->plan->n_loops + l]);
+  if (ev->plan->cuts && !wanders(ev, o, ev->plan->loops[l].dim) && v->len > all) v->len = all;
+}
+
 /* Range of op o (which leads at node n) after the first n_path loops of n's path. */
 static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   int lead = p->lead[o], up = p->tree->nodes[lead].parent;
   tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(ev, o, d, up, dg);
   const tf_path *path = &p->path[n];
-  for (int k = p->path[lead].n; k < n_path; k++)
-    if (p->loops[path->loops[k]].dim == d) split(ev, o, path->loops[k], dg, &v);
+  bool first = ev->ever != TF_EVER_NOW;
+  for (int k = p->path[lead].n; k < n_path; k++) {
+    if (p->loops[path->loops[k]].dim != d) continue;
+    if (first) cover(ev, o, path->loops[k], &v);
+    first = false;
+    split(ev, o, path->loops[k], dg, &v);
+  }
   return v;
 }
 

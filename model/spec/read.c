@@ -240,22 +240,7 @@ static void read_home(tf_reader *r, const tf_ypair *row, const tf_arch *a, const
   a->memories[l].home.names[a->memories[l].home.n++] = c;
 }
 
-/* Borders may clip what an op makes for padded reads, so that no instance is like another. */
-static bool makes_padded(tf_reader *r, const tf_ynode *map, const tf_workload *wl) {
-  for (int z = 0; z < wl->n_tensors; z++)
-    for (int k = 0; k < wl->tensors[z].rank && wl->tensors[z].producer >= 0; k++) {
-      if (wl->tensors[z].pad[k] == 0) continue;
-      tf_fail(r->diags, map->at, TF_E_LIMIT,
-              "'home' is not counted where what an op makes is read outside of its borders: '%.60s' is padded",
-              wl->tensors[z].name);
-      tf_note(r->diags, wl->ops[wl->tensors[z].producer].at, "an op makes it");
-      return true;
-    }
-  return false;
-}
-
 static void read_homes(tf_reader *r, const tf_ynode *map, const tf_arch *a, const tf_workload *wl) {
-  if (makes_padded(r, map, wl)) return;
   for (int l = 0; l < a->n_memories; l++)
     if (!(a->memories[l].home.names = TF_ARRAY(r->arena, tf_chosen, map->n + 1))) {
       tf_no_memory(r);

@@ -271,9 +271,9 @@ static int64_t boxes_of(const solver *v) {
 
 /* Searches the mappings whose trip counts need not divide, with bypasses or without.  What it finds, or what was begun
  * with and is one of them, lies outside of the space that was searched before; where all was searched, it is the space.
- */
+ * Its bounds take every tensor to come from the outermost memory. */
 static void run_whole(solver *v, bool bypasses) {
-  tf_x_worker *w = v->n_templates == 1 ? worker_of(v, 0, 0) : NULL;
+  tf_x_worker *w = v->n_templates == 1 && !tf_arch_homes(v->arch, v->wl) ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
   tf_whole_run k = {.most = boxes_of(v), .bypasses = bypasses};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;

@@ -198,10 +198,23 @@ static void put_temporal(const writer *w, int op, const int *dims, int n, bool l
       if (group[i] == place[p]) put_loop(w, dims[i], TF_TEMPORAL);
 }
 
-static void put_spatial(const writer *w, const int *dims, int n, const int64_t mesh[2]) {
+/* Whether a Tile of op (-1: of all) at a level may not spread the dim: instances would get parts of sums that live
+ * further in. */
+static bool parts_sums(const writer *w, int op, int level, int dim) {
+  const tf_op *o = &w->wl->ops[op < 0 ? last_op(w->wl) : op];
+  const tf_tensor *z = &w->wl->tensors[o->out];
+  bool reduced = false;
+  for (int i = o->n_out_dims; i < o->n_dims; i++)
+    reduced |= o->dims[i] == dim;
+  return reduced && z->n_consumers == 0 && tf_arch_home(w->arch, z) > level;
+}
+
+static void put_spatial(const writer *w, int op, int level, const int64_t mesh[2]) {
+  int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < n && mesh[a] > 1; i++)
-      if (!tf_ops_window(w->wl, dims[i])) put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
+      if (!tf_ops_window(w->wl, dims[i]) && !parts_sums(w, op, level, dims[i]))
+        put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
 /* The mesh that a Tile of op (-1: of all) at a level spreads over. */
@@ -215,7 +228,7 @@ static int put_tile(const writer *w, int parent, int op, int level, bool spread,
   int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
   int tile = tf_build_tile(w->out, parent, level);
   put_temporal(w, op, dims, n, last);
-  if (spread && mesh_below(w, op, level)) put_spatial(w, dims, n, mesh_below(w, op, level));
+  if (spread && mesh_below(w, op, level)) put_spatial(w, op, level, mesh_below(w, op, level));
   return tile;
 }
 

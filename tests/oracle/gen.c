@@ -339,9 +339,6 @@ static void note_machine(const tf_arch *a, unsigned *features) {
 /* Gives inputs and outputs homes further in: one in two, each in any memory. */
 static void draw_homes(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl) {
   bool any = false;
-  for (int z = 0; z < wl->n_tensors; z++)
-    for (int r = 0; r < wl->tensors[z].rank; r++)
-      if (wl->tensors[z].producer >= 0 && wl->tensors[z].pad[r] > 0) return; /* refused with homes */
   for (int z = 0; z < wl->n_tensors && arch->n_memories > 1; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if ((t->producer >= 0 && t->n_consumers) || rng_chance(g, 2)) continue;

@@ -1,5 +1,6 @@
 /* Rows of trip counts evaluated many at once (tf_model_eval_batch) against each of them by itself: the same bits, on
- * random trees, machines and rows, among them rows that do not fit, do not divide, or cover nothing. */
+ * random trees, machines and rows, among them rows that do not fit, do not divide, or cover nothing; and the same where
+ * inputs and outputs live in inner memories. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -9,7 +10,7 @@
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 
-enum { ROWS = 75, CASES = 600 }; /* two full sets of lanes and a ragged one */
+enum { ROWS = 75, CASES = 600, HOMES = 900 }; /* two full sets of lanes and a ragged one */
 
 static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
@@ -90,16 +91,40 @@ static const family families[] = {
      {"C"},
      {"pcr"},
      "p"},
+    /* with homes only: one input that two ops meet elsewhere, by other steps and by the same */
+    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n  - E[p,n] += A[p+5,c] * D[n,c]\n",
+     2,
+     {"C", "E"},
+     {"pkc", "pnc"},
+     "p"},
+    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n  - E[p,n] += A[2*p+3,c] * D[n,c]\n",
+     2,
+     {"C", "E"},
+     {"pkc", "pnc"},
+     "p"},
 };
-enum { N_FAMILIES = sizeof families / sizeof families[0] };
+enum { N_FAMILIES = sizeof families / sizeof families[0], N_PLAIN = N_FAMILIES - 2 };
 
-static void draw(tf_rng *g, page *p) {
+/* One input or output in two lives further in; what no instance would have whole is refused, with the tree. */
+static void homes(tf_rng *g, page *p, const family *f, int n_levels) {
+  const char *any = "home: {";
+  for (const char *z = "ABDCE"; *z; z++) {
+    const bool made = *z == 'C' || *z == 'E';
+    if (!strchr(f->text, *z) || (made && *z != *f->op[f->n - 1]) || pick(g, 0, 1)) continue;
+    say(p, "%s%c: L%d", any, *z, pick(g, 1, n_levels - 1));
+    any = ", ";
+  }
+  if (*any == ',') say(p, "}\n");
+}
+
+static void draw(tf_rng *g, page *p, bool at_home) {
   static const char *const scope[] = {"Seq", "Seq", "Shar", "Shar", "Pipe"};
   int n = machine(g, p), level = pick(g, 0, n - 2);
-  const family *f = &families[pick(g, 0, N_FAMILIES - 1)];
+  const family *f = &families[pick(g, 0, (at_home ? N_FAMILIES : N_PLAIN) - 1)];
   say(p, "workload:\n  name: w\n  %s", f->text);
   if (!strstr(f->text, "tensors:") && pick(g, 0, 1))
     say(p, "  tensors: {A: {word-bits: %d}, C: {word-bits: %d}}\n", pick(g, 1, 64), pick(g, 1, 64));
+  if (at_home) homes(g, p, f, n);
   say(p, "mapping: |\n");
   tile(g, p, 0, level, f->outer, 1);
   const int inner = f->n == 3 ? pick(g, -1, 1) : -1; /* the first of two ops in a scope of their own */
@@ -203,13 +228,13 @@ static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
   }
 }
 
-static void check_random(uint64_t seed, tally *t) {
+static void check_random(uint64_t seed, bool at_home, tally *t) {
   tf_rng g = tf_rng_new(seed, 1);
   page p = {.len = 0};
   test_case e = {0};
-  draw(&g, &p);
+  draw(&g, &p, at_home);
   case_read(&e, p.text);
-  if (e.model && e.model->plan->n_loops) {
+  if (e.model && e.model->plan->n_loops && !at_home == !e.model->plan->n_at_home) {
     int n = pick(&g, 1, ROWS), n_loops = e.model->plan->n_loops;
     int64_t *rows = calloc((size_t)(ROWS * n_loops), sizeof *rows);
     for (int i = 0; rows && i < n; i++)
@@ -222,18 +247,26 @@ static void check_random(uint64_t seed, tally *t) {
   case_drop(&e);
 }
 
+static void report(const char *what, const tally *t) {
+  printf("%s: %d trees, %d in lanes; their rows: %d counted, %d do not fit; %d in lanes of %d that are quick\n", what,
+         t->trees, t->lanes, t->counted, t->infeasible, t->in_lanes, t->quick);
+  CHECK_I64(t->odd, 0);
+  CHECK_I64(t->unlike, 0);
+  CHECK(t->in_lanes > t->lanes && t->in_lanes <= t->quick && t->quick - t->in_lanes <= t->quick / 100);
+}
+
 int main(void) {
-  tally t = {0};
+  tally t = {0}, h = {0};
   for (uint64_t seed = 1; seed <= CASES; seed++)
-    check_random(seed, &t);
+    check_random(seed, false, &t);
   static const uint64_t rare[] = {4963, 5437}; /* a scope that a port holds up, before a load that hides */
   for (int i = 0; i < 2; i++)
-    check_random(rare[i], &t);
-  printf("%d trees, %d in lanes; their rows: %d counted, %d do not fit; %d in lanes of %d that are quick\n", t.trees,
-         t.lanes, t.counted, t.infeasible, t.in_lanes, t.quick);
-  CHECK_I64(t.odd, 0);
-  CHECK_I64(t.unlike, 0);
+    check_random(rare[i], false, &t);
+  for (uint64_t seed = 1; seed <= HOMES; seed++)
+    check_random(seed, true, &h);
+  report("from the outermost memory", &t);
+  report("from inner memories", &h);
   CHECK(t.lanes > CASES / 2 && t.infeasible > t.lanes && t.counted - t.infeasible > t.lanes);
-  CHECK(t.in_lanes > t.lanes && t.in_lanes <= t.quick && t.quick - t.in_lanes <= t.quick / 100);
+  CHECK(h.lanes > HOMES / 10 && h.infeasible > h.lanes && h.counted - h.infeasible > h.lanes);
   return check_report();
 }

@@ -129,12 +129,32 @@ static void check_solved(const char *text, const tf_solve_result *r, const twin 
 typedef struct {
   tf_objective goal;
   bool plain;
+  bool homes; /* inputs and outputs live in inner memories */
   long most;
   int64_t evals;             /* of the solver; 0: no limit.  With one, the twin always has all trip counts */
   int compared, whole, past; /* not too large; with all trip counts; and with bypasses */
+  int found;                 /* those with a mapping */
 } comparing;
 
 enum { FEWEST = 33 }; /* evaluations: the integer program takes a node, whatever the budget */
+
+/* Gives one input or output in two a home in an inner memory.  NULL: none; frees s. */
+static tf_spec *put_homes(tf_rng *rng, char *text, tf_spec *s, tf_diags *d) {
+  const char *any = "home: {";
+  char *p = text + strlen(text);
+  for (int z = 0; s && z < s->workload->n_tensors; z++) {
+    const tf_tensor *t = &s->workload->tensors[z];
+    if ((t->producer >= 0 && t->n_consumers > 0) || tf_rng_below(rng, 2)) continue;
+    p += sprintf(p, "%s%s: L%u", any, t->name, 1 + tf_rng_below(rng, (uint32_t)s->arch->n_memories - 1));
+    any = ", ";
+  }
+  tf_spec_free(s);
+  if (*any == 'h') return NULL;
+  sprintf(p, "}\n");
+  s = case_spec(text, d);
+  CHECK(s != NULL);
+  return s;
+}
 
 /* The solver against the twin over the space that it says it has searched. */
 static void compare(tf_rng *rng, comparing *c) {
@@ -145,6 +165,10 @@ static void compare(tf_rng *rng, comparing *c) {
   tf_spec *s = case_spec(text, d);
   tf_solve_opts o = {.objective = c->goal, .budget = {.threads = 1, .max_evals = c->evals}, .alone = true};
   CHECK(s != NULL);
+  if (c->homes && !(s = put_homes(rng, text, s, d))) {
+    tf_diags_free(d);
+    return;
+  }
   if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = c->goal, .most = c->most};
   tf_solve_result *r = s && (c->plain || tw_best(&t)) ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
   if (r && (r->all_trips || c->plain)) {
@@ -161,6 +185,7 @@ static void compare(tf_rng *rng, comparing *c) {
     check_solved(text, r, &t, c->plain);
     CHECK(!c->evals || r->evals <= (c->evals > FEWEST ? c->evals : FEWEST));
     c->compared++;
+    c->found += r->tree != NULL;
     c->whole += r->all_trips;
     c->past += r->bypasses;
   }
@@ -188,6 +213,14 @@ static void test_twin(void) {
   tf_rng rng = tf_rng_new(1, 77);
   comparing c = {.most = MOST};
   compare_all(&rng, CASES, &c);
+}
+
+/* What lives further in need not come, and takes room there. */
+static void test_homes(void) {
+  tf_rng rng = tf_rng_new(1, 41);
+  comparing c = {.homes = true, .most = MOST};
+  compare_all(&rng, CASES / 3, &c);
+  CHECK(c.found > CASES / 10);
 }
 
 /* All trip counts, of lengths that nothing divides. */
@@ -357,14 +390,18 @@ static void test_after(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 2) { /* test_exact CASES SEED [plain [EVALS]]: more of them */
+  if (argc > 2) { /* test_exact CASES SEED [plain [EVALS] | homes]: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
-    comparing c = {.plain = argc > 3, .most = argc > 3 ? MOST_PLAIN : MOST, .evals = argc > 4 ? atoi(argv[4]) : 0};
+    const bool homes = argc > 3 && !strcmp(argv[3], "homes"), plain = argc > 3 && !homes;
+    comparing c = {
+        .plain = plain, .homes = homes, .most = plain ? MOST_PLAIN : MOST, .evals = argc > 4 ? atoi(argv[4]) : 0};
     compare_all(&rng, atoi(argv[1]), &c);
-    printf("%d compared, %d with all trip counts, %d with bypasses\n", c.compared, c.whole, c.past);
+    printf("%d compared, %d with a mapping, %d with all trip counts, %d with bypasses\n", c.compared, c.found, c.whole,
+           c.past);
     return check_report();
   }
   test_twin();
+  test_homes();
   test_all_trips();
   test_all_trips_stopped();
   test_threads();

@@ -11,9 +11,6 @@ static int turns(tf_lanes *w, const int *loops, int n) {
   return all;
 }
 
-/* Requires a real a below 2^48. */
-static void must_be_small(tf_lanes *w, int a) { tf_l_must(w, tf_l(w, TF_T_BELOW, a, tf_l_real(w, TF_LANE_MOST))); }
-
 /* ---- whether it applies ------------------------------------------------------------------------ */
 
 static void loops_allow(tf_lanes *w) {
@@ -37,7 +34,7 @@ static void paths_small(tf_lanes *w) {
     int all = tf_l_real(w, 1);
     for (int i = 0; i < path->n; i++)
       all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, path->loops[i]));
-    must_be_small(w, all);
+    tf_l_small(w, all);
   }
 }
 
@@ -130,7 +127,7 @@ static piece piece_of(tf_lanes *w, const tf_slice *s, const tf_even_slice *v) {
     x.box = tf_l(w, M, x.box, x.len[r]);
     all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, x.len[r]));
   }
-  must_be_small(w, all);
+  tf_l_small(w, all);
   x.servers = v->server >= 0 ? w->width[v->server] : tf_l_int(w, 1);
   x.asks = turns(w, v->asks, v->n_asks);
   x.served = tf_l(w, M, x.asks, turns(w, v->same, v->n_same));
@@ -186,24 +183,30 @@ static int alike(tf_lanes *w, const tf_even_loop *a, const tf_even_loop *b) {
   return same;
 }
 
-/* Whether the loops with more than one step below the common scope (path length n) are alike, one by one: for each
- * tail of one list and each of the other, from the ends. */
+/* The spatial loops above a slice, from position n on. */
+typedef struct {
+  const tf_even_loop *first;
+  tf_lane_loops list;
+} layout;
+
+static layout layout_of(const tf_even_slice *v, int n) {
+  layout l = {.first = v->spatial};
+  while (l.first < v->spatial + v->n_spatial && l.first->pos < n)
+    l.first++;
+  for (const tf_even_loop *k = l.first; k < v->spatial + v->n_spatial; k++)
+    l.list.loop[l.list.n++] = k->loop;
+  return l;
+}
+
+static int alike_at(tf_lanes *w, const void *of, int i, int j) {
+  const layout *both = of;
+  return alike(w, &both[0].first[i], &both[1].first[j]);
+}
+
+/* Whether the loops with more than one step below the common scope (path length n) are alike, one by one. */
 static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
-  int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
-  for (int i = v->n_spatial; i >= 0; i--) {
-    bool above = i < v->n_spatial && v->spatial[i].pos < n, end = i == v->n_spatial;
-    int turns_i = end || above ? none : tf_l(w, TF_T_GT, v->spatial[i].loop, one), corner = none;
-    for (int j = q->n_spatial; j >= 0; j--) {
-      bool end_j = j == q->n_spatial;
-      int turns_j = end_j || q->spatial[j].pos < n ? none : tf_l(w, TF_T_GT, q->spatial[j].loop, one);
-      int below = end ? none : row[j], beside = end_j ? none : row[j + 1], both = none;
-      if (!end && !end_j) both = tf_l(w, TF_T_AND, alike(w, &v->spatial[i], &q->spatial[j]), corner);
-      int rest = end_j ? none : tf_l_sel(w, turns_j, end ? none : both, beside);
-      corner = below;
-      row[j] = end && end_j ? one : end ? rest : tf_l_sel(w, turns_i, rest, below);
-    }
-  }
-  return row[0];
+  const layout both[2] = {layout_of(v, n), layout_of(q, n)};
+  return tf_lanes_paired(w, &both[0].list, &both[1].list, alike_at, both);
 }
 
 /* Words found when a slice enters in class c; by: the position of the previous step's box. */
@@ -356,7 +359,7 @@ static void count_home(tf_lanes *w, int z) {
     words = tf_l(w, M, words, len);
     all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, len));
   }
-  must_be_small(w, all);
+  tf_l_small(w, all);
   w->home_words[z] = words;
 }
 
@@ -379,6 +382,8 @@ static void count(tf_lanes *w) {
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->home_scope[z] >= 0)
       count_home(w, z);
+    else if (p->home_level[z] > 0)
+      w->home_words[z] = tf_lanes_at_home(w, z);
     else
       w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
 }
@@ -388,8 +393,7 @@ static void count(tf_lanes *w) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_at_home || p->n_slices > 64)
-    return false;
+  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
@@ -421,8 +425,10 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
+  w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
   return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden && w->heads;
+         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
+         w->heads && w->met;
 }
 
 static tf_tape *write_out(tf_lanes *w) {
@@ -439,13 +445,13 @@ static tf_tape *write_out(tf_lanes *w) {
   out[TF_LANE_HELD] = tf_lanes_held(w);
   out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */
   out[TF_LANE_FITS] = w->fits;
-  return tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
+  return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }
 
 tf_tape *tf_lanes_new(const struct tf_model *m) {
   if (!applies(m)) return NULL;
-  tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops)};
-  tf_arena *a = tf_arena_new();
+  tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
+  tf_arena *a = w.arena;
   tf_tape *t = w.s && a && room(&w, a) ? write_out(&w) : NULL;
   tf_arena_free(a);
   tf_scribe_free(w.s);

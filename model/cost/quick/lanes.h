@@ -29,6 +29,11 @@ typedef struct {
   int room;
 } tf_lane_head;
 
+/* What the first instance meets of a range in the whole run, and how far a step of each spatial loop moves it. */
+typedef struct {
+  int lo, len, *by; /* [n_loops] */
+} tf_lane_met;
+
 /* A program being written; lists as in struct tf_model. */
 typedef struct {
   const struct tf_model *m;
@@ -38,8 +43,11 @@ typedef struct {
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
+  tf_lane_met *met;       /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
+  tf_arena *arena;        /* while it is written */
   int counts, fits, zero; /* zero: of the reals */
   bool kept;              /* bits are those that formats keep */
+  bool failed;            /* memory has run out */
 } tf_lanes;
 
 static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }
@@ -51,6 +59,22 @@ static inline int tf_l_sel(tf_lanes *w, int c, int a, int b) { return tf_tape_ma
 static inline void tf_l_must(tf_lanes *w, int condition) { w->counts = tf_l(w, TF_T_AND, w->counts, condition); }
 /* An upper limit for all counts: sums of words in bits stay far below 2^63, and quotients are exact. */
 #define TF_LANE_MOST 0x1p48
+/* Requires a real below it. */
+static inline void tf_l_small(tf_lanes *w, int a) { tf_l_must(w, tf_l(w, TF_T_BELOW, a, tf_l_real(w, TF_LANE_MOST))); }
+
+/* Loops, of which those with one step count for nothing. */
+typedef struct {
+  int n, loop[TF_MAX_PATH];
+} tf_lane_loops;
+/* Whether loop i of one list and loop j of the other are alike. */
+typedef int tf_lane_alike(tf_lanes *w, const void *of, int i, int j);
+/* Whether the loops of both lists are alike, one by one: for each tail of one list and each of the other, from the
+ * ends (lanes_pair.c). */
+int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of);
+
+/* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for
+ * value (lanes_home.c). */
+int tf_lanes_at_home(tf_lanes *w, int z);
 
 /* Writes counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); each needs the one before. */
 void tf_lanes_fits(tf_lanes *w);

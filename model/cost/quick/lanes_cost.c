@@ -97,8 +97,9 @@ static void within(tf_lanes *w, int a, int64_t most) {
 /* Bits that one instance of the memory must hold. */
 static int level_bits(tf_lanes *w, int level) {
   int bits = need(w, 0, level);
-  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++) /* inputs and outputs are there throughout */
-    if (w->p->home_scope[z] < 0) bits = tf_l(w, A, bits, bits_of(w, 0, z, peak_of(w, 0, z)));
+  for (int z = 0; z < w->p->wl->n_tensors; z++) /* inputs and outputs are there throughout */
+    if (w->p->home_scope[z] < 0 && w->p->home_level[z] == level)
+      bits = tf_l(w, A, bits, bits_of(w, level, z, w->home_words[z]));
   return bits;
 }
 
