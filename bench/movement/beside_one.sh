@@ -71,9 +71,9 @@ tiled() { # NAME OP J R SIZE_J SIZE_R: $tile, of a product by itself
   for tm in $(seq 4 4 64); do for tj in $(divisors "$5" 16); do for tr in $(divisors "$6" 16); do
     [ $((tj * tr)) -le $panel ] || continue
     if [ "$tr" -eq "$6" ]; then # rows of the first operand stay
-      [ "$tj" -lt "$5" ] && fits $((tm * tr)) $((tj * (tm + tr))) || continue
-    else # sums stay
-      [ $((tj * $6)) -gt $panel ] && fits $((tm * tj)) $((tr * (tm + tj))) || continue
+      if [ "$tj" -ge "$5" ] || ! fits $((tm * tr)) $((tj * (tm + tr))); then continue; fi
+    elif [ $((tj * $6)) -le $panel ] || ! fits $((tm * tj)) $((tr * (tm + tj))); then # sums stay
+      continue
     fi
     alone "$2" "$3" "$4" "$5" "$6" "$tm" "$tj" "$tr" >"$dir/try" && better "$1" "$tm $tj $tr" <"$dir/try"
   done; done; done
