@@ -22,7 +22,7 @@ while read -r case rest; do
     case $who in fused) maps=fused ;; *) maps="first second" ;; esac
     for map in $maps; do
       "$tool" eval bench/movement/three.yaml "$at/$map.yaml" "$at/$map-mapping.yaml" --csv - --quiet | awk -F, -f bench/movement/entering.awk
-    done | awk -v row="$case,$who" 'FILENAME == "-" { if ($1 == "L1") words[$2] += $3; next }
+    done | awk -v row="$case,$who" 'NR == FNR { if ($1 == "L1") words[$2] += $3; next }
       { split($0, cell, ","); t = cell[1]
         if (row ~ /fused$/) t = t == "C" ? "" : t == "kept" ? "C" : t
         printf "%s,%s,%.0f\n", row, $0, words[t] }' - "$scratch/words"
