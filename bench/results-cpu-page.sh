@@ -82,11 +82,12 @@ cat bench/movement/movement.md
 when movement
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
 cat bench/movement/limits.md
-if has apart && has beside; then
+if has apart && has beside && has whose; then
   cat bench/movement/beside.md
   when apart
   when beside
-  awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv
+  when whose
+  awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv $results/cpu-whose.csv
   cat bench/movement/beside-limits.md
 fi
 if has story; then

@@ -12,7 +12,7 @@ set -u
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [GROUP...]}"
 shift
 beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
-groups="$beside torch torch-bf16 models models-bf16 data chosen planning movement apart beside story"
+groups="$beside torch torch-bf16 models models-bf16 data chosen planning movement apart beside whose story"
 [ $# -gt 0 ] || set -- $groups $(for g in $beside models models-bf16; do echo "$g-cores"; done)
 results=docs/results
 page=docs/RESULTS-cpu.md
@@ -37,7 +37,7 @@ version_of_dnnl() {
 libraries_of() {
   case $1 in
   models* | torch*) echo "PyTorch $("${PYTHON:-python3}" -c 'import torch; print(torch.__version__)' 2>/dev/null)" ;;
-  data | chosen | planning | movement | apart | story) ;;
+  data | chosen | planning | movement | apart | whose | story) ;;
   *) echo "oneDNN $(version_of_dnnl)${MKL_ROOT:+ and MKL}" ;;
   esac | sed "s/$/ gcc $(gcc -dumpfullversion)/; s/,/ /g"
 }
@@ -96,7 +96,9 @@ for group; do
   models-cores) cores models-cores models.sh f32 ;;
   models-bf16-cores) cores models-bf16-cores models.sh bf16 ;;
   movement) measure movement sh bench/movement/run.sh "$tool" ;;
-  apart | beside) measure "$group" sh bench/movement/"$group".sh "$tool" ;;
+  apart) measure apart sh bench/movement/apart.sh "$tool" ;;
+  beside) measure beside env TILES="${TILES:-$scratch}/beside" sh bench/movement/beside.sh "$tool" ;;
+  whose) measure whose sh bench/movement/whose.sh "$tool" "${TILES:-$scratch}/beside" ;; # of what beside made
   chosen) measure chosen sh bench/kernels/chosen.sh "$tool" ;;
   planning) measure planning sh bench/kernels/planning.sh "$tool" ${OLDER:+"$OLDER"} ;;
   story) measure story sh bench/story/run.sh "$tool" ;;

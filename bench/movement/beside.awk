@@ -1,5 +1,5 @@
-# Markdown from docs/results/cpu-apart.csv and cpu-beside.csv: what enters caches unfused, and beside libraries.
-#   awk -F, -f bench/movement/beside.awk docs/results/cpu-apart.csv docs/results/cpu-beside.csv
+# Markdown from docs/results/cpu-apart.csv, cpu-beside.csv and cpu-whose.csv: what enters caches unfused, and beside libraries.
+#   awk -F, -f bench/movement/beside.awk docs/results/cpu-apart.csv docs/results/cpu-beside.csv docs/results/cpu-whose.csv
 # of y on x: slope, squared correlation, 1 - (squares off the line y = x) / (squares off the mean), largest difference
 function fit(x, y, n,   i, mx, my, xx, xy, yy, off, r) {
   mx = my = xx = xy = yy = off = worst = 0
@@ -12,49 +12,77 @@ function fit(x, y, n,   i, mx, my, xx, xy, yy, off, r) {
 }
 function line(what, n) { printf "| %s | %d | %.4f | %.3f | %.4f | %.1f %% |\n", what, n, squared, slope, equal, 100 * worst }
 function head() { print "\n| what enters | number | R2 | slope | R2 of y = x | worst |\n|---|--:|--:|--:|--:|--:|" }
-# the line of those chains that the model speaks of, by WHO if that is given, caches FROM to LAST
-function beside(what, by, from, last,   n, i, l) {
-  for (i = 1; i <= rows; i++) for (l = from; l <= last; l++) {
-    if (model[i, l] == "" || by != "" && who[i] != by) continue
-    x[++n] = model[i, l]; y[n] = words[i, l]
+# the line of chains: counted for those of WHOSE, said by the model of those of BY, caches FROM to LAST
+function beside(what, whose, by, from, last,   n, g, l, w, ways, each, model_of) {
+  ways = split(whose, each, " "); split(by, model_of, " ")
+  for (g = 1; g <= chains; g++) for (w = 1; w <= ways; w++) for (l = from; l <= last; l++) {
+    x[++n] = model[chain[g], model_of[w], l]; y[n] = words[chain[g], each[w], l]
   }
   if (n) { fit(x, y, n); line("chains, " what, n) }
 }
+# the line of what enters the first cache if it has one set: tensors, and not the tile of C that a fused kernel keeps
+function alike(   n, g, w) {
+  for (g = 1; g <= chains; g++) for (w = 1; w <= 2; w++) {
+    x[++n] = tensors_of[chain[g], names[w]]; y[n] = whole[chain[g], names[w]]
+  }
+  fit(x, y, n); line("chains, both: the tensors, L1 of one set", n)
+}
 function thousands(n) { return sprintf("%.0f", n / 1000) }
+function hits(who, l,   g, sum) {
+  for (g = 1; g <= chains; g++) sum += 100 * (1 - words[chain[g], who, l] / words[chain[g], who, l - 1])
+  return sum / chains
+}
+function geometric(who, l,   g, sum) {
+  for (g = 1; g <= chains; g++) sum += log(words[chain[g], who, l] / words[chain[g], "fused", l])
+  return exp(sum / chains)
+}
 FNR == 1 { next }
 FILENAME == ARGV[1] { tiles++; said[tiles] = $7; found[tiles] = $8; next }
-{
-  rows++; seen[$2] = 1; chain[rows] = $1; who[rows] = $2; touched[rows] = $3
-  for (l = 1; l <= 3; l++) { words[rows, l] = $(3 + l); model[rows, l] = $(6 + l) }
-  if (!($1 in order)) { order[$1] = ++chains }
-  at[$1, $2] = rows
+FILENAME == ARGV[2] {
+  touched[$1, $2] = $3
+  for (l = 1; l <= 3; l++) { words[$1, $2, l] = $(3 + l); model[$1, $2, l] = $(6 + l) }
+  if (!($1 in order)) { order[$1] = ++chains; chain[chains] = $1 }
+  next
 }
+{ t = $3 == "kept" ? "C" : $3
+  over[$1, $2, t] += $4 - $6; all[$1, $2] += $4; known[$1, $2] += $6
+  if ($3 !~ /kept|other/) { whole[$1, $2] += $5; tensors_of[$1, $2] += $6 } }
 END {
   split("fused,parts,openblas,onednn", names, ","); shown["fused"] = "fused"; shown["parts"] = "ours, apart"
   shown["openblas"] = "OpenBLAS"; shown["onednn"] = "oneDNN"
   print "| chain | | references hit L1 | lines that miss L1 hit L2 | that miss L2 hit L3 | thousand words into L1 | into L2 | into L3 | by the model: L1 | L2 | L3 |"
   print "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-  for (i = 1; i <= rows; i++) {
-    printf "| %s | %s | %.2f %% | %.1f %% | %.1f %% |", chain[i], shown[who[i]], 100 * (1 - words[i, 1] / 16 / touched[i]),
-      100 * (1 - words[i, 2] / words[i, 1]), 100 * (1 - words[i, 3] / words[i, 2])
-    for (l = 1; l <= 3; l++) printf " %s |", thousands(words[i, l])
-    for (l = 1; l <= 3; l++) printf " %s |", model[i, l] == "" ? "" : thousands(model[i, l])
+  for (g = 1; g <= chains; g++) for (w = 1; w <= 4; w++) {
+    c = chain[g]; v = names[w]
+    printf "| %s | %s | %.2f %% | %.1f %% | %.1f %% |", c, shown[v], 100 * (1 - words[c, v, 1] / 16 / touched[c, v]),
+      100 * (1 - words[c, v, 2] / words[c, v, 1]), 100 * (1 - words[c, v, 3] / words[c, v, 2])
+    for (l = 1; l <= 3; l++) printf " %s |", thousands(words[c, v, l])
+    for (l = 1; l <= 3; l++) printf " %s |", model[c, v, l] == "" ? "" : thousands(model[c, v, l])
     print ""
   }
-  print "\nWords of the others over those of our fused kernel, geometric means:\n"
-  print "| | into L1 | into L2 | into L3 |\n|---|--:|--:|--:|"
-  for (w = 2; w <= 4; w++) {
-    if (!(names[w] in seen)) continue
-    printf "| %s |", shown[names[w]]
-    for (l = 1; l <= 3; l++) {
-      sum = 0
-      for (g in order) sum += log(words[at[g, names[w]], l] / words[at[g, "fused"], l])
-      printf " %.2f |", exp(sum / chains)
-    }
+  print "\nFigures a and b, what misses the cache before and hits this one, means; and c, words over those of our fused kernel, geometric means:\n"
+  print "| | hits L2 | hits L3 | words into L1 | into L2 | into L3 |\n|---|--:|--:|--:|--:|--:|"
+  for (w = 1; w <= 4; w++) {
+    printf "| %s | %.1f %% | %.1f %% |", shown[names[w]], hits(names[w], 2), hits(names[w], 3)
+    for (l = 1; l <= 3; l++) printf " %.2f |", geometric(names[w], l)
     print ""
   }
   head()
   if (tiles) { fit(said, found, tiles); line("the first cache, tiles unfused", tiles) }
-  for (w = 1; w <= 2; w++) for (l = 1; l <= 3; l++) beside(shown[names[w]] ": L" l, names[w], l, l)
-  beside("both, all three", "", 1, 3)
+  for (w = 1; w <= 2; w++) for (l = 1; l <= 3; l++) beside(shown[names[w]] ": L" l, names[w], names[w], l, l)
+  beside("both, all three", "fused parts", "fused parts", 1, 3)
+  alike()
+  for (w = 3; w <= 4; w++) beside(shown[names[w]] ": L3, by the model of ours, apart", names[w], "parts", 3, 3)
+  print "\nWhose words those are that enter L1 beyond what the model says, in shares of what it says:\n"
+  print "| chain, fused | all | A | B | C | D | E | other |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+  tensors = split("A B C D E other", tensor, " ")
+  for (g = 1; g <= chains; g++) {
+    c = chain[g]
+    printf "| %s | %.2f %% |", c, 100 * (all[c, "fused"] / known[c, "fused"] - 1)
+    for (t = 1; t <= tensors; t++) printf " %.2f %% |", 100 * over[c, "fused", tensor[t]] / known[c, "fused"]
+    print ""
+    by = 100 * (all[c, "parts"] / known[c, "parts"] - 1)
+    if (by > most) most = by
+  }
+  printf "| ours, apart, the most | %.2f %% | | | | | | |\n", most
 }

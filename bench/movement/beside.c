@@ -1,10 +1,11 @@
 /* A chain of two batched products, C = A B and E = C D, by four contestants, for bench/movement/beside.sh.  Rows stand
  * an odd number of lines apart, at least one further than they are long.  shape.h: BATCH, M, N, K, L.
  *
- *   beside check            each contestant's E beside sums in double; status 1 if one is wrong
- *   beside WHO PARTS        fills the caches with other data, then calls WHO: for PARTS 2 for both products, 0 not at
- *                           all.  What Cachegrind counts of the two differs by the products alone
- *   beside WHO PARTS where  the same; says where the arrays are, for whose.sh
+ *   beside check
+ *       each contestant's E beside sums in double; status 1 if one is wrong
+ *   beside WHO PARTS
+ *       fills the caches with other data, then calls WHO: for PARTS 2 for both products, 1 for the first, 0 not at all.
+ *       What Cachegrind counts of two of these differs by the products between alone
  *
  * WHO: fused, parts (ours), openblas, onednn */
 #define _GNU_SOURCE
@@ -13,11 +14,11 @@
 #include <fused.h>
 #include <math.h>
 #include <second.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/kernels/dnnl_help.h"
+#include "bench/movement/whose.h"
 #include <shape.h>
 
 #define APART(n) (16 * (((n) / 16 + 1) | 1)) /* an odd number of lines */
@@ -138,18 +139,11 @@ static int check(void) {
   return 0;
 }
 
-static volatile int mark; /* written before WHO and after it */
-
-static void say(const char *name, const volatile void *from, size_t size) {
-  printf("%s %#jx %#jx\n", name, (uintmax_t)(uintptr_t)from, (uintmax_t)((uintptr_t)from + size));
-}
-
 static void say_where(void) {
   const size_t word = sizeof(float);
-  say("mark", &mark, sizeof mark), say("A", a, word * BATCH * M * LK), say("B", b, word * BATCH * K * LL);
-  say("C", c, word * BATCH * M * LL), say("D", d, word * BATCH * L * LN), say("E", e, word * BATCH * M * LN);
-  say("kept", room, bytes);
-  fflush(stdout);
+  whose_place("A", a, word * BATCH * M * LK), whose_place("B", b, word * BATCH * K * LL);
+  whose_place("C", c, word * BATCH * M * LL), whose_place("D", d, word * BATCH * L * LN);
+  whose_place("E", e, word * BATCH * M * LN), whose_place("kept", room, bytes);
 }
 
 int main(int argc, char **argv) {
@@ -160,16 +154,15 @@ int main(int argc, char **argv) {
     bytes = needs[i] > bytes ? needs[i] : bytes;
   room = pages(bytes / sizeof(float) + 1);
   if (argc == 2 && !strcmp(argv[1], "check")) return check();
-  for (int w = 0; argc >= 3 && w < WHOS; w++) {
+  for (int w = 0; argc == 3 && w < WHOS; w++) {
     if (strcmp(argv[1], whos[w].name)) continue;
     warm(whos[w].name);
     volatile float *other = pages(SWEPT);
     for (size_t i = 0; i < SWEPT; i += 16)
       (void)other[i];
-    if (argc > 3) say_where();
-    mark = 1;
+    say_where();
     whos[w].run(argv[2][0] - '0');
-    mark = 2;
+    whose_print();
     return 0;
   }
   return 2;

@@ -34,17 +34,28 @@ fused() {
 }
 # alone OP J R SIZE_J SIZE_R TM TJ TR: a product by itself
 alone() {
-  printf '  DRAM for b=%s m=%s\n    L3\n      L2 for %s=%s %s=%s\n' "$batch" "$(steps "$m" "$6")" "$2" $(($4 / $7)) "$3" $(($5 / $8))
-  nest '        ' "$1" "$2" "$3" "$6" "$7" "$8"
+  printf '  DRAM for b=%s m=%s\n    L3\n' "$batch" "$(steps "$m" "$6")"
+  inner '      ' "$@"
+}
+# inner INDENT OP J R SIZE_J SIZE_R TM TJ TR: of this, what is in the second cache
+inner() {
+  printf '%sL2 for %s=%s %s=%s\n' "$1" "$3" $(($5 / $8)) "$4" $(($6 / $9))
+  nest "$1  " "$2" "$3" "$4" "$7" "$8" "$9"
+}
+# kept FIRST SECOND: both products, one after the other, C in the third cache between them
+kept() {
+  printf '  DRAM\n    Seq keep C@L3\n      L3 for b=%s m=%s\n' "$batch" "$(steps "$m" "${1%% *}")"
+  # shellcheck disable=SC2086 # a tile's sizes
+  inner '        ' C l k "$l" "$k" $1
+  printf '      L3 for b=%s m=%s\n' "$batch" "$(steps "$m" "${2%% *}")"
+  # shellcheck disable=SC2086
+  inner '        ' E n l "$n" "$l" $2
 }
 
-# entering NAME: of its mapping, the words that enter L1, L2 and L3: what is read, and room for results (of C where it is
-# not kept inside).  Nothing where it does not fit.
+# entering NAME [WORKLOAD]: of its mapping, the words that enter L1, L2 and L3.  Nothing where it does not fit.
 entering() {
-  "$tileflow" eval "$here/three.yaml" "$dir/$1.yaml" "$dir/$1-mapping.yaml" --csv - --quiet 2>>"$dir/said" | awk -F, '
-    $4 == "total" { fits = $3 }
-    $4 == "tensor" && $5 ~ /^L[123]$/ { enter[$5] += ($6 == "E" ? 0 : $10) + ($6 ~ /[CE]/ ? $13 : 0) }
-    END { if (fits == "true") printf "%.0f,%.0f,%.0f\n", enter["L1"], enter["L2"], enter["L3"] }'
+  "$tileflow" eval "$here/three.yaml" "$dir/${2:-$1}.yaml" "$dir/$1-mapping.yaml" --csv - --quiet 2>>"$dir/said" | awk -F, -f "$here/entering.awk" |
+    awk '{ enter[$1] += $3 } END { if (NR) printf "%.0f,%.0f,%.0f\n", enter["L1"], enter["L2"], enter["L3"] }'
 }
 divisors() { awk -v n="$1" -v step="$2" 'BEGIN { for (i = step; i <= n; i += step) if (n % i == 0) print i }'; }
 # fits STAYING STREAMED: while the next streamed tile comes in, the old one is younger than what is to stay, so that it needs room twice
@@ -71,9 +82,9 @@ tiled() { # NAME OP J R SIZE_J SIZE_R: $tile, of a product by itself
   for tm in $(seq 4 4 64); do for tj in $(divisors "$5" 16); do for tr in $(divisors "$6" 16); do
     [ $((tj * tr)) -le $panel ] || continue
     if [ "$tr" -eq "$6" ]; then # rows of the first operand stay
-      [ "$tj" -lt "$5" ] && fits $((tm * tr)) $((tj * (tm + tr))) || continue
-    else # sums stay
-      [ $((tj * $6)) -gt $panel ] && fits $((tm * tj)) $((tr * (tm + tj))) || continue
+      if [ "$tj" -ge "$5" ] || ! fits $((tm * tr)) $((tj * (tm + tr))); then continue; fi
+    elif [ $((tj * $6)) -le $panel ] || ! fits $((tm * tj)) $((tr * (tm + tj))); then # sums stay
+      continue
     fi
     alone "$2" "$3" "$4" "$5" "$6" "$tm" "$tj" "$tr" >"$dir/try" && better "$1" "$tm $tj $tr" <"$dir/try"
   done; done; done
@@ -89,6 +100,7 @@ echo "$case: fused $fused_tile, apart $first and $second" >&2
   { echo 'mapping: |' && fused $fused_tile; } >"$dir/fused-mapping.yaml"
   { echo 'mapping: |' && alone C l k "$l" "$k" $first; } >"$dir/first-mapping.yaml"
   { echo 'mapping: |' && alone E n l "$n" "$l" $second; } >"$dir/second-mapping.yaml"
+  { echo 'mapping: |' && kept "$first" "$second"; } >"$dir/kept-mapping.yaml"
 }
 for part in fused first second; do
   rm -rf "${dir:?}/$part"
@@ -113,7 +125,7 @@ gcc -std=gnu17 -O2 -I "$dir" -I "$here/../.." "$here/beside.c" "$@" -o "$dir/bes
 # behind the first in a run of its own.
 counted() {
   for last in 524288 1048576; do
-    timeout 600 valgrind --tool=cachegrind --cache-sim=yes --D1=49152,12,64 --LL=$last,16,64 --cachegrind-out-file="$dir/counted" \
+    timeout 3600 valgrind --tool=cachegrind --cache-sim=yes --D1=49152,12,64 --LL=$last,16,64 --cachegrind-out-file="$dir/counted" \
       "$dir/beside" "$1" "$2" >"$dir/valgrind" 2>&1 || { cat "$dir/valgrind" >&2 && return 1; }
     awk '/^summary:/ { print $5 + $8, $6 + $9, $7 + $10 }' "$dir/counted"
   done | awk '{ references = $1; l1 = $2; last[NR] = $3 } END { printf "%.0f %.0f %.0f %.0f\n", references, l1, last[1], last[2] }'
@@ -131,7 +143,8 @@ for who in fused parts openblas onednn; do
 done
 {
   row fused "$(entering fused)"
-  row parts "$({ entering first && entering second; } | awk -F, '{ for (i = 1; i <= 3; i++) s[i] += $i } END { printf "%.0f,%.0f,%.0f", s[1], s[2], s[3] }')"
+  apart=$(entering kept fused) # if C fits, it does not leave
+  row parts "${apart:-$({ entering first && entering second; } | awk -F, '{ for (i = 1; i <= 3; i++) s[i] += $i } END { printf "%.0f,%.0f,%.0f", s[1], s[2], s[3] }')}"
   row openblas ,,
   row onednn ,,
 } >"$dir/rows.new"

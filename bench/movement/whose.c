@@ -1,64 +1,84 @@
-/* Whose words enter the first cache: reads what Valgrind's Lackey traces of bench/movement/beside.c on stdin, and
- * prints a line for each tensor: words that enter 48 KiB in 12 ways, and in one set of 768 lines, in which sets do not
- * matter. Both drop what was used longest ago. whose PLACES    the lines of `beside WHO PARTS where`: name, from, to.
- * Words between two writes to `mark` count. */
+/* Whose words enter the first cache: kernels that gcc compiles with -fsanitize=thread call a function of these before
+ * each load and store.  Lines of whose_print: an array; its words that enter 48 KiB in 12 ways; and in one set of 768
+ * lines, in which sets do not matter.  Both drop what was used longest ago.  Registers that spill are not seen. */
+#include "bench/movement/whose.h"
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, LINES = 768, CACHES = 2, MOST = 16 };
+enum { LINE = 64, LINES = 768, CACHES = 2, MOST = 8 };
 
 static const int ways[CACHES] = {12, LINES};
-static uint64_t lines[CACHES][LINES]; /* of each set, the youngest first */
+static uintptr_t lines[CACHES][LINES]; /* of each set, the youngest first */
 
 static struct {
-  char name[16];
-  uint64_t from, to, entered[CACHES];
-} places[MOST + 1];
+  const char *name;
+  uintptr_t from, to;
+  uint64_t entered[CACHES];
+} places[MOST + 1] = {{.name = "other", .to = UINTPTR_MAX}};
+
+static int many; /* arrays: the place after them is all else */
+
+void whose_place(const char *name, const void *from, size_t bytes) {
+  if (many == MOST) exit(2);
+  places[many + 1] = places[many];
+  places[many].name = name, places[many].from = (uintptr_t)from, places[many].to = (uintptr_t)from + bytes;
+  many++;
+}
+
+void whose_print(void) {
+  for (int p = 0; p <= many; p++)
+    printf("%s,%" PRIu64 ",%" PRIu64 "\n", places[p].name, places[p].entered[0] * LINE / sizeof(float),
+           places[p].entered[1] * LINE / sizeof(float));
+}
 
 /* Whether it was not there. */
-static int enters(int cache, uint64_t line) {
-  uint64_t *set = lines[cache] + line % (uint64_t)(LINES / ways[cache]) * (uint64_t)ways[cache];
+static bool enters(int cache, uintptr_t line) {
+  uintptr_t *set = lines[cache] + line % (uintptr_t)(LINES / ways[cache]) * (uintptr_t)ways[cache];
   int at = 0;
   while (at < ways[cache] - 1 && set[at] != line)
     at++;
-  const int new = set[at] != line;
+  const bool new = set[at] != line;
   memmove(set + 1, set, (size_t)at * sizeof *set);
   set[0] = line;
   return new;
 }
 
-int main(int argc, char **argv) {
-  FILE *f = argc == 2 ? fopen(argv[1], "r") : NULL;
-  if (!f) return 2;
-  int n = 0;
-  while (n < MOST && fscanf(f, "%15s %" SCNx64 " %" SCNx64, places[n].name, &places[n].from, &places[n].to) == 3)
-    n++;
-  fclose(f);
-  strcpy(places[n].name, "other"), places[n].to = UINT64_MAX;
-  static char text[256];
-  int marks = 0; /* the first place is the mark */
-  while (fgets(text, sizeof text, stdin)) {
-    char *end;
-    const uint64_t from = text[0] == ' ' && strchr("LSM", text[1]) ? strtoull(text + 3, &end, 16) : 0;
-    if (!from || *end != ',') continue; /* an instruction, or what Valgrind says besides */
-    const uint64_t last = from + strtoull(end + 1, NULL, 10) - 1;
-    int p = 0;
-    while (from < places[p].from || from >= places[p].to)
-      p++;
-    marks += p == 0 && text[1] == 'S';
-    for (int c = 0; c < CACHES; c++) {
-      uint64_t new = 0;
-      for (uint64_t line = from / LINE; line <= last / LINE; line++)
-        new += (uint64_t)enters(c, line);
-      if (marks == 1) places[p].entered[c] += new;
-    }
-  }
-  if (marks != 2) return 1;
-  printf("tensor,words_12_ways,words_one_set\n");
-  for (int p = 1; p <= n; p++)
-    printf("%s,%" PRIu64 ",%" PRIu64 "\n", places[p].name, places[p].entered[0] * LINE / 4,
-           places[p].entered[1] * LINE / 4);
-  return 0;
+static void use(const volatile void *address, size_t bytes) {
+  const uintptr_t from = (uintptr_t)address, last = (from + bytes - 1) / LINE;
+  int p = 0;
+  while (p < many && (from < places[p].from || from >= places[p].to))
+    p++;
+  for (uintptr_t line = from / LINE; line <= last; line++)
+    for (int c = 0; c < CACHES; c++)
+      places[p].entered[c] += enters(c, line);
 }
+
+/* The functions that gcc calls. */
+#define OF(bytes)                                                                                                      \
+  void __tsan_read##bytes(const void *from);                                                                           \
+  void __tsan_write##bytes(const void *from);                                                                          \
+  void __tsan_read##bytes(const void *from) { use(from, bytes); }                                                      \
+  void __tsan_write##bytes(const void *from) { use(from, bytes); }                                                     \
+  void __tsan_read##bytes(const void *from)
+
+OF(1);
+OF(2);
+OF(4);
+OF(8);
+OF(16);
+
+void __tsan_read_range(const void *from, size_t bytes);
+void __tsan_write_range(const void *from, size_t bytes);
+void __tsan_init(void);
+void __tsan_func_entry(const void *caller);
+void __tsan_func_exit(void);
+
+void __tsan_read_range(const void *from, size_t bytes) { use(from, bytes); }
+void __tsan_write_range(const void *from, size_t bytes) { use(from, bytes); }
+void __tsan_init(void) {}
+void __tsan_func_entry(const void *caller) { (void)caller; }
+void __tsan_func_exit(void) {}

@@ -1,17 +1,30 @@
 #!/bin/sh
-# Whose words enter the first cache, tensor by tensor, by the sets of Cachegrind's cache and without sets.  CSV on stdout; minutes.
-#   bench/movement/whose.sh FOLDER WHO     FOLDER: a case that beside.sh left in TILES=DIR; WHO: fused, parts, openblas, onednn
-# The memory accesses that Valgrind's Lackey traces, in a cache of whose.c.
+# Whose words enter the first cache, tensor by tensor, beside what the model says: our kernels of bench/movement/beside.sh, in a cache
+# of 12 ways and in one without sets (whose.c).  CSV on stdout; a minute.
+#   bench/movement/whose.sh TILEFLOW FOLDER     FOLDER: what beside.sh left in TILES=DIR
+# `kept`: the room that kernels are given, where the fused one has its tile of C; `other`: what else is in memory.
 set -eu
-beside=$(realpath "${1:?usage: $0 FOLDER WHO}/beside")
-who=${2:?usage: $0 FOLDER WHO}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-gcc -std=c17 -O2 "$(dirname "$0")/whose.c" -o "$work/whose"
-valgrind --tool=none --quiet "$beside" "$who" 2 where >"$work/places" # Valgrind gives the same addresses in each run
-mkfifo "$work/trace"
-"$work/whose" "$work/places" <"$work/trace" &
-valgrind --tool=lackey --trace-mem=yes --log-fd=9 "$beside" "$who" 2 where 9>"$work/trace" >"$work/again"
-cmp -s "$work/places" "$work/again" || { echo "$0: the arrays are elsewhere in the second run" >&2; exit 1; }
-wait $!
+. "$(dirname "$0")/../lib.sh"
+dir=$(realpath "${2:?usage: $0 TILEFLOW FOLDER}")
+begin "$(dirname "$0")/../.." "$1"
+echo "case,who,tensor,l1_words,l1_words_one_set,predicted_l1"
+while read -r case rest; do
+  at=$dir/$case
+  set --
+  for part in fused first second; do
+    # shellcheck disable=SC2046 # one word a flag
+    gcc -std=c17 -O3 $(flags_of "$at/$part") -fsanitize=thread -c "$at/$part/kernel.c" -o "$scratch/$part.o"
+    set -- "$@" "$scratch/$part.o"
+  done
+  gcc -std=gnu17 -O2 -DWHOSE -I "$at" -I . bench/movement/beside.c bench/movement/whose.c "$@" -o "$scratch/whose" -ldnnl -lopenblas -lm
+  for who in fused parts; do
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$scratch/whose" $who 2 >"$scratch/words"
+    case $who in fused) maps=fused ;; *) maps="first second" ;; esac
+    for map in $maps; do
+      "$tool" eval bench/movement/three.yaml "$at/$map.yaml" "$at/$map-mapping.yaml" --csv - --quiet | awk -F, -f bench/movement/entering.awk
+    done | awk -v row="$case,$who" 'NR == FNR { if ($1 == "L1") words[$2] += $3; next }
+      { split($0, cell, ","); t = cell[1]
+        if (row ~ /fused$/) t = t == "C" ? "" : t == "kept" ? "C" : t
+        printf "%s,%s,%.0f\n", row, $0, words[t] }' - "$scratch/words"
+  done
+done <"$dir/cases"
