@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Spaces of schedules, whole or a sample, measured once; and what each strategy of `tune` finds of them after so many measurements.
 
-    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--isa NAME] [--core N] [--lock FILE] [--jobs N] [CASE...]
-    bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--isa NAME] [--seeds N] [--strategy NAME,...] [--jobs N] [CASE...]
+    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--isa NAME] [--core N] [--lock FILE] [--jobs N] [--of FOLDER] [CASE...]
+    bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--isa NAME] [--seeds N] [--strategy NAME,...] [--jobs N] [--of FOLDER] [CASE...]
 
 TUNE_WAYS: build/tests/tune_ways.  --isa: of the kernels, avx512; bench/operators/machines/ISA.yaml is the computer, or the template.
 CASE (all of them): constraints in bench/operators/tables, the part of their name before a point being one of workloads/operators/cases.csv, or a case of
 tables/sampled.txt.  Of the former every schedule that the constraints leave is emitted, of the latter SAMPLE schedules drawn from the whole space.
+--of: the cases are instead the workloads of that folder, sampled.
 record: kernels are compiled (those of the same text once); the first is held against the workload evaluated plainly in double (its own test), the others against the
 first on drawn numbers; and they are timed on one core (--core: that one) in turns: the median of ROUNDS, of those that take more than twice the least of 2.
 TABLE.csv: case, schedule (digest of its text), kernel (number), microseconds, machine.  A case that is there is left out, so a run that was ended goes on.
@@ -35,9 +36,13 @@ SAMPLE = 60
 MACHINES = {"avx512": "zen5-avx512", "avx2": "zen3-avx2", "sse2": "zen3-sse2"}
 
 
-def tables():
-    """Table: kind and params of its case."""
-    known = {case: (kind, params) for kind, case, params in cases()}
+def tables(folder=None):
+    """Table: the arguments of tileflow that name its case, after the machine.  Those of a folder's workloads, or of the cases."""
+    if folder:
+        for path in sorted(folder.glob("*.yaml")):
+            yield path.stem, [path]
+        return
+    known = {case: what_of(None, kind, params)[1:] for kind, case, params in cases()}
     for case, of in known.items():
         for path in sorted((HERE / "tables").glob("*.csp")):
             if path.stem.split(".")[0] == case:
@@ -54,7 +59,7 @@ def command(tool, name, of, scratch, isa="avx512"):
         arch = scratch / "one-core.yaml"
         arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", text, count=1), encoding="utf-8")
     whole = HERE / "tables" / f"{name}.csp"
-    return [tool, name, *what_of(arch, *of), *(["--constraints", whole] if whole.exists() else ["--sample", str(SAMPLE)]), "--isa", isa]
+    return [tool, name, arch, *of, *(["--constraints", whole] if whole.exists() else ["--sample", str(SAMPLE)]), "--isa", isa]
 
 
 # ---- record -----------------------------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ def contestants(scratch, libraries):
     t = {n: array(shapes[n]) for n in names}
     want = None
     for k, (path, _) in enumerate(libraries):
-        t["O"][:] = 0
+        t[names[-1]][:] = 0
         kernel = Ours(path, list(t.values()))
         got = kernel().astype(numpy.float64)
         want = got if want is None else want
@@ -182,12 +187,13 @@ def main():
     p.add_argument("what", choices=["record", "replay"]), p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path)
     p.add_argument("cases", nargs="*"), p.add_argument("--lock"), p.add_argument("--jobs", type=int, default=2), p.add_argument("--seeds", type=int, default=10)
     p.add_argument("--isa", default="avx512"), p.add_argument("--core", type=int), p.add_argument("--strategy", default=",".join(STRATEGIES))
+    p.add_argument("--of", type=pathlib.Path)
     o = p.parse_intermixed_args()
     o.cores = os.sched_getaffinity(0)
     o.tool, o.table = o.tool.resolve(), o.table.resolve()
     out = pathlib.Path(o.cases.pop(0)) if o.what == "replay" else None
     there = {line.split(",")[0] for line in o.table.read_text(encoding="utf-8").splitlines()} if o.table.exists() else set()
-    chosen = {n: of for n, of in tables() if not o.cases or n in o.cases}
+    chosen = {n: of for n, of in tables(o.of) if not o.cases or n in o.cases}
     if o.what == "record":
         for name, of in chosen.items():
             if name not in there:
