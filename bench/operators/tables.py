@@ -12,7 +12,7 @@ record: kernels are compiled (those of the same text once); the first is held ag
 first on drawn numbers; and they are timed on one core (--core: that one) in turns: the median of ROUNDS, of those that take more than twice the least of 2.
 TABLE.csv: case, schedule (digest of its text), kernel (number), microseconds, machine.  A case that is there is left out, so a run that was ended goes on.
 --lock: held while kernels are timed (flock).
-replay: OUT.csv is case, strategy, k, best, near, seeds (tests/unit/tune_ways.c says what) and own: the strategy's processor seconds for each kernel measured.
+replay: what the strategy `taught` knows beforehand are the kernels of TABLE.csv that are of other kinds.  OUT.csv is case, strategy, k, best, near, seeds (tests/unit/tune_ways.c says what) and own: the strategy's processor seconds for each kernel measured.
 Nothing is measured but this, so the same command writes the same file but for its last column.
 """
 import argparse
@@ -154,13 +154,24 @@ def record(o, name, of):
 
 
 # ---- replay -----------------------------------------------------------------------------------------------------
-STRATEGIES = ["sa-q", "p", "sa", "cga", "random", "model"]
+STRATEGIES = ["sa-q", "p", "sa", "cga", "random", "model", "taught"]
+
+
+def lessons(o, name, of):
+    """What the case's kernels teach."""
+    with tempfile.TemporaryDirectory() as folder:
+        args = [*command(o.tool, name, of, pathlib.Path(folder), o.isa), "--table", o.table, "--teach", "yes"]
+        return subprocess.run(["nice", "-n", "15", *args], check=True, capture_output=True, text=True).stdout
 
 
 def replayed(o, name, of, strategy):
     """Rows of OUT.csv."""
     with tempfile.TemporaryDirectory() as folder:
         args = [*command(o.tool, name, of, pathlib.Path(folder), o.isa), "--table", o.table, "--strategy", strategy, "--seeds", str(o.seeds)]
+        if strategy == "taught":
+            others = pathlib.Path(folder) / "lessons"
+            others.write_text("".join(said for case, said in o.lessons.items() if case.split("-")[0] != name.split("-")[0]), encoding="ascii")
+            args += ["--lessons", others]
         with subprocess.Popen(["nice", "-n", "15", *args], stdout=subprocess.PIPE, text=True) as run:
             rows = run.stdout.read().split()
             _, status, used = os.wait4(run.pid, 0)
@@ -200,7 +211,11 @@ def main():
                 record(o, name, of)
         return
     todo = [(o, name, of, strategy) for name, of in chosen.items() if name in there for strategy in o.strategy.split(",")]
+    o.lessons = {}
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        if "taught" in o.strategy.split(","):
+            known = [(o, name, of) for name, of in tables(o.of) if name in there]
+            o.lessons = dict(zip([x[1] for x in known], pool.map(lambda x: lessons(*x), known)))
         rows = list(pool.map(lambda x: replayed(*x), todo))
     out.write_text("case,strategy,k,best,near,seeds,own\n" + "".join(rows), encoding="utf-8")
 
