@@ -495,7 +495,8 @@ static bool told_by_row(void *ctx, const int32_t *row, lesson *out) {
   return true;
 }
 
-/* The feature of the first row that is asked for, of those that the run would ask for. */
+/* The feature of the rows that are asked for, in `feature`.  slope: of the lessons; here: of this run's times, 0: none
+ * is told. */
 static void test_taught(const tf_spec *s, double slope, double *feature, double here) {
   enum { N = 200, ASKED = 30 };
   static lesson_told told[N];
@@ -512,7 +513,7 @@ static void test_taught(const tf_spec *s, double slope, double *feature, double 
                   .n_before = slope != 0 ? lessons_with(slope, 3, told, N) : 0,
                   .before = told};
   void *state = tune_way_taught.make(&w);
-  int32_t *row = calloc((size_t)space->space.n, sizeof *row);
+  int32_t *row = TF_ARRAY(w.arena, int32_t, (size_t)space->space.n);
   if (!CHECK(state && row)) return;
   double last = 0;
   for (int k = 0; k < ASKED; k++) {
@@ -524,7 +525,6 @@ static void test_taught(const tf_spec *s, double slope, double *feature, double 
     last = l.x[3];
     if (here != 0) tune_way_taught.tell(state, row, 1e-6 * exp2(here * l.x[3]));
   }
-  free(row);
   tf_arena_free(w.arena);
   tune_space_free(space);
   tf_diags_free(d);
@@ -565,7 +565,8 @@ static void test_lessons(const tf_spec *s, const char *store) {
   CHECK(tune_store_lessons(db, run, &here, a, &n, &told, d));
   CHECK_I64(n, ran);
   for (int k = 0; k < n; k++)
-    CHECK(told[k].off < 0 && told[k].off > -60 && fabs(told[k].x[2] - log2(16 * 16 * 12)) < 1e-6 && told[k].of >= told[0].of);
+    CHECK(told[k].off < 0 && told[k].off > -60 && fabs(told[k].x[2] - log2(16 * 16 * 12)) < 1e-6 &&
+          told[k].of >= told[0].of);
   CHECK(n > 2 && told[n - 1].of == told[0].of + 1); /* two instruction sets */
   CHECK(tune_store_lessons(db, run, &elsewhere, a, &none, &told, d));
   CHECK_I64(none, 0);

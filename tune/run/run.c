@@ -19,8 +19,8 @@ typedef struct {
   tf_trial trial;
   tf_emitted *files; /* NULL: not to be measured */
   char kernel[65];   /* digest of its kernel's source */
+  bool teaches;      /* it has a lesson */
   lesson lesson;
-  bool teaches; /* it has a lesson */
 } candidate;
 
 typedef struct {
