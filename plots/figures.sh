@@ -109,6 +109,23 @@ tables kernels tune-tables-avx2-runs.csv >"$part/samples.csv"
 figure tune/convergence-samples "$part/samples.csv" --as lines --x "kernels measured" --y "best found over the best" --by strategy --title "Strategies on samples of 31 operators' spaces, ten seeds each"
 tables seconds tune-tables-runs.csv >"$part/clock.csv"
 figure tune/clock-tables "$part/clock.csv" --as lines --x "processor seconds" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
+# Figure 4.13, of five kernels of MI-LSTM's step: their time, each as often as the step runs it, over that of the best ones, while all are
+# tuned in turns.  A kernel takes 1.1 processor seconds to compile, test and measure, and what the strategy takes to propose it.
+awk -F, 'FNR == 1 { file++; next }
+  file == 1 { runs[$1] = $2; n++; next }
+  file == 2 { if (!($1 in least) || $4 + 0 < least[$1]) least[$1] = $4 + 0; next }
+  { if (!($2 in of)) { of[$2]; names[++w] = $2 } if (!(($1, $2) in seen)) { seen[$1, $2]; own[$2] += $7 } at[$1, $2, $3] = $4 }
+  END {
+    print "strategy,processor seconds of tuning,time of a step over the best"
+    for (g in runs) whole += runs[g] * least[g]
+    for (i = 1; i <= w; i++)
+      for (k = 1; k <= 40; k++) {
+        sum = 0
+        for (g in runs) { if ((g, names[i], k) in at) now[g, i] = at[g, names[i], k]; sum += runs[g] * least[g] * now[g, i] }
+        printf "%s,%.4g,%.4f\n", names[i], k * (1.1 * n + own[names[i]]), sum / whole
+      }
+  }' bench/operators/mi-lstm/runs.csv $results/tune-mi-lstm.csv $results/tune-mi-lstm-runs.csv >"$part/mi-lstm.csv"
+figure tune/mi-lstm "$part/mi-lstm.csv" --as lines --x "processor seconds of tuning" --y "time of a step over the best" --by strategy --title "4.13: five kernels of MI-LSTM's training step while they are tuned"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"
 
 # fusions of the thesis's figure 4.5, by what their ops read; and its figures 4.10 to 4.12: times over those of PyTorch

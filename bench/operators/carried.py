@@ -21,7 +21,7 @@ NEAR, CHOICES = 1.05, 8
 
 
 class Lessons:
-    """Rows of tune_ways --teach, a kernel each: columns are those of features that mean the same in every case (tests/unit/lesson.h)."""
+    """Rows of tune_ways --teach, a kernel each: columns are those of features that mean the same in every case (tune/learn/lesson.h)."""
 
     def __init__(self, tool, of_machines):
         rows = []

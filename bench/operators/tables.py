@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Spaces of schedules, whole or a sample, measured once; and what each strategy of `tune` finds of them after so many measurements.
 
-    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--isa NAME] [--core N] [--lock FILE] [--jobs N] [CASE...]
-    bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--isa NAME] [--seeds N] [--strategy NAME,...] [--jobs N] [CASE...]
+    bench/operators/tables.py record TUNE_WAYS TABLE.csv [--isa NAME] [--core N] [--lock FILE] [--jobs N] [--of FOLDER] [CASE...]
+    bench/operators/tables.py replay TUNE_WAYS TABLE.csv OUT.csv [--isa NAME] [--seeds N] [--strategy NAME,...] [--jobs N] [--of FOLDER] [--lessons TABLE.csv] [CASE...]
 
 TUNE_WAYS: build/tests/tune_ways.  --isa: of the kernels, avx512; bench/operators/machines/ISA.yaml is the computer, or the template.
 CASE (all of them): constraints in bench/operators/tables, the part of their name before a point being one of workloads/operators/cases.csv, or a case of
 tables/sampled.txt.  Of the former every schedule that the constraints leave is emitted, of the latter SAMPLE schedules drawn from the whole space.
+--of: the cases are instead the workloads of that folder, sampled.
 record: kernels are compiled (those of the same text once); the first is held against the workload evaluated plainly in double (its own test), the others against the
 first on drawn numbers; and they are timed on one core (--core: that one) in turns: the median of ROUNDS, of those that take more than twice the least of 2.
 TABLE.csv: case, schedule (digest of its text), kernel (number), microseconds, machine.  A case that is there is left out, so a run that was ended goes on.
 --lock: held while kernels are timed (flock).
-replay: OUT.csv is case, strategy, k, best, near, seeds (tests/unit/tune_ways.c says what) and own: the strategy's processor seconds for each kernel measured.
+replay: what the strategy `taught` knows beforehand are the kernels of TABLE.csv that are of other kinds; --lessons: all of
+that table of CASEs instead.  OUT.csv is case, strategy, k, best, near, seeds (tests/unit/tune_ways.c says what) and own: the strategy's processor seconds for each kernel measured.
 Nothing is measured but this, so the same command writes the same file but for its last column.
 """
 import argparse
@@ -35,9 +37,13 @@ SAMPLE = 60
 MACHINES = {"avx512": "zen5-avx512", "avx2": "zen3-avx2", "sse2": "zen3-sse2"}
 
 
-def tables():
-    """Table: kind and params of its case."""
-    known = {case: (kind, params) for kind, case, params in cases()}
+def tables(folder=None):
+    """Table: the arguments of tileflow that name its case, after the machine.  Those of a folder's workloads, or of the cases."""
+    if folder:
+        for path in sorted(folder.glob("*.yaml")):
+            yield path.stem, [path]
+        return
+    known = {case: what_of(None, kind, params)[1:] for kind, case, params in cases()}
     for case, of in known.items():
         for path in sorted((HERE / "tables").glob("*.csp")):
             if path.stem.split(".")[0] == case:
@@ -54,7 +60,7 @@ def command(tool, name, of, scratch, isa="avx512"):
         arch = scratch / "one-core.yaml"
         arch.write_text(re.sub(r"mesh: \[\d+, 1\]", "mesh: [1, 1]", text, count=1), encoding="utf-8")
     whole = HERE / "tables" / f"{name}.csp"
-    return [tool, name, *what_of(arch, *of), *(["--constraints", whole] if whole.exists() else ["--sample", str(SAMPLE)]), "--isa", isa]
+    return [tool, name, arch, *of, *(["--constraints", whole] if whole.exists() else ["--sample", str(SAMPLE)]), "--isa", isa]
 
 
 # ---- record -----------------------------------------------------------------------------------------------------
@@ -83,7 +89,7 @@ def array(shape):
     room = numpy.zeros(n + 64, numpy.uint8)
     begin = -room.ctypes.data % 64
     out = room[begin : begin + n].view(numpy.float32).reshape(shape).view(Tensor)
-    out[:] = numpy.random.default_rng(1).standard_normal(shape, numpy.float32)
+    out[...] = numpy.random.default_rng(1).standard_normal(shape, numpy.float32)
     return out
 
 
@@ -101,7 +107,7 @@ def contestants(scratch, libraries):
     t = {n: array(shapes[n]) for n in names}
     want = None
     for k, (path, _) in enumerate(libraries):
-        t["O"][:] = 0
+        t[names[-1]][:] = 0
         kernel = Ours(path, list(t.values()))
         got = kernel().astype(numpy.float64)
         want = got if want is None else want
@@ -149,13 +155,24 @@ def record(o, name, of):
 
 
 # ---- replay -----------------------------------------------------------------------------------------------------
-STRATEGIES = ["sa-q", "p", "sa", "cga", "random", "model"]
+STRATEGIES = ["sa-q", "p", "sa", "cga", "random", "model", "taught"]
+
+
+def lessons(o, name, of):
+    """What the case's kernels teach."""
+    with tempfile.TemporaryDirectory() as folder:
+        args = [*command(o.tool, name, of, pathlib.Path(folder), o.isa), "--table", o.lessons or o.table, "--teach", "yes"]
+        return subprocess.run(["nice", "-n", "15", *args], check=True, capture_output=True, text=True).stdout
 
 
 def replayed(o, name, of, strategy):
     """Rows of OUT.csv."""
     with tempfile.TemporaryDirectory() as folder:
         args = [*command(o.tool, name, of, pathlib.Path(folder), o.isa), "--table", o.table, "--strategy", strategy, "--seeds", str(o.seeds)]
+        if strategy == "taught":
+            others = pathlib.Path(folder) / "lessons"
+            others.write_text("".join(said for case, said in o.known.items() if o.lessons or case.split("-")[0] != name.split("-")[0]), encoding="ascii")
+            args += ["--lessons", others]
         with subprocess.Popen(["nice", "-n", "15", *args], stdout=subprocess.PIPE, text=True) as run:
             rows = run.stdout.read().split()
             _, status, used = os.wait4(run.pid, 0)
@@ -176,25 +193,35 @@ def kernels_of(rows):
     yield from [int(k)] * (int(seeds) - before)
 
 
+def named(table):
+    """The cases of a table."""
+    return {line.split(",")[0] for line in table.read_text(encoding="utf-8").splitlines()} if table.exists() else set()
+
+
 # ---- the whole --------------------------------------------------------------------------------------------------
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("what", choices=["record", "replay"]), p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path)
     p.add_argument("cases", nargs="*"), p.add_argument("--lock"), p.add_argument("--jobs", type=int, default=2), p.add_argument("--seeds", type=int, default=10)
     p.add_argument("--isa", default="avx512"), p.add_argument("--core", type=int), p.add_argument("--strategy", default=",".join(STRATEGIES))
+    p.add_argument("--of", type=pathlib.Path), p.add_argument("--lessons", type=pathlib.Path)
     o = p.parse_intermixed_args()
     o.cores = os.sched_getaffinity(0)
     o.tool, o.table = o.tool.resolve(), o.table.resolve()
     out = pathlib.Path(o.cases.pop(0)) if o.what == "replay" else None
-    there = {line.split(",")[0] for line in o.table.read_text(encoding="utf-8").splitlines()} if o.table.exists() else set()
-    chosen = {n: of for n, of in tables() if not o.cases or n in o.cases}
+    there = named(o.table)
+    chosen = {n: of for n, of in tables(o.of) if not o.cases or n in o.cases}
     if o.what == "record":
         for name, of in chosen.items():
             if name not in there:
                 record(o, name, of)
         return
     todo = [(o, name, of, strategy) for name, of in chosen.items() if name in there for strategy in o.strategy.split(",")]
+    o.known = {}
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        if "taught" in o.strategy.split(","):
+            known = [(o, name, of) for name, of in tables(None if o.lessons else o.of) if name in named(o.lessons or o.table)]
+            o.known = dict(zip([x[1] for x in known], pool.map(lambda x: lessons(*x), known)))
         rows = list(pool.map(lambda x: replayed(*x), todo))
     out.write_text("case,strategy,k,best,near,seeds,own\n" + "".join(rows), encoding="utf-8")
 

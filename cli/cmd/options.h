@@ -80,7 +80,7 @@
   X(EVALS, "--evals", "N", EVALS, \
     "mappings that may be evaluated; without a limit: 500000, fewer for more than three ops") \
   X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (default), mcts, ga, random, exhaustive") \
-  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (default), sa, p, cga, model, random") \
+  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (default), sa, p, cga, taught, model, random") \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
   X(CONSTRAINTS, "--constraints", "FILE", WORD, "further constraints on schedules, a line each") \
   X(SPACE, "--space", NULL, FLAG, "print variables, constraints and exact size of the space; measure nothing") \

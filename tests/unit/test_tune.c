@@ -10,7 +10,9 @@
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 #include "tune/learn/net.h"
+#include "tune/learn/ridge.h"
 #include "tune/learn/trees.h"
+#include "tune/store/store.h"
 #include "tune/way/way.h"
 
 static const char spec_text[] =
@@ -261,7 +263,7 @@ static void test_confirmed(const tf_spec *s, const char *store) {
 
 /* Changes a store as a program would that knows its sums. */
 static void change(const char *store, const char *sql) {
-  static const tf_db_kind any = {"store", 0x5446544e, 2, 1000};
+  static const tf_db_kind any = {"store", 0x5446544e, 3, 1000};
   static const char *const tables[] = {"run", "trial", "kernel", "finalist"};
   char unseal[64];
   tf_db db;
@@ -357,6 +359,8 @@ static void test_refused(const tf_spec *s, const char *store, const char *text) 
   check_refused(s, store, "a kernel without a time", __LINE__);
   change(store, "DELETE FROM kernel");
   run_again(s, store);
+  mark(store, "DROP TABLE studied; DROP TABLE lesson; PRAGMA user_version = 2");
+  run_again(s, store);
   change(store, "UPDATE trial SET schedule = 'form whole' WHERE no = 3");
   check_refused(s, store, "is not what the strategy asks for", __LINE__);
   change(store, "UPDATE trial SET verdict = 'perhaps' WHERE no = 2");
@@ -364,7 +368,7 @@ static void test_refused(const tf_spec *s, const char *store, const char *text) 
   change(store, "DELETE FROM trial WHERE no = 2");
   check_refused(s, store, "one is missing before it", __LINE__);
   mark(store, "PRAGMA user_version = 9");
-  check_refused(s, store, "a newer version: format 9, this one reads up to 2", __LINE__);
+  check_refused(s, store, "a newer version: format 9, this one reads up to 3", __LINE__);
   mark(store, "PRAGMA application_id = 7");
   check_refused(s, store, "is a database, but no store of a tuning", __LINE__);
   FILE *f = fopen(text, "w");
@@ -414,6 +418,177 @@ static void test_trees(void) {
   CHECK(trees_learn(t, 0, x, y));
   CHECK_NEAR(trees_ask(t, x), 0, 0);
   tf_arena_free(a);
+}
+
+/* Its slow twin: the sum of squares is least where its slope is 0, which is found by steps along one weight at a time.
+ */
+static void test_ridge(void) {
+  enum { N = 40, F = 5, ROUNDS = 3000 };
+  tf_arena *a = tf_arena_new();
+  ridge *r = ridge_new(a, F), *more = ridge_new(a, F);
+  tf_rng rng = tf_rng_new(11, 2);
+  for (int times = 0; r && more && times < 20; times++) {
+    double x[N][F], y[N], weight[N], penalty[F], w[F] = {0};
+    for (int i = 0; i < F; i++)
+      penalty[i] = 0.1 + 5 * tf_rng_unit(&rng);
+    ridge_begin(r, penalty);
+    for (int k = 0; k < N; k++) {
+      for (int i = 0; i < F; i++)
+        x[k][i] = 4 * tf_rng_unit(&rng) - 1;
+      y[k] = 10 * tf_rng_unit(&rng);
+      weight[k] = 3 * tf_rng_unit(&rng);
+      if (k == N / 2) ridge_copy(more, r);
+      ridge_add(k < N / 2 ? r : more, x[k], y[k], weight[k]);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+      for (int i = 0; i < F; i++) {
+        double slope = -penalty[i] * w[i], bend = penalty[i];
+        for (int k = 0; k < N; k++) {
+          double off = y[k];
+          for (int j = 0; j < F; j++)
+            off -= x[k][j] * w[j];
+          slope += weight[k] * off * x[k][i];
+          bend += weight[k] * x[k][i] * x[k][i];
+        }
+        w[i] += slope / bend;
+      }
+    CHECK(ridge_solve(more));
+    double want = 0;
+    for (int i = 0; i < F; i++) {
+      CHECK_NEAR(more->w[i], w[i], 1e-9);
+      want += w[i] * x[0][i];
+    }
+    CHECK_NEAR(ridge_ask(more, x[0]), want, 1e-9);
+    const double before = more->w[0];
+    ridge_add(more, (double[F]){NAN}, 1, 1);
+    CHECK(!ridge_solve(more));
+    CHECK(more->w[0] == before);
+  }
+  CHECK(r && more);
+  tf_arena_free(a);
+}
+
+/* ---- taught: what other workloads say of a kernel decides the order -------------------------------- */
+/* Kernels of two workloads, whose time is that predicted times 2^(slope feature); their units differ. */
+static int lessons_with(double slope, int feature, lesson_told *out, int n) {
+  tf_rng rng = tf_rng_new(5, 5);
+  for (int k = 0; k < n; k++) {
+    out[k] = (lesson_told){.of = k * 2 / n};
+    for (int i = 0; i < LESSON_FEATURES; i++)
+      out[k].x[i] = 2 * tf_rng_unit(&rng);
+    out[k].off = (out[k].of ? 7 : -20) + slope * out[k].x[feature];
+  }
+  return n;
+}
+
+static double first_decision(void *ctx, const int32_t *row) {
+  (void)ctx;
+  return 1000 + row[TUNE_FIRST];
+}
+
+/* All is as the model says but for one feature: the entries of the row, added up. */
+static bool told_by_row(void *ctx, const int32_t *row, lesson *out) {
+  const tune_space *s = ctx;
+  *out = (lesson){.cycles = 1000};
+  for (int i = 0; i < s->space.n; i++)
+    out->x[3] += row[i] / 8.0;
+  return true;
+}
+
+/* The feature of the rows that are asked for, in `feature`.  slope: of the lessons; here: of this run's times, 0: none
+ * is told. */
+static void test_taught(const tf_spec *s, double slope, double *feature, double here) {
+  enum { N = 200, ASKED = 30 };
+  static lesson_told told[N];
+  tf_diags *d = tf_diags_new();
+  tune_space *space = tune_space_new(s->arch, s->workload, 2, isas, NULL, d);
+  if (!CHECK(space)) return;
+  tune_world w = {.s = space,
+                  .arena = tf_arena_new(),
+                  .rng = tf_rng_new(3, 3),
+                  .model = first_decision,
+                  .kernel = first_decision,
+                  .lesson = told_by_row,
+                  .ctx = space,
+                  .n_before = slope != 0 ? lessons_with(slope, 3, told, N) : 0,
+                  .before = told};
+  void *state = tune_way_taught.make(&w);
+  int32_t *row = TF_ARRAY(w.arena, int32_t, (size_t)space->space.n);
+  if (!CHECK(state && row)) return;
+  double last = 0;
+  for (int k = 0; k < ASKED; k++) {
+    lesson l;
+    if (!CHECK(tune_way_taught.ask(state, row)) || !told_by_row(space, row, &l)) break;
+    feature[k] = l.x[3];
+    if (slope > 0 && here == 0) CHECK(k == 0 || l.x[3] >= last); /* the least first, as these take least */
+    if (slope < 0 && here == 0) CHECK(k == 0 || l.x[3] <= last);
+    last = l.x[3];
+    if (here != 0) tune_way_taught.tell(state, row, 1e-6 * exp2(here * l.x[3]));
+  }
+  tf_arena_free(w.arena);
+  tune_space_free(space);
+  tf_diags_free(d);
+}
+
+/* Lessons give the order; without any, times of this run do; and they outweigh lessons that are wrong here. */
+static void test_teaching(const tf_spec *s) {
+  double up[30], down[30], alone[30], wrong[30];
+  test_taught(s, 1, up, 0);
+  test_taught(s, -1, down, 0);
+  CHECK(up[0] < down[0]);
+  test_taught(s, 0, alone, 1);
+  double rest = 0;
+  for (int k = 20; k < 30; k++)
+    rest += (alone[k] - alone[0]) / 10;
+  CHECK(rest < 0); /* it has learned to go where the feature is small */
+  test_taught(s, -0.2, wrong, 4);
+  CHECK(wrong[0] == down[0]);
+  CHECK(wrong[29] < wrong[0]);
+}
+
+/* Lessons of a store: those of the machine and compiler, and only what there was when a run first asked. */
+static void test_lessons(const tf_spec *s, const char *store) {
+  tf_diags *d = tf_diags_new();
+  tf_arena *a = tf_arena_new();
+  fake first = {0}, second = {0}, third = {0}, again = {0};
+  const tf_tune_opts o = options("random", 16, store, &first), o2 = options("taught", 16, store, &second);
+  tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
+  tune_store *db = tune_store_open(store, true, d);
+  const tune_kernel here = {"test", "none", ""}, elsewhere = {"other", "none", ""};
+  lesson_told *told = NULL;
+  int n = 0, ran = 0, later = 0, none = 1;
+  for (int k = 0; t && k < t->n; k++)
+    ran += t->trials[k].timing.verdict == TF_TUNE_RAN && !t->trials[k].same;
+  const tune_run_key key = {"p", "w", "test", "none", "taught", "", 1};
+  const int64_t run = db ? tune_store_run(db, &key, d) : -1;
+  if (!CHECK(t && run >= 0)) return;
+  CHECK(tune_store_lessons(db, run, &here, a, &n, &told, d));
+  CHECK_I64(n, ran);
+  for (int k = 0; k < n; k++)
+    CHECK(told[k].off < 0 && told[k].off > -60 && fabs(told[k].x[2] - log2(16 * 16 * 12)) < 1e-6 &&
+          told[k].of >= told[0].of);
+  CHECK(n > 2 && told[n - 1].of == told[0].of + 1); /* two instruction sets */
+  CHECK(tune_store_lessons(db, run, &elsewhere, a, &none, &told, d));
+  CHECK_I64(none, 0);
+
+  tf_tuned *u = tf_tune_run(s->arch, s->workload, &o2, d);
+  CHECK(tune_store_lessons(db, run, &here, a, &later, &told, d));
+  CHECK_I64(later, n);
+  const tune_run_key next = {"p", "w", "test", "none", "taught", "", 2};
+  CHECK(tune_store_lessons(db, tune_store_run(db, &next, d), &here, a, &later, &told, d));
+  CHECK(later > n);
+  tune_store_close(db);
+  const tf_tune_opts o3 = options("random", 40, store, &third), o4 = options("taught", 16, store, &again);
+  tf_tuned_free(tf_tune_run(s->arch, s->workload, &o3, d));
+  tf_tuned *v = tf_tune_run(s->arch, s->workload, &o4, d);
+  check_same(u, v, __LINE__);
+  CHECK_I64(again.calls, 0);
+  if (!CHECK(tf_diags_errors(d) == 0)) puts(tf_diags_text(d));
+  tf_tuned_free(t);
+  tf_tuned_free(u);
+  tf_tuned_free(v);
+  tf_arena_free(a);
+  tf_diags_free(d);
 }
 
 /* ---- P: every direction of a start, in order, before there is another start ------------------------ */
@@ -470,14 +645,18 @@ int main(void) {
   tf_spec *s = spec_of(d);
   test_net();
   test_trees();
+  test_ridge();
   if (!CHECK(s && mkdtemp(dir))) return check_report();
   test_every(s);
+  test_teaching(s);
   snprintf(store, sizeof store, "%s/a.db", dir);
   snprintf(text, sizeof text, "%s/b.db", dir);
   for (int k = 0; tf_tune_strategy(k, NULL); k++) {
     test_strategy(s, tf_tune_strategy(k, NULL), store);
     unlink(store);
   }
+  test_lessons(s, store);
+  unlink(store);
   test_known(s, store);
   unlink(store);
   test_confirmed(s, store);

@@ -16,8 +16,9 @@
  * case, strategy, k, best, near, seeds: after k different kernels the geometric mean over the seeds of the best found
  * over the table's best, and how many seeds are within 5 % of that, where their runs end.  Of a schedule that the table
  * lacks nothing is known, and the run ends with status 1.
+ * --lessons FILE: what --teach wrote of other cases; for the strategy `taught`, which without it begins untaught.
  * --teach yes: of each kernel of the table, by the schedule of which least is predicted: case, digest, microseconds,
- * predicted cycles, and its features (tests/unit/lesson.h). */
+ * predicted cycles, and its features (tune/learn/lesson.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,13 +28,12 @@
 
 #include "base/sha256.h"
 #include "search/strategy/strategy.h"
-#include "tests/unit/lesson.h"
 #include "tileflow/tileflow.h"
 #include "tune/run/confirm.h"
 #include "tune/way/way.h"
 
-enum { WAYS = 6, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
-static const char *const names[WAYS] = {"sa-q", "p", "sa", "cga", "random", "model"};
+enum { WAYS = 7, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
+static const char *const names[WAYS] = {"sa-q", "p", "sa", "cga", "random", "model", "taught"};
 static const char *isas[] = {"avx512"};
 static const double NEAR = 1.05; /* of the best */
 
@@ -53,7 +53,9 @@ typedef struct {
 /* What is asked for, and what is known of it. */
 typedef struct {
   const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
-  const char *teach;
+  const char *teach, *lessons;
+  int n_before;
+  lesson_told *before; /* [n_before] what the file of lessons has */
   tf_text constraints;
   tf_spec *spec;
   tf_diags *d;
@@ -87,6 +89,16 @@ static double kernel(void *ctx, const int32_t *row) {
   tf_tree_free(t);
   tf_diags_free(d);
   return inner < 0 ? INFINITY : model(ctx, row) + inner;
+}
+
+static bool lesson_of_row(void *ctx, const int32_t *row, lesson *out) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = tune_decode(ctx, row);
+  const tf_emit_options o = {.isa = isas[0], .choices = tune_choices(ctx, row)};
+  const bool ok = t && lesson_of(t, &o.choices, tf_emit_cycles(t, NULL, &o, d), out);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return ok;
 }
 
 static void digest_of(const tune_space *s, const int32_t *row, char out[DIGEST + 1]) {
@@ -281,7 +293,10 @@ static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
                   .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
                   .model = j->sample ? sample_model : model,
                   .kernel = j->sample ? sample_kernel : kernel,
-                  .ctx = s};
+                  .lesson = lesson_of_row,
+                  .ctx = s,
+                  .n_before = j->n_before,
+                  .before = j->before};
   void *state = s && r.seen && !j->lacking ? way->make(&w) : NULL;
   const size_t width = s ? (size_t)s->space.n : 0;
   int32_t *rows = calloc(BATCH * width + 1, sizeof *rows);
@@ -511,13 +526,47 @@ static bool read_table(job *j) {
   return !line && j->n > 0;
 }
 
+/* Reads a line of --teach; `last` and `of`: the case of the line before, and its number. */
+static bool read_lesson(char *line, char *last, size_t size, int of, lesson_told *out) {
+  double us, cycles;
+  int at = 0;
+  char *comma = strchr(line, ',');
+  if (!comma || sscanf(comma, ",%*8[0-9a-f],%lf,%lf%n", &us, &cycles, &at) != 2) return false;
+  *comma = 0;
+  *out = (lesson_told){.of = of + (strcmp(last, line) != 0), .off = log2(us / cycles)};
+  snprintf(last, size, "%s", line);
+  char *next = comma + at;
+  for (int i = 0; i < LESSON_FEATURES; i++) {
+    if (*next != ',') return false;
+    out->x[i] = strtod(next + 1, &next);
+  }
+  return !*next && isfinite(out->off);
+}
+
+static bool read_lessons(job *j) {
+  char *text = text_of(j->lessons), *next = NULL, last[64] = "";
+  int lines = 1;
+  for (const char *p = text; p && *p; p++)
+    lines += *p == '\n';
+  j->before = calloc((size_t)lines, sizeof *j->before);
+  bool ok = text && j->before;
+  for (char *line = ok ? strtok_r(text, "\n", &next) : NULL; ok && line; line = strtok_r(NULL, "\n", &next)) {
+    const int of = j->n_before ? j->before[j->n_before - 1].of : 0;
+    ok = read_lesson(line, last, sizeof last, of, &j->before[j->n_before]);
+    j->n_before += ok;
+  }
+  free(text);
+  return ok;
+}
+
 static bool read_arguments(job *j, int argc, char **argv) {
   const char *files[FILES], *seeds = "20", *some = "0", *constraints = NULL;
   const struct {
     const char *name, **value;
   } option[] = {
       {"--list", &j->folder},          {"--table", &j->table}, {"--strategy", &j->strategy}, {"--seeds", &seeds},
-      {"--constraints", &constraints}, {"--isa", &isas[0]},    {"--teach", &j->teach},       {"--sample", &some}};
+      {"--constraints", &constraints}, {"--isa", &isas[0]},    {"--teach", &j->teach},       {"--sample", &some},
+      {"--lessons", &j->lessons}};
   enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
@@ -543,7 +592,7 @@ static bool read_arguments(job *j, int argc, char **argv) {
   if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES ||
       (constraints && !j->constraints.text))
     return false;
-  if (j->strategy && !tune_way_named(j->strategy)) return false;
+  if ((j->strategy && !tune_way_named(j->strategy)) || (j->lessons && !read_lessons(j))) return false;
   j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
   return j->spec && (j->folder || (j->table && read_table(j)));
 }
@@ -563,6 +612,7 @@ int main(int argc, char **argv) {
   if (!ok) fprintf(stderr, "%s", said ? said : "");
   free(said);
   free(j.at);
+  free(j.before);
   free_sample(&j.only);
   free((char *)j.constraints.text);
   tf_spec_free(j.spec);

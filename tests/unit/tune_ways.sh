@@ -24,7 +24,7 @@ ways --list "$dir/kernels" >"$dir/list" || fail "no list"
 awk -F, '{ print $0 "," 100 + $3 }' "$dir/list" >"$dir/table"
 ways --table "$dir/table" --seeds 3 >"$dir/once" || fail "no rows"
 ways --table "$dir/table" --seeds 3 >"$dir/again" && cmp "$dir/once" "$dir/again" || fail "rows differ"
-for way in sa-q p sa cga random model; do
+for way in sa-q p sa cga random model taught; do
   awk -F, -v w=$way '$2 == w { best = $4; near = $5; rows++; if ($3 > 1 && best > last) exit 1; last = best } END { exit !(rows > 0 && near == 3 && best <= 1.05) }' "$dir/once" ||
     fail "$way: $(grep ",$way," "$dir/once" | tail -n 1)"
 done
@@ -36,7 +36,7 @@ ways --sample 40 --list "$dir/drawn" >"$dir/some" || fail "no sample"
 [ "$(cut -d, -f2 "$dir/some" | sort -u | wc -l)" -eq 40 ] && [ "$(cut -d, -f2 "$dir/list" "$dir/some" | sort | uniq -d | wc -l)" -eq 40 ] || fail "the sample is not of the space"
 awk -F, '{ print $0 "," 100 + $3 }' "$dir/some" >"$dir/times"
 ways --sample 40 --table "$dir/times" --seeds 3 >"$dir/once" || fail "no rows of the sample"
-for way in sa-q p sa cga random model; do
+for way in sa-q p sa cga random model taught; do
   awk -F, -v w=$way '$2 == w { near = $5 } END { exit near != 3 }' "$dir/once" || fail "$way finds nothing in the sample"
 done
 head -n 3 "$dir/table" >"$dir/part"

@@ -19,6 +19,8 @@ typedef struct {
   tf_trial trial;
   tf_emitted *files; /* NULL: not to be measured */
   char kernel[65];   /* digest of its kernel's source */
+  bool teaches;      /* it has a lesson */
+  lesson lesson;
 } candidate;
 
 typedef struct {
@@ -90,6 +92,24 @@ static double kernel(void *ctx, const int32_t *row) {
   return value;
 }
 
+/* What predicts the time of the tree's kernel; false: there is none. */
+static bool lesson_with(const tf_tree *tree, const tf_emit_options *e, lesson *out) {
+  tf_diags *d = tf_diags_new();
+  const double inner = tree && d ? tf_emit_cycles(tree, NULL, e, d) : -1;
+  const bool ok = inner >= 0 && lesson_of(tree, &e->choices, inner, out);
+  tf_diags_free(d);
+  return ok;
+}
+
+static bool lesson_of_row(void *ctx, const int32_t *row, lesson *out) {
+  const tuner *t = ctx;
+  tf_tree *tree = tune_decode(t->space, row);
+  const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]], row);
+  const bool ok = lesson_with(tree, &e, out);
+  tf_tree_free(tree);
+  return ok;
+}
+
 /* ---- candidates -------------------------------------------------------------------------------- */
 /* A copy of the text in the result's memory; frees the text. */
 static const char *keep(tuner *t, char *text) {
@@ -110,6 +130,7 @@ static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
   c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
   if (c->files) tf_sha256_text(tune_kernel_text(c->files), strlen(tune_kernel_text(c->files)), c->kernel);
+  c->teaches = c->files && lesson_with(tree, &e, &c->lesson);
   tf_tree_free(tree);
   tf_diags_free(d);
 }
@@ -168,12 +189,20 @@ static tune_kernel kernel_of(const tuner *t, const candidate *c) {
   return (tune_kernel){t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "", c->kernel};
 }
 
+/* Keeps what the candidate's time teaches; it has one. */
+static bool teach(tuner *t, const candidate *c) {
+  const tune_kernel k = kernel_of(t, c);
+  char beside[TUNE_BESIDE];
+  snprintf(beside, sizeof beside, "%s %s", t->problem, c->trial.isa);
+  return !c->teaches || tune_store_teach(t->store, beside, &k, &c->lesson, t->d);
+}
+
 /* Takes the candidate's time from another run of the store.  *there: whether one has it.  False: an error is in d. */
 static bool recall(tuner *t, candidate *c, bool *there) {
   const tune_kernel k = kernel_of(t, c);
   if (!tune_store_recall(t->store, &k, there, &c->trial.timing, t->d)) return false;
   t->out->known += *there;
-  return true;
+  return !*there || teach(t, c);
 }
 
 /* Measures the candidates of the batch that the store does not have, and adds all to the result and the store. */
@@ -201,7 +230,8 @@ static bool measure(tuner *t, candidate *c, int n) {
   for (int k = 0; k < todo; k++) {
     const tune_kernel id = kernel_of(t, &c[of[k]]);
     c[of[k]].trial.timing = timing[k];
-    if (timing[k].verdict == TF_TUNE_RAN && !tune_store_remember(t->store, &id, &timing[k], t->d)) return false;
+    if (timing[k].verdict != TF_TUNE_RAN) continue;
+    if (!tune_store_remember(t->store, &id, &timing[k], t->d) || !teach(t, &c[of[k]])) return false;
   }
   for (int k = 0; k < n; k++) {
     c[k].trial.no = t->out->n;
@@ -316,6 +346,15 @@ static bool open_store(tuner *t) {
   return t->run >= 0 && tune_store_trials(t->store, t->run, t->arena, &t->n_old, &t->old, t->d);
 }
 
+/* What the store had of other runs when this one was begun. */
+static bool study(tuner *t) {
+  const tune_kernel where = {t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "", ""};
+  lesson_told *told;
+  const bool ok = tune_store_lessons(t->store, t->run, &where, t->arena, &t->world.n_before, &told, t->d);
+  t->world.before = told;
+  return ok;
+}
+
 static bool set_up(tuner *t) {
   const tf_tune_opts *o = t->o;
   t->way = o->strategy ? tune_way_named(o->strategy) : tune_way_at(0);
@@ -337,7 +376,9 @@ static bool set_up(tuner *t) {
                           .rng = tf_rng_new(o->seed, 0x74756e65),
                           .model = model,
                           .kernel = kernel,
+                          .lesson = lesson_of_row,
                           .ctx = t};
+  if (t->way == &tune_way_taught && !study(t)) return false;
   t->state = t->way->make(&t->world);
   return t->state != NULL;
 }

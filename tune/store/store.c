@@ -1,6 +1,7 @@
 #include "tune/store/store.h"
 #include "base/names.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ struct tune_store {
   tf_db db;
 };
 
-static const tf_db_kind kind = {"store of a tuning", 0x5446544e /* "TFTN" */, 2, 20000};
+static const tf_db_kind kind = {"store of a tuning", 0x5446544e /* "TFTN" */, 3, 20000};
 
 /* Every table ends in the sum of its row (base/db/db.h). */
 static const char schema[] = "CREATE TABLE run (id INTEGER PRIMARY KEY, problem TEXT NOT NULL, workload TEXT NOT NULL,"
@@ -28,9 +29,15 @@ static const char schema[] = "CREATE TABLE run (id INTEGER PRIMARY KEY, problem 
                              "CREATE TABLE finalist (owner INTEGER NOT NULL REFERENCES run (id),"
                              " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
                              " seconds REAL NOT NULL, sum INTEGER, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;";
+/* features: numbers with a blank between them. */
+static const char schema_of_lessons[] =
+    "CREATE TABLE lesson (id INTEGER PRIMARY KEY, beside TEXT NOT NULL, machine TEXT NOT NULL,"
+    " compiler TEXT NOT NULL, digest TEXT NOT NULL, cycles REAL NOT NULL, features TEXT NOT NULL, sum INTEGER,"
+    " UNIQUE (beside, machine, compiler, digest));"
+    "CREATE TABLE studied (run INTEGER PRIMARY KEY REFERENCES run (id), last INTEGER NOT NULL, sum INTEGER);";
 
-/* Format 1 had no sums, and its first stores lacked the two last tables. */
-static bool raise_tables(tf_db *db, tf_diags *d) {
+/* Format 1 had no sums, and its first stores lacked the tables after `trial`. */
+static bool raise_from_1(tf_db *db, tf_diags *d) {
   static const char *const tables[] = {"run", "trial", "kernel", "finalist"};
   char sql[64];
   bool ok = tf_db_exec(db,
@@ -48,9 +55,14 @@ static bool raise_tables(tf_db *db, tf_diags *d) {
   return ok;
 }
 
+/* Format 2 had no lessons. */
+static bool raise_tables(tf_db *db, tf_diags *d) {
+  return (db->format > 1 || raise_from_1(db, d)) && tf_db_exec(db, schema_of_lessons, d);
+}
+
 static bool create_tables(tf_db *db, const void *ctx, tf_diags *d) {
   (void)ctx;
-  return tf_db_exec(db, schema, d);
+  return tf_db_exec(db, schema, d) && tf_db_exec(db, schema_of_lessons, d);
 }
 
 tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {
@@ -197,6 +209,99 @@ bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m
   return ok;
 }
 
+/* ---- lessons ----------------------------------------------------------------------------------- */
+enum { LESSONS_MOST = 20000 };
+
+/* Ends a transaction as it went. */
+static bool end(tune_store *s, bool ok, tf_diags *d) {
+  if (ok && tf_db_exec(&s->db, "COMMIT", d)) return true;
+  tf_db_rollback(&s->db);
+  return false;
+}
+
+/* Within a transaction. */
+static bool put_lesson(tune_store *s, const char *beside, const tune_kernel *k, const lesson *l, tf_diags *d) {
+  char text[LESSON_FEATURES * 24] = "";
+  int n = 0;
+  bool failed = false;
+  for (int i = 0; i < LESSON_FEATURES; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, i ? " %.9g" : "%.9g", l->x[i]);
+  const int64_t last = tf_db_number(&s->db, "SELECT coalesce(max(id), 0) FROM lesson", &failed, d);
+  sqlite3_stmt *q = failed ? NULL : tf_db_insert(&s->db, "INSERT OR IGNORE INTO", "lesson", d);
+  const bool ok =
+      q && tf_db_put(&s->db, q, d, "ittttrt", last + 1, beside, k->machine, k->compiler, k->digest, l->cycles, text);
+  sqlite3_finalize(q);
+  return ok;
+}
+
+bool tune_store_teach(tune_store *s, const char *beside, const tune_kernel *k, const lesson *l, tf_diags *d) {
+  return tf_db_exec(&s->db, "BEGIN IMMEDIATE", d) && end(s, put_lesson(s, beside, k, l, d), d);
+}
+
+/* The last lesson that the run knows of; within a transaction.  -1: an error is in d. */
+static int64_t last_of(tune_store *s, int64_t run, tf_diags *d) {
+  char sql[96];
+  bool failed = false;
+  const int64_t last = tf_db_number(&s->db, "SELECT coalesce(max(id), 0) FROM lesson", &failed, d);
+  sqlite3_stmt *q = failed ? NULL : tf_db_insert(&s->db, "INSERT OR IGNORE INTO", "studied", d);
+  const bool ok = q && tf_db_put(&s->db, q, d, "ii", run, last);
+  sqlite3_finalize(q);
+  snprintf(sql, sizeof sql, "SELECT last FROM studied WHERE run = %lld", (long long)run);
+  const int64_t known = ok ? tf_db_number(&s->db, sql, &failed, d) : -1;
+  return failed ? -1 : known;
+}
+
+/* False: it has another number of features, as those of other versions. */
+static bool read_lesson(sqlite3_stmt *q, lesson_told *out) {
+  const char *at = tf_db_text(q, 2);
+  const double cycles = sqlite3_column_double(q, 1), seconds = sqlite3_column_double(q, 3);
+  int n = 0;
+  for (; at && *at && n < LESSON_FEATURES; n++) {
+    char *end = NULL;
+    out->x[n] = strtod(at, &end);
+    if (end == at || !isfinite(out->x[n])) return false;
+    at = end + (*end == ' ');
+  }
+  out->off = log2(seconds / cycles);
+  return at && !*at && n == LESSON_FEATURES && isfinite(out->off);
+}
+
+/* Reads the rows of the statement. */
+static bool read_lessons(tune_store *s, sqlite3_stmt *q, int *n, lesson_told *out, tf_diags *d) {
+  char beside[TUNE_BESIDE] = "";
+  bool failed = false;
+  for (int of = 0; *n < LESSONS_MOST && tf_db_step(&s->db, q, &failed, d);) {
+    const char *now = tf_db_text(q, 0);
+    of += now && strncmp(now, beside, sizeof beside - 1) != 0;
+    snprintf(beside, sizeof beside, "%s", now ? now : "");
+    out[*n].of = of;
+    *n += read_lesson(q, &out[*n]);
+  }
+  return !failed;
+}
+
+bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf_arena *a, int *n, lesson_told **out,
+                        tf_diags *d) {
+  *n = 0;
+  *out = NULL;
+  if (!tf_db_exec(&s->db, "BEGIN IMMEDIATE", d)) return false;
+  const int64_t last = last_of(s, run, d);
+  if (!end(s, last >= 0, d)) return false;
+  *out = TF_ARRAY(a, lesson_told, LESSONS_MOST);
+  if (!*out) return tf_out_of_memory(d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db,
+                                  "SELECT beside, l.cycles, l.features, k.seconds FROM lesson l"
+                                  " JOIN kernel k ON k.machine = l.machine AND k.compiler = l.compiler"
+                                  " AND k.digest = l.digest WHERE l.machine = ?1 AND l.compiler = ?2"
+                                  " AND l.id <= ?3 AND l.id > ?4 ORDER BY beside, l.id",
+                                  d);
+  tf_db_bind(q, "ttii", where->machine, where->compiler, last, last - LESSONS_MOST);
+  const bool ok = read_lessons(s, q, n, *out, d);
+  sqlite3_finalize(q);
+  return ok;
+}
+
+/* ---- the fastest ------------------------------------------------------------------------------- */
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
 static const char best_trial[] = "SELECT mapping, isa, seconds, schedule, run, no FROM trial JOIN run ON run = id "

@@ -4,6 +4,7 @@
 #define TUNE_STORE_STORE_H
 #include "base/arena.h"
 #include "tileflow/tune.h"
+#include "tune/learn/lesson.h"
 
 typedef struct tune_store tune_store;
 
@@ -32,6 +33,14 @@ typedef struct {
 /* The time of a kernel that ran in any run of the store.  *there: whether there is one.  False with an error in d. */
 bool tune_store_recall(tune_store *s, const tune_kernel *k, bool *there, tf_timing *out, tf_diags *d);
 bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m, tf_diags *d);
+enum { TUNE_BESIDE = 100 };
+/* What is predicted for a kernel, which is remembered.  beside: names the kernels that it is compared with, those of
+ * one problem and instruction set; at most TUNE_BESIDE - 1 characters.  Each kernel teaches once beside the same. */
+bool tune_store_teach(tune_store *s, const char *beside, const tune_kernel *k, const lesson *l, tf_diags *d);
+/* The latest lessons of the machine and compiler that the store had when this was first asked for the run, in the
+ * arena.  False with an error in d. */
+bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf_arena *a, int *n, lesson_told **out,
+                        tf_diags *d);
 typedef struct {
   const char *problem, *machine;
 } tune_store_what;

@@ -17,20 +17,19 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
 const tune_way tune_way_random = {"random", "random rows", make_random, ask_random, tell_random};
 
 /* ---- model ------------------------------------------------------------------------------------- */
-enum { DRAWN = 300, KEPT = 48, STEPS = 600 };
+enum { DRAWN = 300, STEPS = 600, BEST = 48, KEPT = 48 };
 
 typedef struct {
   tune_world *w;
   tune_points pool; /* by cycles of the model and the kernel */
   int next;
-  int32_t *row;
 } ranked;
 
 static void *make_ranked(tune_world *w) {
   ranked *r = TF_NEW(w->arena, ranked);
   if (!r) return NULL;
-  *r = (ranked){.w = w, .row = TF_ARRAY(w->arena, int32_t, (size_t)w->s->space.n)};
-  return r->row ? r : NULL;
+  *r = (ranked){.w = w};
+  return r;
 }
 
 static bool has(const tune_points *p, const int32_t *row) {
@@ -39,29 +38,35 @@ static bool has(const tune_points *p, const int32_t *row) {
   return false;
 }
 
-/* Takes random rows and neighbours of the best by the model's cycles; ranks the best of these with their kernels. */
+bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all) {
+  const int n = w->s->space.n;
+  int32_t *row = TF_ARRAY(w->arena, int32_t, (size_t)n);
+  bool ok = row != NULL;
+  for (int k = 0; ok && k < DRAWN + STEPS; k++) {
+    if (k < DRAWN || all->n == 0) {
+      if (!tf_space_random(&w->s->space, &w->rng)) break;
+      memcpy(row, w->s->space.chosen, (size_t)n * sizeof *row);
+    } else {
+      const int of = all->n < BEST ? all->n : BEST;
+      memcpy(row, tune_point(all, (int)tf_rng_below(&w->rng, (uint32_t)of)), (size_t)n * sizeof *row);
+      tf_space_vary(&w->s->space, &w->rng, NULL, row);
+    }
+    if (!tune_new(w, row) || has(all, row) || has(pool, row)) continue;
+    const double cycles = w->model(w->ctx, row);
+    if (isfinite(cycles)) ok = tune_points_add(all, w->arena, n, row, cycles);
+  }
+  return ok;
+}
+
+/* Ranks the best by the model's cycles with their kernels. */
 static bool fill(ranked *r) {
   tune_world *w = r->w;
   tune_points all = {0};
-  const int n = w->s->space.n;
-  bool ok = true;
-  for (int k = 0; ok && k < DRAWN + STEPS; k++) {
-    if (k < DRAWN || all.n == 0) {
-      if (!tf_space_random(&w->s->space, &w->rng)) break;
-      memcpy(r->row, w->s->space.chosen, (size_t)n * sizeof *r->row);
-    } else {
-      const int of = all.n < KEPT ? all.n : KEPT;
-      memcpy(r->row, tune_point(&all, (int)tf_rng_below(&w->rng, (uint32_t)of)), (size_t)n * sizeof *r->row);
-      tf_space_vary(&w->s->space, &w->rng, NULL, r->row);
-    }
-    if (!tune_new(w, r->row) || has(&all, r->row) || has(&r->pool, r->row)) continue;
-    const double cycles = w->model(w->ctx, r->row);
-    if (isfinite(cycles)) ok = tune_points_add(&all, w->arena, n, r->row, cycles);
-  }
+  bool ok = tune_gather(w, &r->pool, &all);
   r->pool.n = r->next = 0;
   for (int k = 0; ok && k < all.n && k < KEPT; k++) {
     const double cycles = w->kernel(w->ctx, tune_point(&all, k));
-    if (isfinite(cycles)) ok = tune_points_add(&r->pool, w->arena, n, tune_point(&all, k), cycles);
+    if (isfinite(cycles)) ok = tune_points_add(&r->pool, w->arena, w->s->space.n, tune_point(&all, k), cycles);
   }
   return ok && r->pool.n > 0;
 }

@@ -2,6 +2,7 @@
  * space and the model's predictions, and use only their own random numbers, so that a log replays them. */
 #ifndef TUNE_WAY_WAY_H
 #define TUNE_WAY_WAY_H
+#include "tune/learn/lesson.h"
 #include "tune/space/space.h"
 
 /* What all strategies share. */
@@ -13,7 +14,11 @@ typedef struct {
    * overheads. */
   double (*model)(void *ctx, const int32_t *row);
   double (*kernel)(void *ctx, const int32_t *row);
+  bool (*lesson)(void *ctx, const int32_t *row,
+                 lesson *out); /* what predicts its kernel's time; false: there is none */
   void *ctx;
+  int n_before;
+  const lesson_told *before; /* [n_before] kernels measured before, of any workload; for `taught` */
   int n_asked, room;
   int32_t *asked;       /* [n_asked][n] rows that were proposed or told */
   int64_t drawn, unfit; /* rows that a strategy has drawn; those of them that did not fit */
@@ -27,7 +32,8 @@ typedef struct {
   void (*tell)(void *state, const int32_t *row, double seconds);
 } tune_way;
 
-extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_every, tune_way_q, tune_way_cga;
+extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_every, tune_way_q, tune_way_cga,
+    tune_way_taught;
 /* The k-th; NULL past the last. */
 const tune_way *tune_way_at(int k);
 const tune_way *tune_way_named(const char *name);
@@ -53,4 +59,7 @@ bool tune_points_add(tune_points *p, tf_arena *a, int width, const int32_t *row,
 static inline const int32_t *tune_point(const tune_points *p, int k) { return &p->row[(size_t)k * (size_t)p->width]; }
 /* Where a walk begins: the k-th with probability like exp(-gamma (E* - E) / E*), E = 1 / seconds (thesis 4.4.1). */
 int tune_points_start(const tune_points *p, tf_rng *rng, double gamma);
+/* plain.c: new rows that fit and `pool` lacks, random ones and neighbours of the best, by the model's cycles.  False:
+ * out of memory. */
+bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all);
 #endif

@@ -1,22 +1,12 @@
-/* A kernel in numbers that mean the same in every problem: what is predicted for it, and why (tune_ways --teach). */
-#ifndef TESTS_UNIT_LESSON_H
-#define TESTS_UNIT_LESSON_H
+#include "tune/learn/lesson.h"
+
 #include <math.h>
 
-#include "tileflow/emit.h"
 #include "tileflow/model.h"
-#include "tileflow/tree.h"
-
-enum { LESSON_MEMORIES = 5, LESSON_EACH = 4, LESSON_FEATURES = 5 + TF_N_CHOICES + LESSON_EACH * LESSON_MEMORIES };
-
-typedef struct {
-  double cycles; /* by the model, and of the kernel's inner parts */
-  double x[LESSON_FEATURES];
-} lesson;
 
 /* What each memory has to do: words moved for each point, share of its capacity, share of the time that it is busy; and
  * the steps of its Tiles. */
-static void lesson_memories(const tf_tree *t, const tf_result *r, double *x) {
+static void memories_of(const tf_tree *t, const tf_result *r, double *x) {
   const double tiny = 1.0 / (1 << 20);
   const int n = t->workload->n_tensors;
   for (int l = 0; l < t->arch->n_memories && l < LESSON_MEMORIES; l++) {
@@ -36,8 +26,7 @@ static void lesson_memories(const tf_tree *t, const tf_result *r, double *x) {
   }
 }
 
-/* inner: tf_emit_cycles.  False: the mapping does not fit, or memory ran out. */
-static bool lesson_of(const tf_tree *t, const tf_choices *c, double inner, lesson *out) {
+bool lesson_of(const tf_tree *t, const tf_choices *c, double inner, lesson *out) {
   tf_diags *d = tf_diags_new();
   tf_model *m = tf_model_new(t, d);
   tf_result r;
@@ -50,10 +39,9 @@ static bool lesson_of(const tf_tree *t, const tf_choices *c, double inner, lesso
                           log2((double)r.points / fmax((double)b.traffic_words, 1)), r.compute_utilization}};
     for (int k = 0; k < TF_N_CHOICES; k++)
       out->x[5 + k] = c->at[k];
-    lesson_memories(t, &r, &out->x[5 + TF_N_CHOICES]);
+    memories_of(t, &r, &out->x[5 + TF_N_CHOICES]);
   }
   tf_model_free(m);
   tf_diags_free(d);
   return ok;
 }
-#endif
