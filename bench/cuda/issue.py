@@ -25,7 +25,8 @@ import sass
 
 FIELDS = ["case", "isa", "part", "expected", "expected_tensor", "counted", "tensor", "ratio"]
 MARKED = re.compile(r"[HIQ]G?MMA\b|LDSM|LDGSTS|UTMA")  # what a way must not miss; then what reads and writes elements
-READS = re.compile(r"LDG|LDS\b|LDS\.|STS|MUFU")
+READS = re.compile(r"LDG|LDS\b|LDS\.|STS")
+STORES = re.compile(r"STG(?!.*[US](8|16)\b)")  # the widest way out: words and more
 GEMM = 'workload:\n  name: gemm\n  dims: {{m: {0}, n: {0}, k: {0}}}\n  ops:\n  - "C[m,n] += A[m,k] * {1}"\n'
 
 
@@ -62,12 +63,14 @@ def cases(folder):
     yield from ((name, what) for name, what in sass.cases(folder) if not name.startswith(tuple(sass.NETWORKS)))
 
 
-def weight(name):
+def weight(name, rises):
     """By which a way through branches is chosen: 1 less for each instruction."""
-    return (10000 if MARKED.match(name) else 30 if READS.match(name) else 0) - 1
+    if MARKED.match(name):
+        return 9999
+    return (100 if rises and name.startswith("MUFU.EX2") else 60 if STORES.match(name) else 30 if READS.match(name) else 0) - 1
 
 
-def way(code, loop):
+def way(code, loop, rises):
     """The instructions, by number, that a turn of a loop takes; loops within are gone through once."""
     at = {address: i for i, (address, *_) in enumerate(code)}
     head, best, then = min(loop), {}, {}
@@ -77,7 +80,7 @@ def way(code, loop):
         ways = [(0, None) if j == head else (best[j], j) for j in after if j == head or (j > i and j in best)]
         if ways:
             most, then[i] = max(ways, key=lambda w: w[0])
-            best[i] = weight(code[i][1]) + most
+            best[i] = weight(code[i][1], rises) + most
     taken, i = [], head if head in best else None
     while i is not None:
         taken.append(i)
@@ -85,31 +88,42 @@ def way(code, loop):
     return taken
 
 
-def turn(code, loop, around, products):
-    """Instructions and products of a turn of a loop that has about so many; loops within that have products as often as these ask for."""
+def turn(code, loop, around, products, rises, puts):
+    """Instructions and products of a turn of a loop that has about so many; loops within that have products as often as these ask for, and
+    those that put tiles together as often as the text says."""
     inner = [o for o in around if o < loop and any(sass.is_tensor(code[i][1]) for i in o) and not any(o < p < loop for p in around)]
     count = lambda taken: (len(taken), sum(sass.is_tensor(code[i][1]) for i in taken))
-    taken = way(code, loop)
+    taken = way(code, loop, rises)
     all_of, tensor = count(taken)
+    all_of += sum((turns - 1) * count([i for i in taken if i in o])[0] for o, turns in puts.items() if o < loop)
     within = [count([i for i in taken if i in o]) for o in inner]
     each = sum(p for _, p in within)
     more = max(0, round((products - tensor) / each)) if each else 0
     return all_of + more * sum(n for n, _ in within), tensor + more * each
 
 
-def busiest(code, products):
+def together(code, around, text):
+    """Loops in which a thread puts tiles together an element at a time, and how often it goes through each, as they stand in the text."""
+    turns = [-(-int(n) // 256) for n in re.findall(r"for \(int i = thread_here\(\); i < (\d+); i \+= THREADS\)", text)]
+    reads = lambda o, word: sum(code[i][1].startswith(word) for i in o)
+    found = sorted((o for o in around if reads(o, "LDG") and reads(o, "LDG") == reads(o, "STS") and not any(p < o for p in around)), key=min)
+    return dict(zip(found, turns)) if len(found) == len(turns) else {}
+
+
+def busiest(code, products, rises, text):
     """Of a function: instructions and products of a turn of the smallest loop around most products that has as many."""
     around = sass.loops(code)
+    puts = together(code, around, text)
     having = {loop: sum(sass.is_tensor(code[i][1]) for i in loop) for loop in around}
     innermost = [o for o in around if having[o] and not any(p < o and having[p] for p in around)]
     if not innermost:
         return 0, 0
     first = max(innermost, key=lambda o: having[o])
     for loop in sorted((o for o in around if first <= o), key=len):
-        n, tensor = turn(code, loop, around, products)
+        n, tensor = turn(code, loop, around, products, rises, puts)
         if tensor >= products:
             return n, tensor
-    return turn(code, first, around, having[first])
+    return turn(code, first, around, having[first], rises, puts)
 
 
 def looked(at, name, isa):
@@ -118,7 +132,7 @@ def looked(at, name, isa):
     names = [rest[:int(n)].removeprefix("part") for n, rest in re.findall(r"Function : _Z(\d+)(\S+)", text)]
     of = dict(zip(names, sass.functions(text)))
     for step in manifest.get("steps", []):
-        n, tensor = busiest(of[str(step["part"])], step["multiplied"])
+        n, tensor = busiest(of[str(step["part"])], step["multiplied"], isa == "sm_80", (at / "kernel.cu").read_text())
         if not tensor:
             continue
         n *= step["multiplied"] / tensor

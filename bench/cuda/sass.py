@@ -88,7 +88,9 @@ def functions(text):
             all_of.append([])
         found = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+ )?([A-Z][\w.]*)([^;]*)", line)
         if found and all_of:
-            to = re.search(r"\b0x([0-9a-f]+)\s*$", found[4].strip()) if found[3].startswith("BRA") else None
+            # a call on a condition is a branch out of a loop; another one comes back
+            jumps = found[3].startswith("BRA") or (found[2] and found[3].startswith("CALL.REL.NOINC"))
+            to = re.search(r"\b0x([0-9a-f]+)\s*$", found[4].strip()) if jumps else None
             # a predicate, of a lane (@P0) or in the branch itself (BRA P0, ..; BRA.U.ANY; BRA.DIV): both ways
             some = found[2] or re.search("P[0-9]|ANY|DIV|CONV", found[3] + found[4])
             ends = found[3].startswith(("BRA", "EXIT", "RET", "BRX", "JMP")) and not some

@@ -156,7 +156,7 @@ TF_API bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d);
 #define TF_TIMES(X)                                                          \
   X(TENSOR, "tensor", "products on tensor cores")                            \
   X(SPECIAL, "special", "exponentials and other special functions")          \
-  X(ISSUE, "issue", "instructions of all other points")                      \
+  X(ISSUE, "issue", "instructions that warps issue")                         \
   X(SHARED, "shared", "reads and writes of shared memory")                   \
   X(L2, "l2", "copies from L2")                                              \
   X(MEMORY, "memory", "reads and writes of the outermost memory")            \

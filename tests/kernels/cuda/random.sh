@@ -4,11 +4,14 @@
 # GROUPS_ISA=sm_90a: such as warpgroups may take, of which more than a third must be theirs.
 # Type, architecture and kind of a case are drawn each by itself; one in four has no mapping of its own, but the one that emit finds.
 # KIND=conv (product, chain, attention, net): that kind alone, all drawn by draw.awk; net: networks, planned, each with several kernels.
-# TALLY=FILE: a row is added for each, `isa,type,kind,seed,kernels,right|wrong|refused`.
+# TALLY=FILE: a row is added for each, `isa,type,kind,seed,kernels,right|wrong|refused,mechanisms`, these as `groups+pairs`.
 # usage: random.sh TILEFLOW [CASES [FIRST SEED [TYPE...]]]: of these types of data, all if none is given; TYPE-wmma: by the fragments of C++.  Exit 77: no C++ compiler.
 . "$(dirname "$0")/begin.sh"
 cases=${2:-8} first=${3:-1}
-[ $# -gt 3 ] && shift 3 || set -- bf16 f16 int8 tf32 f32 f8 bf16-wmma
+all="bf16 f16 int8 tf32 f32 f8 bf16-wmma"
+[ "${KIND:-}" = net ] && all="bf16 f16 tf32 f32"
+# shellcheck disable=SC2086 # words
+[ $# -gt 3 ] && shift 3 || set -- $all
 here=$(dirname "$0")
 flags="-O0 -Wall -Wextra -Wno-unused-function -Werror"
 
@@ -30,6 +33,9 @@ write() {
     "$tileflow" emit --quiet $arch "$at.yaml" --target cuda --dtype "${dtype%-wmma}" ${isa:+--isa $isa} -o "$at"
   fi
 }
+
+# Whether a kernel of the folder has the pattern in its text.
+has() { grep -qs -- "$1" "$at"/*.cu; }
 
 wrong=0 refused=0 split=0 seed=$first groups=0 pairs=0 turns=0
 while [ "$seed" -lt $((first + cases)) ]; do
@@ -66,11 +72,16 @@ while [ "$seed" -lt $((first + cases)) ]; do
     cat "$at.said" "$at.yaml"
     wrong=$((wrong + 1))
   }
-  [ "${TALLY:-}" ] && echo "${isa:-sm_80},${dtype%-wmma},$kind,$seed,$(find "$at" -name '*.cu' ! -name bench.cu ! -name network.cu 2>/dev/null | wc -l),$what" >>"$TALLY"
-  grep -q 'for (int64_t part_' "$at/kernel.cu" 2>/dev/null && split=$((split + 1))
-  [ -f "$at/hopper.hpp" ] && groups=$((groups + 1))
-  grep -q START_CLUSTERS.part "$at/kernel.cu" 2>/dev/null && pairs=$((pairs + 1))
-  grep -q blocks_begun "$at/kernel.cu" 2>/dev/null && turns=$((turns + 1))
+  used=
+  has '^  .*multiply_' && used=+products
+  [ -f "$at/hopper.hpp" ] && groups=$((groups + 1)) used=$used+groups
+  has START_CLUSTERS.part && pairs=$((pairs + 1)) used=$used+pairs
+  has blocks_begun && turns=$((turns + 1)) used=$used+turns
+  has 'for (int64_t part_' && split=$((split + 1)) used=$used+split
+  [ "${TALLY:-}" ] && {
+    used=${used#+}
+    echo "${isa:-sm_80},${dtype%-wmma},$kind,$seed,$(find "$at" -name '*.cu' ! -name bench.cu ! -name network.cu 2>/dev/null | wc -l),$what,${used:-plain}" >>"$TALLY"
+  }
   rm -rf "$at"
   seed=$((seed + 1))
 done

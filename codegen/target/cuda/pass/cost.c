@@ -25,14 +25,20 @@ static const double margin = 1.10;
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
-/* Beside these, instructions that a warp issues, as bench/cuda/issue.py counts them in what nvcc 13.0 makes of loops
- * with products: for a load of matrices with its address; to begin to copy to a tile, and to work out where a piece is
- * whose row is a pixel; for a step; of warpgroups for a product with its descriptors, and for a step of the ring. */
-static const double load_matrices = 3, tile_begin = 40, tile_pixel = 46, loop_step = 20, multiply_described = 5,
-                    ring_step = 50;
-/* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart, and of a
- * window's places and channels (counted in what nvcc 13.0 makes of them). */
-static const double copy_apart = 15, copy_place = 42;
+/* Beside these, instructions that a warp issues, as they stand in what nvcc 13.0 makes of loops with products
+ * (bench/cuda/issue.py): for a piece of a row that lanes load matrices from, its place in the swizzle, where those of
+ * other rows are at constant distances; to begin to copy to a tile, for a piece of it, and to work out where a piece is
+ * whose row is a pixel; for two points that go to memory as one word; for a row whose sum or maximum goes from lane to
+ * lane; for a step, and for what is done once a block where no loop is within it. */
+static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_piece = 3, tile_pixel = 46,
+                    save_pair = 18, row_meets = 5, loop_step = 20, block_step = 50;
+/* The same of warpgroups: for a product with its descriptors; for two points that go to a tile that leaves; for a step
+ * of the ring, and for each loop around it whose first step is looked for; once a block. */
+static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3, group_block = 120;
+/* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart (less where
+ * they are the same in each step, whose distances stay in registers), beside each piece and the pixel's place along
+ * each rank; and of a window's places and channels. */
+static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_rank = 10, copy_place = 46;
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
 static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
@@ -57,14 +63,22 @@ typedef struct {
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
   double tensor, plain, special, shared, copied, waits;
-  double issued;       /* instructions, of the warp that issues most */
-  double parts;        /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
-  double slots;        /* those that machine code has, which times do not know yet */
+  double issued; /* instructions, of the warp that issues most */
+  double parts;  /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
+  double slots;  /* those that machine code has, of such a warp; and in all, by whole blocks of warps */
+  double all_slots;
+  double share;        /* of the block's warps, who do it */
   double multiplied;   /* of these, those of tensor cores */
   int loops;           /* with products in their steps, so far */
   cu_step step;        /* of the one with most products among the innermost */
   double steps, depth; /* tiles of the longest ring that a block takes; how many are there at a time */
 } block;
+
+/* So many instructions of each warp. */
+static void slots(block *b, double n) {
+  b->slots += n;
+  b->all_slots += n * b->share;
+}
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) { return &b->p->tree->workload->ops[s->op]; }
 
@@ -79,6 +93,18 @@ static double points_of(const block *b, const ir_stmt *s) {
   return n;
 }
 
+/* Loads of an operand's matrices, 16 of its rows or columns at a time, and the places of those in one piece of a row:
+ * along the sum a step's, else those of 16 for all steps.  Steps that a loop counts are variables. */
+static double loads(const block *b, const ir_stmt *s, int read, double side, double steps) {
+  if (!cu_is_loaded(b->p, s, read)) return 0;
+  const ir_buffer *from = &b->p->buffers[s->nest.from[read]];
+  const tf_op *op = op_of(b, s);
+  const bool along =
+      from->across || op->reads[read].index[from->columns].terms[0].dim == op->dims[cu_of(s)->fragments->k];
+  const double place = (double)cu_steps_at_a_time(b->p, s) < steps ? matrix_counted : matrix_place;
+  return steps * side / 16 + place * (along ? steps : side / 16);
+}
+
 /* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of matrices or descriptors,
  * selections of a zero where a loop begins sums, additions of short ones. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
@@ -89,11 +115,12 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   if (b->groups)
     all *= multiply_described;
   else
-    all += load_matrices * steps *
-           ((cu_is_loaded(b->p, s, f->a) ? m / 16 : 0) + (cu_is_loaded(b->p, s, f->b) ? n / 16 : 0));
-  if ((!b->groups || cu_has_short_sums(b->p)) && s->nest.n_fresh) all += sums;
+    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
+  /* sm_90's code goes round the zeros where others choose them */
+  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups) && s->nest.n_fresh) all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
-  b->slots += b->times * all;
+  if (b->groups) all += ring_fresh * (s->nest.n_fresh > 1 ? s->nest.n_fresh - 1 : 0);
+  slots(b, b->times * all);
 }
 
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
@@ -179,6 +206,26 @@ static void in_memory(const block *b, const ir_stmt *s, double *all, double *spe
     *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;
 }
 
+/* Points of fragments, whose rows and columns are eights. */
+static double filled(const block *b, const ir_stmt *s) {
+  double n = s->stack ? (double)up(s->stack->count, 8) : 1;
+  for (int k = 0; k < ir_n_ranges(b->p, s); k++)
+    if (!ir_is_stacked(s, k)) n *= (double)(s->range[k].most > 1 ? up(s->range[k].most, 8) : 1);
+  return n;
+}
+
+/* What a warp issues for points of fragments: none where a sum is corrected, of warpgroups, which do so when a maximum
+ * has risen alone. */
+static double of_fragments(const block *b, const ir_stmt *s, double plain) {
+  const tf_op *op = op_of(b, s);
+  if (s->kind == IR_CORRECT && b->groups) return 0;
+  double rows = s->kind == IR_NEST && op->reduce != TF_ASSIGN ? 1.0 / 8 : 0;
+  for (int k = 0; rows > 0 && k < op->n_out_dims; k++)
+    rows *= (double)(s->range[k].most > 1 ? up(s->range[k].most, 8) : 1);
+  const double each = s->kind == IR_SAVE ? (b->groups ? group_pair : save_pair) / 2 : plain - folded(b, s);
+  return filled(b, s) * each / CU_LANES + rows * row_meets;
+}
+
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops around. */
 static void points(block *b, const ir_stmt *s, bool region) {
   const double times = s == b->mask                                      ? b->cut * b->times
@@ -191,7 +238,7 @@ static void points(block *b, const ir_stmt *s, bool region) {
   b->special += all * special / b->mp->special;
   if (region) {
     b->issued += each * plain / CU_LANES;
-    b->slots += each * (plain - folded(b, s)) / CU_LANES;
+    slots(b, times * of_fragments(b, s, plain));
   }
   if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
@@ -207,12 +254,15 @@ static void merge(block *b, const ir_stmt *s) {
 }
 
 /* A tile element by element; of a window's places one piece of a thread's waits for those before. */
-static void put_together(block *b, const ir_buffer *to) {
+static void put_together(block *b, const ir_stmt *s) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  const double apart = s->range[to->columns].lo.var < 0 ? copy_stays : copy_apart;
   const double elements = b->times * (double)(ir_matrix_rows(to) * ir_matrix_columns(to));
-  const double all = elements * (to->across ? copy_place : copy_apart), each = CU_WARPS * CU_LANES;
+  const double piece = apart_piece + apart_rank * to->stack->n, each = CU_WARPS * CU_LANES;
+  const double all = elements * (to->across ? copy_place : apart + piece * ir_bytes(to->type) / 16);
   b->plain += all / b->mp->plain;
   b->issued += all / each;
-  b->slots += all / each;
+  slots(b, all / each);
   if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
 }
 
@@ -220,7 +270,7 @@ static void put_together(block *b, const ir_buffer *to) {
 static void tile(block *b, const ir_buffer *to, double pieces) {
   if (!to->matrix) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
-  if (!b->groups) b->slots += b->times * (tile_begin + (copy_piece + (to->stack ? tile_pixel : 0)) * pieces);
+  if (!b->groups) slots(b, b->times * (tile_begin + (tile_piece + (to->stack ? tile_pixel : 0)) * pieces));
 }
 
 static void copy(block *b, const ir_stmt *s) {
@@ -230,7 +280,7 @@ static void copy(block *b, const ir_stmt *s) {
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
   if (to->across || (to->stack && to->columns < to->rank - 1))
-    put_together(b, to);
+    put_together(b, s);
   else
     tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES));
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
@@ -244,7 +294,7 @@ static void body(block *b, const ir_body *list, bool region);
 static void step(block *b, const block *before) {
   const double products = (b->multiplied - before->multiplied) / b->times;
   if (products <= 0) return;
-  b->slots += b->times * (b->groups ? ring_step : loop_step);
+  slots(b, b->times * (b->groups ? ring_step : loop_step));
   if (b->loops++ == before->loops && products > b->step.multiplied)
     b->step = (cu_step){.multiplied = products, .issued = (b->slots - before->slots) / b->times};
 }
@@ -264,7 +314,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
-  if (s->loop.map == IR_SERIAL) step(b, &before);
+  if (s->loop.map == IR_SERIAL && s->loop.trip > 1) step(b, &before);
   if (thread) b->waits += before.times * b->mp->barrier;
   b->times = before.times;
   b->last = before.last;
@@ -281,7 +331,9 @@ static void some(block *b, const ir_stmt *s, bool region) {
   const double all = b->lanes, before = busy(b), schedulers = b->mp->plain / CU_LANES;
   const double warps = region && s->guard.steps ? (double)s->guard.steps : CU_WARPS;
   b->lanes *= warps / CU_WARPS;
+  b->share *= warps / CU_WARPS;
   body(b, &s->body, region);
+  b->share /= warps / CU_WARPS;
   if (warps < schedulers) b->waits += (busy(b) - before) * (schedulers / warps - 1);
   b->lanes = all;
 }
@@ -338,6 +390,13 @@ int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
   return may && 2 * shared <= m->memory && cu_registers(p, part) <= half_of(m) + SPARE ? 2 : 1;
 }
 
+/* Cycles in which a multiprocessor's schedulers issue what so many warps of a block have: one a cycle each, and there
+ * are four since Volta, whatever the lanes behind them. */
+static double issued_by(const block *b, double warps) {
+  enum { SCHEDULERS = 4 };
+  return b->all_slots * warps / SCHEDULERS;
+}
+
 /* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are another's work. */
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
@@ -345,7 +404,7 @@ static double together(const block *b, double blocks, double spilled) {
   const double alone = b->issued * issue_cycles * spilled;
   const double one = (all > alone ? all : alone) + b->waits + b->mp->latency,
                sum = blocks * ((ports > all ? ports : all) + both_share * (ports > all ? all : ports));
-  return sum > one ? sum : one;
+  return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
 }
 
 /* Whether a loop's steps are two products with work on rows in between, which warpgroups do in turn. */
@@ -367,12 +426,19 @@ static double in_turns(const block *b, const ir_stmt *s, double one) {
   return one > most ? one : most;
 }
 
+/* Warps that have a block of the part: of warpgroups those that multiply it. */
+static double warps_of(const block *b, const ir_stmt *s) {
+  if (!b->groups) return CU_WARPS;
+  return CU_GROUP_WARPS * (cu_is_in_turns(s) ? 1 : cu_groups_of(s));
+}
+
 /* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it multiplies; of what its
  * products wait for, the other warpgroup hides half. */
 static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const bool taken_in_turn = cu_is_in_turns(s);
   const double units = b->tensor / (taken_in_turn ? turn_share : group_share), ports = b->shared / port_share;
-  const double copies = ports > b->copied ? ports : b->copied, one = units > b->parts ? units : b->parts;
+  const double copies = ports > b->copied ? ports : b->copied,
+               one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
   const bool rows = has_turns(&s->body); /* are worked on between the products of a step, and nothing behind */
   return (cu_pipe){.steps = steps,
@@ -394,7 +460,8 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
-  b->slots = b->multiplied = 0;
+  b->slots = b->all_slots = b->multiplied = 0;
+  b->share = 1;
   b->loops = 0;
   b->step = (cu_step){0};
   b->steps = b->depth = 0;
@@ -500,7 +567,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double waits = b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;
-  t->unit[TF_TIME_ISSUE] += each * (b->plain + b->parts);
+  t->unit[TF_TIME_ISSUE] += each * fmax(b->plain + b->parts, issued_by(b, warps_of(b, s)));
   t->unit[TF_TIME_SHARED] += each * b->shared;
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;
@@ -533,7 +600,8 @@ cu_step cu_step_of(const ir_program *p, const ir_stmt *part) {
   block b = block_of(p);
   open_part(&b, part);
   walk(&b, part, false);
-  return b.step.multiplied > 0 ? b.step : (cu_step){.issued = b.slots, .multiplied = b.multiplied};
+  if (b.step.multiplied > 0) return b.step;
+  return (cu_step){.issued = b.slots + (b.groups ? ring_step + group_block : block_step), .multiplied = b.multiplied};
 }
 
 tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {

@@ -36,18 +36,21 @@ static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int
   difference(c, t->s->range[k].lo, b->base[rank]);
 }
 
-/* "&TILE[(slot * pieces + spot<..>(row, piece)) * elements]", with what follows the row's and the piece's begin. */
-static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, const char *row, int col_dim,
-                 const char *piece) {
+/* What follows the begin of a lane's row, in multiples of 8, which a swizzle does not see, and the rest; and of its
+ * piece. */
+typedef struct {
+  const char *eights, *row, *piece;
+} lane_place;
+
+/* "&TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements]". */
+static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim, const lane_place *at) {
   const cu_tile tile = cu_tile_of(b);
   fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
-  begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
-  if (b->across)
-    fprintf(c->out, "%s)) * %d]", piece, per_piece(t));
-  else
-    begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
+  begin(c, t, b, row_dim, b->rows), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
+  if (!b->across) begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + ", per_piece(t));
+  fprintf(c->out, "%s)) * %d]", at->piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
@@ -57,23 +60,23 @@ static bool along_k(const product *t, int read, const ir_buffer *b) {
 
 /* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
  * are, of the first, then of the second. */
-static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const char *const lane[2][2]) {
+static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const lane_place lane[2]) {
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
   fprintf(c->out, "load_matrices%s(%s, ", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
-  spot(c, t, b, k ? other : t->f->k, lane[!k][0], k ? t->f->k : other, lane[!k][1]);
+  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
   fputs(");\n", c->out);
 }
 
 static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  static const char *const lane[2][2] = {{"16 * tm + lane % 16", "2 * tk + lane / 16"},
-                                         {"16 * tk + lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
+  static const lane_place lane[] = {{"16 * tm", "lane % 16", "2 * tk + lane / 16"},
+                                    {"16 * tk", "lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
   of_tile(c, t, b, t->f->m, lane);
 }
 
 static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  static const char *const lane[2][2] = {{"8 * tn + lane / 16 * 8 + lane % 8", "2 * tk + lane / 8 % 2"},
-                                         {"16 * tk + lane % 16", "tn + lane / 16"}};
+  static const lane_place lane[] = {{"8 * tn", "lane / 16 * 8 + lane % 8", "2 * tk + lane / 8 % 2"},
+                                    {"16 * tk", "lane % 16", "tn + lane / 16"}};
   of_tile(c, t, b, t->f->n, lane);
 }
 
