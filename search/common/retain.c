@@ -52,7 +52,8 @@ static tf_tree *retain(const tf_tree *t, const bool *at, int only) {
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
       tf_build_loop(b, t->nodes[n].loops[k]);
     for (int z = 0; t->nodes[n].kind == TF_SCOPE && z < t->workload->n_tensors; z++)
-      if (at[z] && (only < 0 || only == z) && tf_tree_home_scope(t, z) == n) tf_build_retain(b, (tf_named){.tensor = z});
+      if (at[z] && (only < 0 || only == z) && tf_tree_home_scope(t, z) == n)
+        tf_build_retain(b, (tf_named){.tensor = z});
   }
   return tf_build_tree(b);
 }

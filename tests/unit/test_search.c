@@ -593,7 +593,8 @@ static void test_retain_one(void) {
       CHECK_I64(q.evals, steps > 1 && !isinf(value) ? 2 : 1);
       better += f.tree != NULL;
       char *text = f.tree ? tf_tree_text(f.tree) : NULL;
-      if (f.tree) CHECK(f.value == retained && text && cost_of_text(&p, text, by) == retained && strstr(text, "retain M"));
+      if (f.tree)
+        CHECK(f.value == retained && text && cost_of_text(&p, text, by) == retained && strstr(text, "retain M"));
       free(text);
       tf_found_clear(&f);
       tf_tree_free(t);
