@@ -253,6 +253,7 @@ static void retain_best(driver *v) {
   const bool better = tf_retained(r->best[0].tree, r->best[0].value, &q, &f);
   r->evals += q.evals < left ? q.evals : left;
   v->effort += q.effort;
+  v->failed |= q.failed;
   if (better) take_retained(v, &f);
   v->tried = r->best[0].value;
 }

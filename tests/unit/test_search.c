@@ -583,7 +583,8 @@ static void test_retain_one(void) {
     char plain[256], with[256];
     snprintf(plain, sizeof plain, form, steps, k, "", own + 2, 4 / k, own, 4 / k);
     snprintf(with, sizeof with, form, steps, k, " retain M", own + 2, 4 / k, own, 4 / k);
-    for (int by = 0; by < TF_N_OBJECTIVES; by++) {
+    for (int o = 0; o < TF_N_OBJECTIVES; o++) {
+      const tf_objective by = (tf_objective)o;
       const double value = cost_of_text(&p, plain, by), retained = cost_of_text(&p, with, by);
       tf_retaining q = {.by = by}, other = {.by = by, .exportable = "tileflow"};
       tf_tree *t = tf_tree_parse(plain, (tf_loc){0}, p.s->arch, p.s->workload, p.d);
