@@ -11,6 +11,7 @@
 #include "search/common/exportable.h"
 #include "search/common/identity.h"
 #include "search/common/objective.h"
+#include "search/common/retain.h"
 #include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
@@ -26,15 +27,19 @@ enum {
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
+  RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
 };
 
 typedef struct {
   const tf_search_opts *o;
   const tf_strategy *strategy;
   tf_shapes *shapes;
-  tf_start *starts;   /* [o->n_starts] */
+  tf_start *starts;   /* [o->n_starts]; then one for the best where scopes of it came to retain something */
+  double tried;       /* the value of the best of which it was asked whether scopes should */
   int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
   int growth;
+  bool retain; /* whether it is asked if scopes of the best should retain something */
+  int genes;   /* for how many of them tasks have room */
   tf_arena *arena;
   tf_space *space; /* of shapes */
   void *outer;     /* state of the strategy over shapes */
@@ -77,6 +82,7 @@ static int64_t most_of(const driver *v, int64_t left) {
 /* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.  NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
+  if (v->starts[n].shapes && v->strategy->evals_per_shape && no >= n && no % RETAIN_ONE_IN == 0) return &v->starts[n];
   if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
   const tf_start *s = &v->starts[no < n ? no : turn % n];
   return s->shapes ? s : NULL;
@@ -223,6 +229,35 @@ static void report(const driver *v) {
                                            .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
+/* A better mapping of which scopes retain something; its space is searched like that of a start. */
+static void take_retained(driver *v, tf_found *f) {
+  tf_search_result *r = v->res;
+  tf_start *own = &v->starts[v->o->n_starts];
+  tf_start_clear(own);
+  f->text = tf_tree_text(f->tree);
+  const uint64_t name = f->text ? tf_hash(TF_HASH_START, f->text, strlen(f->text)) : 0;
+  v->failed |= !f->text || !tf_start_open(own, f->tree) || !tf_keep_pareto(r->pareto, &r->n_pareto, f) ||
+               !tf_keep_best(r->best, v->kept_shapes, &r->n_best, v->room, f, name);
+  if (own->shapes && tf_shapes_genes(own->shapes) > v->genes) tf_start_clear(own);
+  tf_found_clear(f);
+}
+
+/* Of a best that makes a part of an intermediate more than once: whether scopes that retain it cost less.  Then that is
+ * the best.  The budget is charged for no more than it has. */
+static void retain_best(driver *v) {
+  tf_search_result *r = v->res;
+  const int64_t left = left_of(v);
+  if (left <= 0 || !r->n_best || r->best[0].value >= v->tried) return;
+  tf_retaining q = {.by = v->o->objective, .exportable = v->o->exportable};
+  tf_found f;
+  const bool better = tf_retained(r->best[0].tree, r->best[0].value, &q, &f);
+  r->evals += q.evals < left ? q.evals : left;
+  v->effort += q.effort;
+  v->failed |= q.failed;
+  if (better) take_retained(v, &f);
+  v->tried = r->best[0].value;
+}
+
 static bool batch(driver *v, int threads, int n, tf_diags *d) {
   tf_threads_run(threads, n, run_piece, v);
   int64_t before = v->res->evals;
@@ -230,6 +265,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
     if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
     tf_task_clear(&v->tasks[i]);
   }
+  if (v->retain && !v->failed) retain_best(v);
   if (v->file && fflush(v->file) != 0)
     v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", v->o->log, strerror(errno));
   report(v);
@@ -305,7 +341,7 @@ static void take_starts(driver *v, const tf_workload *wl) {
 
 /* ---- running a search ----------------------------------------------------------------------- */
 static bool alloc(driver *v) {
-  size_t genes = (size_t)most_genes(v);
+  size_t genes = (size_t)(v->genes = most_genes(v));
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;
   v->res = calloc(1, sizeof *v->res);
   if (!v->res) return false;
@@ -334,9 +370,11 @@ static bool alloc(driver *v) {
 }
 
 static void set_limits(driver *v, const tf_workload *wl, const tf_tree *given) {
-  const double share = !v->o->all_points && tf_workload_masked(wl) ? tf_demand_share(wl) : 1;
+  const bool masked = tf_workload_masked(wl);
+  const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
   v->walk_limit = retains(given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
+  v->retain = !given && !masked && !v->o->whole_tiles;
   for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
 }
@@ -403,6 +441,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   }
   v->o = o;
   v->met = -1;
+  v->tried = INFINITY;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
   tf_watch_begin(&v->watch, &o->budget);
   tf_search_result *out = NULL;
@@ -417,7 +456,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   if (!out) tf_search_free(v->res);
   tf_log_free(&v->log);
   tf_memory_clear(&v->memory);
-  for (int i = 0; v->starts && i < o->n_starts; i++)
+  for (int i = 0; v->starts && i <= o->n_starts; i++)
     tf_start_clear(&v->starts[i]);
   free(v->starts);
   tf_shapes_free(v->shapes);

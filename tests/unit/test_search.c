@@ -1,11 +1,15 @@
 /* The search as a whole: the same result whatever the threads, whether stopped and resumed or not;
  * every strategy on every kind of workload; MCTS finds the exhaustive optimum of small spaces; the
  * genetic operators stay within legal trees. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "search/common/archive.h"
+#include "search/common/objective.h"
+#include "search/common/retain.h"
 #include "search/space/shape.h"
 #include "search/strategy/strategy.h"
 #include "tests/unit/check.h"
@@ -540,6 +544,87 @@ static void test_odd(void) {
   }
 }
 
+/* ---- what scopes retain --------------------------------------------------------------------- */
+/* A chain whose second op reads windows of what the first makes. */
+static const char windows[] =
+    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+    "  - {name: D, bandwidth: 16, energy: 200 pJ}\n  - {name: B, capacity: %d, bandwidth: 64, energy: 1 pJ}\n"
+    "  compute:\n  - {name: u, ops: [mac], below: B, energy: 10 pJ}\n"
+    "workload:\n  name: w\n  dims: {c: 4, k: 4, p: 18, f: 4, x: 16, u: 3}\n  ops:\n"
+    "  - M[k,p] += I[c,p] * V[k,c]\n  - O[f,x] += M[k,x + u] * W[f,k,u]\n";
+
+static problem windows_within(int capacity) {
+  char text[sizeof windows + 16];
+  snprintf(text, sizeof text, windows, capacity);
+  return from_text(text);
+}
+
+/* What a mapping costs as `eval` counts it. */
+static double cost_of_text(const problem *p, const char *text, tf_objective by) {
+  tf_tree *t = tf_tree_parse(text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
+  tf_model *m = t ? tf_model_new(t, p->d) : NULL;
+  tf_result r;
+  const bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  const tf_figures f = ok ? tf_figures_of(p->s->arch, p->s->workload, &r) : (tf_figures){0};
+  tf_model_free(m);
+  tf_tree_free(t);
+  return ok ? tf_objective_value(by, &f) : INFINITY;
+}
+
+/* Mappings that make rows twice, or not: a scope retains where that costs less by the objective, and the mapping is as
+ * it was but for that. */
+static void test_retain_one(void) {
+  static const char *const form = "D for x=%d\n  B for k=%d\n    Seq%s\n      B for p=%d c=4 k=%d\n        op M\n"
+                                  "      B for f=4 x=%d u=3 k=%d\n        op O\n";
+  problem p = windows_within(200);
+  int better = 0;
+  for (int i = 0; i < 10; i++) {
+    const int steps = 1 << i / 2, own = 16 / steps, k = i % 2 ? 4 : 1; /* k=4 outside of the scope: runs share no row */
+    char plain[256], with[256];
+    snprintf(plain, sizeof plain, form, steps, k, "", own + 2, 4 / k, own, 4 / k);
+    snprintf(with, sizeof with, form, steps, k, " retain M", own + 2, 4 / k, own, 4 / k);
+    for (int o = 0; o < TF_N_OBJECTIVES; o++) {
+      const tf_objective by = (tf_objective)o;
+      const double value = cost_of_text(&p, plain, by), retained = cost_of_text(&p, with, by);
+      tf_retaining q = {.by = by}, other = {.by = by, .exportable = "tileflow"};
+      tf_tree *t = tf_tree_parse(plain, (tf_loc){0}, p.s->arch, p.s->workload, p.d);
+      tf_found f = {0}, none = {0};
+      CHECK(t && tf_retained(t, value, &q, &f) == (retained < value));
+      CHECK(t && !tf_retained(t, value, &other, &none));
+      CHECK_I64(q.evals, steps > 1 && !isinf(value) ? 2 : 1);
+      better += f.tree != NULL;
+      char *text = f.tree ? tf_tree_text(f.tree) : NULL;
+      if (f.tree)
+        CHECK(f.value == retained && text && cost_of_text(&p, text, by) == retained && strstr(text, "retain M"));
+      free(text);
+      tf_found_clear(&f);
+      tf_tree_free(t);
+    }
+  }
+  CHECK(better > 4 && better < 20);
+  drop(&p);
+}
+
+/* The search asks that of its best, whatever the threads, and charges for it. */
+static void test_retained(void) {
+  problem p = windows_within(60);
+  tf_search_opts o = {.objective = TF_ENERGY, .budget = {.seed = 1, .threads = 1, .max_evals = 20000}};
+  tf_search_result *one = run(&p, &o);
+  o.budget.threads = 3;
+  tf_search_result *three = run(&p, &o);
+  check_same(one, three);
+  CHECK(one && one->evals <= o.budget.max_evals);
+  const bool retains = one && one->n_best && strstr(one->best[0].text, " retain M");
+  if (!CHECK(retains)) printf("%s", one && one->n_best ? one->best[0].text : "none\n");
+  if (retains) CHECK(cost_of_text(&p, one->best[0].text, TF_ENERGY) == one->best[0].value);
+  tf_bounds b;
+  CHECK(tf_bounds_of(p.s->arch, p.s->workload, &b) && one &&
+        one->best[0].value >= tf_bounds_value(TF_ENERGY, &b, p.s->arch));
+  tf_search_free(one);
+  tf_search_free(three);
+  drop(&p);
+}
+
 /* ---- effort ------------------------------------------------------------------------------------ */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
  * where they are quick; the same with any number of threads. */
@@ -593,6 +678,8 @@ static void test_goal(void) {
 
 int main(void) {
   test_goal();
+  test_retain_one();
+  test_retained();
   test_odd();
   test_effort();
   test_left_over();

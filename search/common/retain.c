@@ -1,0 +1,101 @@
+#include "search/common/retain.h"
+
+#include <stdlib.h>
+
+#include "model/eval/hooks.h"
+#include "model/tree/build.h"
+#include "search/common/exportable.h"
+#include "search/common/objective.h"
+
+/* Of one mapping: steps that a walk, and settings that sums may take; intermediates that are tried one by one. */
+enum { WALK_MOST = 4096, SUMS_MOST = 1 << 15, SINGLES = 8 };
+
+/* Evaluates the tree, all points of it; marks (NULL: not asked) what its ops make more than once. */
+static bool figures_of(const tf_tree *t, tf_retaining *q, tf_figures *f, bool *again) {
+  tf_diags *d = tf_diags_new(); /* a tree that has no model is none to take */
+  tf_model *m = d ? tf_model_new(t, d) : NULL;
+  tf_result r;
+  if (m) tf_model_walk_limit(m, WALK_MOST);
+  if (m) tf_model_sum_limit(m, SUMS_MOST);
+  const bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  if (ok) *f = tf_figures_of(t->arch, t->workload, &r);
+  for (int o = 0; ok && again && o < t->workload->n_ops; o++)
+    again[t->workload->ops[o].out] = r.ops[o].recomputed > 0;
+  q->evals += m ? 1 + tf_model_walked_evals(m) : 0;
+  q->effort += m ? tf_model_effort(m) : 0;
+  q->failed |= !d || (m ? tf_model_starved(m) : again != NULL);
+  tf_model_free(m);
+  tf_diags_free(d);
+  return ok;
+}
+
+static bool padded(const tf_tensor *t) {
+  for (int r = 0; r < t->rank; r++)
+    if (t->pad[r] > 0) return true;
+  return false;
+}
+
+/* Whether the home scope may come to retain z.  Not what it streams, which stays anyway; nor what is padded: the sums
+ * that count mappings give up on most that retain such a one. */
+static bool may_retain(const tf_tree *t, int z) {
+  const int home = tf_tree_home_scope(t, z);
+  if (home < 0 || padded(&t->workload->tensors[z])) return false;
+  const tf_node *scope = &t->nodes[home];
+  for (int k = 0; k < scope->n_retain; k++)
+    if (scope->retain[k].tensor == z) return false;
+  for (int k = 0; k < scope->n_stream; k++)
+    if (scope->stream[k].tensor == z) return false;
+  return true;
+}
+
+/* Marks what may be retained and is made more than once; returns how many that is. */
+static int find(const tf_tree *t, tf_retaining *q, bool *at) {
+  int n = 0, left = 0;
+  tf_figures f;
+  for (int z = 0; z < t->workload->n_tensors; z++)
+    n += may_retain(t, z);
+  if (!n || !figures_of(t, q, &f, at)) return 0;
+  for (int z = 0; z < t->workload->n_tensors; z++)
+    left += at[z] = at[z] && may_retain(t, z);
+  return left;
+}
+
+/* The tree with these intermediates retained (only >= 0: of these one alone).  NULL: a rule refuses it. */
+static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_retaining *q) {
+  tf_build *b = tf_build_new(t->arch, t->workload, NULL);
+  for (int n = 0; b && n < t->n_nodes; n++) {
+    tf_build_node(b, &t->nodes[n]);
+    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
+      tf_build_loop(b, t->nodes[n].loops[k]);
+    for (int z = 0; t->nodes[n].kind == TF_SCOPE && z < t->workload->n_tensors; z++)
+      if (at[z] && (only < 0 || only == z) && tf_tree_home_scope(t, z) == n)
+        tf_build_retain(b, (tf_named){.tensor = z});
+  }
+  q->failed |= !b || !tf_build_whole(b);
+  return tf_build_tree(b);
+}
+
+/* Takes the tree where it is better than what is known. */
+static void offer(tf_tree *t, double *value, tf_retaining *q, tf_found *best) {
+  tf_figures f;
+  if (t && tf_can_export(q->exportable, t) && figures_of(t, q, &f, NULL) && tf_objective_value(q->by, &f) < *value) {
+    tf_tree_free(best->tree);
+    *best = (tf_found){.tree = t, .value = *value = tf_objective_value(q->by, &f), .figures = f};
+  } else {
+    tf_tree_free(t);
+  }
+}
+
+bool tf_retained(const tf_tree *tree, double value, tf_retaining *q, tf_found *out) {
+  const tf_workload *wl = tree->workload;
+  bool *at = calloc((size_t)wl->n_tensors + 1, sizeof *at);
+  double least = value * (1 - 1e-12);
+  *out = (tf_found){0};
+  q->failed |= !at;
+  const int n = at ? find(tree, q, at) : 0;
+  if (n) offer(retain(tree, at, -1, q), &least, q, out);
+  for (int z = 0, left = SINGLES; n > 1 && z < wl->n_tensors && left > 0; z++)
+    if (at[z]) offer(retain(tree, at, z, q), &least, q, out), left--;
+  free(at);
+  return out->tree;
+}
