@@ -91,6 +91,16 @@ static int best_expected(planner *p, bool sure) {
   return best;
 }
 
+/* Adopts the mapping as its target settles it; one that was given keeps what it says. */
+static bool settle(planner *p, const tf_tree *tree) {
+  tf_diags *d = p->given || plan_over(p) ? NULL : tf_diags_new();
+  tf_tree *t = d ? tf_emit_settled(tree, p->o->target, &p->plan->settled, d) : NULL;
+  const bool ok = plan_adopt(p, t ? t : tree);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return ok;
+}
+
 /* What is expected of a mapping says nearly always whether it fits, too, and to be sure is dear: only the best is
  * asked, and as a rule fits. */
 static bool rank_expected(planner *p) {
@@ -99,7 +109,7 @@ static bool rank_expected(planner *p) {
     p->at[best].refused = true;
     best = best_expected(p, i == WHOLE_REFUSED);
   }
-  return best < 0 ? refuse_all(p) : plan_adopt(p, p->at[best].tree);
+  return best < 0 ? refuse_all(p) : settle(p, p->at[best].tree);
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */

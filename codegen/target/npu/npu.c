@@ -36,6 +36,7 @@ const tf_target tf_target_npu = {
     .cycles = npu_cycles,
     .whole = true,
     .fits = npu_fits,
+    .settle = npu_settle,
     .print = tf_npu_print,
     .run = ir_run,
 };

@@ -169,6 +169,13 @@ bool npu_fits(const tf_tree *tree, tf_diags *d) {
   return fits;
 }
 
+double npu_whole_cycles(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = empty(d);
+  const double cycles = b && run(b, tree) ? npu_clock_program(b->out, d) : -1;
+  npu_build_free(b);
+  return cycles;
+}
+
 /* Tags are the workload's names, which the program outlives. */
 static bool keep_tags(tf_npu *p) {
   bool ok = true;
