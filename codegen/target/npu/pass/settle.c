@@ -11,7 +11,7 @@
 
 enum { SETTLE_ROUNDS = 12 };
 /* Instructions that may be looked at before the last round. */
-enum { SETTLE_WORK = 50000 };
+enum { SETTLE_WORK = 150000 };
 
 enum { SMALLER = 1, LARGER = 2 };
 
