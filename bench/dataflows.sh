@@ -78,7 +78,7 @@ row() { # architecture workload file by-hand
   fi
   l2=
   [ "$1" = cloud ] && l2=" $(mega "$L2_words") |"
-  echo "| $name$note | $DRAM_words | $hand | $(awk -v a="$DRAM_words" -v b="$base_words" 'BEGIN { printf "%.1f %%", 100 * (1 - a / b) }') | $cycles | $(ratio "$base" "$cycles") | $energy |$l2 $(mega "$L1_words") | $(kilo "$L1_peak") | $bottleneck |"
+  echo "| [$name](../workloads/dataflows/$1/$3.yaml)$note | $DRAM_words | $hand | $(awk -v a="$DRAM_words" -v b="$base_words" 'BEGIN { printf "%.1f %%", 100 * (1 - a / b) }') | $cycles | $(ratio "$base" "$cycles") | $energy |$l2 $(mega "$L1_words") | $(kilo "$L1_peak") | $bottleneck |"
 }
 
 head_of() { # architecture
@@ -91,27 +91,16 @@ head_of() { # architecture
   fi
 }
 
-# What the file says of itself, up to its command.
-told() { # architecture file
-  name=${2#attention-}
-  name=${name#conv-chain-}
-  printf -- '- **%s** (`workloads/dataflows/%s/%s.yaml`). ' "$name" "$1" "$2"
-  sed -n '/^# tileflow eval/q; /^#$/q; s/^# //p' "workloads/dataflows/$1/$2.yaml" | tr '\n' ' ' | sed 's/ $//'
-  echo
-}
-
 # ---- the page ------------------------------------------------------------------------------
 cat <<'TEXT'
 # The named dataflows, compared
 
-Written by `bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md`; do not edit.
+How do the dataflows of the thesis's table 3.8 compare on one shape? Each is a tile tree written by hand, for G1 or C3; none was searched. Its
+file says how it works. `bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md` writes this page; do not edit it.
 
-Each dataflow of the thesis (table 3.8) is one tile tree in `workloads/dataflows`.  *DRAM words* are
-words read from and written to DRAM; *by hand* is the same from a formula in the script, which knows nothing
-of the tool.  *Saved* and *speed-up* are against layerwise.  *L1 words* are all accesses of L1 (fill,
-read, update, drain; millions, all instances), *L1 peak* is what one instance must hold.
-
-The trees are written by hand for one shape each, G1 and C3; none was searched.
+- *DRAM words* are read from and written to DRAM. *By hand* is the same from a formula in the script, which knows nothing of the tool.
+- *Saved* and *speed-up* are against layerwise.
+- *L1 words* and *L2 words* are all accesses (fill, read, update, drain) of all instances, in millions. *L1 peak* is what one instance must hold.
 TEXT
 
 echo
@@ -126,10 +115,6 @@ row edge attention/g1 attention-chimera $twice
 row edge attention/g1 attention-tileflow $once
 row edge attention/g1 attention-flash-attention $once
 row edge attention-nomax attention-nomax-chimera $once
-echo
-for f in layerwise uni-pipe flat-hgran flat-rgran chimera tileflow flash-attention nomax-chimera; do
-  told edge attention-$f
-done
 
 echo
 echo "## Self-attention G1 on Cloud"
@@ -138,10 +123,6 @@ head_of cloud
 row cloud attention/g1 attention-layerwise $layers
 for f in uni-pipe flat-hgran flat-rgran chimera tileflow flash-attention; do
   row cloud attention/g1 attention-$f $once
-done
-echo
-for f in layerwise uni-pipe flat-hgran flat-rgran chimera tileflow flash-attention; do
-  told cloud attention-$f
 done
 
 # convolutions TITLE ARCH WORDS: those of the fused-layer tree, whose tiles differ, by hand
@@ -154,10 +135,6 @@ convolutions() {
   row "$2" conv-chain/c3 conv-chain-fused-layer "$3"
   row "$2" conv-chain/c3 conv-chain-isos $conv_rows
   row "$2" conv-chain/c3 conv-chain-tileflow $conv_once
-  echo
-  for f in layerwise fused-layer isos tileflow; do
-    told "$2" conv-chain-$f
-  done
 }
 convolutions Edge edge $conv_tiles
 convolutions Cloud cloud $conv_quarters
@@ -165,8 +142,8 @@ cat <<'TEXT'
 
 ## Beside what the thesis reports
 
-The thesis (3.6.5.3) gives means over all shapes of table 3.5, with tiles found by search; so only
-the order and the reasons can be compared, not the figures.
+The thesis (3.6.5.3) gives means over all shapes of table 3.5, with tiles found by search. So only the order and the reasons compare, not the
+figures. [RESULTS-search.md](RESULTS-search.md) has our means.
 
 | Edge, attention | speed-up | DRAM words saved | L1 of FLAT-HGran |
 |---|---:|---:|---:|
@@ -176,23 +153,20 @@ the order and the reasons can be compared, not the figures.
 | Chimera | 2.91 | 75.1 % | 14.8 % |
 | TileFlow | 6.65 | 87.1 % | |
 
-- *Same*: every fused dataflow beats layerwise because the ten passes over S, D, E, P leave DRAM;
-  Uni-pipe is the slowest of them because it uses one core of four; FLAT-RGran and Chimera need a fraction
-  of FLAT-HGran's L1; the pipeline of all three stages is the fastest on Edge.
-- *Different*: our speed-ups over layerwise are larger.  Our layerwise runs at the DRAM's rate, and our
-  fused trees save 95 % of its words, not 75 to 90 %: a level-by-level count sees that K and V stay in L1
-  while rows pass, where TileFlow fetches them again for every tile (`shared/data/tileflow/SEMANTICS.md`, 2).
-- *Cloud, attention* (thesis: Uni-pipe 1.37, all others 12.63): here, too, DRAM bounds all but Uni-pipe,
-  so the others agree within what nothing hides of the first load and the last store.  (FLAT-HGran shows
-  these most: its only step is the whole run.)
-- *Cloud, convolution chains* (thesis: Fused-Layer 1.01, TileFlow 1.59, Fused-Layer saves 73.0 % of DRAM
-  words): with 256 x 256 PEs in each of 64 sub-cores compute never bounds C3, so time follows DRAM words here.
+- *Same*: every fused dataflow beats layerwise, because the ten passes over S, D, E, P leave DRAM. Uni-pipe is the slowest of them: it uses
+  one core of four. FLAT-RGran and Chimera need a fraction of FLAT-HGran's L1. The pipeline of all three stages is the fastest on Edge.
+- *Different*: our speed-ups over layerwise are larger. Our layerwise runs at the DRAM's rate, and our fused trees save 95 % of its words, not
+  75 to 90 %. K and V stay in L1 while rows pass; TileFlow fetches them again for every tile (`shared/data/tileflow/SEMANTICS.md`, 2).
+- *Cloud, attention* (thesis: Uni-pipe 1.37, all others 12.63): here, too, DRAM bounds all but Uni-pipe. The others differ by the exposed first
+  load and last store, which are most of FLAT-HGran: its only step is the whole run.
+- *Cloud, convolution chains* (thesis: Fused-Layer 1.01, TileFlow 1.59; Fused-Layer saves 73.0 % of DRAM words): with 256 x 256 PEs in each of
+  64 sub-cores compute never bounds C3, so time follows DRAM words.
 
-## What to read with care
+## Limits
 
-- *FlashAttention*: the rescaling of O is work of the vector units, 2.36 M points or 6144 cycles on Edge (the report's column
-  *rescaling*), and is in the cycles above.
-- *First load and last store*: nothing hides them, nor the work of the last step; by hand the second convolution
-  of layerwise takes 21367 cycles on Edge, of which the DRAM port is busy 20343: so says `tree`.
+- *FlashAttention*: the cycles include rescaling O on the vector units, 2.36 M points or 6144 cycles on Edge (column *rescaling* of the
+  report).
+- *First load and last store*: nothing hides them, nor the work of the last step. By hand the second convolution of layerwise takes 21367 cycles
+  on Edge, of which the DRAM port is busy 20343; `tree` says the same.
 TEXT
 exit $bad

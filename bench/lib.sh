@@ -60,9 +60,9 @@ stamp() {
     '$1 != what { print } END { print row }' docs/results/runs.csv
 }
 
-# stamped WHAT: that row as a line of a page.
+# stamped WHAT: where, as a line of a page; when, the load and the commit stay in the row.
 stamped() {
-  awk -F, -v what="$1" '$1 == what { printf "*%s UTC, %s, %s cores, load %s before, %s, commit %s.*\n", $2, $4, $5, $3, $6, $7 }' docs/results/runs.csv
+  awk -F, -v what="$1" '$1 == what { printf "*%s, %s cores, %s ([runs.csv](results/runs.csv)).*\n", $4, $5, $6 }' docs/results/runs.csv
 }
 
 # commit_now: what the tool was built from: COMMIT where that is not the sources at hand.

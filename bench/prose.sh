@@ -19,17 +19,15 @@ networks() {
       if (!n[t] || ratio < least[t]) { least[t] = ratio; least_of[t] = $at["network"] }
       if (!n[t] || ratio > most[t]) { most[t] = ratio; most_of[t] = $at["network"] }
       n[t]++; sum[t] += log(ratio); slower[t] += ratio < 1
-      day = substr($at["date"], 1, 10)
-      if (day > last) last = day
     }
     function said(t) {
-      return sprintf("%.2f (%s) to %.2f (%s) of the speed of %s, %.2f in the geometric mean of %d, and below 1 in %d of them", least[t], least_of[t],
-                     most[t], most_of[t], t == 1 ? "the best of onnxruntime, OpenVINO and PyTorch" : "the better of onnxruntime and OpenVINO", exp(sum[t] / n[t]), n[t], slower[t])
+      return sprintf("%.2f (%s) to %.2f (%s) of the speed of %s.\nThe geometric mean of %d is %.2f, and %d of them are below 1.", least[t], least_of[t],
+                     most[t], most_of[t], t == 1 ? "the best of onnxruntime, OpenVINO and PyTorch" : "the better of onnxruntime and OpenVINO", n[t], exp(sum[t] / n[t]), slower[t])
     }
     END {
-      print "Whole networks in float32 run at " said(1) "."
-      print "With two threads they run at " said(2) ". PyTorch was not measured there."
-      print "An AMD EPYC (Zen 5), until " last ": [docs/RESULTS-networks.md](docs/RESULTS-networks.md)."
+      print "Whole networks in float32 on one thread of an AMD EPYC (Zen 5) run at " said(1)
+      print "With two threads they run at " said(2) " PyTorch was not measured there."
+      print "The figures are in [docs/RESULTS-networks.md](docs/RESULTS-networks.md)."
     }' networks.csv
 }
 
@@ -41,9 +39,9 @@ rtl() {
     { error("shared_error"); error("error"); n++ }
     function said(of) { return sprintf("%.1f %% on average (%.1f %% at most)", 100 * sum[of] / n, 100 * worst[of]) }
     END {
-      printf "On %d pairs of fused matrix products simulated in RTL (one TPU-like core, published with TileFlow by Zheng et al.) the DRAM words match exactly, and\n", n
-      print "cycles are off by " said("shared_error") " with the one shared DRAM port that is documented, by " said("error")
-      print "with a port each way, which was inferred from these runs ([docs/VALIDATION.md](docs/VALIDATION.md))."
+      printf "%d pairs of fused matrix products were simulated in RTL (one TPU-like core, published with TileFlow by Zheng et al.). DRAM words match exactly.\n", n
+      print "Cycles are off by " said("shared_error") " with the one shared DRAM port that is documented. With a port each way, which was inferred"
+      print "from these runs, they are off by " said("error") " ([docs/VALIDATION.md](docs/VALIDATION.md))."
     }' rtl.csv
 }
 

@@ -13,12 +13,10 @@ models=Shapes of current models beside PyTorch, float32;models-bf16=Shapes of cu
 goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
 conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
 
-# when GROUP: a line that says when and where its figures were taken; without seconds they are of several runs, joined
+# when GROUP: a line that says where its figures were taken; when, the load and the commit are in cpu-runs.csv, where a row without
+# seconds is of several runs, joined
 when() {
-  awk -F, -v group="$1" '$1 == group {
-    timed = $3 == "" ? "in several runs" : sprintf("%s min, load %s before", $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4)
-    printf "*%s%s, %s, %s, commit %s%s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 == "" ? "" : " UTC", timed, $6, $7, $8 == "" ? "" : ", " $8, group
-  }' $results/cpu-runs.csv
+  awk -F, -v group="$1" '$1 == group { printf "*%s%s%s; [figures](results/cpu-%s.csv), [runs](results/cpu-runs.csv).*\n\n", $6, $3 == "" ? ", several runs" : "", $8 == "" ? "" : ", " $8, group }' $results/cpu-runs.csv
 }
 title() { echo "$titles" | tr ';' '\n' | sed -n "s/^$1=//p"; }
 has() { [ -s "$results/cpu-$1.csv" ]; }
@@ -37,11 +35,11 @@ section() {
 }
 
 echo "# Emitted kernels beside the libraries"
-printf '\nWritten by `bench/results-cpu.sh build/tileflow`; each group of cases can be run by itself (`bench/results-cpu.sh build/tileflow chains`), and says when it was. '
+printf '\nHow fast are the emitted kernels beside libraries? `bench/results-cpu.sh build/tileflow` measures and writes this page; it takes groups by name (`chains`). '
 cat $results/cpu-machine.txt
 echo
 text head
-printf '## Where we stand\n\nGeometric means, one core. *its best*: the better of its ways in each case.\n\n'
+printf '## Where we stand\n\nGeometric means, one core. *its best*: the best of its ways in each case.\n\n'
 summary $beside torch torch-bf16 models models-bf16
 for g in $beside torch torch-bf16 models models-bf16; do section "$g"; done
 cores=$(for g in $beside models models-bf16; do echo "$g-cores"; done)
@@ -50,7 +48,8 @@ if [ -n "$(files $cores)" ]; then
   text cores
   summary $cores
   echo
-  for g in $cores; do has "$g" && when "$g" | sed "s/^\\*/*$(title "${g%-cores}"): /; /^\$/d; s/\$/  /"; done
+  printf 'Figures: '
+  for g in $cores; do has "$g" && echo "[$g](results/cpu-$g.csv)"; done | paste -s -d ' ' | sed 's/) /), /g; s/$/./'
 fi
 printf '\n## On another processor, by others\n\n'
 cat $said/others.md
@@ -76,8 +75,8 @@ if has planning; then
   printf '\n## What planning takes\n\n'
   when planning
   text planning
-  printf '| Workload | seconds | before | \n|---|--:|--:|\n' | sed 's/ $//'
-  awk -F, '$1 != "workload" { printf "| %s | %.2f | %s |\n", $1, $2, $3 == "" ? "-" : sprintf("%.2f", $3) }' $results/cpu-planning.csv
+  printf '| Workload | seconds |\n|---|--:|\n'
+  awk -F, '$1 != "workload" { printf "| %s | %.2f |\n", $1, $2 }' $results/cpu-planning.csv
 fi
 cat bench/movement/movement.md
 when movement

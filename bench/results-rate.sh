@@ -54,17 +54,17 @@ page() {
   cat <<'T'
 # Evaluations a second: one by one, and in batches
 
-Written by `bench/results-rate.sh` from [results/rate.csv](results/rate.csv). Processor time of one thread, the two ways in turns in one run; of
-five runs (of the Xeon three) that with the median gain. Other programs kept the machines busy, as the load says.
+How many mappings a second does the model evaluate? Processor time of one thread, the two ways in turns in one run; of five runs (Xeon: three)
+the one with the median gain. `bench/results-rate.sh` writes this page from [results/rate.csv](results/rate.csv), which also has dates and loads.
 
-| Tree | one by one | `tf_model_eval_batch` | times | processor | date | load | commit |
-|---|--:|--:|--:|---|---|--:|---|
+| Tree | one by one | `tf_model_eval_batch` | times | processor |
+|---|--:|--:|--:|---|
 T
-  awk -F, 'NR > 1 { printf "| %s | %.2f million/s | %.2f million/s | %.0f | %s | %s | %s | %s |\n", $1, $2 / 1e6, $3 / 1e6, $4, $5, $6, $7, $8 }' $rates
+  awk -F, 'NR > 1 { printf "| %s | %.2f million/s | %.2f million/s | %.0f | %s |\n", $1, $2 / 1e6, $3 / 1e6, $4, $5 }' $rates
   cat <<'T'
 
-The goal of eight times is reached, ten million a second are not. Instructions of one evaluation, by callgrind ([results/rate-instructions.csv](results/rate-instructions.csv);
-it has AVX2, where the processors have AVX-512), which no neighbour changes:
+The goal of eight times is reached; the goal of ten million a second is not. Instructions of one evaluation, by callgrind with AVX2 (the
+processors above have AVX-512), do not depend on other programs ([results/rate-instructions.csv](results/rate-instructions.csv)):
 
 | Tree | one by one | in a batch | times |
 |---|--:|--:|--:|
@@ -74,10 +74,10 @@ T
 
 ## One evaluation by itself
 
-Drawn problems with lengths up to a thousand and up to a million, and mappings of them that `search --strategy random` draws, whose trip counts
-hardly ever divide ([results/rate-each.csv](results/rate-each.csv), `bench_each`; at most 40 loops, edge machine). Microseconds of processor
-time, the model prepared for this one mapping: median, 99th of 100, worst. *By sums*: those that the quick count counts. *Read*: what reading the text
-and checking its rules takes before; where an intermediate's scope lies inside of another's, steps that differ are compared one by one.
+Problems are drawn with lengths up to a thousand and up to a million, at most 40 loops, on the edge machine. `search --strategy random` draws
+their mappings, whose trip counts hardly ever divide. Times are microseconds of processor time with the model prepared for one mapping
+([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By sums*: mappings that closed sums count. *Read*: reading the mapping and
+checking its rules. Where a scope is inside another intermediate's scope, steps that differ are compared one by one.
 
 | Kind | lengths up to | mappings | by sums | median | 99th | worst | read, median | 99th | worst |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -7,16 +7,15 @@ in=docs/results
 cat <<'T'
 # The search: rate, templates, convergence
 
-Written by `bench/results-search-ga.sh`, machine-readable results in [results](results). Cycles by our model. What the search finds beside
-the exact solver's optima, for every shape of the thesis's tables, and the named dataflows completed for them, is in
-[RESULTS-search.md](RESULTS-search.md).
+How fast is the search, what does it make of TileFlow's templates, and how does it converge? Cycles are by our model.
+[RESULTS-search.md](RESULTS-search.md) has it beside proved optima, and the named dataflows completed for every shape.
+`bench/results-search-ga.sh` writes this page from [results](results) (`search-*.csv`).
 
 T
 echo "## Evaluations per second"
 echo
-echo "\`build/bench/bench_search\`: one shape of the two-op chain, inside each strategy. The clock's figures are those of a"
-echo "shared machine; per second of one core's time is what a core does. \`random\`, \`exhaustive\` and part of \`ga\` are evaluated in"
-echo "batches ([RESULTS-rate.md](RESULTS-rate.md))."
+echo "\`build/bench/bench_search\` searches one shape of the two-op chain by each strategy. *Per second* is by the clock of a shared machine;"
+echo "*per second of a core* is by processor time. \`random\`, \`exhaustive\` and part of \`ga\` evaluate in batches ([RESULTS-rate.md](RESULTS-rate.md))."
 echo
 stamped search-bench
 echo
@@ -27,11 +26,9 @@ cat <<'T'
 
 ## TileFlow's templates
 
-TileFlow's six templates of `13-test-attention` on its own edge accelerator, its files imported as they are
-([HOWTO-import.md](HOWTO-import.md)), each trip count open, against the cycles that its mapper found in 60 s. Ours are completed within
-500,000 mappings, the same on every machine, and counted by our model: where a template keeps C on chip we do (`keep`), where it does not it passes through L2.
-Part of the difference is the counting: TileFlow charges every partial sum with a fill
-(`SEMANTICS.md`, 1), we only those that were met before; so *times better* is the search and the counting together.
+TileFlow's six templates of `13-test-attention` are imported as they are ([HOWTO-import.md](HOWTO-import.md)), with each trip count open, on its
+own edge accelerator. Its mapper searched for 60 s. Ours tries 500,000 mappings at most, the same on every machine. Where a template keeps C
+on chip ours does, too (`keep`); else C passes through L2.
 
 T
 stamped search-templates
@@ -41,9 +38,12 @@ echo "|---|--:|--:|--:|--:|--:|"
 awk -F, 'NR > 1 { printf "| %s | %d | %.0f | %.2f | %d | %.1f |\n", $1, $2, $3, $4, $5, $6 }' $in/search-templates.csv
 cat <<'T'
 
+Limits: *times better* is the search and the counting together. TileFlow charges every partial sum with a fill
+(`shared/data/tileflow/SEMANTICS.md`, 1), our model only those that were met before.
+
 ## Convergence
 
-Seed 1 alone, 300,000 mappings each: one run of each strategy, so that curves that lie close say nothing of which is better.
+300,000 mappings of each strategy, with seed 1. This is one run each, so curves that lie close do not rank the strategies.
 
 ![best cycles over mappings evaluated, gemm-chain/g1](img/search/convergence-gemm-chain-g1.svg)
 
@@ -51,8 +51,8 @@ Seed 1 alone, 300,000 mappings each: one run of each strategy, so that curves th
 
 ![best cycles over mappings evaluated, conv-chain/c3](img/search/convergence-conv-chain-c3.svg)
 
-Compare the thesis's figure 3.14: there, too, most is gained in the first part of the search. The curves
-show tasks in the order in which they are told; a task evaluates from 16 to 2048 mappings.
+As in the thesis's figure 3.14, most is gained in the first part of the search. The curves show tasks in the order in which they are told; a
+task evaluates 16 to 2048 mappings.
 
 T
 stamped search-convergence

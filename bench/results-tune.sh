@@ -1,6 +1,5 @@
 #!/bin/sh
-# docs/RESULTS-tune.md from docs/results/operators.csv, operators-tuned.csv and tune-by.csv (bench/operators/run.py), tune-tables.csv and
-# tune-tables-runs.csv (bench/operators/tables.py), tune-carried.csv (bench/operators/carried.py), tune-overlap.csv (bench/operators/overlap.py) and tune-live.csv (bench/operators/live.py), on stdout.
+# docs/RESULTS-tune.md from docs/results/operators.csv, operators-tuned.csv and tune-by.csv (bench/operators/run.py), tune-tables*.csv (bench/operators/tables.py), tune-carried.csv (bench/operators/carried.py), tune-overlap.csv (bench/operators/overlap.py) and tune-live.csv (bench/operators/live.py), on stdout.
 #   bench/results-tune.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -92,7 +91,7 @@ when() {
     END { printf "%s to %s UTC, load %.0f to %.0f", from, to, low, high }' "$results/$1"
 }
 
-# tables: of each recorded space its schedules, kernels and how many of these are within 5 % of the best; then how many kernels each strategy measures until
+# tables TABLE RUNS: of each recorded space its schedules, kernels and how many of these are within 5 % of the best; then how many kernels each strategy measures until
 # it has one of these: mean over the seeds, a seed that never has one counting as the most that were asked for; the last row is the geometric mean
 tables() {
   awk -F, 'FNR == 1 { file++; next }
@@ -112,20 +111,45 @@ tables() {
       }
       printf "\n| mean | | | | |"; for (j = 1; j <= w; j++) printf " %.1f |", exp(sum[j] / n)
       print ""
-    }' $results/tune-tables.csv $results/tune-tables-runs.csv
+    }' "$results/$1" "$results/$2"
 }
 
-# carried: means over the held-out cases, for each way and what its lessons lack
+# kinds RUNS: of each kind how many kernels random measures, and of the others the share of that, geometric means over its cases; the last row over all cases
+kinds() {
+  awk -F, 'FNR == 1 { next }
+    {
+      if (!($2 in known)) { known[$2]; names[++w] = $2 }
+      if (!($1 in kind)) { k = $1; sub(/-.*/, "", k); kind[$1] = k; cases[++n] = $1; if (!(k in of)) kinds[++m] = k; of[k]++; of["all"]++ }
+      i = $1 SUBSEP $2; need[i] += ($3 - last[i]) * (1 - near[i] / $6); last[i] = $3; near[i] = $5
+    }
+    END {
+      for (i = 1; i <= n; i++)
+        for (j = 1; j <= w; j++) { x = log(need[cases[i], names[j]]); sum[kind[cases[i]], names[j]] += x; sum["all", names[j]] += x }
+      printf "| Kind | cases | random |"; for (j = 1; j <= w; j++) if (names[j] != "random") printf " %s |", names[j]
+      printf "\n|---|--:|--:|"; for (j = 1; j < w; j++) printf "--:|"
+      kinds[++m] = "all"
+      for (i = 1; i <= m; i++) {
+        k = kinds[i]; least = sum[k, "random"] / of[k]
+        printf "\n| %s | %d | %.1f |", k == "all" ? "mean" : toupper(k), of[k], exp(least)
+        for (j = 1; j <= w; j++) if (names[j] != "random") printf " %.2f |", exp(sum[k, names[j]] / of[k] - least)
+      }
+      print ""
+    }' "$results/$1"
+}
+
+# carried: means over the held-out cases, for each machine, way and what its lessons lack
 carried() {
   awk -F, '
     NR == 1 { next }
-    { k = $2 "," $3; if (!(k in n)) keys[++m] = k; n[k]++; first[k] += log($4); best[k] += log($5); rank[k] += $6; if ($4 + 0 > worst[k]) worst[k] = $4 + 0 }
+    { k = $1 "," $3 "," $4; if (!(k in n)) keys[++m] = k; n[k]++; first[k] += log($5); best[k] += log($6); rank[k] += $7; if ($5 + 0 > worst[k]) worst[k] = $5 + 0 }
     END {
-      lacks["case"] = "the case"; lacks["kind"] = "its kind"
+      lacks["case"] = "the case"; lacks["kind"] = "its kind"; lacks["machine"] = "its machine"
       name["model"] = "the model, nothing learnt"; name["all"] = "trees, all 33 features"; name["few"] = "trees, 11 features"; name["line"] = "a line, 11 features less their mean"
-      for (i = 1; i <= m; i++) {
-        split(keys[i], of, ",")
-        printf "| %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", lacks[of[1]], name[of[2]], n[keys[i]], exp(first[keys[i]] / n[keys[i]]), worst[keys[i]], exp(best[keys[i]] / n[keys[i]]), rank[keys[i]] / n[keys[i]]
+      split("zen5-avx512 zen3-avx2 zen3-sse2", machines, " "); split("case kind machine", held, " "); split("model all few line", ways, " ")
+      for (a = 1; a <= 3; a++) for (b = 1; b <= 3; b++) for (c = 1; c <= 4; c++) {
+        k = machines[a] "," held[b] "," ways[c]
+        if (n[k] && (b == 1 || c > 1))
+          printf "| %s | %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", machines[a], c == 1 ? "-" : lacks[held[b]], name[ways[c]], n[k], exp(first[k] / n[k]), worst[k], exp(best[k] / n[k]), rank[k] / n[k]
       }
     }' $results/tune-carried.csv
 }
@@ -196,12 +220,28 @@ $(live)
 
 ## Strategies
 
-Whole spaces, measured once (\`bench/operators/tables.py record\`): of each case constraints leave some hundred schedules (\`bench/operators/tables\`), whose kernels were compiled, held against PyTorch and timed in turns. In these tables each strategy looks for
+Spaces measured once (\`bench/operators/tables.py record\`): their kernels were compiled, checked (the whole ones against PyTorch; of the sampled ones the first by its own test, the others against the first) and timed in turns. In these tables each strategy looks for
 a kernel within 5 % of the best (*near*: how many there are): so many kernels it measures until it has one, the mean of 10 seeds (one that never has one counts as 100). None is given the first choice to begin with. The last row is the geometric mean of the cases.
 
-$(tables)
+**Whole**: every schedule that constraints leave, on an AMD EPYC with AVX-512 (\`zen5-avx512\`).
+
+$(tables tune-tables.csv tune-tables-runs.csv)
+
+**Sampled**: sixty schedules of each case, drawn at random from the whole space by a fixed seed, on another AMD EPYC, that has AVX2 (\`zen3-avx2\`), one core of two, which little else used, on 2026-11-29. *Best* is the best of the sample, and strategies have its rows alone: they draw from them, a step leads to the row that has
+most of what the step changes (of those to the nearest, by how many decisions differ), a child becomes the nearest row that is neither parent. Each sees predictions and times of rows that there are, of no others.
+
+$(tables tune-tables-avx2.csv tune-tables-avx2-runs.csv)
+
+Eight of them with SSE2 alone (\`zen3-sse2\`, samples of its own):
+
+$(tables tune-tables-sse2.csv tune-tables-sse2-runs.csv)
+
+**The goal, half of random's, by kind** (samples of AVX2): kernels that random measures, and the share of that which the others do.
+
+$(kinds tune-tables-avx2-runs.csv)
 
 ![The best found over measurements](img/tune/convergence-tables.svg)
+![The best found over measurements, samples](img/tune/convergence-samples.svg)
 ![The best found over processor time](img/tune/clock-tables.svg)
 
 $(cat bench/operators/strategies.md)
@@ -210,10 +250,10 @@ $(cat bench/operators/strategies.md)
 
 Each table in its turn held out (\`bench/operators/carried.py\`): from the others it is learnt how far kernels are off what is predicted for them, in each case less the mean, by features that mean the same in every case (cycles over the bound, the kernel's inner parts, utilisation, each
 choice of the generator; words, room and time of each memory, sizes). The held-out kernels are put in the order of what is then predicted. *Near*: the place of the first within 5 % of the best (geometric mean, worst); *first*: the first one's time over the best; *correlation*: Spearman's, of order and
-times. The lessons *lack* the case itself, in every space of it, or all cases of its kind.
+times. The lessons *lack* the case itself, in every space of it; or all cases of its kind; or its machine: then they are of the two others, the same operators among them.
 
-| Lack | By | cases | near | worst | first | correlation |
-|---|---|--:|--:|--:|--:|--:|
+| Machine | lack | by | cases | near | worst | first | correlation |
+|---|---|---|--:|--:|--:|--:|--:|
 $(carried)
 
 $(cat bench/operators/carried.md)
@@ -231,7 +271,11 @@ python3 bench/operators/run.py build/tileflow docs/results/operators.csv        
 python3 bench/operators/run.py build/tileflow docs/results/operators-tuned.csv --tune 6 --strategy cga,sa-q,random,model --by docs/results/tune-by.csv # hours
 python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables.csv    # half an hour of compilers
 python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-tables-runs.csv --seeds 10
-python3 bench/operators/carried.py build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-carried.csv # needs numpy
+for isa in avx2 sse2; do # needs numpy
+  python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables-\$isa.csv --isa \$isa --core 1
+  python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables-\$isa.csv docs/results/tune-tables-\$isa-runs.csv --isa \$isa --seeds 10
+done
+python3 bench/operators/carried.py build/tests/tune_ways docs/results/tune-carried.csv avx512=docs/results/tune-tables.csv avx2=docs/results/tune-tables-avx2.csv sse2=docs/results/tune-tables-sse2.csv # needs numpy
 python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
 python3 bench/operators/live.py build/tileflow docs/results/tune-live.csv gmm-4 dep-6 grp-3  # ten minutes
 \`\`\`

@@ -154,11 +154,11 @@ def means():
 
 
 def stamped(what):
-    """When and where it was measured, as lib.sh's stamped says it; lib.sh's stamp writes the row."""
+    """Where it was measured, as lib.sh's stamped says it; lib.sh's stamp writes the row."""
     for r in csv.reader(open(OUT + "runs.csv")):
         if r[0] == what:
-            return f"*{r[1]} UTC, {r[3]}, {r[4]} cores, load {r[2]} before, {r[5]}, commit {r[6]}.*"
-    return "*Not said when.*"
+            return f"*{r[3]}, {r[4]} cores, {r[5]} ([runs.csv](results/runs.csv)).*"
+    return "*Not said where.*"
 
 
 def stamp(what, load):
@@ -168,11 +168,12 @@ def stamp(what, load):
 TEXT = """
 ## The thesis's figures, from our runs
 
-Written by `bench/thesis-figures.py` ([results/thesis-dataflows.csv](results/thesis-dataflows.csv),
-[results/thesis-convergence.csv](results/thesis-convergence.csv)), drawn by `plots/figures.sh` with `tileflow plot`. The dataflows of
-[workloads/dataflows](../workloads/dataflows) with every trip count open, completed for each shape of tables 3.5 and 3.6 by the search
-({edge[attention]} mappings on Edge, {cloud[attention]} on Cloud; convolution chains {edge[conv-chain]} and {cloud[conv-chain]}); `found` has no template. A dataflow that is missing for a
-shape found no mapping that fits among these. Searches begin with seed 1 and are limited by mappings alone: the same on every machine.
+What do the thesis's figures 3.14 to 3.17 look like with our model and search? The dataflows of [workloads/dataflows](../workloads/dataflows)
+have every trip count open. The search completes them for each shape of tables 3.5 and 3.6, with {edge[attention]} mappings on Edge and {cloud[attention]} on Cloud
+(convolution chains {edge[conv-chain]} and {cloud[conv-chain]}); `found` has no template. Searches have seed 1 and a limit of mappings alone, so they are the same on
+every machine. A dataflow that is missing for a shape has no mapping that fits among these. `bench/thesis-figures.py` writes this section from
+[results/thesis-dataflows.csv](results/thesis-dataflows.csv) and [results/thesis-convergence.csv](results/thesis-convergence.csv);
+`plots/figures.sh` draws.
 
 {stamped}
 
@@ -182,8 +183,9 @@ shape found no mapping that fits among these. Searches begin with seed 1 and are
 
 ![3.14 c: convergence, the whole space, Cloud](img/search/thesis-3-14-c.svg)
 
-Figure 3.14, convergence, for Bert-Small: a) trip counts of one dataflow, b) and c) order, resources and tiles. TileFlow's mapper
-takes 200 samples a round, 50 rounds of 12 s; ours evaluates the 40000 mappings of one curve of a) in a quarter of a second (`tileflow`, one core of an AMD EPYC).
+Figure 3.14 shows convergence for Bert-Small: a) trip counts of one dataflow, b) and c) order, resources and tiles. TileFlow's mapper
+takes 200 samples a round, 50 rounds of 12 s. Ours evaluates the 40000 mappings of one curve of a) in a quarter of a second on one core of an
+AMD EPYC.
 
 ![3.15: attention on Edge, cycles](img/search/thesis-3-15-cycles.svg)
 
@@ -205,24 +207,22 @@ takes 200 samples a round, 50 rounds of 12 s; ours evaluates the 40000 mappings 
 
 ![3.17: convolution chains on Cloud, on-chip words](img/search/thesis-3-17-on-chip-words.svg)
 
-Speed is the geometric mean of layerwise's cycles over theirs, words the means of theirs over layerwise's, over the shapes for
-which both were found. *Thesis*: what 3.6.5.2 and 3.6.5.3 report.
+*Speed* is layerwise's cycles over theirs (geometric mean), *words* are theirs over layerwise's (mean), over the shapes for which both were
+found. *Thesis*: what 3.6.5.2 and 3.6.5.3 report.
 """
 
 WHY = """
 Why ours differ:
 
-- *Fused dataflows save more DRAM words* than the thesis says, and so gain more over layerwise: a count level by level sees that K and V stay
-  in a core while rows pass, where TileFlow fetches them again for each tile (`shared/data/tileflow/SEMANTICS.md`, 2). DRAM bounds layerwise on
-  both machines.
-- *Cloud*: FLAT-RGran, Chimera and TileFlow agree, as in the thesis: DRAM bounds them all. FLAT-HGran stays behind here, because it tiles by heads
-  alone: a core has one or two steps, and nothing hides the first load and the last store. Uni-pipe, which uses one core of four in both, gains
-  more here: layerwise, which it is compared with, is bound by DRAM, and Uni-pipe saves as many words as the others.
-- *On-chip words* rise with fusion in the thesis (2.01 to 6.45 times for TileFlow); here layerwise passes every intermediate through the
-  chip for each op that uses it, too, so most fused dataflows move fewer. What is found without a template is made for few cycles, and may move more.
-- *Convolution chains on Cloud*: Fused-Layer gains nothing in the thesis (1.01) though it saves 73.0 % of DRAM's words; with 256 x 256 PEs in
-  each of 64 sub-cores ours are bound by DRAM, so what saves words saves time.
-- *Found* is one search without a template: below a template where it is slower, that many mappings were too few.
+- *DRAM words*: fused dataflows save more here, and so gain more over layerwise, which DRAM bounds on both machines. Counting level by level
+  shows that K and V stay in a core while rows pass. TileFlow fetches them again for each tile (`shared/data/tileflow/SEMANTICS.md`, 2).
+- *Cloud*: FLAT-RGran, Chimera and TileFlow agree, as in the thesis: DRAM bounds them all. FLAT-HGran tiles by heads alone; a core has one or
+  two steps, and nothing hides the first load and the last store. Uni-pipe uses one core of four in both, but saves as many words as the others.
+- *On-chip words* rise with fusion in the thesis (2.01 to 6.45 times for TileFlow). Here layerwise, too, passes every intermediate through the
+  chip for each op that uses it, so most fused dataflows move fewer. `found` minimises cycles and may move more.
+- *Convolution chains on Cloud*: in the thesis Fused-Layer gains nothing (1.01) though it saves 73.0 % of DRAM words. With 256 x 256 PEs in each
+  of 64 sub-cores ours are bound by DRAM, so saved words are saved time.
+- *Found* is one search without a template. Where it is slower than a template, that many mappings were too few.
 """
 
 

@@ -14,7 +14,14 @@ All are read as they are.  A row is one figure of one component (and data space)
   whole cycles   Timeloop rounds up
   other          anything else: none is expected
 
-Of the runs on sparse data the counters are those that Timeloop calls algorithmic; cycles and energies have `sparse`.
+Of runs on sparse data `read`, `fill` and `update` are those that Timeloop calls algorithmic, as if all were dense, and `actual ..` what zeros
+leave of them.  There are more reasons then:
+
+  rounded        Timeloop rounds what it expects of each counter to a whole number
+  begun          reads of a result: as many updates as begin one read nothing; Timeloop takes the share of all updates
+  long runs      a run of zeros that is too long for an entry of its run lengths takes a word, which Timeloop leaves out
+  lines          of an energy: Timeloop takes whole lines of several words, also of compressed ones; here words take their share of a line
+  packing        of an energy: words that are compressed or decompressed, which are not charged here
 """
 import csv
 import glob
@@ -48,23 +55,28 @@ def stats_of(path):
         if start:
             space = level["spaces"].setdefault(start.group(1), {})
             continue
-        item = re.match(r"\s+(.+?)\s*:\s+(\S+)", line)
+        item = re.match(r"\s+(.+?)\s*:\s+(\S+(?: \S+)*)", line)
         if item:
-            (space if space is not None else level)[item.group(1).strip()] = item.group(2)
+            (space if space is not None else level)[item.group(1).strip()] = item.group(2).split(" pJ")[0]
     cycles = int(re.search(r"^Cycles: (\d+)", summary, re.M).group(1))
-    per_point = dict(re.findall(r"^    (\S+)\s+= ([-+.0-9e]+)$", summary.split("fJ/", 1)[1], re.M))
     points = int(re.search(r"^(?:Computes|Algorithmic Computes|Actual Computes) = (\d+)", summary, re.M).group(1))
-    return levels, cycles, points, {k: float(v) * points / 1000 for k, v in per_point.items()}
+    done = re.search(r"^Actual Computes = (\d+)", summary, re.M)
+    per_point = dict(re.findall(r"^    (\S+)\s+= ([-+.0-9e]+)$", summary.split("fJ/", 2)[1], re.M))
+    return levels, cycles, points, {k: float(v) * points / 1000 for k, v in per_point.items()}, int(done.group(1)) if done else points
 
 
-def counters_of(space):
+def counters_of(space, kind="Algorithmic"):
     """Words over all instances, of the two forms in which Timeloop prints them."""
     used = float(space.get("Utilized instances (average)", space["Utilized instances (max)"]))
     out = {}
     for theirs, ours in COUNTERS.items():
-        each = space.get(f"Algorithmic scalar {theirs} (per-instance)", space.get(f"Scalar {theirs} (per-instance)"))
+        each = space.get(f"{kind} scalar {theirs} (per-instance)", space.get(f"Scalar {theirs} (per-instance)"))
         out[ours] = round(float(each) * used)
     return out
+
+
+def used_of(space):
+    return float(space.get("Utilized instances (average)", space["Utilized instances (max)"]))
 
 
 def tables_of(path):
@@ -84,8 +96,9 @@ def tables_of(path):
     return out
 
 
-def is_sparse(said):
-    return "of dense data" in said
+def is_packed(space):
+    """Held in a format that drops zeros."""
+    return space.get("Representation format", "none") != "none"
 
 
 def compare_counts(run, levels, ours, output, rows):
@@ -99,6 +112,36 @@ def compare_counts(run, levels, ours, output, rows):
                 if why == "other" and here < theirs:
                     why = "windows" if space not in output else "partial sums" if counter == "fill" else "other"
                 rows.append([run, name, space, counter, theirs, here, why])
+
+
+def why_left(figures, space, counter, mine, output):
+    """Why a counter of what zeros leave differs; mine: ours, theirs and the dense ones, by counter."""
+    here, theirs, dense = (mine[k][counter] for k in ("ours", "theirs", "dense"))
+    if abs(here - theirs) <= 1e-9 * theirs:
+        return "equal"
+    if dense["ours"] != dense["theirs"]:
+        return "windows" if space not in output else "partial sums"
+    share = mine["theirs"]["update"] / max(mine["dense"]["update"]["theirs"], 1)
+    if space in output and counter == "read" and here < theirs and abs(theirs - share * dense["theirs"]) <= used_of(figures):
+        return "begun"
+    if abs(here - theirs) <= used_of(figures):
+        return "rounded"
+    if "rle" in figures["Representation format"] and theirs < here < 1.001 * theirs:
+        return "long runs"
+    return "other"
+
+
+def compare_left(run, levels, zeros, dense, output, rows):
+    """Adds a row for each counter of what zeros leave."""
+    ours = {lvl["name"]: lvl["tensors"] for lvl in zeros["levels"]}
+    for name, level in levels.items():
+        for space, figures in level["spaces"].items():
+            full, left = counters_of(figures), counters_of(figures, "Actual")
+            here = ours.get(name, {}).get(space, dict.fromkeys(left, 0))
+            both = {c: {"ours": dense.get(name, {}).get(space, {}).get(c, 0), "theirs": full[c]} for c in full}
+            for counter, theirs in left.items():
+                why = why_left(figures, space, counter, {"ours": here, "theirs": left, "dense": both}, output)
+                rows.append([run, name, space, f"actual {counter}", theirs, f"{here[counter]:.10g}", why])
 
 
 def whole_words(words, used, block):
@@ -123,6 +166,23 @@ def parts_of(level, ours, table):
     return {"counts": counts_pj(level, ours, block, table.get("read", 0) / block, table.get("write", 0) / block)}
 
 
+def left_parts(level, ours, table):
+    """What a memory's energy differs by where zeros are left out: words and entries, parts of lines, (de)compression."""
+    block = float(level["Data block size"])
+    parts = {"counts": 0.0, "lines": 0.0, "packing": 0.0}
+    for space, figures in level["spaces"].items():
+        used = used_of(figures)
+        for counter, words in counters_of(figures, "Actual").items():
+            what = "read" if counter == "read" else "write"
+            entry = table.get(f"metadata_{what}", 0) if is_packed(figures) else 0
+            parts["counts"] += (ours[space][counter] - words) * (table[what] / block + entry)
+            parts["lines"] -= (whole_words(words, used, block) - words) * table[what] / block
+        if level.get("(De)compression energy", "0.00") != "0.00":
+            kept = counters_of(figures, "Actual")
+            parts["packing"] -= kept["fill"] * table["decompression_count"] + level["packed"].get(space, 0) * table["compression_count"]
+    return parts
+
+
 def sign(parts, theirs):
     """The parts that matter, the largest first."""
     seen = [(abs(v), f"{k} {v:+.6g}") for k, v in parts.items() if abs(v) >= 0.0005 * max(theirs, 1e-9)]
@@ -134,25 +194,44 @@ def taken(component):
     return component["energy_pj"] + component.get("leakage_pj", 0)
 
 
-def compare_energy(run, levels, energies, points, reply, tables, sparse, rows):
+def tell_packed(levels):
+    """Words of each data space that a level hands outwards in a format of the level there: the outer one's updates."""
+    for outer in levels.values():
+        for space, figures in outer["spaces"].items():
+            if not is_packed(figures):
+                continue
+            for inner in levels.values():
+                if space in inner["spaces"] and inner is not outer:
+                    inner.setdefault("packed", {})[space] = counters_of(figures, "Actual")["update"]
+
+
+def compare_energy(run, levels, energies, points, done, reply, tables, rows):
+    zeros = reply.get("zeros")
+    left = {lvl["name"]: lvl["tensors"] for lvl in zeros["levels"]} if zeros else {}
     ours = {lvl["name"]: lvl for lvl in reply["levels"]}
     for unit in reply["compute"]:
         theirs = energies.get(unit["name"], 0)
-        more = taken(unit) - theirs
-        why = "equal" if abs(more) <= 0.00001 * points + 0.01 else f"other {more:+.6g}"
-        rows.append([run, unit["name"], "", "energy", f"{theirs:.6g}", f"{taken(unit):.6g}", "sparse" if sparse else why])
+        computed = sum(op["computed"] for op in zeros["ops"]) if zeros else points
+        parts = {"counts": (computed - done) * tables[unit["name"]]["compute"]}
+        more = taken(unit) - theirs - parts["counts"]
+        why = f"other {more:+.6g}" if abs(more) > 0.00001 * points + 0.01 else sign(parts, theirs) or "equal"
+        rows.append([run, unit["name"], "", "energy", f"{theirs:.6g}", f"{taken(unit):.6g}", why])
     for name, level in levels.items():
         if name not in energies or name not in tables or "Block size" not in level and "Data block size" not in level:
             continue
         theirs, mine = energies[name], ours.get(name, {"energy_pj": 0, "tensors": {}})
-        parts = parts_of(level, mine["tensors"], tables[name])
+        level.setdefault("packed", {})
+        parts = left_parts(level, left[name], tables[name]) if zeros else parts_of(level, mine["tensors"], tables[name])
         rest = taken(mine) - theirs - sum(parts.values())
         printed = 0.00001 * points + 0.02 * (1 + len(level["spaces"]))  # Timeloop prints 0.01 fJ a point, 0.01 pJ of leakage
-        why = "sparse" if sparse else f"other {rest:+.6g}" if abs(rest) > printed else sign(parts, theirs) or "equal"
+        if zeros and float(level["Data block size"]) > 1 and any(is_packed(s) for s in level["spaces"].values()):
+            parts["lines"] += rest  # of compressed words: Timeloop's estimate of the lines that they lie in
+            rest = 0
+        why = f"other {rest:+.6g}" if abs(rest) > printed else sign(parts, theirs) or "equal"
         rows.append([run, name, "", "energy", f"{theirs:.6g}", f"{taken(mine):.6g}", why])
     total = sum(v for k, v in energies.items() if k != "Total")
     rows.append([run, "all", "", "energy", f"{total:.6g}", f"{reply['energy_pj']:.6g}",
-                 "sparse" if sparse else "equal" if abs(reply["energy_pj"] - total) <= 0.0005 * total else "parts above"])
+                 "equal" if abs(reply["energy_pj"] - total) <= 0.0005 * total else "parts above"])
 
 
 def compare(tool, folder, run, rows):
@@ -164,16 +243,20 @@ def compare(tool, folder, run, rows):
         rows.append([run, "", "", "refused", "", "", done.stderr.splitlines()[0]])
         return
     reply = json.loads(done.stdout)
-    levels, cycles, points, energies = stats_of(glob.glob(os.path.join(glob.escape(folder), "*.stats.txt"))[0])
+    levels, cycles, points, energies, actual = stats_of(glob.glob(os.path.join(glob.escape(folder), "*.stats.txt"))[0])
     tables = tables_of(glob.glob(os.path.join(glob.escape(folder), "*.ERT.yaml"))[0])
-    sparse = is_sparse(done.stderr)
-    here = reply["cycles"]
-    why = "sparse" if sparse else "equal" if here == cycles else "whole cycles" if -(-here // 1) == cycles else "other"
+    zeros, here = reply.get("zeros"), reply["cycles"]
+    why = "equal" if here == cycles else "whole cycles" if -(-here // 1) == cycles else "other"
+    if why == "other" and zeros and abs(here - cycles) <= 1:
+        why = "rounded"
     rows.append([run, "all", "", "cycles", cycles, f"{here:.10g}", why])
     counts = {lvl["name"]: lvl["tensors"] for lvl in reply["levels"]}
     output = {op["name"] for op in reply["ops"]}
     compare_counts(run, levels, counts, output, rows)
-    compare_energy(run, levels, energies, points, reply, tables, sparse, rows)
+    if zeros:
+        compare_left(run, levels, zeros, counts, output, rows)
+        tell_packed(levels)
+    compare_energy(run, levels, energies, points, actual, reply, tables, rows)
 
 
 def short(name):

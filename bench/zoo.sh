@@ -48,11 +48,15 @@ page() {
   cat <<'END'
 # The zoo
 
-Current models and current machines as files, every number with its source: [workloads/zoo](../workloads/zoo), [arch-specs](../arch-specs). Written by
-`bench/zoo.sh TILEFLOW page` from the best mappings known ([workloads/dataflows/zoo](../workloads/dataflows/zoo)), which `bench/zoo.sh TILEFLOW find EVALS` looks for. *Over*: as a multiple of what no
-mapping can beat, which for words knows no capacity. A mapping is the best that was found, not proved the best there is; those of one minute on a busy machine are where others begin.
+How close to the lower bound are the best known mappings of current models and machines? The files are in
+[workloads/zoo](../workloads/zoo) and [arch-specs](../arch-specs), every number with its source.
+`bench/zoo.sh TILEFLOW find EVALS` searches a minute for each mapping and keeps the best in
+[workloads/dataflows/zoo](../workloads/dataflows/zoo); `bench/zoo.sh TILEFLOW page` writes this page.
 
-Sizes are params: `tileflow best arch-specs/h100.yaml workloads/zoo/llama3-mlp.yaml --set width=8192 --set inner=28672` is Llama 3 70B.
+*Over* is the value over the lower bound; for words the bound ignores capacity. The mappings are the best found, not proved optimal.
+Longer searches may begin with them.
+
+Sizes are parameters: `tileflow best arch-specs/h100.yaml workloads/zoo/llama3-mlp.yaml --set width=8192 --set inner=28672` is Llama 3 70B.
 
 ## Models on a TPU v5e
 

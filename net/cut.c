@@ -248,10 +248,10 @@ static bool reshape(cutter *c, tf_group *g) {
   }
   g->place = place;
   if (!net_flatten(c->a, c->wl, fixed, place)) return no_memory(c);
-  int *ranks = TF_ARRAY(c->a, int, (size_t)c->wl->n_tensors);
-  for (int t = 0; ranks && t < c->wl->n_tensors; t++)
-    ranks[t] = c->from->tensors[c->tensor[t]].rank;
-  return (ranks && (!c->splits || net_add_row(c->a, c->wl, ranks, place))) || no_memory(c);
+  const tf_tensor **outside = TF_ARRAY(c->a, const tf_tensor *, (size_t)c->wl->n_tensors);
+  for (int t = 0; outside && t < c->wl->n_tensors; t++)
+    outside[t] = &c->from->tensors[c->tensor[t]];
+  return (outside && (!c->splits || net_add_row(c->a, c->wl, outside, place))) || no_memory(c);
 }
 
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {

@@ -268,7 +268,8 @@ static const struct {
   const char *types[5], *say;
 } targets[] = {
     {"cpu", emit, {"f32", "bf16", "int8"}, "a network is emitted in f32, bf16 or int8"},
-    {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"}};
+    {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"},
+    {"npu", net_emit_npu, {"f32"}, "a network for npu is in what word-bits say"}};
 
 bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {
   TF_IN_C_LOCALE;

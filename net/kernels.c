@@ -32,6 +32,12 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value, *kernel);
 }
 
+/* Whether the group must have a kernel, however late it is: an op, of which the model's formulas may find mappings that
+ * have none. */
+static bool must_have(const net_costs *c, const net_cost *x) {
+  return x->group->workload->n_ops == 1 && tf_emit_cycles_whole(c->o->target);
+}
+
 /* A planner's mapping of the group; touches nothing of the costs but the group's own entry. */
 static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *stopped_by) {
   tf_planner_opts o = {.target = c->o->target,
@@ -39,6 +45,7 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
                        .objective = c->o->objective,
                        .budget = net_part_of(c, evals),
                        .rival = x->expected && !x->known ? x->rival : 0};
+  if (must_have(c, x) && evals == LATE_EVALS) o.budget.time_limit = 0;
   if (isinf(c->deadline)) o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
   tf_diags *d = tf_diags_new();                 /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
@@ -126,6 +133,7 @@ bool net_kernel_of(net_costs *c, int id) {
     c->evals += x->spent;
   else if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS))
     return false;
+  if (!x->tree && must_have(c, x) && !isinf(c->deadline) && !net_by_planner(c, id, LATE_EVALS)) return false;
   /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
   if (!x->tree && one) return true;
   x->known = true;

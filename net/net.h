@@ -28,8 +28,8 @@ bool net_splits(const char *target);
 bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_group_place *place);
 
 /* split.c: where vectors alone pass through the group and one is multiplied by a matrix, they become rows: a dim of
- * extent 1, so that the product is one of matrices.  rank_outside[t]: of the network's tensor.  False: no memory. */
-bool net_add_row(tf_arena *a, tf_workload *wl, const int *rank_outside, tf_group_place *place);
+ * extent 1, so that the product is one of matrices.  outside[t]: the network's tensor.  False: no memory. */
+bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside, tf_group_place *place);
 
 /* flatten.c: whether a dim or a tensor has the name. */
 bool net_is_taken(const tf_workload *wl, const char *name);
@@ -144,7 +144,8 @@ typedef struct {
   net_cuts cuts;
   tf_arena *a;
   tf_net_plan *plan;
-  int *like; /* [costs.n] 1 + the first group of the plan with that cost entry */
+  int *like;    /* [costs.n] 1 + the first group of the plan with that cost entry */
+  bool unknown; /* `known` could not say: no other group is asked */
 } net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */

@@ -37,11 +37,13 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
   const tf_workload *wl = g->group->workload;
+  const size_t errors = tf_diags_errors(c->d);
   tf_tree *known = g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, &g->choices, c->d) : NULL;
   const tf_tree *from = g->like == i ? x->tree : s->plan->groups[g->like].tree;
   if (g->like != i) g->choices = s->plan->groups[g->like].choices;
   s->plan->n_known += known != NULL;
-  if (known || tf_diags_errors(c->d)) return known;
+  s->unknown = !known && tf_diags_errors(c->d) > errors;
+  if (known || s->unknown) return known;
   if (from) return tf_tree_copy(from, c->arch, wl, c->d);
   tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits", wl->ops[0].name);
   return NULL;
@@ -49,11 +51,12 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
 
 /* Figures of the first group of its kind. */
 static bool judge(const net_costs *c, tf_net_group *g) {
+  const size_t errors = tf_diags_errors(c->d);
   if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
-  if (tf_diags_errors(c->d) == 0) return true;
+  if (tf_diags_errors(c->d) == errors) return true;
   const tf_op *op = &g->group->workload->ops[0];
   tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);
   return false;
@@ -74,6 +77,7 @@ static bool make_group(net_planning *s, int i) {
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
   g->like = *like - 1;
+  if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0) return false; /* said of that one */
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   if (g->like == i) return judge(c, g);
@@ -175,9 +179,11 @@ static bool make_groups(net_planning *s) {
   p->groups = calloc((size_t)s->cuts.n + 1, sizeof *p->groups);
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
   if (!p->groups || !s->like) return tf_out_of_memory(c->d);
-  for (int i = 0; i < s->cuts.n; i++)
-    if (!make_group(s, i)) return false;
-  return true;
+  bool ok = true;
+  for (int i = 0; i < s->cuts.n && (ok || !(s->unknown || net_stopped(c)));
+       i++) /* each that cannot be made is reported */
+    if (!make_group(s, i)) ok = false, p->groups[i].kernel_cycles = -1;
+  return ok;
 }
 
 /* What memories take besides, of kernels whose cycles are without them. */
@@ -206,7 +212,7 @@ static bool check_options(const tf_net_opts *o, tf_diags *d) {
 
 tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (!check_options(o, d)) return NULL;
+  if (!check_options(o, d) || (o->target && !tf_emit_suits(o->target, arch, d))) return NULL;
   net_planning *s = calloc(1, sizeof *s);
   tf_net_plan *p = calloc(1, sizeof *p);
   tf_arena *a = tf_arena_new();

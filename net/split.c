@@ -240,13 +240,31 @@ static void *with_front(const splitter *s, const void *array, size_t n, size_t e
   return all;
 }
 
+/* Elements of the ranks behind rank r. */
+static int64_t behind(const tf_tensor *z, int r) {
+  int64_t n = 1;
+  for (int k = r + 1; k < z->rank; k++)
+    n *= z->extent[k];
+  return n;
+}
+
+/* The rank of the network's tensor along which rank r goes, of a tensor that is as it stands there, but for ranks that
+ * were made one: then the last of these. */
+static int rank_along(const tf_tensor *z, int r, const tf_tensor *outside) {
+  int q = r;
+  while (q + 1 < outside->rank && behind(outside, q) > behind(z, r))
+    q++;
+  return q;
+}
+
 /* The tensor gets a first rank of extent 1, and, if it is an argument of the kernel, a place. */
-static bool add_rank(const splitter *s, int t, int rank_outside) {
+static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
+  const tf_tensor before = s->wl->tensors[t];
   tf_tensor *z = &s->wl->tensors[t];
   const size_t n = (size_t)z->rank;
   tf_group_place *p = &s->place[t];
   int *along = TF_ARRAY(s->a, int, n + 1);
-  int64_t *step = TF_ARRAY(s->a, int64_t, n + 1), *begin = TF_ARRAY(s->a, int64_t, (size_t)rank_outside + 1);
+  int64_t *step = TF_ARRAY(s->a, int64_t, n + 1), *begin = TF_ARRAY(s->a, int64_t, (size_t)outside->rank + 1);
   z->lo = with_front(s, z->lo, n, sizeof *z->lo);
   z->extent = with_front(s, z->extent, n, sizeof *z->extent);
   z->pad = with_front(s, z->pad, n, sizeof *z->pad);
@@ -254,7 +272,8 @@ static bool add_rank(const splitter *s, int t, int rank_outside) {
   z->lo[0] = z->pad[0] = 0;
   z->extent[0] = 1;
   for (size_t r = 0; r < n; r++)
-    along[r + 1] = p->along ? p->along[r] : (int)r, step[r + 1] = p->along ? p->step[r] : 1;
+    along[r + 1] = p->along ? p->along[r] : rank_along(&before, (int)r, outside),
+              step[r + 1] = p->along ? p->step[r] : 1;
   along[0] = n ? along[1] : 0; /* nobody goes along it; as far as the next rank goes, so that it is aligned as that */
   step[0] = n ? step[1] * z->extent[1] : 1;
   *p = (tf_group_place){along, step, p->along ? p->begin : begin};
@@ -282,7 +301,7 @@ static bool add_dim(splitter *s) {
   return dims[wl->n_dims++].name != NULL;
 }
 
-bool net_add_row(tf_arena *a, tf_workload *wl, const int *rank_outside, tf_group_place *place) {
+bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside, tf_group_place *place) {
   splitter s = {.a = a, .wl = wl, .place = place};
   bool *rows = TF_ARRAY(a, bool, (size_t)wl->n_tensors);
   bool any = false, may = wl->n_dims < TF_MAX_DIMS;
@@ -298,7 +317,7 @@ bool net_add_row(tf_arena *a, tf_workload *wl, const int *rank_outside, tf_group
   const int row = wl->n_dims;
   if (!add_dim(&s)) return false;
   for (int t = 0; t < wl->n_tensors; t++)
-    if (rows[t] && !add_rank(&s, t, rank_outside[t])) return false;
+    if (rows[t] && !add_rank(&s, t, outside[t])) return false;
   for (int i = 0; i < wl->n_ops; i++) {
     tf_op *op = &wl->ops[i];
     int *dims = with_front(&s, op->dims, (size_t)op->n_dims, sizeof *dims);

@@ -87,7 +87,7 @@ awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { p
 figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles over what is proved" --by bound \
   --title "The best machine of 16 mm²: each workload's cycles over its bound, by what is busiest"
 
-# tables WHAT: of the recorded tables, over their cases: the geometric mean of the best found over the best of all, after k kernels (kernels), or after as
+# tables WHAT RUNS: of the recorded tables, over their cases: the geometric mean of the best found over the best of all, after k kernels (kernels), or after as
 # many processor seconds: the strategy's own, and 0.7 for each kernel, to compile, test and measure it (seconds)
 tables() {
   awk -F, -v what="$1" 'NR == 1 { print "strategy," (what == "kernels" ? "kernels measured" : "processor seconds") ",best found over the best"; next }
@@ -101,11 +101,13 @@ tables() {
           printf "%s,%.4g,%.4f\n", w, what == "kernels" ? k : k * (0.7 + sum[w] / of[w]), exp(all / of[w])
         }
       }
-    }' $results/tune-tables-runs.csv
+    }' "$results/$2"
 }
-tables kernels >"$part/tables.csv"
+tables kernels tune-tables-runs.csv >"$part/tables.csv"
 figure tune/convergence-tables "$part/tables.csv" --as lines --x "kernels measured" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
-tables seconds >"$part/clock.csv"
+tables kernels tune-tables-avx2-runs.csv >"$part/samples.csv"
+figure tune/convergence-samples "$part/samples.csv" --as lines --x "kernels measured" --y "best found over the best" --by strategy --title "Strategies on samples of 31 operators' spaces, ten seeds each"
+tables seconds tune-tables-runs.csv >"$part/clock.csv"
 figure tune/clock-tables "$part/clock.csv" --as lines --x "processor seconds" --y "best found over the best" --by strategy --title "Strategies on eight recorded spaces, ten seeds each"
 figure tune/overlap $results/tune-overlap.csv --as lines --x seconds --y iterations --by mode --title "Iterations of four operators while they are tuned"
 

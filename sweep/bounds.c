@@ -71,7 +71,7 @@ bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, d
   tf_bounds b;
   if (!tf_bounds_of(a, w, &b)) return false;
   double traffic = (double)b.traffic_words;
-  raise_by_capacity(a, w, memo, &b, &traffic);
+  if (!tf_arch_homes(a, w)) raise_by_capacity(a, w, memo, &b, &traffic);
   bounds[TF_GOAL_CYCLES] = b.cycles;
   bounds[TF_GOAL_SECONDS] = b.cycles / a->clock_hz;
   bounds[TF_GOAL_ENERGY] = b.energy_pj;

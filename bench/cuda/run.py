@@ -256,7 +256,7 @@ class Worker:
 
 
 class Race:
-    """Cases, each asked of a worker that is replaced if it is gone; patience: seconds more for what a new one has to load."""
+    """Cases, each asked of a worker that is replaced if it is gone; patience: seconds for what a new one has to load."""
 
     patience = 60
 
@@ -266,7 +266,7 @@ class Race:
     def ask(self, case, who, seconds):
         if not self.worker or self.worker.gone:
             self.worker = Worker(self.words)
-            seconds += self.patience
+            list(self.worker.ask({"name": "", "kind": "start", "gflop": 0, "who": []}, self.patience))  # answered when all is loaded
         open_ones = list(who)
         for row in self.worker.ask({"name": case.name, "kind": case.kind, "gflop": float(case.gflop), "who": who}, seconds):
             if row["contestant"] in open_ones:

@@ -167,7 +167,7 @@ def compiled(tileflow, name, what, isa, folder):
     """The folder of a case with kernel.cu, what ptxas says and the machine code, which stay as they are where the text is as it was."""
     at, new = folder / f"{name}-{isa}", folder / f"{name}-{isa}.new"
     run(["rm", "-rf", new], "rm")
-    run([tileflow, "emit", "--quiet", SPEC[isa], *what, "--target", "cuda", "--dtype", "bf16", "--isa", isa, "-o", new, "--no-test"], "emit")
+    run([tileflow, "emit", "--quiet", SPEC[isa], *what, *([] if "--dtype" in what else ["--dtype", "bf16"]), "--target", "cuda", "--isa", isa, "-o", new, "--no-test"], "emit")
     if not (at / "sass").exists() or (at / "kernel.cu").read_text() != (new / "kernel.cu").read_text():
         nvcc, cuobjdump = os.environ.get("NVCC", "nvcc"), os.environ.get("CUOBJDUMP", "cuobjdump")
         said = run([nvcc, "-std=c++17", "-O3", "-cubin", *CODE[isa], "-Xptxas", "-v", "-o", new / "kernel.cubin", new / "kernel.cu"], "nvcc")

@@ -1,4 +1,4 @@
-# Markdown from files of bench/kernels/run.sh.  mode=table: one file, a case a row, a contestant a column.
+# Markdown from files of bench/kernels/run.sh.  mode=table: one file, a contestant a row; its cases stand in the file.
 # mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.
 # mode=readme: the same in the README's columns, with the case that comes off worst.  mode=shapes: of two files, float32 and bfloat16, each case
 # beside the best of PyTorch's ways.
@@ -29,34 +29,20 @@ function mean_best(g, pattern,   i, k, s, least) {
     if ((least = best(g, name[g, i], pattern)) != "") { k++; s += log(least) }
   return k ? exp(s / k) : ""
 }
-function smallest(g, who,   i, v, least) {
+# The case of which a contestant is the least slower, or the most: its number, 0 where there is none.
+function extreme(g, who, sign,   i, v, at) {
   for (i = 1; i <= cases[g]; i++) {
     v = slower[g, name[g, i], who]
-    if (v > 0 && (least == "" || v < least)) least = v
+    if (v > 0 && (!at || sign * v > sign * slower[g, name[g, at], who])) at = i
   }
-  return least
+  return at
 }
-function table(g,   i, j, c, w, low, line, rule) {
-  line = "| Case | " (packed[g] ? "ms | GFLOP/s | share of peak | packed: GFLOP/s | share |" : "ms | GFLOP/s | share of peak |")
-  rule = "|---|--:|--:|--:|" (packed[g] ? "--:|--:|" : "")
-  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) { line = line " " whose[g, j] " |"; rule = rule "--:|" }
-  print line "\n" rule
-  for (i = 1; i <= cases[g]; i++) {
-    c = name[g, i]
-    line = sprintf("| %s | %s | %s | %s |", c, cell(1e3 * seconds[g, c, "tileflow"], 3), cell(flops[g, c, "tileflow"], 0), percent(share[g, c, "tileflow"]))
-    if (packed[g]) line = line sprintf(" %s | %s |", cell(flops[g, c, "tileflow packed"], 0), percent(share[g, c, "tileflow packed"]))
-    for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) line = line " " times(slower[g, c, whose[g, j]]) " |"
-    print line
-  }
-  line = "| geometric mean | | | " percent(mean("share", g, "tileflow")) " |" (packed[g] ? " | " percent(mean("share", g, "tileflow packed")) " |" : "")
-  low = "| least | | | |" (packed[g] ? " | |" : "")
-  w = "| their share of the peak | | | |" (packed[g] ? " | |" : "")
-  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) {
-    line = line " " times(mean("slower", g, whose[g, j])) " |"
-    low = low " " times(smallest(g, whose[g, j])) " |"
-    w = w " " percent(mean("share", g, whose[g, j])) " |"
-  }
-  print line "\n" low "\n" w
+function named(g, who, at) { return at ? times(slower[g, name[g, at], who]) " (" name[g, at] ")" : "-" }
+function table(g,   j, who) {
+  print "| Contestant | times as long as ours, mean | least | most | share of the peak |\n|---|--:|--:|--:|--:|"
+  for (j = 1; j <= n_who[g]; j++) if (ours(who = whose[g, j])) printf "| %s | | | | %s |\n", who, percent(mean("share", g, who))
+  for (j = 1; j <= n_who[g]; j++) if (!ours(who = whose[g, j]))
+    printf "| %s | %s | %s | %s | %s |\n", who, times(mean("slower", g, who)), named(g, who, extreme(g, who, -1)), named(g, who, extreme(g, who, 1)), percent(mean("share", g, who))
 }
 function summary(   k, g, t) {
   print "| Cases | number | our share of peak | packed | oneDNN | its best | libxsmm | its best | OpenBLAS | PyTorch, best | best of all, case by case | goal |"

@@ -78,12 +78,22 @@ END {
 }' docs/results/instructions.csv
 cat <<'TEXT'
 
-**Which mapping**: windows, and rows shorter than the lanes, take channels; 1 x 1 layers of int8 with up to 64 channels whose rows fill the lanes take rows (`rows_fill_lanes` of `channels.c`), since there is nothing to copy and no sum to turn. (Of 18 layers drawn on 2026-11-24, 14 with 80 to 368 channels take 0.54 to 0.94 of the time so, and one with 76 takes 1.12; rows stay with 48 channels, where channels take 1.18 of the time, and where rows of sums lie 4 KiB apart, 1.2 twice.)
-bfloat16 takes channels for all. In int8, rows and channels of C2 and C4 take the same time within 8 %.
+- *Ours* is what `emit` ranks convolutions of these types by: the kernel's cycles (`codegen/target/cpu/pass/cost.c`) and the time in which its
+  words arrive, by bytes, each once if the next cache holds all (`tf_emit_value`).
+- *The kernel and the model* adds the model's cycles. These are for float32 words and units, two and four times too many, and hide the kernel's.
+- *Eq. 5.6-5.8* charge the latency for each call. It is the longest term for any schedule here, so they tell none from another.
+- *Half of the rounds* is no estimate but the noise: it orders candidates by the median of the first 30 rounds, beside that of the last 30.
 
-**Pairs reach the goal** (85.69 %), the recall (91.4 %) falls short, over candidates drawn as the thesis draws them: each mapping with random schedules of the whole space, whatever they cost. *Ours* is what `emit` ranks a convolution of these types by: the kernel's cycles (`codegen/target/cpu/pass/cost.c`) and the time in which its words arrive, by bytes, each once if the next cache holds all (`tf_emit_value`).
-*The kernel and the model* is what it ranked by before: the model's cycles are of float32 words and units, two and four times what they should be, and hide the kernel's. *Half of the rounds* is no estimate: it orders candidates by the median of the first 30 rounds, where those of the last 30 are the truth; what it misses is the noise of these measurements.
-At the commit that added this table it was 89.2 % of the pairs and a recall of 91.7 %, 88.8 % and 91.7 % when measured again: of the 192 best candidates 176, now 168. An hour later rows of bfloat16 in layers of 1 x 1 were multiplied in pairs, so C2 and C4 in bfloat16 were measured anew (all else is of the first commit; costs are today's): rows of C2 are now expected to take 0.83 of the channels' time and take 1.25, as the cost of transposing sums is too high for short sums, so that of its best 8 one is found. Among candidates within 1.5 times a layer's fastest, of which many differ by a few per cent, 73.8 % of the pairs are in order; with three random schedules of each mapping, identical kernels among them, as this page drew them first, it was 72.9 % of all pairs by the sum and 78.1 % by the kernel.
-What is left: transposing short sums; unrolling, which no estimate knows; and kernels of 25,000 lines, where joined rows are printed tile by tile (C9: 1.2 to 1.4 times as slow as others of that cost).
-Eq. 5.6-5.8 charge the latency for each call, which is the longest term here for any schedule: it tells none from another.
+**Which mapping.** Windows, and rows shorter than the lanes, take channels. So does bfloat16 throughout. Layers of 1 x 1 in int8 take rows, if they
+have up to 64 channels and their rows fill the lanes (`rows_fill_lanes` of `channels.c`): there is nothing to copy and no sum to transpose. 18 drawn
+layers support the limit. With 80 to 368 channels (14 layers) channels take 0.54 to 0.94 of the time of rows. With 76 they take 1.12, with 48 channels 1.18,
+and 1.2 (twice) where rows of sums lie 4 KiB apart. In int8, rows and channels of C2 and C4 take the same time within 8 %.
+
+**Limits.** Pairs reach the thesis's 85.69 %; the recall is below its 91.4 %.
+
+- Candidates are drawn as in the thesis, whatever they cost. Among those within 1.5 times a layer's fastest many differ by a few per cent.
+- C2 and C4 in bfloat16 were measured in a run of their own. Rows of C2 are expected to take 0.83 of the channels' time and take 1.25: the cost of
+  transposing is too high for short sums. So of its best 8 candidates one is found.
+- No estimate knows unrolling, nor kernels of 25,000 lines, where joined rows are printed tile by tile (C9: 1.2 to 1.4 times as slow as others of
+  that cost).
 TEXT

@@ -12,6 +12,14 @@ function fit(x, y, n,   i, mx, my, xx, xy, yy, off, r) {
 }
 function line(what, n) { printf "| %s | %d | %.4f | %.3f | %.4f | %.1f %% |\n", what, n, squared, slope, equal, 100 * worst }
 function head() { print "\n| what enters | number | R2 | slope | R2 of y = x | worst |\n|---|--:|--:|--:|--:|--:|" }
+# the line of those chains that the model speaks of, by WHO if that is given, caches FROM to LAST
+function beside(what, by, from, last,   n, i, l) {
+  for (i = 1; i <= rows; i++) for (l = from; l <= last; l++) {
+    if (model[i, l] == "" || by != "" && who[i] != by) continue
+    x[++n] = model[i, l]; y[n] = words[i, l]
+  }
+  if (n) { fit(x, y, n); line("chains, " what, n) }
+}
 function thousands(n) { return sprintf("%.0f", n / 1000) }
 FNR == 1 { next }
 FILENAME == ARGV[1] { tiles++; said[tiles] = $7; found[tiles] = $8; next }
@@ -47,10 +55,6 @@ END {
   }
   head()
   if (tiles) { fit(said, found, tiles); line("the first cache, tiles unfused", tiles) }
-  n = 0
-  for (i = 1; i <= rows; i++) for (l = 1; l <= 3; l++) if (model[i, l] != "") { n++; x[n] = model[i, l]; y[n] = words[i, l] }
-  fit(x, y, n); line("each of the three caches, chains fused", n)
-  n = 0
-  for (i = 1; i <= rows; i++) for (l = 2; l <= 3; l++) if (model[i, l] != "") { n++; x[n] = model[i, l]; y[n] = words[i, l] }
-  fit(x, y, n); line("of these L2 and L3", n)
+  for (w = 1; w <= 2; w++) for (l = 1; l <= 3; l++) beside(shown[names[w]] ": L" l, names[w], l, l)
+  beside("both, all three", "", 1, 3)
 }

@@ -1,20 +1,28 @@
 /* A chain of two batched products, C = A B and E = C D, by four contestants, for bench/movement/beside.sh.  Rows stand
- * 16 words further apart than they are long, as in driver.c.  shape.h: BATCH, M, N, K, L. beside check          each
- * contestant's E beside sums in double; status 1 if one is wrong beside WHO PARTS      fills the caches with other
- * data, then calls WHO: for PARTS 2 for both products, 0 not at all.  What Cachegrind counts of the two differs by the
- * products alone. WHO: fused, parts (ours), openblas, onednn */
+ * an odd number of lines apart, at least one further than they are long.  shape.h: BATCH, M, N, K, L.
+ *
+ *   beside check            each contestant's E beside sums in double; status 1 if one is wrong
+ *   beside WHO PARTS        fills the caches with other data, then calls WHO: for PARTS 2 for both products, 0 not at
+ *                           all.  What Cachegrind counts of the two differs by the products alone
+ *   beside WHO PARTS where  the same; says where the arrays are, for whose.sh
+ *
+ * WHO: fused, parts (ours), openblas, onednn */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <first.h>
 #include <fused.h>
 #include <math.h>
 #include <second.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/kernels/dnnl_help.h"
 #include <shape.h>
 
-enum { GAP = 16, LK = K + GAP, LL = L + GAP, LN = N + GAP, SWEPT = 1 << 20 };
+#define APART(n) (16 * (((n) / 16 + 1) | 1)) /* an odd number of lines */
+
+enum { LK = APART(K), LL = APART(L), LN = APART(N), SWEPT = 3 << 17 };
 
 static float *a, *b, *c, *d, *e;
 static void *room;
@@ -60,7 +68,7 @@ static void blas_of(int parts, int batches) {
 static void openblas(int parts) { blas_of(parts, BATCH); }
 
 static layout lined(int batches, int rows, int columns) {
-  const dnnl_dims_t dims = {batches, rows, columns}, strides = {(dnnl_dim_t)rows * (columns + GAP), columns + GAP, 1};
+  const dnnl_dims_t dims = {batches, rows, columns}, strides = {(dnnl_dim_t)rows * APART(columns), APART(columns), 1};
   return strided(3, dims, dnnl_f32, strides);
 }
 
@@ -130,6 +138,20 @@ static int check(void) {
   return 0;
 }
 
+static volatile int mark; /* written before WHO and after it */
+
+static void say(const char *name, const volatile void *from, size_t size) {
+  printf("%s %#jx %#jx\n", name, (uintmax_t)(uintptr_t)from, (uintmax_t)((uintptr_t)from + size));
+}
+
+static void say_where(void) {
+  const size_t word = sizeof(float);
+  say("mark", &mark, sizeof mark), say("A", a, word * BATCH * M * LK), say("B", b, word * BATCH * K * LL);
+  say("C", c, word * BATCH * M * LL), say("D", d, word * BATCH * L * LN), say("E", e, word * BATCH * M * LN);
+  say("kept", room, bytes);
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   a = pages((size_t)BATCH * M * LK), b = pages((size_t)BATCH * K * LL), c = pages((size_t)BATCH * M * LL);
   d = pages((size_t)BATCH * L * LN), e = pages((size_t)BATCH * M * LN);
@@ -138,13 +160,16 @@ int main(int argc, char **argv) {
     bytes = needs[i] > bytes ? needs[i] : bytes;
   room = pages(bytes / sizeof(float) + 1);
   if (argc == 2 && !strcmp(argv[1], "check")) return check();
-  for (int w = 0; argc == 3 && w < WHOS; w++) {
+  for (int w = 0; argc >= 3 && w < WHOS; w++) {
     if (strcmp(argv[1], whos[w].name)) continue;
     warm(whos[w].name);
     volatile float *other = pages(SWEPT);
     for (size_t i = 0; i < SWEPT; i += 16)
       (void)other[i];
+    if (argc > 3) say_where();
+    mark = 1;
     whos[w].run(argv[2][0] - '0');
+    mark = 2;
     return 0;
   }
   return 2;

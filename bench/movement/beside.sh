@@ -4,7 +4,8 @@
 #   bench/movement/beside.sh TILEFLOW [CASE...]
 # Counted by Cachegrind, which knows AVX2 and no AVX-512, in caches of 48 KiB, 512 KiB and 1 MiB: three.yaml.  Of a batch as many
 # are taken as make C larger than the last one; chains that are the same then are counted once.  The kernels are of the tiles by
-# which the model says that fewest words enter the first cache.  TILES=DIR keeps what was made and counted in DIR.
+# which the model says that fewest words enter the first cache, of those that fill no more than WAYS (10) of its 12 ways.
+# TILES=DIR keeps what was made and counted in DIR.
 # Needs Debian's libdnnl-dev and libopenblas-dev (peers only: the product does not).
 set -eu
 . "$(dirname "$0")/../lib.sh"

@@ -7,7 +7,8 @@ here=$(dirname "$0")
 . "$here/../lib.sh"
 mkdir -p "$dir"
 [ ! -e "$dir/rows" ] || { cat "$dir/rows" && exit; }
-cache=12288 panel=6144 # words of the first cache; of a nest, which holds no more (codegen/target/cpu/pass/product.c)
+cache=$((${WAYS:-10} * 1024)) # words of the first cache that tiles may fill: of 12 ways; sets do not share alike
+panel=6144                   # words of the second operand below which emit ends the loops: half of the first cache (codegen/target/cpu/pass/product.c)
 
 workload() { # NAME DIMS OP...: its file
   name=$1 dims=$2
@@ -19,36 +20,35 @@ workload fused "k: $k, l: $l, n: $n" "$c_op" "$e_op"
 workload first "k: $k, l: $l" "$c_op"
 workload second "l: $l, n: $n" "$e_op"
 
+steps() { echo $((($1 + $2 - 1) / $2)); }
 # nest INDENT OP J R TM TJ TR: a tile of TM rows, TJ columns (dim J), TR of the sum (dim R)
 nest() {
   printf '%sL1 for %s=%s m=%s %s=%s\n%s  REG for m=4 spatial %s=8@x %s=2@y\n%s    op %s\n' \
     "$1" "$3" $(($6 / 16)) $(($5 / 4)) "$4" "$7" "$1" "$3" "$3" "$1" "$2"
 }
-# product OP J R SIZE_J SIZE_R TM TJ TR: by itself
-product() {
-  printf '  DRAM for b=%s m=%s\n    L3\n      L2 for %s=%s %s=%s\n' "$batch" $((m / $6)) "$2" $(($4 / $7)) "$3" $(($5 / $8))
+# fused TM TL: both products of a tile of C before the next one.  The rows of A and E stay in the first cache while l goes round.
+fused() {
+  printf '  DRAM for b=%s m=%s\n    L3\n      L2 for l=%s\n        Shar keep C@L1\n' "$batch" "$(steps "$m" "$1")" $((l / $2))
+  nest '          ' C l k "$1" "$2" "$k"
+  nest '          ' E n l "$1" "$n" "$2"
+}
+# alone OP J R SIZE_J SIZE_R TM TJ TR: a product by itself
+alone() {
+  printf '  DRAM for b=%s m=%s\n    L3\n      L2 for %s=%s %s=%s\n' "$batch" "$(steps "$m" "$6")" "$2" $(($4 / $7)) "$3" $(($5 / $8))
   nest '        ' "$1" "$2" "$3" "$6" "$7" "$8"
 }
-# chain M L K N: both at once, a tile of C in the first cache
-chain() {
-  printf '  DRAM for b=%s m=%s\n    L3\n      L2 for l=%s\n        Seq keep C@L1\n          L2 for k=%s\n' "$batch" $((m / $1)) $((l / $2)) $((k / $3))
-  nest '            ' C l k "$1" "$2" "$3"
-  printf '          L2 for n=%s\n' $((n / $4))
-  nest '            ' E n l "$1" "$4" "$2"
-}
 
-# entering NAME: of its mapping, the words that enter L1, L2 and L3: what is read, and room for results (of C, where it is
-# between two ops: where it is kept).  Nothing where it does not fit.
+# entering NAME: of its mapping, the words that enter L1, L2 and L3: what is read, and room for results (of C where it is
+# not kept inside).  Nothing where it does not fit.
 entering() {
-  "$tileflow" eval "$here/three.yaml" "$dir/$1.yaml" "$dir/$1-mapping.yaml" --csv - --quiet 2>>"$dir/said" | awk -F, -v name="$1" '
+  "$tileflow" eval "$here/three.yaml" "$dir/$1.yaml" "$dir/$1-mapping.yaml" --csv - --quiet 2>>"$dir/said" | awk -F, '
     $4 == "total" { fits = $3 }
-    $4 == "tensor" && $5 ~ /^L[123]$/ { enter[$5] += $6 == "E" || name == "first" && $6 == "C" ? $13 : $10 }
+    $4 == "tensor" && $5 ~ /^L[123]$/ { enter[$5] += ($6 == "E" ? 0 : $10) + ($6 ~ /[CE]/ ? $13 : 0) }
     END { if (fits == "true") printf "%.0f,%.0f,%.0f\n", enter["L1"], enter["L2"], enter["L3"] }'
 }
-divisors() { awk -v n="$1" -v step="$2" -v most="$3" 'BEGIN { for (i = step; i <= n && i <= most; i += step) if (n % i == 0) print i }'; }
-# fits KEPT STREAMED: a tile that uses the better part of the cache
-fits() { [ $(($1 + 2 * $2)) -le $cache ] && [ $(($1 + 2 * $2)) -ge $((cache / 3)) ]; }
-larger() { if [ "$1" -ge "$2" ]; then echo "$1"; else echo "$2"; fi; }
+divisors() { awk -v n="$1" -v step="$2" 'BEGIN { for (i = step; i <= n; i += step) if (n % i == 0) print i }'; }
+# fits STAYING STREAMED: while the next streamed tile comes in, the old one is younger than what is to stay, so that it needs room twice
+fits() { [ $(($1 + 2 * $2)) -le $cache ]; }
 # better NAME TILE: the mapping on stdin, if fewer words enter the first cache than by the best so far
 better() {
   { echo 'mapping: |' && cat; } >"$dir/$1-mapping.yaml"
@@ -57,32 +57,38 @@ better() {
   least=${words%%,*} tile=$2
 }
 
-# The tiles by which the model says that fewest words enter the first cache: fused, and of each product by itself.
+# The tiles by which the model says that fewest words enter the first cache, of those that emit keeps: it ends the loops as soon as the panel
+# of B or D is small, so that nothing inside is cut.  Fused: k and n whole.
 least=1000000000000 tile=
-for tm in $(divisors "$m" 4 64); do for tl in $(divisors "$l" 16 "$l"); do for tk in $(divisors "$k" 16 "$k"); do for tn in $(divisors "$n" 16 "$n"); do
-  if [ $((tk * tl)) -gt $panel ] || [ $((tl * tn)) -gt $panel ]; then continue; fi
-  fits $((tm * tl)) "$(larger $((tk * (tm + tl))) $((tn * (tm + tl))))" || continue
-  chain "$tm" "$tl" "$tk" "$tn" >"$dir/try" && better fused "$tm $tl $tk $tn" <"$dir/try"
-done; done; done; done
-fused=$tile
-alone() { # NAME OP J R SIZE_J SIZE_R: $tile
+for tm in $(seq 4 4 64); do for tl in $(divisors "$l" 16); do
+  if [ $((k * tl)) -gt $panel ] || [ $((n * tl)) -gt $panel ]; then continue; fi
+  fits $((tm * (k + n + tl))) $((tl * (k + n))) || continue
+  fused "$tm" "$tl" >"$dir/try" && better fused "$tm $tl" <"$dir/try"
+done; done
+fused_tile=$tile
+tiled() { # NAME OP J R SIZE_J SIZE_R: $tile, of a product by itself
   least=1000000000000 tile=
-  for tm in $(divisors "$m" 4 64); do for tj in $(divisors "$5" 16 "$5"); do for tr in $(divisors "$6" 16 "$6"); do
-    if [ $((tj * tr)) -gt $panel ] || ! fits $((tm * tj)) $((tr * (tm + tj))); then continue; fi
-    product "$2" "$3" "$4" "$5" "$6" "$tm" "$tj" "$tr" >"$dir/try" && better "$1" "$tm $tj $tr" <"$dir/try"
+  for tm in $(seq 4 4 64); do for tj in $(divisors "$5" 16); do for tr in $(divisors "$6" 16); do
+    [ $((tj * tr)) -le $panel ] || continue
+    if [ "$tr" -eq "$6" ]; then # rows of the first operand stay
+      [ "$tj" -lt "$5" ] && fits $((tm * tr)) $((tj * (tm + tr))) || continue
+    else # sums stay
+      [ $((tj * $6)) -gt $panel ] && fits $((tm * tj)) $((tr * (tm + tj))) || continue
+    fi
+    alone "$2" "$3" "$4" "$5" "$6" "$tm" "$tj" "$tr" >"$dir/try" && better "$1" "$tm $tj $tr" <"$dir/try"
   done; done; done
 }
-alone first C l k "$l" "$k"
+tiled first C l k "$l" "$k"
 first=$tile
-alone second E n l "$n" "$l"
+tiled second E n l "$n" "$l"
 second=$tile
-echo "$case: fused $fused, apart $first and $second" >&2
+echo "$case: fused $fused_tile, apart $first and $second" >&2
 
 # shellcheck disable=SC2086 # a tile's sizes
 {
-  { echo 'mapping: |' && chain $fused; } >"$dir/fused-mapping.yaml"
-  { echo 'mapping: |' && product C l k "$l" "$k" $first; } >"$dir/first-mapping.yaml"
-  { echo 'mapping: |' && product E n l "$n" "$l" $second; } >"$dir/second-mapping.yaml"
+  { echo 'mapping: |' && fused $fused_tile; } >"$dir/fused-mapping.yaml"
+  { echo 'mapping: |' && alone C l k "$l" "$k" $first; } >"$dir/first-mapping.yaml"
+  { echo 'mapping: |' && alone E n l "$n" "$l" $second; } >"$dir/second-mapping.yaml"
 }
 for part in fused first second; do
   rm -rf "${dir:?}/$part"
@@ -125,7 +131,7 @@ for who in fused parts openblas onednn; do
 done
 {
   row fused "$(entering fused)"
-  row parts ,,
+  row parts "$({ entering first && entering second; } | awk -F, '{ for (i = 1; i <= 3; i++) s[i] += $i } END { printf "%.0f,%.0f,%.0f", s[1], s[2], s[3] }')"
   row openblas ,,
   row onednn ,,
 } >"$dir/rows.new"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The tables of docs/RESULTS-networks.md, of one thread and of two, from docs/results/networks.csv (bench/networks/run.py --csv), on stdout.
+# Dates, loads and commits stay in the CSV.
 #   bench/networks/table.sh [FILE.csv]
 set -u
 rows=$(realpath "${1:-$(dirname "$0")/../../docs/results/networks.csv}") || exit 2
@@ -10,6 +11,7 @@ table() {
     function of(column) { return $at[column] }
     function digits(x) { return x == "" ? "-" : sprintf("%.3g", x) }
     function whole(x) { return x == "" ? "-" : sprintf("%.0f", x) }
+    BEGIN { one = threads == 1 } # PyTorch and memory were measured with one thread alone
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     of("size") == "small" && of("batch") == 1 && of("threads") == threads {
       split("ort openvino eager compile", peers, " ")
@@ -18,15 +20,17 @@ table() {
       ours = of("tileflow_ms")
       if (!n) {
         printf "%s:\n\n", threads == 1 ? "One thread" : "Two threads"
-        print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO | PyTorch eager | `torch.compile` | Best / ours | Measured / predicted | MiB held: tileflow, onnxruntime, OpenVINO | Load | Commit |"
-        print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+        print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO |" (one ? " PyTorch eager | `torch.compile` |" : "") " Best / ours | Measured / predicted |" (one ? " MiB held: tileflow, onnxruntime, OpenVINO |" : "")
+        print "|---|--:|--:|--:|--:|--:|--:|" (one ? "--:|--:|" : "") "--:|--:|" (one ? "--:|" : "")
       }
-      printf "| %s | %s (%s) | %.1f | %.3g | %.3g | %s | %s | %s | %s | %.2f | %.2f | %s, %s, %s | %.1f | %s |\n", of("network"), of("groups"), of("kernels"), of("plan_s"), of("predicted_ms"), ours,
-        digits(of("ort_ms")), digits(of("openvino_ms")), digits(of("eager_ms")), digits(of("compile_ms")), best / ours, ours / of("predicted_ms"), whole(of("tileflow_mib")), whole(of("ort_mib")),
-        whole(of("openvino_mib")), of("load"), of("commit")
+      printf "| %s | %s (%s) | %.1f | %.3g | %.3g | %s | %s |", of("network"), of("groups"), of("kernels"), of("plan_s"), of("predicted_ms"), ours, digits(of("ort_ms")), digits(of("openvino_ms"))
+      if (one) printf " %s | %s |", digits(of("eager_ms")), digits(of("compile_ms"))
+      printf " %.2f | %.2f |", best / ours, ours / of("predicted_ms")
+      if (one) printf " %s, %s, %s |", whole(of("tileflow_mib")), whole(of("ort_mib")), whole(of("openvino_mib"))
+      print ""
       sum += log(best / ours); n++
     }
-    END { if (n) printf "| geometric mean of %d | | | | | | | | | %.2f | | | | |\n\n", n, exp(sum / n) }' "$rows"
+    END { if (n) printf "| geometric mean of %d | | | | | | |%s %.2f | |%s\n\n", n, one ? " | |" : "", exp(sum / n), one ? " |" : "" }' "$rows"
 }
 table 1
 table 2

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether what was measured of other operators says which kernels of a new one are fast: whole tables, each held out in turn.
+"""Whether what was measured of other operators, or on other machines, says which kernels of a new one are fast: tables, each held out in turn.
 
-    bench/operators/carried.py TUNE_WAYS TABLE.csv OUT.csv
+    bench/operators/carried.py TUNE_WAYS OUT.csv ISA=TABLE.csv...
 
-TUNE_WAYS: build/tests/tune_ways.  TABLE.csv: of bench/operators/tables.py.
-For each table kernels are put in an order by what is predicted for them, and their times tell how good it is.  OUT.csv is case, held (what the lessons lack: the
-case itself, or every case of its kind), way, first (place of the first kernel within 5 % of the best), best (the first one's time over the least) and rank
+TUNE_WAYS: build/tests/tune_ways.  TABLE.csv: of bench/operators/tables.py with --isa ISA, a machine each.
+For each case of a machine kernels are put in an order by what is predicted for them, and their times tell how good it is.  OUT.csv is machine, case, held (what the
+lessons lack: `case`: they are of the same machine, without the case; `kind`: without every case of its kind; `machine`: of the other machines, every case),
+way, first (place of the first kernel within 5 % of the best), best (the first one's time over the least) and rank
 (Spearman's correlation of the order with the times).  Ways: WAYS, below.  Everything is computed anew and nothing is drawn by lot, so the same tables give the same file.
 """
 import argparse
@@ -14,7 +15,7 @@ import subprocess
 import tempfile
 
 import numpy
-from tables import command, tables
+from tables import MACHINES, command, tables
 
 NEAR, CHOICES = 1.05, 8
 
@@ -22,24 +23,26 @@ NEAR, CHOICES = 1.05, 8
 class Lessons:
     """Rows of tune_ways --teach, a kernel each: columns are those of features that mean the same in every case (tests/unit/lesson.h)."""
 
-    def __init__(self, tool, table):
+    def __init__(self, tool, of_machines):
         rows = []
-        there = {line.split(",")[0] for line in table.read_text(encoding="utf-8").splitlines()}
-        with tempfile.TemporaryDirectory() as folder:
-            for name, of in tables():
-                if name in there:
-                    args = [*command(tool, name, of, pathlib.Path(folder)), "--table", table, "--teach", "yes"]
-                    rows += [line.split(",") for line in subprocess.run(args, check=True, capture_output=True, text=True).stdout.split()]
-        self.case = numpy.array([r[0] for r in rows])
-        self.schedule = numpy.array([r[1] for r in rows])
-        self.us, self.cycles = (numpy.array([float(r[k]) for r in rows]) for k in (2, 3))
-        self.x = numpy.array([[float(v) for v in r[4:]] for r in rows])
+        for isa, table in of_machines:
+            there = {line.split(",")[0] for line in table.read_text(encoding="utf-8").splitlines()}
+            with tempfile.TemporaryDirectory() as folder:
+                for name, of in tables():
+                    if name in there:
+                        args = [*command(tool, name, of, pathlib.Path(folder), isa), "--table", table, "--teach", "yes"]
+                        said = subprocess.run(args, check=True, capture_output=True, text=True).stdout.split()
+                        rows += [[MACHINES.get(isa, isa), *line.split(",")] for line in said]
+        self.machine, self.case = (numpy.array([r[k] for r in rows]) for k in (0, 1))
+        self.table = numpy.array([f"{r[0]} {r[1]}" for r in rows])
+        self.us, self.cycles = (numpy.array([float(r[k]) for r in rows]) for k in (3, 4))
+        self.x = numpy.array([[float(v) for v in r[5:]] for r in rows])
 
     def centred(self, y):
-        """y, less its mean in each case."""
+        """y, less its mean in each table."""
         y = y.copy()
-        for c in set(self.case):
-            y[self.case == c] -= y[self.case == c].mean(0)
+        for c in set(self.table):
+            y[self.table == c] -= y[self.table == c].mean(0)
         return y
 
 
@@ -111,21 +114,31 @@ def said_of(predicted, us):
 
 
 def held_out(lessons):
-    """Rows of OUT.csv."""
-    for case in sorted(set(lessons.case)):
-        on = lessons.case == case
-        for held, cut_at in (("case", "."), ("kind", "-")):
-            use = numpy.array([c.split(cut_at)[0] != case.split(cut_at)[0] for c in lessons.case])
-            for way, predict in WAYS.items():
-                yield f"{case},{held},{way},{said_of(predict(lessons, use, on), lessons.us[on])}\n"
+    """Rows of OUT.csv.  What has the same lessons is predicted at once."""
+    alike = {}
+    for table in sorted(set(lessons.table)):
+        machine, case = table.split(" ")
+        here = lessons.machine == machine
+        other_case, other_kind = (numpy.array([c.split(cut_at)[0] != case.split(cut_at)[0] for c in lessons.case]) for cut_at in ".-")
+        for held, use in (("case", here & other_case), ("kind", here & other_kind), ("machine", ~here)):
+            if use.any():
+                alike.setdefault((held, use.tobytes()), (use, []))[1].append(table)
+    for (held, _), (use, of) in alike.items():
+        on = numpy.isin(lessons.table, of)
+        for way, predict in WAYS.items():
+            said = predict(lessons, use, on)
+            for table in of:
+                at = lessons.table[on] == table
+                yield f"{table.replace(' ', ',')},{held},{way},{said_of(said[at], lessons.us[on][at])}\n"
 
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("tool", type=pathlib.Path), p.add_argument("table", type=pathlib.Path), p.add_argument("out", type=pathlib.Path)
+    p.add_argument("tool", type=pathlib.Path), p.add_argument("out", type=pathlib.Path), p.add_argument("tables", nargs="+", metavar="ISA=TABLE.csv")
     o = p.parse_args()
-    rows = held_out(Lessons(o.tool.resolve(), o.table.resolve()))
-    o.out.write_text("case,held,way,first,best,rank\n" + "".join(rows), encoding="utf-8")
+    of_machines = [(isa, pathlib.Path(table).resolve()) for isa, table in (t.split("=", 1) for t in o.tables)]
+    rows = held_out(Lessons(o.tool.resolve(), of_machines))
+    o.out.write_text("machine,case,held,way,first,best,rank\n" + "".join(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

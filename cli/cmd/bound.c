@@ -30,7 +30,7 @@ static void describe(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   const tf_bounds *b = &s->bounds;
   cli_table t = {.align = "lrl"};
-  cli_printf(out, "No mapping of %s on %s can beat\n\n", s->spec->workload->name, a->name);
+  cli_printf(out, "Lower bounds of %s on %s\n\n", s->spec->workload->name, a->name);
   cli_cell(&t, "traffic");
   cli_cell(&t, "%s", cli_count(b->traffic_words).s);
   cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
@@ -75,6 +75,10 @@ static void explain(const cli_session *s, const tf_slope *p, double units, cli_t
         "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
         cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
   cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
+  if (tf_arch_homes(s->spec->arch, wl))
+    cli_printf(out,
+               "The table is of a chip that finds all inputs outside and leaves all outputs there, whatever 'home' "
+               "says.\n");
   if (p->op_left_out >= 0)
     cli_printf(out,
                "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors "
@@ -186,7 +190,7 @@ static cli_status run(const void *options) {
 
 const cli_command cmd_bound = {
     .name = "bound",
-    .summary = "what no mapping can beat",
+    .summary = "lower bounds of any mapping",
     .about = "Prints the words that must pass through the outermost memory, the cycles and the energy "
              "below which no mapping of the workload on the architecture can get; then, for each capacity on chip, "
              "the words that are proved to pass through the outermost memory, with one unit and with all that the "

@@ -423,8 +423,9 @@ const cli_command cmd_emit = {
         "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
         "first.  A kernel for the CPU runs its test once before the folder appears, where there are make and a "
         "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c "
-        "(network.cu), which calls them in order; none is tested.  Of an ONNX model without a plan --target cuda makes "
-        "one first.  --target hints says what CUDA's kernels are in the words of Triton, TileLang, Helion and CUTLASS, "
+        "(network.cu), which calls them in order, for the NPU one program of all; none is tested.  Of an ONNX model "
+        "without a plan --target cuda and npu make one first.  --target hints says what CUDA's kernels are in the "
+        "words of Triton, TileLang, Helion and CUTLASS, "
         "without -o to stdout.\n"
         "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or a folder that is "
         "there already), 3 if the mapping does not fit.\n",

@@ -29,7 +29,7 @@
   X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \
   X(BY, "--by", "A,..", WORD, \
     "a line for each value of columns A,B; if not given, of those that hold words") \
-  X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
+  X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is recomputed") \
   X(STEP, "--step", "sgd|adam", WORD, "a training step: forward, backward and the update of --by as one workload") \
   X(AGAIN, "--again", "T,..", WORD, "with --step: what the backward pass makes anew; else the forward pass keeps it") \
   X(MEMORY, "--memory", "BYTES", EVALS, "take the fastest choice that needs no more between groups") \
@@ -79,8 +79,8 @@
     "seconds a search may take") \
   X(EVALS, "--evals", "N", EVALS, \
     "mappings that may be evaluated; without a limit: 500000, fewer for more than three ops") \
-  X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
-  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (the rule), sa, p, cga, model, random") \
+  X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (default), mcts, ga, random, exhaustive") \
+  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (default), sa, p, cga, model, random") \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
   X(CONSTRAINTS, "--constraints", "FILE", WORD, "further constraints on schedules, a line each") \
   X(SPACE, "--space", NULL, FLAG, "print variables, constraints and exact size of the space; measure nothing") \
@@ -89,7 +89,7 @@
   X(SCHEDULE, "--schedule", "FILE", WORD, "emit the mapping of a schedule that tune wrote") \
   X(TUNED, "--tuned", "STORE", WORD, "emit the fastest mapping that tune has measured on this computer, from its store") \
   X(EXPORTABLE, "--exportable", "timeloop|tileflow", FORMAT, "only mappings that export --to writes") \
-  X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (the rule), closed") \
+  X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (default), closed") \
   X(START, "--start", "FILE", PATHS, \
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
   X(LOG, "--log", "FILE", LOG, "write what each step of the search found") \

@@ -242,9 +242,9 @@ const cli_command cmd_plan = {
         "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops over 64 dims), cuts it "
         "into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
-        "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
-        "cpu or cuda each group gets the mapping whose kernel promises most, not the one of least cost by the model; "
-        "with "
+        "the lower bound, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
+        "cpu, cuda or npu each group gets the mapping whose kernel promises most, not the one of least cost by the "
+        "model; with "
         "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN --store STORE).  Of "
         "a file with a plan (-o wrote it) it prints the same of that plan.\n"
         "Exit status: 0, 2 for bad input, 130 if interrupted.\n",

@@ -95,7 +95,7 @@ const cli_command cmd_solve = {
     .name = "solve",
     .summary = "find the best mapping of the solver's space, and what is proved of it",
     .about =
-        "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping known: "
+        "Enumerates loop orders, scopes, spatial loops and trip counts with bounds, and prints the best mapping known: "
         "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved where no mapping "
         "at all is better; else the report says what is known of all mappings, and of those of the space. "
         "What is left of --evals once the space is exhausted goes to a search. "

@@ -43,7 +43,7 @@ static void put_titles(const cli_plan *plan, cli_text *out) {
   cli_text head = {0}, sub = {0};
   cli_printf(&head, "%s on %s", plan->spec->workload->name, plan->spec->arch->name);
   cli_printf(&sub,
-             "%s, %s what no execution can beat; %s words of %s; %d ops in %d groups, %d of them different; between "
+             "%s, %s the lower bound; %s words of %s; %d ops in %d groups, %d of them different; between "
              "groups %lld bytes",
              cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
              cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,

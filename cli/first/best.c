@@ -315,7 +315,7 @@ const cli_command cmd_best = {
     .summary = "the best mapping, its bound, what limits it, what next: one screen",
     .about =
         "Asks the solver first, then the search, beginning with what the solver found and with the mapping of the "
-        "files, if they hold one.  Prints the value found, the bound that no mapping can beat, what is proved and in "
+        "files, if they hold one.  Prints the value found, the lower bound, what is proved and in "
         "which space (docs/HOWTO-solve.md), the mapping, what limits it and what 10 % less would take, and the "
         "commands to go on with.  Counts evaluations, never the time, unless --time-limit is given: the same inputs "
         "give the same bytes with any number of threads.\n"

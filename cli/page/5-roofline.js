@@ -53,7 +53,7 @@ function showRoofline(parent, m) {
       svg.append('line')
         .attr({class: 'bound', x1: left, x2: width - 12, y1: y(bound), y2: y(bound)})
         .append('title')
-        .text('in the cycles that no mapping can beat');
+        .text('in the cycles of the lower bound');
     }
     dots.forEach((s) => {
       const p = s.at[0], key = 'm' + s.memory;

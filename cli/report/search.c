@@ -55,7 +55,7 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
   cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,
              s->spec->arch->name, rank_of(f), f->method, f->objective, cli_count(f->evaluations).s, f->seed);
-  cli_printf(out, "%s %s the bound that no mapping can beat", f->objective, cli_times(f->value, f->bound).s);
+  cli_printf(out, "%s %s the lower bound", f->objective, cli_times(f->value, f->bound).s);
   report_space(f, out);
   cli_printf(out, "; stopped by %s\n\n", f->stopped_by);
   const char *masked = cli_masked_line(s->spec->workload);

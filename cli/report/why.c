@@ -38,7 +38,7 @@ void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
   case TF_WHY_PRODUCTION: put_after_loop(s, r, "loop ", " begins a new production", out); break;
   case TF_WHY_LAYOUT: cli_printf(out, "the child before spread it otherwise (line %u)", line); break;
   case TF_WHY_HALO:
-    cli_printf(out, makes ? "overlapping parts are made again" : "overlapping boxes are read again");
+    cli_printf(out, makes ? "overlapping parts are recomputed" : "overlapping boxes are read again");
     break;
   case TF_WHY_COPIES: put_after_loop(s, r, "each instance of ", " takes its own copy", out); break;
   case TF_WHY_PARTIAL: put_after_loop(s, r, "partial sums leave and come back: loop ", " steps outside", out); break;

@@ -35,7 +35,7 @@ void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *ou
   for (int l = 0; l < r->n_levels; l++)
     if (r->levels[l].pruned)
       fprintf(out,
-              "  capacity of %s: %s heads of mappings left out; it holds %s words, the least that any of these "
+              "  capacity of %s: %s subproblems left out; it holds %s words, the least that any of these "
               "needs is %s\n",
               a->memories[l].name, cli_count(r->levels[l].pruned).s, cli_count(a->memories[l].capacity_words).s,
               cli_count(r->levels[l].least).s);

@@ -54,7 +54,15 @@ bool tf_emit_owns_isa(const char *target, const char *isa) {
   return t && t->owns && t->owns(isa);
 }
 
+/* A kernel has its inputs and outputs from who calls it, in one memory. */
+static bool one_home(const tf_tree *tree, tf_diags *d) {
+  if (!tf_arch_homes(tree->arch, tree->workload)) return true;
+  return tf_fail(d, tree->workload->at, TF_E_LIMIT,
+                 "no kernel is made where 'home' gives inputs or outputs to an inner memory: leave it out");
+}
+
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  if (!one_home(tree, d)) return NULL;
   if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;
@@ -62,6 +70,7 @@ tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emi
 
 char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
+  if (!one_home(tree, d)) return NULL;
   if (o && !t->machine(o, &machine, d)) return NULL;
   ir_program *p = low_lower(tree, &t->lower, &machine, d);
   char *text = NULL;
@@ -95,7 +104,7 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   if (t && !t->cycles && t->ranked_as) t = find_target(t->ranked_as, d);
-  return t && t->cycles ? t->cycles(tree, o, d) : -1;
+  return t && t->cycles && one_home(tree, d) ? t->cycles(tree, o, d) : -1;
 }
 
 /* Whether some index of what the op reads moves with several dims. */
@@ -131,6 +140,12 @@ double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree,
   const double share = tf_emit_share(dtype, tree->arch, tree->workload);
   if (tf_emit_cycles_whole(target)) return kernel;
   return kernel + (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
+}
+
+bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = known_target(target);
+  return !t || !t->suits || t->suits(arch, d);
 }
 
 bool tf_emit_cycles_whole(const char *target) {

@@ -23,6 +23,8 @@ struct tf_target {
   bool (*fits)(const tf_tree *tree, tf_diags *d);
   /* As tf_emit_settled; NULL: a mapping found stays as it is. */
   tf_tree *(*settle)(const tf_tree *tree, char **settled, tf_diags *d);
+  /* As tf_emit_suits; NULL: any does. */
+  bool (*suits)(const tf_arch *arch, tf_diags *d);
   /* Bits of tf_emit_ability. */
   unsigned able;
   /* Instruction sets of its own, as messages list them, and whether a name is one of them; NULL: it has none. */

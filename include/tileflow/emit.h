@@ -148,6 +148,9 @@ TF_API double tf_emit_value(const char *target, const char *dtype, const tf_tree
 TF_API bool tf_emit_cycles_whole(const char *target);
 TF_API bool tf_emit_cycles_expected(const char *target);
 TF_API bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
+/* Whether the target has kernels for the architecture (npu: it is a line of the memories that an NPU has); if not, an
+ * error in d. */
+TF_API bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d);
 
 /* The mapping, or one with other trip counts, found from it on, whose kernel ends sooner, and fits; in *settled how, a
  * line for each round (npu: docs/NPU.md, tiles and slots in turn).  The caller frees both.  NULL, and *settled NULL:

@@ -120,6 +120,7 @@ typedef struct {
 typedef struct {
   tf_loc at;
   TF_MEMORY_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
+  tf_selection home; /* inputs and outputs that live in it, by the section `home`; n 0: none */
 } tf_memory;
 
 /* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
@@ -380,6 +381,12 @@ typedef struct {
   tf_op *ops; /* in the order of the file */
   int *topo;  /* [n_ops] op indices, producers before consumers, file order otherwise */
 } tf_workload;
+
+/* The memory in which an input or output of the workload lives: the one that the section `home` gives it, else the
+ * outermost. */
+TF_API int tf_arch_home(const tf_arch *a, const tf_tensor *z);
+/* Whether some input or output lives elsewhere than in the outermost memory. */
+TF_API bool tf_arch_homes(const tf_arch *a, const tf_workload *wl);
 
 /* ---- instructions ------------------------------------------------------------------ */
 enum { TF_INSTR_LOOPS = 8, TF_INSTR_OPERANDS = 6 }; /* upper limits; operands include the output */

@@ -23,21 +23,13 @@ int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
   return words;
 }
 
-/* Bits that a memory takes for so many words of a tensor. */
-static int64_t bits_of(const struct tf_model *m, int level, int tensor, int64_t words) {
-  const tf_workload *wl = m->plan->wl;
-  if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, wl->tensors[tensor].word_bits);
-  const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
-  return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
-}
-
 /* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps. */
 static int64_t homes_below(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
         tf_plan_above(m->plan, n, m->plan->home_scope[z]))
-      bits = tf_sat_add(bits, bits_of(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -45,7 +37,7 @@ static int64_t homes_at(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level)
-      bits = tf_sat_add(bits, bits_of(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -96,7 +88,7 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
-    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(bits_of(m, level, z, h.sum - h.box), times(m, level)));
+    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(tf_held_bits(m, level, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
@@ -106,7 +98,7 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    bits = tf_sat_add(bits, bits_of(m, level, m->plan->slices[i].tensor, m->box[i]));
+    bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
   if (!m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS) bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }
@@ -143,32 +135,34 @@ static int64_t words_of(int64_t bits, int64_t word) { return bits / word + (bits
 static void tensor_peaks(struct tf_model *m) {
   const tf_plan *p = m->plan;
   int nt = p->wl->n_tensors;
+  tf_home_rooms(m);
   for (int z = 0; z < nt; z++)
     m->res.counts[p->home_level[z] * nt + z].peak = m->home_words[z];
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
-    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, bits_of(m, s->level, s->tensor, words));
+    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, tf_held_bits(m, s->level, s->tensor, words));
   }
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (p->tree->nodes[n].kind == TF_TILE)
       m->res.nodes[n].held = words_of(m->res.nodes[n].held, p->arch->memories[p->tree->nodes[n].level].word_bits);
 }
 
-/* Bits of the workload's inputs and outputs, which the outermost memory holds throughout. */
+/* Bits of the workload's inputs and outputs that the outermost memory holds, throughout. */
 static int64_t inputs_outputs(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   int64_t bits = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] < 0) bits = tf_sat_add(bits, bits_of(m, 0, z, m->res.counts[z].peak));
+    if (p->home_scope[z] < 0 && p->home_level[z] == 0)
+      bits = tf_sat_add(bits, tf_held_bits(m, 0, z, m->res.counts[z].peak));
   return bits;
 }
 
 /* Words that one instance of the memory must hold. */
 static int64_t level_words(struct tf_model *m, int l, tf_sizing sizing, int *worst) {
   m->sizing = sizing;
-  const int64_t bits = tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : 0);
+  const int64_t bits = tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : tf_home_bits(m, l));
   m->sizing = TF_SIZE_WORDS;
   return words_of(bits, m->plan->arch->memories[l].word_bits);
 }

@@ -106,6 +106,8 @@ struct tf_model {
   int64_t *box;       /* [n_tile_slices] their words; saturating */
   int64_t *at_once;   /* [node] the most bits that an m-tile holds at one moment; -1: its slices are largest at the same
                          moment */
+  int64_t *home_digit;          /* [n_loops] settings, while rooms are found (home.c) */
+  const tf_slice **home_slices; /* [n_at_home] those of one tensor */
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs: the whole tensor */
   int64_t *treated; /* [2 * op] words of a streamed output corrected in every run of the scope, [2 * op + 1] in one run
                        a production */
@@ -196,6 +198,11 @@ double tf_work_time(const struct tf_model *m, int o);
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* The words of `box`, which all runs that share a memory leave, that one instance of z's home holds. */
 int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box);
+/* Bits that a memory takes for so many words of a tensor, as `sizing` says. */
+int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words);
+/* Bits of inputs and outputs that live in an inner memory, in each of its instances; fills home_words of them. */
+int64_t tf_home_bits(struct tf_model *m, int level);
+void tf_home_rooms(struct tf_model *m);
 /* Notes what does not fit. */
 void tf_violate(tf_result *out, tf_violation v);
 /* Notes the meshes that are too small. */

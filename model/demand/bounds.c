@@ -183,44 +183,50 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   return true;
 }
 
-/* What the outermost memory's ports and energy need at least, of words in and out of it. */
+/* What a memory's ports and energy need at least: of the outermost one for words in and out of it, of another for those
+ * of inputs and outputs that live there. */
 typedef struct {
   double in, back, pj;
 } compulsory;
 
-static void add_compulsory(const bounded *b, int z, int64_t words, compulsory *all) {
-  const tf_memory *dram = &b->arch->memories[0];
+static void add_compulsory(const bounded *b, int z, int level, int64_t words, compulsory *all) {
+  const tf_memory *mem = &b->arch->memories[level];
   const tf_tensor *t = &b->d->wl->tensors[z];
-  const double scaled = (double)words * t->word_bits / dram->word_bits;
+  const double scaled = (double)words * t->word_bits / mem->word_bits;
   const tf_least least = b->sparse ? tf_sparse_least_word(b->sparse, z) : (tf_least){1, 0};
   *(t->producer < 0 ? &all->in : &all->back) += scaled * least.time;
-  all->pj += (double)words * least.energy;
+  all->pj += b->sparse ? (double)words * least.energy : scaled * (t->producer < 0 ? mem->read_pj : mem->write_pj);
+}
+
+/* The busiest of the memory's instances has at least an even share. */
+static double port_time(const tf_arch *a, int level, const compulsory *all) {
+  const tf_memory *mem = &a->memories[level];
+  double n = 1;
+  for (int l = 1; l <= level; l++)
+    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+  const double load = isinf(mem->read_bw) ? 0 : all->in / n / mem->read_bw;
+  const double store = isinf(mem->write_bw) ? 0 : all->back / n / mem->write_bw;
+  return mem->one_port ? load + store : load > store ? load : store;
 }
 
 static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
   const tf_workload *wl = b->d->wl;
-  const tf_memory *dram = &b->arch->memories[0];
-  compulsory all = {0, 0, 0};
+  enum { LEVELS = 16 };
+  compulsory at[LEVELS] = {{0, 0, 0}};
   *out = (tf_bounds){0, 0, 0};
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
-    int64_t words = 1;
     if (t->producer >= 0 && t->n_consumers > 0) continue;
-    if (t->producer < 0) {
-      words = tf_demand_touched(b->d, z);
-      if (words < 0) return false;
-    } else {
-      words = tf_demand_made(b->d, z);
-      if (words < 0) return false;
-    }
-    if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words)) return false;
-    add_compulsory(b, z, words, &all);
+    const int64_t words = t->producer < 0 ? tf_demand_touched(b->d, z) : tf_demand_made(b->d, z);
+    const int home = tf_arch_home(b->arch, t);
+    if (words < 0 || (!home && __builtin_add_overflow(out->traffic_words, words, &out->traffic_words))) return false;
+    if (!home || !b->sparse) add_compulsory(b, z, home, words, &at[home]); /* what zeros save of others nobody knows */
   }
-  double load = isinf(dram->read_bw) ? 0 : all.in / dram->read_bw;
-  double store = isinf(dram->write_bw) ? 0 : all.back / dram->write_bw;
-  out->cycles = dram->one_port ? load + store : load > store ? load : store;
+  for (int l = 0; l < b->arch->n_memories; l++) {
+    out->cycles = fmax(out->cycles, port_time(b->arch, l, &at[l]));
+    out->energy_pj += at[l].pj;
+  }
   *starved = !compute_bound(b, out);
-  out->energy_pj += b->sparse ? all.pj : all.in * dram->read_pj + all.back * dram->write_pj;
   out->energy_pj += out->cycles * tf_arch_leakage(b->arch);
   return true;
 }

@@ -45,6 +45,8 @@ static bool alloc_state(struct tf_model *m) {
   for (int l = 0; m->own_trip && l < p->n_loops; l++)
     m->own_trip[l] = p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
+  m->home_digit = TF_ARRAY(a, int64_t, loops);
+  m->home_slices = TF_ARRAY(a, const tf_slice *, (size_t)p->n_at_home + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
   m->treated_flow = TF_ARRAY(a, double, (size_t)p->wl->n_ops * 2);
@@ -65,9 +67,10 @@ static bool alloc_state(struct tf_model *m) {
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
-         m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->treated_flow &&
-         m->ev.trip && m->ev.step && m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts &&
-         m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+         m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit && m->home_slices &&
+         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->moves && m->flows &&
+         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
+         m->res.nodes;
 }
 
 static bool alloc_even(struct tf_model *m) {

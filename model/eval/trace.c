@@ -97,12 +97,12 @@ static void hold_slices(tracer *t, int n, const span *in) {
   }
 }
 
-/* Adds the tensors whose home scope is n; for n = 0 also those at home in the outermost memory all the time. */
+/* Adds the tensors whose home scope is n; for n = 0 also those that are at home all the time. */
 static void hold_homes(tracer *t, int n, const span *in) {
   const tf_plan *p = t->m->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const int level = p->home_level[z];
-    const bool here = level == 0 ? n == 0 : p->home_scope[z] == n;
+    const bool here = level == 0 || p->home_scope[z] < 0 ? n == 0 : p->home_scope[z] == n;
     if (here) hold(t, n, level, z, (double)t->m->res.counts[level * p->wl->n_tensors + z].peak, in);
   }
 }

@@ -219,6 +219,40 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
+/* The masks of ranges as if nothing were retained: over the whole run, what is kept is made, too. */
+static bool add_bases(tf_arena *a, tf_plan *p) {
+  const int dims = p->wl->n_dims;
+  uint64_t *const made = p->made_mask;
+  p->base = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops * (size_t)dims);
+  p->made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  const bool ok = p->base && p->made_mask;
+  for (int o = 0; o < p->wl->n_ops && ok; o++)
+    for (int i = 0; i < p->wl->ops[o].n_dims; i++)
+      p->base[o * dims + p->wl->ops[o].dims[i]] = tf_base_mask(p, o, p->wl->ops[o].dims[i]);
+  p->made_mask = made;
+  return ok;
+}
+
+/* What m-tiles touch of inputs and outputs that live in their memory. */
+static bool add_at_home(tf_arena *a, tf_plan *p) {
+  int most = 0;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    most += p->home_scope[z] < 0 && p->home_level[z] > 0;
+  if (most && !(p->at_home = TF_ARRAY(a, tf_slice, (size_t)most * (size_t)p->tree->n_nodes))) return false;
+  for (int i = 0; i < p->tree->n_nodes && most; i++) {
+    const tf_node *n = &p->tree->nodes[i];
+    if (n->kind != TF_TILE || tf_plan_mtile(p, i, n->level) != i) continue;
+    for (int z = 0; z < p->wl->n_tensors; z++) {
+      if (p->home_scope[z] >= 0 || p->home_level[z] != n->level || !n->level || !tf_node_touches(p->facts, i, z))
+        continue;
+      tf_slice *s = &p->at_home[p->n_at_home++];
+      *s = (tf_slice){.node = i, .level = n->level, .tensor = z};
+      if (!add_touches(a, p, s)) return false;
+    }
+  }
+  return !most || add_bases(a, p);
+}
+
 /* The slices that streaming corrects: the box of each named reduction, at the scope. */
 static bool add_streams(tf_arena *a, tf_plan *p) {
   p->stream = TF_ARRAY(a, tf_slice, (size_t)p->wl->n_ops);
@@ -289,7 +323,8 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k)) return NULL;
-  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_streams(a, p) && tf_online_new(a, p)
+  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_at_home(a, p) && add_streams(a, p) &&
+                 tf_online_new(a, p)
              ? p
              : NULL;
 }

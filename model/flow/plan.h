@@ -111,19 +111,22 @@ typedef struct tf_plan {
   int *unit;                 /* [op] */
   int64_t *space;            /* [op] points of its iteration space; saturating */
   int n_slices;
-  tf_slice *slices;           /* m-tile slices first ... */
-  int n_tile_slices;          /* ... then op leaves: one per reference, reads then output, op by op */
-  int *op_slice;              /* [op] its first leaf slice */
-  tf_slice *stream;           /* [op] a streamed op's output at the scope that streams it; node -1: none */
-  struct tf_online *online;   /* what streaming makes of the ops (online.h); NULL: nothing is streamed */
-  tf_slice *at;               /* [node] a slice without ranks: only the loops above the node */
-  bool clips;                 /* some tensor is padded: borders may clip boxes */
-  bool cuts;                  /* some intermediate is padded: borders may clip ranges */
-  struct tf_ends *lost;       /* [op * TF_MAX_RANK + output rank] cut off a range at most (lost.h); NULL unless cuts */
-  int64_t reach;              /* sum of all paddings: how far from a border settings may differ */
-  bool irregular;             /* needs the exact walk for any trip counts */
-  struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */
-  tf_sparse *sparse;          /* what zeros save; NULL: nothing */
+  tf_slice *slices;         /* m-tile slices first ... */
+  int n_tile_slices;        /* ... then op leaves: one per reference, reads then output, op by op */
+  int n_at_home;            /* inputs and outputs that live in inner memories, at each of that memory's m-tiles: what */
+  tf_slice *at_home;        /* is touched below; nothing moves, but it is held throughout */
+  uint64_t *base;           /* [op * wl->n_dims + dim] tf_base_mask, where some live there */
+  int *op_slice;            /* [op] its first leaf slice */
+  tf_slice *stream;         /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  struct tf_online *online; /* what streaming makes of the ops (online.h); NULL: nothing is streamed */
+  tf_slice *at;             /* [node] a slice without ranks: only the loops above the node */
+  bool clips;               /* some tensor is padded: borders may clip boxes */
+  bool cuts;                /* some intermediate is padded: borders may clip ranges */
+  struct tf_ends *lost;     /* [op * TF_MAX_RANK + output rank] cut off a range at most (lost.h); NULL unless cuts */
+  int64_t reach;            /* sum of all paddings: how far from a border settings may differ */
+  bool irregular;           /* needs the exact walk for any trip counts */
+  struct tf_skips *skips;   /* steps that a mask skips (skip.h); NULL: none */
+  tf_sparse *sparse;        /* what zeros save; NULL: nothing */
   struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
 } tf_plan;
 

@@ -131,9 +131,33 @@ static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *d
   return v;
 }
 
-static void split(const tf_eval *ev, int64_t digit, int64_t step, tf_ival *v) {
-  int64_t rest = v->len - digit * step;
-  v->lo += digit * step;
+/* Whether the range with which op o enters the node from which it leads moves from one run to the next. */
+static bool wanders(const tf_eval *ev, int o, int d) {
+  const tf_plan *p = ev->plan;
+  const tf_path *path = &p->path[p->lead[o]];
+  for (uint64_t at = p->base[o * p->wl->n_dims + d] & path->temporal; at; at &= at - 1)
+    if (ev->trip[path->loops[__builtin_ctzll(at)]] > 1) return true;
+  return false;
+}
+
+/* What all steps of the temporal loops further out together give to one instance: of each of their steps its part, from
+ * the first to the last.  Where the range wanders, any instance may meet any part. */
+static void split_ever(const tf_eval *ev, int o, int l, int64_t digit, int64_t step, tf_ival *v) {
+  const tf_ploop *loop = &ev->plan->loops[l];
+  if (loop->axis == TF_TEMPORAL || ev->ever == TF_EVER_ANYWHERE || v->len <= 0 || wanders(ev, o, loop->dim)) return;
+  const int64_t from = digit * step, left = v->len - from;
+  v->lo += from;
+  v->len = left > 0 ? tf_cut(left, ev->trip[l], step) : 0;
+}
+
+/* The part of op o's range v that loop l leaves at its digit. */
+static void split(const tf_eval *ev, int o, int l, const int64_t *dg, tf_ival *v) {
+  const int64_t step = ev->step[o * ev->plan->n_loops + l], rest = v->len - dg[l] * step;
+  if (ev->ever) {
+    split_ever(ev, o, l, dg[l], step, v);
+    return;
+  }
+  v->lo += dg[l] * step;
   v->len = ev->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
@@ -144,7 +168,7 @@ static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int
   tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(ev, o, d, up, dg);
   const tf_path *path = &p->path[n];
   for (int k = p->path[lead].n; k < n_path; k++)
-    if (p->loops[path->loops[k]].dim == d) split(ev, dg[path->loops[k]], ev->step[o * p->n_loops + path->loops[k]], &v);
+    if (p->loops[path->loops[k]].dim == d) split(ev, o, path->loops[k], dg, &v);
   return v;
 }
 
@@ -182,7 +206,7 @@ tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg) {
   tf_memo_begin(p);
   tf_ival v = led(ev, o, pl->dim, pl->node, p->path[pl->node].n, dg);
   for (int k = p->first_loop[pl->node]; k < p->first_loop[pl->node] + pl->slot; k++)
-    if (p->loops[k].dim == pl->dim) split(ev, dg[k], ev->step[o * p->n_loops + k], &v);
+    if (p->loops[k].dim == pl->dim) split(ev, o, k, dg, &v);
   return v;
 }
 

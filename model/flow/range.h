@@ -6,6 +6,9 @@
 
 enum { TF_MAX_RANK = 16 };
 
+/* What loops leave of a range: at their settings; in the whole run, in the instance at their settings; anywhere. */
+typedef enum { TF_EVER_NOW, TF_EVER_HERE, TF_EVER_ANYWHERE } tf_ever;
+
 /* An evaluation in progress: its trip counts and steps, options for ranges, and what was found on the way. */
 typedef struct {
   const tf_plan *plan;
@@ -13,6 +16,7 @@ typedef struct {
   int64_t *step;  /* [op * n_loops + loop] how far an iteration moves op along the dim, in elements */
   bool noclip;    /* option: boxes as if no tensor had borders */
   bool whole;     /* option: all tiles whole, even beyond the extents */
+  tf_ever ever;   /* option: for what is met in the whole run */
   bool exact;     /* option: in the exact walk, where an op with an empty range touches nothing */
   bool irregular; /* found: only the exact walk counts this right */
   bool demand;    /* option: while finding what a retaining scope computes; a producer without points reads nothing */

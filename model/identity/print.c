@@ -73,6 +73,7 @@ void tf_arch_print(FILE *out, const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++) {
     fprintf(out, "\nmemory %s", a->memories[l].name);
     tf_keys_print(out, &tf_memory_table, &a->memories[l]);
+    if (a->memories[l].home.n) choice(out, "home", &a->memories[l].home);
     formats_of(out, &a->memories[l].formats);
     rules_of(out, "gating", &a->memories[l].gating);
     rules_of(out, "skipping", &a->memories[l].skipping);

@@ -56,6 +56,9 @@ static bool check_architecture(ex_case *x) {
                    "'%.60s' has words of %d bits, the others of %d: the format has one width for "
                    "all; leave `word-bits` out",
                    x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
+  if (tf_arch_homes(a, x->wl))
+    ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
+                 "the formats have no word for a tensor that lives in an inner memory: leave `home` out");
   if (tf_sparse_applies(a, x->wl))
     ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
                  "densities, formats and rules for zeros are not written: leave `density` out");

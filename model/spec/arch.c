@@ -162,6 +162,7 @@ bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
   bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && tf_keys_same(&tf_arch_table, a, b);
   for (int l = 0; same && l < a->n_memories; l++)
     same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]) &&
+           same_choice(&a->memories[l].home, &b->memories[l].home) &&
            same_formats(&a->memories[l].formats, &b->memories[l].formats) &&
            same_rules(&a->memories[l].gating, &b->memories[l].gating) &&
            same_rules(&a->memories[l].skipping, &b->memories[l].skipping);
@@ -170,6 +171,20 @@ bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
            same_rules(&a->units[u].gating, &b->units[u].gating) &&
            same_rules(&a->units[u].skipping, &b->units[u].skipping);
   return same;
+}
+
+int tf_arch_home(const tf_arch *a, const tf_tensor *z) {
+  for (int l = 1; l < a->n_memories; l++)
+    for (int i = 0; i < a->memories[l].home.n; i++)
+      if (!strcmp(a->memories[l].home.names[i].name, z->known_as ? z->known_as : z->name)) return l;
+  return 0;
+}
+
+bool tf_arch_homes(const tf_arch *a, const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if ((wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0) && tf_arch_home(a, &wl->tensors[z]))
+      return true;
+  return false;
 }
 
 double tf_arch_area(const tf_arch *a, tf_area_source *source) {

@@ -202,6 +202,69 @@ static void check_choice(tf_diags *d, const tf_workload *wl, const tf_selection 
   }
 }
 
+static int tensor_named(const tf_workload *wl, const char *name) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (!strcmp(wl->tensors[z].name, name)) return z;
+  return -1;
+}
+
+static int memory_named(const tf_arch *a, const tf_ynode *node, tf_diags *d) {
+  tf_near near = tf_near_start(node->text, node->len);
+  char hint[80];
+  for (int l = 0; l < a->n_memories; l++) {
+    if (tf_ynode_is(node, a->memories[l].name)) return l;
+    tf_near_offer(&near, a->memories[l].name);
+  }
+  tf_fail(d, node->at, TF_E_NAME, "no memory '%.60s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
+  tf_note(d, a->memories[0].at, "the memories are listed from here");
+  return -1;
+}
+
+/* One row of `home`: an input or output, and its memory. */
+static void read_home(tf_reader *r, const tf_ypair *row, const tf_arch *a, const tf_workload *wl) {
+  const tf_chosen c = {row->key->text, row->key->at};
+  const tf_selection one = {1, (tf_chosen[]){c}};
+  const size_t before = tf_diags_errors(r->diags);
+  const int z = tensor_named(wl, c.name);
+  check_choice(r->diags, wl, &one);
+  if (!tf_yschema_kind(row->value, TF_Y_SCALAR, c.name, r->diags)) return;
+  const int l = memory_named(a, row->value, r->diags);
+  if (z >= 0 && wl->tensors[z].producer >= 0 && wl->tensors[z].n_consumers) {
+    tf_fail(r->diags, c.at, TF_E_OUTPUT,
+            "'%.60s' is an intermediate: it lives where the mapping says ('keep'); only inputs and outputs have a "
+            "'home'",
+            c.name);
+    tf_note(r->diags, wl->ops[wl->tensors[z].producer].at, "an op makes it");
+  }
+  if (tf_diags_errors(r->diags) > before) return;
+  a->memories[l].home.names[a->memories[l].home.n++] = c;
+}
+
+/* Borders may clip what an op makes for padded reads, so that no instance is like another. */
+static bool makes_padded(tf_reader *r, const tf_ynode *map, const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int k = 0; k < wl->tensors[z].rank && wl->tensors[z].producer >= 0; k++) {
+      if (wl->tensors[z].pad[k] == 0) continue;
+      tf_fail(r->diags, map->at, TF_E_LIMIT,
+              "'home' is not counted where what an op makes is read outside of its borders: '%.60s' is padded",
+              wl->tensors[z].name);
+      tf_note(r->diags, wl->ops[wl->tensors[z].producer].at, "an op makes it");
+      return true;
+    }
+  return false;
+}
+
+static void read_homes(tf_reader *r, const tf_ynode *map, const tf_arch *a, const tf_workload *wl) {
+  if (makes_padded(r, map, wl)) return;
+  for (int l = 0; l < a->n_memories; l++)
+    if (!(a->memories[l].home.names = TF_ARRAY(r->arena, tf_chosen, map->n + 1))) {
+      tf_no_memory(r);
+      return;
+    }
+  for (size_t i = 0; i < map->n; i++)
+    read_home(r, &map->pairs[i], a, wl);
+}
+
 static void check_rules(tf_diags *d, const tf_workload *wl, const tf_rules *rules) {
   for (int i = 0; i < rules->n; i++) {
     check_choice(d, wl, &rules->list[i].target);
@@ -241,6 +304,7 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
     check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);
   if (spec->arch && spec->workload) check_choices(r->diags, spec->arch, spec->workload);
+  if (spec->arch && spec->workload && s[S_HOME]) read_homes(r, s[S_HOME], spec->arch, spec->workload);
   return true;
 }
 

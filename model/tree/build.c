@@ -298,6 +298,7 @@ static void check_rules(tf_build *b) {
   tf_check_levels(&c);
   if (!b->shape_ok) return;
   tf_check_lists(&c);
+  tf_check_homes(&c);
   tf_check_keep(&c);
   if (b->streams_ok) {
     tf_check_loops(&c);

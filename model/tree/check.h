@@ -19,6 +19,7 @@ typedef struct {
 void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
 bool tf_check_order(const tf_checker *c);  /* producers before consumers */
 void tf_check_lists(const tf_checker *c);  /* bypass, retain */
+void tf_check_homes(const tf_checker *c);  /* inputs and outputs that live further in than the outermost memory */
 void tf_check_keep(const tf_checker *c);
 /* Of keep, what only ranges tell: needs what tf_check_ranges needs, and no error of the others. */
 bool tf_check_keep_moves(const tf_checker *c);

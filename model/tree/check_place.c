@@ -1,4 +1,4 @@
-/* Rules on where nodes and lists may be: order, levels, units, bypass, retain. */
+/* Rules on where nodes and lists may be: order, levels, units, bypass, retain, homes. */
 #include "model/tree/check.h"
 
 /* ---- order -------------------------------------------------------------------------- */
@@ -143,5 +143,73 @@ void tf_check_lists(const tf_checker *c) {
   for (int i = 0; i < t->n_nodes; i++) {
     if (t->nodes[i].kind == TF_TILE) check_bypass(c, i);
     if (t->nodes[i].kind == TF_SCOPE) check_retain(c, i);
+  }
+}
+
+/* ---- homes -------------------------------------------------------------------------- */
+/* Each op that touches an input or output which lives further in must find an instance of that memory that holds it,
+ * and no instance may be left with a part of a sum (docs/SEMANTICS.md section 2). */
+
+/* The first Tile of the level on the path to op o's leaf; -1 if there is none. */
+static int first_tile(const tf_tree *t, int o, int level) {
+  int found = -1;
+  for (int n = t->op_node[o]; n >= 0; n = t->nodes[n].parent)
+    if (t->nodes[n].kind == TF_TILE && t->nodes[n].level == level) found = n;
+  return found;
+}
+
+static void check_passes(const tf_checker *c, int tile, int z) {
+  const tf_node *n = &c->f->tree->nodes[tile];
+  for (int k = 0; k < n->n_bypass; k++)
+    if (n->bypass[k].tensor == z)
+      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS, "'%.60s' cannot bypass '%.60s': it lives there, as 'home' says",
+              tf_tensor_name(c, z), tf_level_name(c, n->level));
+}
+
+/* Spatial loops above the Tile give parts of what the op reduces to different instances. */
+static void check_sums(const tf_checker *c, int tile, int o) {
+  const tf_facts *f = c->f;
+  for (int n = f->tree->nodes[tile].parent; n >= 0; n = f->tree->nodes[n].parent) {
+    const tf_node *t = &f->tree->nodes[n];
+    for (int k = 0; t->kind == TF_TILE && k < t->n_loops; k++) {
+      const tf_loop *l = &t->loops[k];
+      const int slot = tf_dim_slot(f, o, l->dim);
+      if (l->axis == TF_TEMPORAL || tf_loop_trivial(l) || slot < 0 || !tf_slot_reduced(f, o, slot)) continue;
+      tf_fail(c->diags, l->at, TF_E_LOOP,
+              "'%.50s' spreads sums of '%.50s' over instances of '%.50s', where it lives: none would hold the whole; "
+              "take it out of 'home', or spread a dim of it",
+              tf_dim_name(c, l->dim), tf_tensor_name(c, f->wl->ops[o].out),
+              tf_level_name(c, f->tree->nodes[tile].level));
+      c->loop_told[f->loop_from[n] + k] = true;
+    }
+  }
+}
+
+static bool touches(const tf_op *op, int z) {
+  bool does = op->out == z;
+  for (int r = 0; r < op->n_reads; r++)
+    does |= op->reads[r].tensor == z;
+  return does;
+}
+
+static void check_op(const tf_checker *c, int o, int z, int level) {
+  const int tile = first_tile(c->f->tree, o, level);
+  if (tile < 0) {
+    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_LEVEL,
+            "op '%.50s' needs a Tile of '%.50s' above it: '%.50s' lives there, as 'home' says", tf_op_name(c, o),
+            tf_level_name(c, level), tf_tensor_name(c, z));
+    return;
+  }
+  check_passes(c, tile, z);
+  if (c->f->wl->ops[o].out == z) check_sums(c, tile, o);
+}
+
+void tf_check_homes(const tf_checker *c) {
+  const tf_workload *wl = c->f->wl;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const bool outer = wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0;
+    const int level = outer ? tf_arch_home(c->f->arch, &wl->tensors[z]) : 0;
+    for (int o = 0; o < wl->n_ops && level > 0; o++)
+      if (touches(&wl->ops[o], z) && c->f->tree->op_node[o] >= 0) check_op(c, o, z, level);
   }
 }

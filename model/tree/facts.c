@@ -167,7 +167,7 @@ int tf_tree_level_above(const tf_tree *t, int n) {
 
 int tf_tree_home(const tf_tree *t, int tensor) {
   int n = tf_tree_home_scope(t, tensor);
-  if (n < 0) return 0;
+  if (n < 0) return tf_arch_home(t->arch, &t->workload->tensors[tensor]);
   for (int i = 0; i < t->nodes[n].n_keep; i++)
     if (t->nodes[n].keep[i].tensor == tensor) return t->nodes[n].keep[i].level;
   return tf_tree_level_above(t, n);

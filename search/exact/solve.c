@@ -153,5 +153,12 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
             "closed)");
     return NULL;
   }
+  if (tf_arch_homes(arch, wl)) { /* it leaves out mappings by words that come from the outermost memory */
+    tf_fail(
+        d, wl->at, TF_E_LIMIT,
+        "the exact solver takes every input and output to live in the outermost memory: search finds mappings where "
+        "a 'home' is given, and so do the formulas (--method closed)");
+    return NULL;
+  }
   return tf_solve_as_canon(solve, arch, wl, o, d);
 }

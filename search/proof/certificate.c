@@ -26,7 +26,7 @@ typedef struct {
 
 /* Whether the machine has what no certificate states. */
 static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
-  bool beyond = tf_sparse_applies(a, wl);
+  bool beyond = tf_sparse_applies(a, wl) || tf_arch_homes(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
     beyond |= !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
@@ -43,8 +43,8 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   if (is_beyond(arch, wl)) {
     tf_fail(
         d, wl->at, TF_E_LIMIT,
-        "no certificate states leakage, whole accesses, energies of drains, networks with a topology or zeros: this "
-        "machine or workload has some");
+        "no certificate states leakage, whole accesses, energies of drains, networks with a topology, homes or zeros: "
+        "this machine or workload has some");
     return NULL;
   }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;

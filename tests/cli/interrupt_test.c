@@ -34,7 +34,7 @@ typedef struct {
 static const command commands[] = {
     {"mapping found", {"eval", EDGE, ATTENTION, "--evals", "1e9"}, false},
     {"op ", {"tree", EDGE, ATTENTION, "--evals", "1e9"}, false},
-    {"can beat", {"bound", EDGE, ATTENTION, "--evals", "1e9", "--time-limit", "1000"}, false},
+    {"Lower bounds", {"bound", EDGE, ATTENTION, "--evals", "1e9", "--time-limit", "1000"}, false},
     {"mapping found", {"solve", EDGE, ATTENTION}, false},
     {"mapping found", {"search", EDGE, ATTENTION, "--evals", "1e9"}, false},
     {"\"interrupt\"", {"search", EDGE, ATTENTION, "--evals", "1e9", "--json", "-"}, false},

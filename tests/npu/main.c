@@ -147,10 +147,7 @@ static tf_npu *without(const tf_npu *p, size_t k) {
   for (size_t i = 0; i < at; i++)
     nth += p->instr[i].op == NPU_WAIT && p->instr[i].queue == wait->queue && p->instr[i].flag.to == wait->flag.to;
   tf_npu *less = npu_new();
-  less->machine = p->machine;
-  less->n_tensors = p->n_tensors;
-  memcpy(less->tensor, p->tensor, sizeof p->tensor);
-  memcpy(less->tensor_at, p->tensor_at, sizeof p->tensor_at);
+  npu_copy_head(less, p);
   for (size_t i = 0; i < p->n; i++) {
     const npu_instr *s = &p->instr[i];
     const bool its = s->op == NPU_SET && s->queue == wait->queue && s->flag.to == wait->flag.to && nth-- == 0;

@@ -32,10 +32,7 @@ tf_npu *roll_unrolled(const tf_npu *p) {
   size_t begin[NPU_DEPTH] = {0}, k = 0;
   int depth = 0;
   tf_npu *out = npu_new();
-  out->machine = p->machine;
-  out->n_tensors = p->n_tensors;
-  memcpy(out->tensor, p->tensor, sizeof p->tensor);
-  memcpy(out->tensor_at, p->tensor_at, sizeof p->tensor_at);
+  npu_copy_head(out, p);
   while (k < p->n) {
     const npu_instr *i = &p->instr[k++];
     if (i->op == NPU_FOR) {

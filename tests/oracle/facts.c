@@ -1,4 +1,6 @@
 /* What the tree says before anything runs. */
+#include <string.h>
+
 #include "tests/oracle/oracle.h"
 
 bool below(const oracle *o, int n, int top) {
@@ -67,9 +69,18 @@ int home_scope(const oracle *o, int z) {
   return read ? common : -1;
 }
 
+/* Of inputs and outputs: the memory whose `home` names it. */
+static int given_home(const oracle *o, int z) {
+  int level = 0;
+  for (int l = 0; l < o->arch->n_memories; l++)
+    for (int i = 0; i < o->arch->memories[l].home.n; i++)
+      if (!strcmp(o->arch->memories[l].home.names[i].name, o->wl->tensors[z].name)) level = l;
+  return level;
+}
+
 int home_level(const oracle *o, int z) {
   int scope = home_scope(o, z);
-  if (scope < 0) return 0;
+  if (scope < 0) return given_home(o, z);
   const tf_node *s = &o->tree->nodes[scope];
   for (int i = 0; i < s->n_keep; i++)
     if (s->keep[i].tensor == z) return s->keep[i].level;

@@ -133,11 +133,12 @@ void find_peaks(oracle *o) {
     int64_t whole = 1;
     for (int r = 0; r < o->wl->tensors[z].rank; r++)
       whole *= o->wl->tensors[z].extent[r];
-    o->peak[home_level(o, z) * nt + z] = home_scope(o, z) < 0 ? whole : o->home[z];
-    outer += home_scope(o, z) < 0 ? bits(o, z, o->peak[z]) : 0;
+    const bool always = home_scope(o, z) < 0, here = always && home_level(o, z) == 0;
+    o->peak[home_level(o, z) * nt + z] = here ? whole : always ? home_room(o, z) : o->home[z];
+    outer += here ? bits(o, z, o->peak[z]) : 0;
   }
   for (int l = 0; l < o->arch->n_memories; l++) {
-    int64_t b = need(o, 0, l) + (l ? 0 : outer), word = o->arch->memories[l].word_bits;
+    int64_t b = need(o, 0, l) + (l ? home_bits(o, l) : outer), word = o->arch->memories[l].word_bits;
     o->level_peak[l] = (b + word - 1) / word;
   }
 }

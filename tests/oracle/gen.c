@@ -33,7 +33,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "indices that divide",
                                              "energies given",
                                              "energy per hop",
-                                             "outermost bounded"};
+                                             "outermost bounded",
+                                             "homes"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -335,15 +336,50 @@ static void note_machine(const tf_arch *a, unsigned *features) {
     *features |= a->units[u].pipeline > 0 ? 1u << GEN_PIPELINE : 0;
 }
 
+/* Gives inputs and outputs homes further in: one in two, each in any memory. */
+static void draw_homes(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl) {
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      if (wl->tensors[z].producer >= 0 && wl->tensors[z].pad[r] > 0) return; /* refused with homes */
+  for (int z = 0; z < wl->n_tensors && arch->n_memories > 1; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if ((t->producer >= 0 && t->n_consumers) || rng_chance(g, 2)) continue;
+    page_say(p, "%s  %s: L%d\n", any ? "" : "home:\n", t->name, rng_between(g, 1, arch->n_memories - 1));
+    any = true;
+  }
+}
+
+static tf_spec *read_page(const page *p, tf_diags *d) {
+  const tf_text t = {"case", p->text, p->len};
+  return tf_spec_read_texts(&t, 1, NULL, 0, d);
+}
+
+/* Ops that touch what lives in a memory pass a Tile of it. */
+static void must_pass(maker *k) {
+  for (int o = 0; o < k->wl->n_ops; o++)
+    for (int z = 0; z < k->wl->n_tensors; z++)
+      if (k->wl->ops[o].out == z || reads(&k->wl->ops[o], z)) {
+        const int home = tf_arch_home(k->arch, &k->wl->tensors[z]);
+        if (home > k->must[o]) k->must[o] = home;
+      }
+}
+
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
   const unsigned asked = *features;
+  bool homes = asked >> GEN_HOME & 1;
   *features = 0;
-  *kind = gen_input(&g, p, features, asked);
+  *kind = gen_input(&g, p, features, asked & ~(1u << GEN_HOME));
   tf_diags *d = tf_diags_new();
-  tf_text t = {"case", p->text, p->len};
-  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_spec *spec = read_page(p, d);
+  homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name;
+  if (homes) {
+    draw_homes(&g, p, spec->arch, spec->workload);
+    tf_spec_free(spec);
+    spec = read_page(p, d);
+  }
   bool ok = spec && spec->workload && spec->arch;
   if (ok) {
     maker k = {.g = &g,
@@ -355,6 +391,8 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
                .far = rng_chance(&g, 2),
                .masked = *features >> GEN_MASK & 1};
     note_machine(spec->arch, features);
+    *features |= tf_arch_homes(spec->arch, spec->workload) ? 1u << GEN_HOME : 0;
+    if (homes) must_pass(&k);
     if (*kind == gen_many_name) {
       page_say(p, "mapping: |\n");
       gen_many_mapping(&g, p, spec->arch, spec->workload);

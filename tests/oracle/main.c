@@ -151,19 +151,21 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--coverage"))
       s.coverage = true;
     else if (!strcmp(argv[i], "--padded"))
-      s.features = 1u << GEN_PAD;
+      s.features |= 1u << GEN_PAD;
+    else if (!strcmp(argv[i], "--homes"))
+      s.features |= 1u << GEN_HOME;
     else if (!strcmp(argv[i], "--masked"))
-      s.features = 1u << GEN_MASK, s.masked = true;
+      s.features |= 1u << GEN_MASK, s.masked = true;
     else if (!strcmp(argv[i], "--spelled"))
-      s.features = 1u << GEN_SPELLED;
+      s.features |= 1u << GEN_SPELLED;
     else if (!strcmp(argv[i], "--left-out"))
-      s.features = 1u << GEN_MASK, s.masked = s.left_out = true;
+      s.features |= 1u << GEN_MASK, s.masked = s.left_out = true;
     else if (!strcmp(argv[i], "--walk"))
       s.walk = true;
     else if (!strcmp(argv[i], "--divided"))
-      s.features = 1u << GEN_DIVIDED;
+      s.features |= 1u << GEN_DIVIDED;
     else if (!strcmp(argv[i], "--free"))
-      s.features = 1u << GEN_FREE;
+      s.features |= 1u << GEN_FREE;
     else if (!strcmp(argv[i], "--cases"))
       cases = strtol(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--seed"))

@@ -185,6 +185,8 @@ typedef struct {
   int64_t steps;             /* taken so far, against `limit` */
   int64_t limit;
   struct access_log *log; /* zeros.h; NULL: accesses are not noted */
+  bool everywhere;        /* loops do not split what wanders (home.c) */
+  bool no_borders;        /* ranges are as if no tensor ended anywhere */
   bool mean;              /* ports are those of the mean instance */
   bool gave_up;           /* more steps than that, or a tensor too large for a set: nothing is to be read off */
   bool saw[N_EVENTS];
@@ -230,6 +232,8 @@ const tf_loop *loop_of(const oracle *o, place p);
 
 /* ---- ranges (ranges.c) -------------------------------------------------------------------- */
 span dim_range(const oracle *o, int op, int dim, int n); /* on entry to n, at the digits set */
+/* Whether op's dim enters the node from which op leads as a range that moves from one run to the next. */
+bool wanders(const oracle *o, int op, int dim);
 bool idle(const oracle *o, int op, int n);
 box op_box(const oracle *o, int op, int ref, int n); /* ref -1: its output */
 box slice(const oracle *o, int n, int z);            /* of all ops below n that run */
@@ -276,7 +280,11 @@ double network_wait(oracle *o, int n);        /* time that hops add to a transfe
 /* ---- sums, words held (figures.c), latency (latency.c) ----------------------------------------------- */
 void find_moves(oracle *o);
 void find_peaks(oracle *o);
-int leaf_server(const oracle *o, int op, int z);            /* memory that serves the op's operand z */
+int leaf_server(const oracle *o, int op, int z); /* memory that serves the op's operand z */
+/* What one instance of memory `level` holds from the beginning to the end (home.c): bits of all, words of one tensor.
+ */
+int64_t home_bits(oracle *o, int level);
+int64_t home_room(oracle *o, int z);
 bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
 /* mean: what passes a port is that of the mean instance, not of the busiest. */
 void find_latency(oracle *o, bool mean);

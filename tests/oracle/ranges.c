@@ -88,7 +88,7 @@ bool splits_alike(oracle *o) {
 }
 
 static span clipped(const oracle *o, int z, int rank, span s) {
-  if (unbounded(o)) return s;
+  if (unbounded(o) || o->no_borders) return s;
   int64_t lo = o->wl->tensors[z].lo[rank], end = lo + o->wl->tensors[z].extent[rank];
   int64_t from = s.lo > lo ? s.lo : lo, to = s.lo + s.len < end ? s.lo + s.len : end;
   return (span){from, to > from ? to - from : 0};
@@ -145,6 +145,31 @@ static span produced(const oracle *o, int op, int dim, int n) {
   return (span){0, o->wl->dims[dim].extent};
 }
 
+/* Whether a temporal loop with steps decides the range of op's dim at node n. */
+static bool decided_in_time(const oracle *o, int op, int dim, int n) {
+  const int up = o->tree->nodes[n].parent;
+  bool any = false;
+  if (leads(o, op, n)) {
+    const tf_node *t = up < 0 ? NULL : &o->tree->nodes[up];
+    for (int k = 0; t && leads(o, op, up) && k < t->n_loops; k++)
+      any |= t->loops[k].dim == dim && t->loops[k].axis == TF_TEMPORAL && t->loops[k].trip > 1;
+    return any || (up >= 0 && decided_in_time(o, op, dim, up));
+  }
+  const int rank = rank_of(o, op, dim);
+  for (int c = 0; c < o->wl->n_ops && rank >= 0; c++)
+    for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n); r++) {
+      const tf_ref *ref = &o->wl->ops[c].reads[r];
+      for (int i = 0; ref->tensor == o->wl->ops[op].out && i < ref->index[rank].n_terms; i++)
+        any |= decided_in_time(o, c, ref->index[rank].terms[i].dim, n);
+    }
+  return any;
+}
+
+bool wanders(const oracle *o, int op, int dim) {
+  const int up = o->tree->nodes[lead_of(o, op)].parent;
+  return up >= 0 && decided_in_time(o, op, dim, up);
+}
+
 static span part(const oracle *o, span s, int64_t digit, int64_t size) {
   int64_t lo = s.lo + digit * size, end = s.lo + s.len;
   if (unbounded(o)) return (span){lo, size};
@@ -159,7 +184,8 @@ span dim_range(const oracle *o, int op, int dim, int n) {
   span s = dim_range(o, op, dim, up);
   const tf_node *t = &o->tree->nodes[up];
   for (int k = 0; t->kind == TF_TILE && leads(o, op, up) && k < t->n_loops; k++)
-    if (t->loops[k].dim == dim) s = part(o, s, o->digit[up][k], step(o, op, (place){up, k}));
+    if (t->loops[k].dim == dim && !(o->everywhere && wanders(o, op, dim)))
+      s = part(o, s, o->digit[up][k], step(o, op, (place){up, k}));
   return s;
 }
 

@@ -214,7 +214,38 @@ static void check_masks(void) {
   }
 }
 
+/* ---- what a warp issues ---- */
+
+/* Of a product of 128 x 128 in steps of 64 by mma.sync: as count.c counts products and loads, and for each of a lane's
+ * 64 sums the choice of where it begins; two tiles of four pieces a thread.  The number of steps changes nothing. */
+static void check_step(int steps) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {m: 256, n: 256, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "mapping: |\n  HBM for m=2 n=2 k=%d\n    SMEM for m=128 n=128 k=64\n      op C\n",
+           64 * steps, steps);
+  test_case e = case_of(arch, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p && p->body.n == 1);
+  if (p) {
+    const cu_step step = cu_step_of(p, p->body.s[0]);
+    const cu_counts n = cu_count(p, p->body.s[0]);
+    enum { WARPS = 8, POINTS = 16 * 8 * 16, SUMS = 128 * 128 / (8 * 32), PIECES = 128 * 64 * 2 / 16 / (8 * 32) };
+    CHECK_NEAR(step.multiplied * WARPS * POINTS, 128 * 128 * 64, 1e-9);
+    CHECK_NEAR(step.multiplied, (double)n.multiplied, 1e-9);
+    CHECK_NEAR(step.issued, (double)(n.multiplied + 3 * n.loaded + SUMS + 2 * (40 + 4 * PIECES) + 20), 1e-9);
+  }
+  ir_free(p);
+  case_drop(&e);
+}
+
 int main(void) {
+  check_step(4);
+  check_step(16);
   check_resident();
   check_waves("bf16");
   check_waves("f32");

@@ -166,7 +166,70 @@ static void test_few(void) {
             2);
 }
 
+/* ---- arrays that compute ---------------------------------------------------------------------- */
+static test_case example(const char *path) {
+  size_t len;
+  char *text = case_file(path, &len);
+  test_case e = {.d = tf_diags_new()};
+  case_read(&e, text);
+  free(text);
+  if (!CHECK(case_evaluate(&e))) case_complain(e.d);
+  return e;
+}
+
+static bool near(double a, double b, double part) { return fabs(a - b) <= part * b; }
+
+/* What ISAAC's table (ISCA 2016) gives of one IMA at work: mW and mm2 of its parts, and of the chip of 12 IMAs in each
+ * of 168 tiles 478.95 GOPS per mm2 of its 85.4 mm2. */
+static void test_isaac(void) {
+  static const double published[] = {0, 1.24, 0.23, 4, 16 + 0.01 + 0.2, 0, 2.4}; /* the last: the arrays' cells */
+  static const int64_t actions[] = {0, 1024, 8, 1024, 1024, 0};                  /* in a cycle; results in 16 of them */
+  test_case e = example("examples/cim-isaac.yaml");
+  if (!e.ok) return;
+  const tf_arch *a = e.spec->arch;
+  const double seconds = e.r.cycles / a->clock_hz,
+               points = (double)e.r.ops[0].points / (16 * 8); /* bits of X, cells of W */
+  tf_area_source source;
+  double mw = 0;
+  for (int l = 0; l <= a->n_memories; l++) {
+    const double here = (l < a->n_memories ? e.r.levels[l].energy_pj : e.r.units[0].energy_pj) * 1e-9 / seconds;
+    if (!CHECK(near(here, published[l], 1e-6))) printf("part %d: %g mW\n", l, here);
+    mw += here;
+  }
+  CHECK(near(mw, 24.08, 1e-6) && near(tf_arch_area(a, &source), 0.01312e6, 1e-6));
+  CHECK(near(2 * points / seconds * 12 * 168, 478.95e9 * 85.4, 0.01));
+  for (int l = 1; l < a->n_memories - 1; l++) {
+    const tf_counts *c = &e.r.counts[l * 3];
+    const int64_t done = l == 2 || l == 4 ? c[0].update + c[1].update + c[2].update : c[0].read + c[1].read + c[2].read;
+    CHECK_I64(done, actions[l] * 64);
+  }
+  CHECK_I64(e.r.counts[0].read + e.r.counts[1].read + e.r.counts[2].read,
+            4 * 8 * 128 * 16 + 8 * 128 * 16 * 8); /* W once */
+  case_drop(&e);
+}
+
+/* A macro's 372.4 GOPS and 351 TOPS/W; half of its rows take no less. */
+static void test_sram(void) {
+  test_case e = example("examples/cim-sram.yaml");
+  if (!e.ok) return;
+  const double seconds = e.r.cycles / e.spec->arch->clock_hz, done = 2 * (double)e.r.ops[0].points;
+  CHECK(near(done / seconds, 372.4e9, 0.001) && near(done / (e.r.energy_pj * 1e-12), 351e12, 0.001));
+  const double whole = e.r.energy_pj;
+  case_drop(&e);
+  size_t len;
+  char *text = case_file("examples/cim-sram.yaml", &len), *k = strstr(text, "k: 64"), *rows = strstr(text, "k=64");
+  if (CHECK(k && rows)) memcpy(k, "k: 32", 5), memcpy(rows, "k=32", 4);
+  test_case half = {.d = tf_diags_new()};
+  case_read(&half, text);
+  CHECK(case_evaluate(&half) && near(half.r.energy_pj, whole, 1e-9));
+  CHECK_I64(half.r.ops[0].points, 100 * 16 * 32);
+  free(text);
+  case_drop(&half);
+}
+
 int main(void) {
+  test_isaac();
+  test_sram();
   test_close();
   test_few();
   test_structure();

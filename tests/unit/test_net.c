@@ -387,14 +387,16 @@ static void test_has_plan(void) {
   }
 }
 
-int main(void) {
+/* test_net [CASES]: random networks of each kind. */
+int main(int argc, char **argv) {
+  const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
   test_kernel_cycles(NULL);
   test_kernel_cycles("portable");
-  for (uint64_t seed = 1; seed <= 150; seed++)
+  for (uint64_t seed = 1; seed <= cases; seed++)
     test_values(seed);
-  for (uint64_t seed = 1; seed <= 150; seed++)
+  for (uint64_t seed = 1; seed <= cases; seed++)
     test_bounds(seed);
-  for (uint64_t seed = 1; seed <= 40; seed++)
+  for (uint64_t seed = 1; seed <= (cases + 3) / 4; seed++)
     test_left(seed);
   test_keys();
   test_has_plan();

@@ -13,9 +13,7 @@ static tf_npu *machine(bool rows) {
   p->machine.n_memories = 1;
   p->machine.memory[0] = (npu_memory){"M", 0, ALIGN};
   p->machine.cube = (npu_cube){.m = 4, .n = rows ? 1 : 2, .k = 8, .rows = rows};
-  p->n_tensors = 1;
-  p->tensor[0] = (npu_tensor){.name = "T", .type = NPU_F16, .words = UNITS, .out = true};
-  p->tensor_at[1] = UNITS * NPU_UNIT;
+  npu_add_tensor(p, (npu_tensor){.name = "T", .type = NPU_F16, .words = UNITS, .out = true});
   return p;
 }
 

@@ -6,6 +6,9 @@
  *
  * FILE, --set and --constraints as tune has them; CASE: the first column of what is written to stdout as CSV.
  * --isa NAME: the instruction set, avx512 if it is not given.
+ * --sample N: in place of the whole space N of its schedules, drawn one by one, the same ones each time; the strategies
+ * have these alone.  A step leads to that of them which has most of what the step changes, and of those to the nearest
+ * (by how many decisions differ); a child becomes the nearest that is neither parent.
  *
  * --list FOLDER: every schedule of the space that fits: case, digest of its text, number of its kernel.  Schedules of
  * the same kernel have one number; its files are put into FOLDER/NUMBER.
@@ -40,6 +43,13 @@ typedef struct {
   double us;
 } entry;
 
+/* Schedules drawn from a space. */
+typedef struct {
+  int n, at;
+  int32_t *row;            /* [n][space.n] */
+  double *cycles, *kernel; /* [n] what is predicted, 0: not asked for yet */
+} sample;
+
 /* What is asked for, and what is known of it. */
 typedef struct {
   const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
@@ -48,6 +58,8 @@ typedef struct {
   tf_spec *spec;
   tf_diags *d;
   int seeds;
+  int sample; /* 0: the whole space */
+  sample only;
   int n;
   entry *at;    /* [n] of the table, or of the list */
   double least; /* of the table */
@@ -97,6 +109,141 @@ static const entry *look_up(const job *j, const tune_space *s, const int32_t *ro
   return bsearch(&key, j->at, (size_t)j->n, sizeof key, by_schedule);
 }
 
+/* ---- a sample of the space ----------------------------------------------------------------------- */
+static const int32_t *sampled(const tf_space *s, int k) {
+  const sample *x = s->ctx;
+  return &x->row[(size_t)k * (size_t)s->n];
+}
+
+static bool is_same(const tf_space *s, const int32_t *a, const int32_t *b) {
+  return !memcmp(a, b, (size_t)s->n * sizeof *a);
+}
+
+/* The sample, of different schedules that fit; fewer than asked for where the space has not so many.  False: out of
+ * memory. */
+static bool draw_sample(const job *j, tune_space *s, sample *x) {
+  enum { TRIES = 20 };
+  tf_rng rng = tf_rng_new(1, 0x73616d70);
+  const size_t width = (size_t)s->space.n;
+  *x = (sample){.row = calloc((size_t)j->sample * width + 1, sizeof *x->row),
+                .cycles = calloc((size_t)j->sample, sizeof *x->cycles),
+                .kernel = calloc((size_t)j->sample, sizeof *x->kernel)};
+  s->space.ctx = x;
+  if (!x->row || !x->cycles || !x->kernel) return false;
+  for (int tries = 0; x->n < j->sample && tries < TRIES * j->sample; tries++) {
+    if (!tf_space_random(&s->space, &rng) || !isfinite(model(s, s->space.chosen))) continue;
+    int k = 0;
+    while (k < x->n && !is_same(&s->space, sampled(&s->space, k), s->space.chosen))
+      k++;
+    if (k == x->n) memcpy(&x->row[(size_t)x->n++ * width], s->space.chosen, width * sizeof *x->row);
+  }
+  return true;
+}
+
+static void free_sample(sample *x) {
+  free(x->row);
+  free(x->cycles);
+  free(x->kernel);
+}
+
+/* What `ask` predicts for a row of the sample, asked once. */
+static double once(tune_space *s, const int32_t *row, double *known, double (*ask)(void *ctx, const int32_t *row)) {
+  const sample *x = s->space.ctx;
+  int k = 0;
+  while (k < x->n && !is_same(&s->space, sampled(&s->space, k), row))
+    k++;
+  if (k == x->n) return INFINITY;
+  if (known[k] == 0) known[k] = ask(s, row);
+  return known[k];
+}
+
+static double sample_model(void *ctx, const int32_t *row) {
+  tune_space *s = ctx;
+  return once(s, row, ((sample *)s->space.ctx)->cycles, model);
+}
+
+static double sample_kernel(void *ctx, const int32_t *row) {
+  tune_space *s = ctx;
+  return once(s, row, ((sample *)s->space.ctx)->kernel, kernel);
+}
+
+/* A space of the sample's rows. */
+static void sample_begin(tf_space *s) { (void)s; }
+static void sample_take(tf_space *s, int i, int32_t choice) { s->chosen[i] = choice; }
+
+static int32_t sample_draw(const tf_space *s, int i, tf_rng *rng) {
+  sample *x = s->ctx;
+  if (i == 0) x->at = (int)tf_rng_below(rng, (uint32_t)x->n);
+  return sampled(s, x->at)[i];
+}
+
+static int sample_domain(tf_space *s, int i, int32_t out[TF_DOMAIN_MAX]) {
+  const sample *x = s->ctx;
+  int n = 0;
+  for (int k = 0; k < x->n && n < TF_DOMAIN_MAX; k++) {
+    const int32_t *row = sampled(s, k);
+    if (memcmp(row, s->chosen, (size_t)i * sizeof *row) != 0) continue;
+    int at = 0;
+    while (at < n && out[at] < row[i])
+      at++;
+    if (at < n && out[at] == row[i]) continue;
+    memmove(&out[at + 1], &out[at], (size_t)(n++ - at) * sizeof *out);
+    out[at] = row[i];
+  }
+  return n;
+}
+
+/* How far a row is from what a step or a child would be; what a step changes weighs more than all else. */
+static int64_t distance(const tf_space *s, const int32_t *from, const int32_t *to, const int32_t *row) {
+  int64_t far = 0;
+  for (int i = 0; i < s->n; i++)
+    if (row[i] != to[i]) far += from && from[i] != to[i] ? s->n : 1;
+  return far;
+}
+
+static bool sample_settle(tf_space *s, const int32_t *a, const int32_t *b, int32_t *to) {
+  const sample *x = s->ctx;
+  const int64_t still = distance(s, a, to, a); /* where nothing changes */
+  int64_t least = INT64_MAX;
+  int best = -1;
+  for (int k = 0; k < x->n; k++) {
+    const int32_t *row = sampled(s, k);
+    const int64_t far = distance(s, b ? NULL : a, to, row);
+    if (far >= least || is_same(s, row, a) || (b && is_same(s, row, b))) continue;
+    if (row[TUNE_FORM] != to[TUNE_FORM] || (!b && far >= still)) continue;
+    least = far;
+    best = k;
+  }
+  if (best < 0) return false;
+  memcpy(to, sampled(s, best), (size_t)s->n * sizeof *to);
+  return true;
+}
+
+/* The sample's rows of which the table knows the time. */
+static bool known_rows(const job *j, tune_space *s, sample *x) {
+  if (!draw_sample(j, s, x)) return false;
+  int n = 0;
+  for (int k = 0; k < x->n; k++)
+    if (look_up(j, s, sampled(&s->space, k)))
+      memmove(&x->row[(size_t)n++ * (size_t)s->space.n], sampled(&s->space, k), (size_t)s->space.n * sizeof *x->row);
+  x->n = n;
+  return n > 0;
+}
+
+/* Leaves of the space these rows. */
+static bool restrict_to(job *j, tune_space *s, tf_space_kind *kind) {
+  if (!j->only.row && !known_rows(j, s, &j->only)) return false;
+  s->space.ctx = &j->only;
+  *kind = *s->space.kind;
+  kind->begin = sample_begin;
+  kind->take = sample_take;
+  kind->draw = sample_draw;
+  kind->domain = sample_domain;
+  s->space.kind = kind;
+  s->settle = sample_settle;
+  return true;
+}
+
 /* ---- a run of one strategy ----------------------------------------------------------------------- */
 typedef struct {
   job *j;
@@ -127,13 +274,15 @@ static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
   tune_space *s =
       tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
   run r = {.j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
+  tf_space_kind kind;
+  if (s && j->sample && !restrict_to(j, s, &kind)) j->lacking = true;
   tune_world w = {.s = s,
                   .arena = tf_arena_new(),
                   .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
-                  .model = model,
-                  .kernel = kernel,
+                  .model = j->sample ? sample_model : model,
+                  .kernel = j->sample ? sample_kernel : kernel,
                   .ctx = s};
-  void *state = s && r.seen ? way->make(&w) : NULL;
+  void *state = s && r.seen && !j->lacking ? way->make(&w) : NULL;
   const size_t width = s ? (size_t)s->space.n : 0;
   int32_t *rows = calloc(BATCH * width + 1, sizeof *rows);
   int n = state && rows ? BATCH : 0;
@@ -243,13 +392,27 @@ static bool more(void *ctx) {
   return !l->failed && l->j->n < SCHEDULES;
 }
 
-/* Visits every schedule. */
+/* Visits the sample. */
+static bool visit_sample(lister *l, double (*visit)(void *ctx)) {
+  sample x;
+  const bool ok = draw_sample(l->j, l->s, &x);
+  for (int k = 0; ok && k < x.n && !l->failed; k++) {
+    memcpy(l->s->space.chosen, sampled(&l->s->space, k), (size_t)l->s->space.n * sizeof *x.row);
+    visit(l);
+  }
+  free_sample(&x);
+  return ok && !l->failed;
+}
+
+/* Visits every schedule, or the sample. */
 static bool explore(lister *l, double (*visit)(void *ctx)) {
   const job *j = l->j;
   tf_arena *a = tf_arena_new();
   l->s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
   bool ok = l->s != NULL;
-  if (ok) {
+  if (ok && j->sample) {
+    ok = visit_sample(l, visit);
+  } else if (ok) {
     tf_space *space = &l->s->space;
     space->cost = visit;
     space->ctx = l;
@@ -349,12 +512,12 @@ static bool read_table(job *j) {
 }
 
 static bool read_arguments(job *j, int argc, char **argv) {
-  const char *files[FILES], *seeds = "20", *constraints = NULL;
+  const char *files[FILES], *seeds = "20", *some = "0", *constraints = NULL;
   const struct {
     const char *name, **value;
-  } option[] = {{"--list", &j->folder}, {"--table", &j->table},          {"--strategy", &j->strategy},
-                {"--seeds", &seeds},    {"--constraints", &constraints}, {"--isa", &isas[0]},
-                {"--teach", &j->teach}};
+  } option[] = {
+      {"--list", &j->folder},          {"--table", &j->table}, {"--strategy", &j->strategy}, {"--seeds", &seeds},
+      {"--constraints", &constraints}, {"--isa", &isas[0]},    {"--teach", &j->teach},       {"--sample", &some}};
   enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
@@ -374,9 +537,12 @@ static bool read_arguments(job *j, int argc, char **argv) {
   }
   j->what = argc > 1 ? argv[1] : "";
   j->seeds = atoi(seeds);
+  j->sample = atoi(some);
   j->constraints = (tf_text){.name = constraints, .text = constraints ? text_of(constraints) : NULL};
   j->constraints.len = j->constraints.text ? strlen(j->constraints.text) : 0;
-  if (j->seeds < 1 || j->seeds > SEEDS_MOST || (constraints && !j->constraints.text)) return false;
+  if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES ||
+      (constraints && !j->constraints.text))
+    return false;
   if (j->strategy && !tune_way_named(j->strategy)) return false;
   j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
   return j->spec && (j->folder || (j->table && read_table(j)));
@@ -397,6 +563,7 @@ int main(int argc, char **argv) {
   if (!ok) fprintf(stderr, "%s", said ? said : "");
   free(said);
   free(j.at);
+  free_sample(&j.only);
   free((char *)j.constraints.text);
   tf_spec_free(j.spec);
   tf_diags_free(j.d);

@@ -31,6 +31,14 @@ done
 ways --table "$dir/table" --teach yes >"$dir/lessons" || fail "no lessons"
 awk -F, 'NR == FNR { us[$2] = $4; kernels[$3]; next } NF != 37 || $3 != us[$2] || $4 <= 0 { exit 1 } { n++ }
   END { for (k in kernels) n--; exit n != 0 }' "$dir/table" "$dir/lessons" || fail "lessons are not those of the kernels"
+mkdir "$dir/drawn"
+ways --sample 40 --list "$dir/drawn" >"$dir/some" || fail "no sample"
+[ "$(cut -d, -f2 "$dir/some" | sort -u | wc -l)" -eq 40 ] && [ "$(cut -d, -f2 "$dir/list" "$dir/some" | sort | uniq -d | wc -l)" -eq 40 ] || fail "the sample is not of the space"
+awk -F, '{ print $0 "," 100 + $3 }' "$dir/some" >"$dir/times"
+ways --sample 40 --table "$dir/times" --seeds 3 >"$dir/once" || fail "no rows of the sample"
+for way in sa-q p sa cga random model; do
+  awk -F, -v w=$way '$2 == w { near = $5 } END { exit near != 3 }' "$dir/once" || fail "$way finds nothing in the sample"
+done
 head -n 3 "$dir/table" >"$dir/part"
 ways --table "$dir/part" --seeds 1 --strategy random >/dev/null 2>&1 && fail "a table that lacks schedules passes"
 : >"$dir/none"

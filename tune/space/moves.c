@@ -29,6 +29,11 @@ static bool is_row(tune_space *s, const int32_t *row) {
   return !s->dead;
 }
 
+/* Whether `to`, a step from the row, is there. */
+static bool is_there(tune_space *s, const int32_t *row, int32_t *to) {
+  return s->settle ? s->settle(&s->space, row, NULL, to) : is_row(s, to);
+}
+
 /* Part i becomes the next larger divisor of both parts' product; j the cofactor. */
 static bool move(int32_t *i, int32_t *j) {
   const int64_t both = (int64_t)*i * *j;
@@ -79,14 +84,14 @@ bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
     if (direction < 2 * f->s->n_knobs) {
       const int knob = direction / 2;
       return taken && !in_split(f, knob) &&
-             next_value(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) && is_row(s, to);
+             next_value(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) && is_there(s, row, to);
     }
     direction -= 2 * f->s->n_knobs;
     for (int i = 0; i < f->n_splits; i++) {
       const tune_split *x = &f->split[i];
       if (direction < x->n * (x->n - 1)) {
         const int a = direction / (x->n - 1), b = (a + 1 + direction % (x->n - 1)) % x->n;
-        return taken && move(&to[f->first + x->knob[a]], &to[f->first + x->knob[b]]) && is_row(s, to);
+        return taken && move(&to[f->first + x->knob[a]], &to[f->first + x->knob[b]]) && is_there(s, row, to);
       }
       direction -= x->n * (x->n - 1);
     }
@@ -118,7 +123,7 @@ bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, 
     child[f->first + k] = (int32_t)value[2 * n + (size_t)f->s->knob[k]];
   if (ok && tf_rng_below(rng, 2)) child[TUNE_ISA] = b[TUNE_ISA];
   free(value);
-  return ok;
+  return ok && (!s->settle || s->settle(&s->space, a, b, child));
 }
 
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }

@@ -52,6 +52,9 @@ typedef struct {
   tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
   bool dead; /* the last choice left no solution */
+  /* Where only some rows are there: puts one of them that is near in the place of `to`, a step from a (b is NULL) or a
+   * child of a and b.  False: none is.  NULL: every row of the system is there. */
+  bool (*settle)(tf_space *space, const int32_t *a, const int32_t *b, int32_t *to);
 } tune_space;
 
 enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* the decisions of every vector; and where the forms' own begin */

@@ -27,6 +27,11 @@ static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags
   return terms.cycles;
 }
 
+static bool suits(const tf_arch *arch, tf_diags *d) {
+  npu_target t;
+  return npu_target_of(arch, &t, d);
+}
+
 const tf_target tf_target_npu = {
     .name = "npu",
     .what = "programs of the NPU's simulator",
@@ -37,6 +42,8 @@ const tf_target tf_target_npu = {
     .whole = true,
     .fits = npu_fits,
     .settle = npu_settle,
+    .suits = suits,
+    .able = TF_EMIT_NETWORKS,
     .print = tf_npu_print,
     .run = ir_run,
 };

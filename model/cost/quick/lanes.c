@@ -388,7 +388,8 @@ static void count(tf_lanes *w) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_slices > 64) return false;
+  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_at_home || p->n_slices > 64)
+    return false;
   if (m->zeros && m->zeros->any_turns) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;

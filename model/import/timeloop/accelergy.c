@@ -43,6 +43,11 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
     keep_dearest(&l->leak_pj, pj);
     return true;
   }
+  if (!compute && (tf_ynode_is(v[0], "metadata_read") || tf_ynode_is(v[0], "metadata_write") ||
+                   tf_ynode_is(v[0], "metadata_update"))) {
+    keep_dearest(tf_ynode_is(v[0], "metadata_read") ? &l->entry_read_pj : &l->entry_write_pj, pj);
+    return true;
+  }
   if (l->own_energy) return true;
   if (compute) {
     for (size_t i = 0; i < sizeof point / sizeof point[0]; i++)

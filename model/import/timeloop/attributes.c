@@ -28,11 +28,12 @@ enum {
   A_POINT_PJ,
   A_AREA,
   A_CLUSTER_AREA,
+  A_ENTRY,
   N_A,
   A_CHANGES = N_A, /* changes numbers that Timeloop prints, unless it has the value `none` */
-  A_SPARSE,
-  A_LEAK,  /* leakage and who sleeps: told with the tables' leak actions */
-  A_TABLES /* what only estimators of energy and area read: so is what nobody knows */
+  A_PACKS,         /* where formats are kept and by what they are read: their actions' energies tell it */
+  A_LEAK,          /* leakage and who sleeps: told with the tables' leak actions */
+  A_TABLES         /* what only estimators of energy and area read: so is what nobody knows */
 };
 /* '-' and '_' are the same to Timeloop. */
 static const struct {
@@ -68,6 +69,7 @@ static const struct {
     {"energy", A_POINT_PJ, NULL},
     {"area", A_AREA, NULL},
     {"cluster_area", A_CLUSTER_AREA, NULL},
+    {"metadata_datawidth", A_ENTRY, NULL},
     {"min_utilization", A_CHANGES, "0"},
     {"allow_overbooking", A_CHANGES, "false"},
     {"reduction_supported", A_CHANGES, "true"},
@@ -81,10 +83,10 @@ static const struct {
     {"network_update", A_CHANGES, NULL},
     {"network_operand", A_CHANGES, NULL},
     {"network_result", A_CHANGES, NULL},
-    {"compression_supported", A_SPARSE, "false"},
-    {"decompression_supported", A_SPARSE, "false"},
-    {"concordant_compressed_tile_traversal", A_SPARSE, "false"},
-    {"tile_partition_supported", A_SPARSE, "false"},
+    {"compression_supported", A_PACKS, "false"},
+    {"decompression_supported", A_PACKS, "false"},
+    {"concordant_compressed_tile_traversal", A_PACKS, "false"},
+    {"tile_partition_supported", A_PACKS, "false"},
     {"has_power_gating", A_LEAK, "false"},
     {"power_gated_at", A_LEAK, "null"},
     {"n_banks", A_TABLES, NULL},
@@ -134,10 +136,9 @@ static void tell_attribute(tl_case *c, int row, const tf_ynode *key, const tf_yn
     tl_note(c, key, value, name);
     return;
   }
-  if (row >= 0 && known[row].id != A_TABLES)
-    why = known[row].id == A_SPARSE && !is_none(value, known[row].none) ? TL_SPARSE : TL_NOTHING;
-  if (row < 0 && !strncmp(key->text, "metadata_", 9)) { /* where formats are kept */
-    tl_fold(c, is_none(value, "0") ? TL_NOTHING : TL_SPARSE, key->at, "metadata_.. of components");
+  if (row >= 0 && known[row].id != A_TABLES) why = TL_NOTHING;
+  if (row < 0 && !strncmp(key->text, "metadata_", 9)) {
+    tl_fold(c, TL_NOTHING, key->at, "metadata_.. of components");
     return;
   }
   tl_fold(c, why, key->at, "%.40s %.*s", key->text, n < 40 ? n : 40, n ? text : "null");
@@ -277,6 +278,7 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   l->block = 1;
   if (v[A_WORD]) ok &= tl_int(c, v[A_WORD], "word-bits", 1, &l->word_bits);
   ok &= read_words(c, v, l) && read_mesh(c, v, l) && read_rates(c, v, l) && read_costs(c, v, l);
+  if (v[A_ENTRY] && !is_none(v[A_ENTRY], "0")) ok &= tl_int(c, v[A_ENTRY], "metadata_datawidth", 1, &l->entry_bits);
   if (v[A_TECHNOLOGY]) read_technology(c, v[A_TECHNOLOGY]);
   if (v[A_CYCLE]) ok &= read_cycle(c, v[A_CYCLE]);
   return ok;

@@ -184,7 +184,7 @@ static bool check_reach(tl_case *c, int d) {
 
 bool tl_constrained_mapping(tl_case *c) {
   bool ok = true;
-  c->has_mapping = true;
+  c->has_mapping = c->open = true;
   for (int i = 0; i < c->n_levels; i++)
     open_level(c, i);
   for (int i = 0; i < c->n_constraints; i++)

@@ -33,7 +33,7 @@ static const tf_yrow rows[] = {
     [N_SUBCLASS] = {"subclass", TF_Y_SCALAR, false}, [N_ATTRIBUTES] = {"attributes", TF_Y_MAP, false},
     [N_SPATIAL] = {"spatial", TF_Y_MAP, false},      [N_CONSTRAINTS] = {"constraints", TF_Y_MAP, false},
     [N_ENABLED] = {"enabled", TF_Y_SCALAR, false},   [N_AREA] = {"area_scale", 0, false},
-    [N_ENERGY] = {"energy_scale", 0, false},         [N_SPARSE] = {"sparse_optimizations", 0, false},
+    [N_ENERGY] = {"energy_scale", 0, false},         [N_SPARSE] = {"sparse_optimizations", TF_Y_MAP, false},
     [N_ACTIONS] = {"required_actions", 0, false},
 };
 
@@ -115,6 +115,7 @@ static bool read_component(walk *w, const tf_ynode *const *v) {
   if (is == TL_CLASS_NETWORK || is == TL_CLASS_NONE)
     return tl_tell_class(w->c, v[N_CLASS] ? v[N_CLASS] : v[N_SUBCLASS], l.name, is);
   l.kind = is == TL_CLASS_COMPUTE ? TL_COMPUTE : TL_MEMORY;
+  l.sparse = v[N_SPARSE];
   w->maps[0] = v[N_ATTRIBUTES];
   if (!multiply_instances(w, v, &spread)) return false;
   l.instances = w->x * w->y;
@@ -164,8 +165,9 @@ static bool read_node(walk *w, const tf_ynode *node) {
     return true;
   }
   tl_tell_scales(w->c, v + N_AREA, name);
-  if (v[N_SPARSE] && (v[N_SPARSE]->kind == TF_Y_SCALAR || v[N_SPARSE]->n > 0))
-    tl_fold(w->c, TL_SPARSE, v[N_SPARSE]->at, "sparse_optimizations of %.60s", name);
+  if (v[N_SPARSE] && v[N_SPARSE]->n == 0) v[N_SPARSE] = NULL;
+  if (v[N_SPARSE] && container)
+    return tf_fail(w->c->diags, v[N_SPARSE]->at, TF_E_SHAPE, "the container '%.40s' stores nothing", name);
   return container ? read_container(w, v) : read_component(w, v);
 }
 

@@ -91,7 +91,7 @@ static void tell_widths(tl_case *c) {
 
 void tl_tell_folded(tl_case *c) {
   static const char *const lead[TL_N_REASONS] = {
-      [TL_SPARSE] = "all counts, cycles and energies are of dense data; not modelled: ",
+      [TL_UNIFORM] = "structured densities (fixed_structured) are uniform here, of the same share: ",
       [TL_TABLES] = "read by estimators of energy and area alone: ",
       [TL_ACTIONS] = "not counted, of the energy tables: ",
       [TL_NOTHING] = "without effect here: "};
@@ -104,7 +104,6 @@ void tl_tell_folded(tl_case *c) {
     if (!f) continue;
     list(c, (tl_reason)r, things, sizeof things);
     snprintf(text, sizeof text, "%s%s", lead[r], things);
-    tell(c, r == TL_SPARSE ? (tf_loc){0, 0, 0, 0} : f->at, text);
-    if (r == TL_SPARSE) tf_note(c->diags, f->at, "the first of them");
+    tell(c, f->at, text);
   }
 }

@@ -145,18 +145,49 @@ static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   return true;
 }
 
-/* A density of 1 says nothing: a number, or a map with the key `density`. */
-static bool is_dense(const tf_ynode *value) {
-  const tf_ynode *number = value->kind == TF_Y_MAP ? tf_ymap_get(value, "density") : value;
-  return number && number->kind == TF_Y_SCALAR && strtod(number->text, NULL) >= 1;
+/* A share, hypergeometric if no distribution is said; of structured ones nothing says along which rank. */
+static bool read_density(tl_case *c, const tf_ynode *value, const char *of, double *out) {
+  enum { D_SHARE, D_FALLS, N_D = 5 };
+  static const tf_yrow rows[N_D] = {[D_SHARE] = {"density", TF_Y_SCALAR, true},
+                                    [D_FALLS] = {"distribution", TF_Y_SCALAR, false},
+                                    {"band_width", 0, false}, /* of the others */
+                                    {"workload_tensor_size", 0, false},
+                                    {"type", 0, false}};
+  const tf_ynode *v[N_D] = {value};
+  if (value->kind == TF_Y_MAP && !tf_yschema_check(value, rows, N_D, "a density", v, c->diags)) return false;
+  const tf_ynode *falls = v[D_FALLS];
+  const bool fixed = falls && (tf_ynode_is(falls, "fixed_structured") || tf_ynode_is(falls, "fixed-structured") ||
+                               tf_ynode_is(falls, "fixed"));
+  if (falls && !fixed && !tf_ynode_is(falls, "hypergeometric"))
+    return tf_fail(c->diags, falls->at, TF_E_RANGE,
+                   "no distribution '%.30s' here: hypergeometric, or fixed_structured, which is read as it",
+                   falls->text);
+  if (!tl_real(c, v[D_SHARE], out)) return false;
+  if (*out > 1) return tf_fail(c->diags, v[D_SHARE]->at, TF_E_RANGE, "a density is a share, 1 at most");
+  if (fixed && *out < 1) tl_fold(c, TL_UNIFORM, value->at, "%.40s", of);
+  return true;
 }
 
-static void tell_densities(tl_case *c, const tf_ynode *key, const tf_ynode *value) {
-  bool common = tf_ynode_is(key, "commonDensity");
-  if (common && !is_dense(value)) tl_fold(c, TL_SPARSE, key->at, "commonDensity");
-  for (size_t i = 0; !common && value->kind == TF_Y_MAP && i < value->n; i++)
-    if (!is_dense(value->pairs[i].value))
-      tl_fold(c, TL_SPARSE, value->pairs[i].key->at, "density of %.40s", value->pairs[i].key->text);
+/* Of the data spaces named; commonDensity of all others. */
+static bool read_densities(tl_case *c, const tf_ynode *map) {
+  const tf_ynode *common = tf_ymap_get(map, "commonDensity"), *each = tf_ymap_get(map, "densities");
+  tl_problem *p = &c->problem;
+  bool ok = true, any = false;
+  if (each && (tf_ynode_empty(each) || tf_ynode_is(each, "null"))) each = NULL;
+  if (each && !tf_yschema_kind(each, TF_Y_MAP, "densities", c->diags)) return false;
+  for (size_t i = 0; each && i < each->n; i++) {
+    const int z = tl_find_space(c, each->pairs[i].key);
+    ok &= z >= 0 && read_density(c, each->pairs[i].value, p->space[z].name, &p->space[z].density);
+  }
+  for (int z = 0; z < p->n_spaces && common && ok; z++)
+    if (!(p->space[z].density > 0)) ok &= read_density(c, common, "commonDensity", &p->space[z].density);
+  for (int z = 0; z < p->n_spaces; z++)
+    any |= p->space[z].density > 0 && p->space[z].density < 1;
+  for (int z = 0; z < p->n_spaces; z++) /* here the zeros of a result follow from those of the operands, if not said */
+    if (any && p->space[z].output && !(p->space[z].density > 0)) p->space[z].density = 1;
+  for (int z = 0; z < p->n_spaces && !any; z++)
+    p->space[z].density = 0;
+  return ok;
 }
 
 /* A key that is no dim and no coefficient, which Timeloop passes by: an error if it may be a misspelt one, since a
@@ -183,10 +214,7 @@ static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     const int at = find(k->name, k->n, key->text, key->len, NULL),
               d = find(p->dim, p->n_dims, key->text, key->len, NULL);
-    if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity")) {
-      tell_densities(c, key, value);
-      continue;
-    }
+    if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity")) continue; /* once data spaces are known */
     if (at < 0 && d < 0) {
       ok &= pass_by(c, key, value, k);
       continue;
@@ -232,5 +260,5 @@ bool tl_read_problem(tl_case *c, const tf_ynode *node) {
   if (!read_dims(c, s[1]) || !read_coefs(c, s[3], &k) || !read_instance(c, v[1], &k)) return false;
   for (size_t i = 0; i < s[2]->n; i++)
     if (!read_space(c, s[2]->items[i], &k)) return false;
-  return one_output(c, s[2]);
+  return one_output(c, s[2]) && read_densities(c, v[1]);
 }

@@ -17,9 +17,9 @@ enum {
   S_ERT_SUMMARY,
   S_ART,
   S_ART_SUMMARY,
+  S_SPARSE,
   N_READ, /* from here on: told, not read */
-  S_SPARSE = N_READ + 5,
-  S_DUMPED
+  S_DUMPED = N_READ + 5
 };
 static const tf_yrow sections[] = {
     [S_ARCH] = {"architecture", 0, false},
@@ -32,12 +32,12 @@ static const tf_yrow sections[] = {
     [S_ERT_SUMMARY] = {"ERT_summary", 0, false},
     [S_ART] = {"ART", 0, false},
     [S_ART_SUMMARY] = {"ART_summary", 0, false},
+    [S_SPARSE] = {"sparse_optimizations", TF_Y_MAP, false},
     {"mapper", 0, false},
     {"mapspace", 0, false},
     {"components", 0, false},
     {"compound_components", 0, false},
     {"globals", 0, false},
-    [S_SPARSE] = {"sparse_optimizations", 0, false},
     [S_DUMPED] = {"dumped_by_timeloop_front_end", 0, false},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
@@ -52,10 +52,7 @@ static bool is_hollow(const tf_ynode *node) {
 }
 
 static void tell_section(tl_case *c, int i, const tf_ynode *node) {
-  if (i == S_SPARSE)
-    tl_fold(c, TL_SPARSE, node->at, "section %s", sections[i].key);
-  else if (i != S_DUMPED)
-    tl_fold(c, TL_NOTHING, node->at, "section %s", sections[i].key);
+  if (i != S_DUMPED) tl_fold(c, TL_NOTHING, node->at, "section %s", sections[i].key);
 }
 
 /* Finds the sections of one text; one that stands in an earlier text, too, is an error, unless one says nothing: the
@@ -117,12 +114,20 @@ static bool read_mapping(tl_case *c, const tf_ynode **found) {
   return true;
 }
 
+/* What zeros save is told by the names of data spaces, where the mapping keeps them. */
+static bool read_sparse(tl_case *c, const tf_ynode *section) {
+  if (section && is_hollow(section)) section = NULL;
+  if (c->n_levels && c->has_problem) return tl_read_sparse(c, section);
+  if (section) tl_lost(c, section->at, "not read: sparse_optimizations, which need architecture and problem");
+  return true;
+}
+
 static bool read_sections(tl_case *c, const tf_ynode **found) {
   bool ok = true;
   if (found[S_VARIABLES]) ok &= tl_read_variables(c, found[S_VARIABLES]);
   if (found[S_ARCH]) ok &= tl_read_architecture(c, found[S_ARCH]);
   if (found[S_PROBLEM]) ok &= tl_read_problem(c, found[S_PROBLEM]);
-  return ok && read_tables(c, found) && read_mapping(c, found);
+  return ok && read_tables(c, found) && read_mapping(c, found) && read_sparse(c, found[S_SPARSE]);
 }
 
 char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {

@@ -5,7 +5,14 @@
 #include "model/yaml/schema.h"
 #include "tileflow/import.h"
 
-enum { TL_MAX_LEVELS = 48, TL_MAX_MEMORIES = 16, TL_MAX_DIMS = 26, TL_MAX_SPACES = 8, TL_MAX_TERMS = 8 };
+enum {
+  TL_MAX_LEVELS = 48,
+  TL_MAX_MEMORIES = 16,
+  TL_MAX_DIMS = 26,
+  TL_MAX_SPACES = 8,
+  TL_MAX_TERMS = 8,
+  TL_MAX_RANKS = 8 /* of a format */
+};
 
 /* Trip counts that are not numbers: what the others leave; open, for the search. */
 enum { TL_REST = 0, TL_OPEN = -1 };
@@ -25,6 +32,20 @@ typedef struct {
   tf_loc bypass_at[TL_MAX_SPACES], keep_at[TL_MAX_SPACES]; /* where they are named; line 0: nowhere */
   tf_loc order_at[2], split_at;                            /* constraints: of temporal and spatial loops */
 } tl_nest;
+
+/* A rank of a format, as the native form names it. */
+typedef struct {
+  const char *as;
+  int64_t bits;   /* of an entry, 0: not said */
+  uint32_t ranks; /* of the data space that it stands for, a mask; 0: not said */
+  tf_loc at;
+} tl_packing;
+typedef struct {
+  int n; /* 0: none */
+  tl_packing rank[TL_MAX_RANKS];
+} tl_format;
+/* What zeros save: energy, or energy and time. */
+typedef enum { TL_GATING, TL_SKIPPING, TL_N_SAVINGS } tl_saving;
 
 /* A memory, the compute units, or a place that only spreads what is above it over instances (0.4's containers and
  * components with `spatial`): it stores nothing, and its spatial loops are those of the memory above. */
@@ -46,6 +67,12 @@ typedef struct {
   bool own_energy;           /* the file gives it beside the tables, and it wins over theirs */
   double area;               /* um2, below 0: not said */
   bool alone;                /* the network below it hands each receiver words of its own */
+  const tf_ynode *sparse;    /* what it says of zeros, read once the mapping is; NULL: nothing */
+  tl_format format[TL_MAX_SPACES];
+  int64_t entry_bits;                          /* of run lengths, 0: not said */
+  double entry_read_pj, entry_write_pj;        /* of metadata */
+  uint32_t saves[TL_N_SAVINGS][TL_MAX_SPACES]; /* by target: the data spaces whose zeros do it */
+  uint32_t points[TL_N_SAVINGS];               /* of units */
   tl_nest nest;
 } tl_level;
 
@@ -55,13 +82,16 @@ typedef struct {
 } tl_term;
 
 typedef struct {
+  int n;
+  tl_term term[TL_MAX_TERMS];
+} tl_index;
+
+typedef struct {
   const char *name;
   bool output;
   int rank;
-  struct {
-    int n;
-    tl_term term[TL_MAX_TERMS];
-  } index[TL_MAX_DIMS];
+  double density; /* 0: not said */
+  tl_index index[TL_MAX_DIMS];
 } tl_space;
 
 typedef struct {
@@ -83,7 +113,7 @@ enum { TL_MAX_CONSTRAINTS = 256 };
 
 /* Why something of a file is not modelled, where one line tells all of a kind. */
 typedef enum {
-  TL_SPARSE,  /* it is about sparse data: told first */
+  TL_UNIFORM, /* densities that are structured in a way that is not said */
   TL_TABLES,  /* estimators of energy and area read it */
   TL_ACTIONS, /* an action of the tables that nothing here counts */
   TL_NOTHING, /* it changes no number here */
@@ -103,6 +133,8 @@ typedef struct {
   bool units_anywhere;  /* in a `subtree` units may stand before memories: counts say what is below what */
   bool any_op;          /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
   bool has_problem, has_mapping;
+  bool open;      /* the mapping is what constraints leave open */
+  uint32_t gated; /* data spaces whose zeros gate an access at a memory */
   tl_problem problem;
   int n_constraints;
   tl_constraint constraint[TL_MAX_CONSTRAINTS];
@@ -143,6 +175,9 @@ bool tl_read_mapping(tl_case *c, const tf_ynode *node);
 /* Keeps what constrains mappings, read only once the problem is known; NULL type: the key `type` says it. */
 bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *keys);
 bool tl_add_constraints(tl_case *c, const tf_ynode *section);
+/* `sparse_optimizations` (NULL: none) and those of components, once the mapping is read. */
+bool tl_read_sparse(tl_case *c, const tf_ynode *section);
+void tl_write_sparse(const tl_case *c, const tl_level *l, tf_page *out);
 /* The mapping with everything open that the constraints leave open. */
 bool tl_constrained_mapping(tl_case *c);
 /* Energies (per word, per point) and areas of Accelergy's tables. */

@@ -54,10 +54,11 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
   if (l->area >= 0) tf_page_add(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);
-    return;
+  } else {
+    tf_page_add(out, "    below: %s\n    ops: %s\n", up->name, kinds_of(c));
+    if (l->read_pj >= 0) tf_page_add(out, "    energy: %.17g pJ\n", l->read_pj);
   }
-  tf_page_add(out, "    below: %s\n    ops: %s\n", up->name, kinds_of(c));
-  if (l->read_pj >= 0) tf_page_add(out, "    energy: %.17g pJ\n", l->read_pj);
+  tl_write_sparse(c, l, out);
 }
 
 void tl_write_architecture(const tl_case *c, tf_page *out) {
@@ -109,13 +110,20 @@ static void write_text(const char *text, tf_page *out) {
 
 static void write_workload(const tl_case *c, tf_page *out) {
   const tl_problem *p = &c->problem;
-  bool first = true;
+  bool first = true, listed = false;
   tf_page_add(out, "workload:\n  name: ");
   write_text(p->name, out);
   tf_page_add(out, "\n  dims: {");
   for (int d = 0; d < p->n_dims; d++)
     tf_page_add(out, "%s%s: %" PRId64, d ? ", " : "", p->dim[d], p->extent[d]);
-  tf_page_add(out, "}\n  ops:\n  - \"");
+  tf_page_add(out, "}\n");
+  for (int i = 0; i < p->n_spaces; i++) {
+    if (!(p->space[i].density > 0)) continue;
+    if (!listed) tf_page_add(out, "  tensors:\n");
+    listed = true;
+    tf_page_add(out, "    %s: {density: %.17g}\n", p->space[i].name, p->space[i].density);
+  }
+  tf_page_add(out, "  ops:\n  - \"");
   write_reference(p, output_of(p), out);
   tf_page_add(out, " += ");
   for (int i = 0; i < p->n_spaces; i++) {

@@ -36,7 +36,6 @@ def races(folder):
     worker.write_text(WORKER)
     results = run.Results(folder / "results.csv")
     race = run.Race(folder, [sys.executable, str(worker)], results)
-    race.patience = 0
     for name in ("first", "hangs", "crashes", "last"):
         race.case(run.Case("gemm", name, "gemm", "7"), ["tileflow", "torch"], 2)
     states = {(r["case"], r["contestant"]): r["state"] for r in results.rows}

@@ -2,7 +2,7 @@
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
 # -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, attention or conv: that
-# one.
+# one; net: a network, without a mapping.
 # The kind is drawn by itself (lot): a remainder of the seed would always meet the same type where callers go through types in turn.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
@@ -110,6 +110,82 @@ function conv() {
   if (tail) out("      SMEM for n=" images row " k=" kk "\n        op B\n      SMEM for n=" images row " k=" kk "\n        op A")
 }
 
+# ---- networks: from two to five layers, each drawn by itself, of rows of a sequence or of an image ----
+
+function does(text) { all_ops = all_ops "\n  - \"" text "\"" }
+function dim(name, extent) { all_dims = all_dims ", " name ": " extent; return name }
+function width() { return groups ? eights(8) : size(3, 40) }
+
+function linear(i, x, d) {
+  if (draw(3)) { does("A" i "[t," d "] += " x " * W" i "[" from "," d "]") } else does("A" i "[t," d "] += " x " * W" i "[" d "," from "]")
+  split("relu gelu silu tanh", f, " ")
+  if (!draw(5)) return "A" i
+  does("R" i "[t," d "] = " f[1 + draw(4)] "(A" i "[t," d "] + b" i "[" d "])")
+  return "R" i
+}
+
+function gated(i, x, d) {
+  does("U" i "[t," d "] += " x " * Wu" i "[" from "," d "]"); does("V" i "[t," d "] += " x " * Wv" i "[" from "," d "]")
+  does("G" i "[t," d "] = silu(U" i "[t," d "]) * V" i "[t," d "]")
+  return "G" i
+}
+
+function norm(i, x) {
+  does("M" i "[t] += " x); does("D" i "[t] += (" x " - M" i "[t] / " n_from ") * (" x " - M" i "[t] / " n_from ")")
+  does("N" i "[t," from "] = (" x " - M" i "[t] / " n_from ") / sqrt(D" i "[t] / " n_from " + 0.01) * g" i "[" from "]")
+  return "N" i
+}
+
+function heads(i, x, d) {
+  h = dim("h" i, 1 + draw(3)); a = dim("a" i, groups ? eights(4) : size(2, 20)); c = dim("c" i, groups ? eights(4) : size(2, 20)); l = dim("l" i, n_t)
+  y = x; sub("\\[t", "[" l, y)
+  does("Q" i "[" h ",t," a "] += " x " * Wq" i "[" h "," from "," a "]"); does("K" i "[" h "," l "," a "] += " y " * Wk" i "[" h "," from "," a "]")
+  does("V" i "[" h "," l "," c "] += " y " * Wv" i "[" h "," from "," c "]"); does("S" i "[" h ",t," l "] += Q" i "[" h ",t," a "] * K" i "[" h "," l "," a "]")
+  does("T" i "[" h ",t," l "] = " (draw(2) ? "S" i "[" h ",t," l "] * 0.25" : "select(" l " <= t, S" i "[" h ",t," l "] * 0.25, -inf)"))
+  does("X" i "[" h ",t] max= T" i "[" h ",t," l "]"); does("E" i "[" h ",t," l "] = exp(T" i "[" h ",t," l "] - X" i "[" h ",t])")
+  does("Z" i "[" h ",t] += E" i "[" h ",t," l "]"); does("P" i "[" h ",t," l "] = E" i "[" h ",t," l "] / Z" i "[" h ",t]")
+  does("O" i "[" h ",t," c "] += P" i "[" h ",t," l "] * V" i "[" h "," l "," c "]"); does("B" i "[t," d "] += O" i "[" h ",t," c "] * Wo" i "[" h "," c "," d "]")
+  return "B" i
+}
+
+function sequence() {
+  n_t = few(size(4, 70)); all_dims = "t: " n_t; layers = 2 + draw(3); at_layer = "x"
+  n_from = width(); from = dim("d0", n_from)
+  for (i = 1; i <= layers; i++) {
+    x = at_layer "[t," from "]"; to = draw(2) || i == 1 ? width() : n_from
+    what = draw(5)
+    if (what == 2) { at_layer = norm(i, x); continue }
+    d = dim("d" i, to); was = at_layer; was_wide = n_from; was_from = from
+    at_layer = what == 0 ? gated(i, x, d) : what == 1 ? heads(i, x, d) : linear(i, x, d)
+    from = d; n_from = to
+    if (to == was_wide && draw(2)) { does("Y" i "[t," d "] = " at_layer "[t," d "] + " was "[t," d "]"); at_layer = "Y" i }
+  }
+}
+
+function image() {
+  last = groups || draw(2); n_from = draw(4) ? width() : 3; from = dim("c0", n_from); hh = 3 + draw(8); ww = 3 + draw(8)
+  all_dims = "n: " 1 + draw(2) all_dims; at_layer = "x"; layers = 2 + draw(2); tensors = ""
+  for (i = 1; i <= layers; i++) {
+    r = draw(2) ? 3 : 1; st = draw(3) ? 1 : 2; pad = int(r / 2); to = width(); k = dim("c" i, to)
+    if (r > 1) { dim("r" i, r); dim("s" i, r) }
+    hh = int((hh + 2 * pad - r) / st) + 1; ww = int((ww + 2 * pad - r) / st) + 1
+    u = dim("p" i, hh); v = dim("q" i, ww)
+    py = st "*" u (r > 1 ? "+r" i "-" pad : ""); px = st "*" v (r > 1 ? "+s" i "-" pad : ""); win = r > 1 ? ",r" i ",s" i : ""
+    spot = u "," v; o = last ? "[n," spot "," k "]" : "[n," k "," spot "]"
+    does("A" i o " += " at_layer "[n," (last ? py "," px "," from : from "," py "," px) "] * W" i "[" k (last ? win "," from : "," from win) "]")
+    if (r > 1) tensors = tensors (tensors == "" ? "" : ", ") at_layer ": {pad: [0, " (last ? pad ", " pad ", 0" : "0, " pad ", " pad) "]" "}"
+    does("R" i o " = relu(A" i o " * g" i "[" k "] + b" i "[" k "])")
+    at_layer = "R" i; from = k; n_from = to
+  }
+  if (tensors != "") tensors = "  tensors: {" tensors "}\n"
+}
+
+function net() {
+  all_ops = all_dims = tensors = ""
+  if (draw(3)) sequence(); else image()
+  out("  dims: {" all_dims "}\n" tensors "  ops:" all_ops)
+}
+
 # 0 .. n - 1, squared and squared again, so that neighbouring seeds have nothing in common; below 2^26, so that squares are exact
 function lot(what, n) {
   v = (seed * 7919 + what * 104729 + 12345) % 67108859
@@ -122,6 +198,6 @@ BEGIN {
   for (i = 0; i < 4; i++) draw(2)
   split("product chain attention conv", kinds, " ")
   if (kind == "") kind = kinds[1 + lot(1, 4)]
-  print "workload:\n  name: case" seed
-  if (kind == "product") product(); else if (kind == "chain") chain(); else if (kind == "conv") conv(); else attention()
+  print "# " kind "\nworkload:\n  name: case" seed
+  if (kind == "product") product(); else if (kind == "chain") chain(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
 }

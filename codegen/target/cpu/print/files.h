@@ -42,6 +42,8 @@ void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves);
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves);
 /* The function number(i, tensor) by which tests draw their arrays. */
 void c_numbers(FILE *out, const tf_workload *wl, ir_type data);
+/* Whether all of them are above 0, for floating types, so that sums of products grow with their length. */
+bool c_numbers_grow(const tf_workload *wl);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);

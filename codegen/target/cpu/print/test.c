@@ -211,6 +211,13 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
 
 void c_numbers(FILE *out, const tf_workload *wl, ir_type data) { number_text(out, wl, data, false); }
 
+bool c_numbers_grow(const tf_workload *wl) {
+  uint32_t kinds = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    kinds |= wl->ops[o].kinds;
+  return positive(kinds);
+}
+
 static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half, bool exact) {
   uint32_t kinds = 0;
   bool borders = false;

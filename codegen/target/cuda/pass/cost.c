@@ -25,6 +25,11 @@ static const double margin = 1.10;
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
+/* Beside these, instructions that a warp issues, as bench/cuda/issue.py counts them in what nvcc 13.0 makes of loops
+ * with products: for a load of matrices with its address; to begin to copy to a tile, and to work out where a piece is
+ * whose row is a pixel; for a step; of warpgroups for a product with its descriptors, and for a step of the ring. */
+static const double load_matrices = 3, tile_begin = 40, tile_pixel = 46, loop_step = 20, multiply_described = 5,
+                    ring_step = 50;
 /* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart, and of a
  * window's places and channels (counted in what nvcc 13.0 makes of them). */
 static const double copy_apart = 15, copy_place = 42;
@@ -54,6 +59,10 @@ typedef struct {
   double tensor, plain, special, shared, copied, waits;
   double issued;       /* instructions, of the warp that issues most */
   double parts;        /* plain units, which add up parts of sums of a ring beside the other warpgroup's products */
+  double slots;        /* those that machine code has, which times do not know yet */
+  double multiplied;   /* of these, those of tensor cores */
+  int loops;           /* with products in their steps, so far */
+  cu_step step;        /* of the one with most products among the innermost */
   double steps, depth; /* tiles of the longest ring that a block takes; how many are there at a time */
 } block;
 
@@ -70,6 +79,23 @@ static double points_of(const block *b, const ir_stmt *s) {
   return n;
 }
 
+/* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of matrices or descriptors,
+ * selections of a zero where a loop begins sums, additions of short ones. */
+static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
+  const cu_matrices *f = cu_of(s)->fragments;
+  const double sums = m * n / CU_LANES;
+  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p) ? 2 : 1);
+  b->multiplied += b->times * all;
+  if (b->groups)
+    all *= multiply_described;
+  else
+    all += load_matrices * steps *
+           ((cu_is_loaded(b->p, s, f->a) ? m / 16 : 0) + (cu_is_loaded(b->p, s, f->b) ? n / 16 : 0));
+  if ((!b->groups || cu_has_short_sums(b->p)) && s->nest.n_fresh) all += sums;
+  if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  b->slots += b->times * all;
+}
+
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
  * reads its columns once for all its warps. */
 static void product(block *b, const ir_stmt *s) {
@@ -81,6 +107,7 @@ static void product(block *b, const ir_stmt *s) {
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
   b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
+  issue(b, s, m, n, k / mma->kernel.k_round);
   if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
@@ -131,6 +158,19 @@ static void instructions(const block *b, const ir_stmt *s, double *all, double *
   }
 }
 
+/* Instructions fewer than these where an exponential is of a difference: one subtracts and scales. */
+static int folded(const block *b, const ir_stmt *s) {
+  const tf_op *op = op_of(b, s);
+  int n = 0;
+  for (int i = 0; s->kind == IR_NEST && i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    if (e->what != TF_X_CALL || e->call != TF_K_EXP) continue;
+    const tf_expr *of = &op->expr[e->arg[0]];
+    n += of->what == TF_X_CALL && of->call == TF_K_SUB;
+  }
+  return n;
+}
+
 /* Points of memory take `point` instructions, of which a function is one; a dot product does several by as many. */
 static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
   *all = b->mp->point / (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
@@ -149,7 +189,10 @@ static void points(block *b, const ir_stmt *s, bool region) {
   (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
   b->plain += all * plain / b->mp->plain;
   b->special += all * special / b->mp->special;
-  if (region) b->issued += each * plain / CU_LANES;
+  if (region) {
+    b->issued += each * plain / CU_LANES;
+    b->slots += each * (plain - folded(b, s)) / CU_LANES;
+  }
   if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
 
@@ -169,7 +212,15 @@ static void put_together(block *b, const ir_buffer *to) {
   const double all = elements * (to->across ? copy_place : copy_apart), each = CU_WARPS * CU_LANES;
   b->plain += all / b->mp->plain;
   b->issued += all / each;
+  b->slots += all / each;
   if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
+}
+
+/* A tile by so many pieces of 16 bytes a thread; of warpgroups another one brings it. */
+static void tile(block *b, const ir_buffer *to, double pieces) {
+  if (!to->matrix) return;
+  b->issued += b->times * (copy_begin + copy_piece * pieces);
+  if (!b->groups) b->slots += b->times * (tile_begin + (copy_piece + (to->stack ? tile_pixel : 0)) * pieces);
 }
 
 static void copy(block *b, const ir_stmt *s) {
@@ -181,13 +232,22 @@ static void copy(block *b, const ir_stmt *s) {
   if (to->across || (to->stack && to->columns < to->rank - 1))
     put_together(b, to);
   else
-    b->issued += b->times * (to->matrix ? copy_begin + copy_piece * bytes / 16 / (CU_WARPS * CU_LANES) : 0);
+    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES));
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
 }
 
 static void body(block *b, const ir_body *list, bool region);
+
+/* Of a loop that was gone through: what a step is of the one with most products among the innermost. */
+static void step(block *b, const block *before) {
+  const double products = (b->multiplied - before->multiplied) / b->times;
+  if (products <= 0) return;
+  b->slots += b->times * (b->groups ? ring_step : loop_step);
+  if (b->loops++ == before->loops && products > b->step.multiplied)
+    b->step = (cu_step){.multiplied = products, .issued = (b->slots - before->slots) / b->times};
+}
 
 static void loop(block *b, const ir_stmt *s, bool region) {
   const block before = *b;
@@ -204,6 +264,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
+  if (s->loop.map == IR_SERIAL) step(b, &before);
   if (thread) b->waits += before.times * b->mp->barrier;
   b->times = before.times;
   b->last = before.last;
@@ -333,6 +394,9 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
+  b->slots = b->multiplied = 0;
+  b->loops = 0;
+  b->step = (cu_step){0};
   b->steps = b->depth = 0;
   body(b, &s->body, false);
 }
@@ -463,6 +527,13 @@ cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part) {
 static void find_bound(tf_times *t) {
   for (int u = 1; u < TF_N_TIMES; u++)
     if (t->unit[u] > t->unit[t->bound]) t->bound = (tf_time)u;
+}
+
+cu_step cu_step_of(const ir_program *p, const ir_stmt *part) {
+  block b = block_of(p);
+  open_part(&b, part);
+  walk(&b, part, false);
+  return b.step.multiplied > 0 ? b.step : (cu_step){.issued = b.slots, .multiplied = b.multiplied};
 }
 
 tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {

@@ -239,6 +239,12 @@ double cu_pipe_each(const cu_pipe *p);
 double cu_pipe_all(const cu_pipe *p);
 /* cost.c: that of a part of the program. */
 cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);
+/* Instructions that a warp of it issues in a step of its innermost loop with most products, and those of tensor cores
+ * among them; in all of a block where no loop has any. */
+typedef struct {
+  double issued, multiplied;
+} cu_step;
+cu_step cu_step_of(const ir_program *p, const ir_stmt *part);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
 double cu_rate(const ir_program *p);
 /* registers.c: registers that a thread of a part of the program is expected to have. */

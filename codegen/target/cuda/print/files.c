@@ -145,6 +145,19 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
   if (found) fputs("]", out);
 }
 
+/* What a warp issues in a step of each part's busiest loop, to be held against machine code (bench/cuda/issue.py). */
+static void steps_of_manifest(FILE *out, const ir_program *p) {
+  int found = 0;
+  for (int i = 0; i < p->body.n; i++) {
+    if (p->body.s[i]->kind == IR_LET) continue;
+    const cu_step q = cu_step_of(p, p->body.s[i]);
+    if (q.multiplied == 0) continue;
+    fprintf(out, "%s\n    {\"part\": %d, \"issued\": %.6g, \"multiplied\": %.6g}", found++ ? "," : ",\n  \"steps\": [",
+            i, q.issued, q.multiplied);
+  }
+  if (found) fputs("]", out);
+}
+
 void cu_manifest(FILE *out, const cu_package *p, const char *target) {
   const c_package *k = &p->k;
   const cu_room *room = &p->room;
@@ -161,5 +174,6 @@ void cu_manifest(FILE *out, const cu_package *p, const char *target) {
     fprintf(out, "%s\"%s\": %.6g", u ? ", " : "", times[u].key, t.unit[u]);
   fputs("}", out);
   pipes_of_manifest(out, k->p);
+  steps_of_manifest(out, k->p);
   c_manifest_end(out, k);
 }

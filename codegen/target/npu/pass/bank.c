@@ -5,7 +5,7 @@
 
 static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) { return &b->t.machine.memory[k->memory]; }
 
-/* Global memory holds tensors in row-major order. */
+/* Global memory holds tensors in row-major order; of a chain's link as it says. */
 static void be_global(npu_build *b, npu_bank *k) {
   const tf_tensor *z = &b->p->wl->tensors[k->tensor];
   int64_t step = 1;
@@ -16,6 +16,9 @@ static void be_global(npu_build *b, npu_bank *k) {
     step *= z->extent[r];
   }
   k->held = true;
+  if (!b->lent) return;
+  k->at = b->lent[k->tensor].begin * npu_type_bytes(npu_type_of(z));
+  memcpy(k->stride, b->lent[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
 }
 
 /* Whether the vector unit sums the tensor there, element by element: in float32, as the cube does. */

@@ -154,7 +154,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   if (o->memory < 0 || (o->tensor >= 0 && p->tensor[o->tensor].in)) return;
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {.i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
-  w.begin = o->at + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
+  w.begin = o->at + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
   w.gap = loose ? (align - 1) / bytes : 0; /* behind an aligned number of bytes another operand may begin */
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
@@ -207,7 +207,7 @@ void *npu_pieces_join(npu_pieces *p, int64_t at, int64_t end) {
 bool npu_pieces_new(npu_pieces *of, const tf_npu *p, size_t size) {
   bool ok = true;
   for (int m = 0; m < p->machine.n_memories; m++) {
-    const int64_t bytes = m ? p->machine.memory[m].bytes : p->tensor_at[p->n_tensors];
+    const int64_t bytes = m ? p->machine.memory[m].bytes : p->bytes;
     of[m] = (npu_pieces){.units = bytes / NPU_UNIT + 1, .size = size};
     of[m].begins = calloc((size_t)(of[m].units / WORD + 1), sizeof *of[m].begins);
     of[m].value = calloc((size_t)of[m].units, size);

@@ -118,6 +118,35 @@ npu_terms npu_clock_terms(const npu_clock *c) {
                      .drain = end - c->queue[q]};
 }
 
+const double *npu_clock_queues(const npu_clock *c) { return c->queue; }
+
+/* Times of units from `at` up to `end`, which go up or down from one neighbour's to the other's. */
+static void spread(npu_pieces *of, int64_t at, int64_t end, moment before, moment after) {
+  enum { PARTS = 16 };
+  const int64_t len = end - at;
+  for (int k = 0; k < PARTS; k++) {
+    const int64_t a = at + len * k / PARTS, e = at + len * (k + 1) / PARTS;
+    const double time = before.written + (after.written - before.written) * (k + 1) / PARTS;
+    if (a < e) *(moment *)npu_pieces_join(of, a, e) = (moment){.written = time, .writer = after.writer};
+  }
+}
+
+void npu_clock_fill(npu_clock *c, int64_t at, int64_t end, const double *since) {
+  npu_pieces *of = &c->memory[0];
+  moment before = {.written = -1}, after;
+  int64_t from = at;
+  npu_pieces_cut(of, at, end);
+  for (int64_t next = at; at < end; at = next) {
+    next = npu_pieces_next(of, at);
+    after = *(moment *)npu_pieces_value(of, at);
+    if (after.written <= since[after.writer]) continue;
+    if (from < at) spread(of, from, at, before.written < 0 ? after : before, after);
+    before = after;
+    from = next;
+  }
+  if (before.written >= 0 && from < end) spread(of, from, end, before, before);
+}
+
 /* ---- loops --------------------------------------------------------------------------------------------------------
  */
 static void note_state(const npu_build *b, npu_pace *pace) {

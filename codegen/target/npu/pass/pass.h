@@ -2,9 +2,7 @@
  * computes becomes instructions. */
 #ifndef CODEGEN_TARGET_NPU_PASS_PASS_H
 #define CODEGEN_TARGET_NPU_PASS_PASS_H
-#include <math.h>
-
-#include "codegen/target/npu/sim/program.h"
+#include "codegen/target/npu/pass/chain.h"
 #include "model/flow/range.h"
 
 /* A bank: storage of a tensor in a memory, as rows of a box of at most `ext` elements along each rank, in one slot or
@@ -33,12 +31,6 @@ typedef struct {
 
 typedef struct npu_clock npu_clock;
 
-/* Of a program that is only timed: how long it may take, and how many instructions it may have. */
-typedef struct {
-  double cycles, length;
-} npu_limits;
-#define NPU_UNLIMITED ((npu_limits){INFINITY, INFINITY})
-
 enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
 /* Instructions of a program, without flags. */
 enum { NPU_LONGEST = 1 << 19 };
@@ -61,6 +53,7 @@ typedef struct {
   int64_t *cur; /* [n_loops] */
   npu_target t;
   tf_npu *out;
+  const npu_place *lent; /* of a link: where its tensors are; else NULL */
   tf_diags *d;
   bool dry, ok; /* dry: only the sizes of banks are determined */
   int n_banks;
@@ -86,9 +79,6 @@ typedef struct {
 
 enum { NPU_TEMPS = 12 };
 
-/* Sums and what is between them are float32 inside the cube; tensors are as wide as their words. */
-static inline npu_type npu_type_of(const tf_tensor *z) { return z->word_bits == 32 ? NPU_F32 : NPU_F16; }
-
 /* facts.c: the machine of an architecture.  False with the reason in d. */
 bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d);
 
@@ -101,20 +91,12 @@ bool npu_fits(const tf_tree *tree, tf_diags *d);
 /* A build of the mapping whose places are known, for npu_walk.  NULL: as npu_compile, with the reason in d. */
 npu_build *npu_build_new(const tf_tree *tree, tf_diags *d);
 void npu_build_free(npu_build *b);
+/* The same of a link, for instructions behind those of `out`, which has the machine and all tensors and stays the
+ * caller's: `out` is taken from the build before that is freed. */
+npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d);
+/* Tags are names of workloads, which the program may outlive: from now on they are its own.  False: out of memory. */
+bool npu_keep_tags(tf_npu *p);
 
-/* What a program's cycles are made of: its busiest queue does nothing before the first fill, works, waits for others in
- * between, and has ended before the last drain. */
-typedef struct {
-  double cycles;
-  int queue;
-  double fill, busy, stall, drain;
-  int64_t counted, work; /* instructions that were counted, and timed, to find them */
-} npu_terms;
-
-/* program.c: about the cycles after which the program that npu_compile would make will have ended, without making it:
- * of long loops some steps are looked at.  No more than what is found by then when they pass those of `most`.  False:
- * as npu_compile, or it would be about longer than `most`, with the reason in d; `work` holds then, too. */
-bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d);
 /* settle.c: the mapping with other tiles, where the slots of its places speak for them and the program ends sooner, and
  * so on until neither changes, if it ends sooner with every step looked at, too, else the one given; *said: a line for
  * each round.  The caller frees both.  NULL, and *said NULL: as npu_compile, with the reason in d. */
@@ -154,6 +136,12 @@ void npu_clock_begin(const npu_build *b, npu_pace *pace);
 int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
 /* Passes over so many, which take `work` times as long as those measured: moves time and banks on. */
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work);
+
+/* Of units of global memory from `at` up to `end`, those in which nothing has been written since the queues were at
+ * `since` are part of what a loop passed over: they get times between those of their neighbours. */
+void npu_clock_fill(npu_clock *c, int64_t at, int64_t end, const double *since);
+/* When its queues are free. */
+const double *npu_clock_queues(const npu_clock *c);
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);
@@ -263,9 +251,6 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
 
 /* flags.c: inserts sets and waits where they are needed, and nowhere else.  False: out of memory. */
 bool npu_flags_add(tf_npu *p);
-
-/* roll.c: the program with loops, which does the same; of its own.  NULL: out of memory. */
-tf_npu *npu_roll(const tf_npu *flat);
 
 /* begin.c: fails, since the program would pass NPU_LONGEST. */
 void npu_too_long(npu_build *b);

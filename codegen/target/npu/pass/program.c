@@ -8,52 +8,86 @@
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/range_memo.h"
 
-/* A name for the assembler: letters, digits and _, none of the machine's own. */
-static const char *name_of(npu_build *b, const char *name, bool own_too) {
-  char text[64];
+static bool is_taken(const tf_npu *p, const char *name, bool own_too) {
+  const npu_machine *m = &p->machine;
+  bool taken = false;
+  for (int i = 0; i < m->n_memories && own_too; i++)
+    taken |= !strcmp(m->memory[i].name, name);
+  for (int i = 0; i < m->n_queues; i++)
+    taken |= !strcmp(m->queue[i], name);
+  for (int i = 0; i < p->n_tensors && own_too; i++)
+    taken |= !strcmp(p->tensor[i].name, name);
+  return taken;
+}
+
+/* A name for the assembler: letters, digits and _, none that is there. */
+static const char *name_of(tf_npu *p, const char *name, bool own_too) {
+  char text[64] = "";
   size_t n = 0;
-  for (const char *c = name; *c && n < sizeof text - 2; c++)
+  for (const char *c = name; *c && n < sizeof text - 8; c++)
     text[n++] = isalnum((unsigned char)*c) ? *c : '_';
-  for (int i = own_too ? 0 : b->t.machine.n_memories; i < b->t.machine.n_memories + b->t.machine.n_queues; i++) {
-    const char *own =
-        i < b->t.machine.n_memories ? b->t.machine.memory[i].name : b->t.machine.queue[i - b->t.machine.n_memories];
-    if (strlen(own) == n && !memcmp(own, text, n)) text[n++] = '_';
-  }
-  char *kept = tf_arena_strndup(b->out->arena, text, n);
-  b->ok = b->ok && kept;
-  return kept;
+  for (int i = 2; is_taken(p, text, own_too); i++)
+    snprintf(text + n, sizeof text - n, i == 2 ? "_" : "_%d", i);
+  return tf_arena_strndup(p->arena, text, strlen(text));
+}
+
+const char *npu_name_new(tf_npu *p, const char *name) { return name_of(p, name, true); }
+
+static bool name_machine(tf_npu *p, const npu_target *t) {
+  npu_machine *m = &p->machine;
+  *m = t->machine;
+  m->name = name_of(p, m->name, false);
+  m->memory[0].name = name_of(p, m->memory[0].name, false);
+  if (t->flat) m->memory[1].name = name_of(p, m->memory[1].name, false);
+  return m->name && m->memory[0].name && m->memory[1].name;
+}
+
+tf_npu *npu_head_of(const tf_arch *a, tf_diags *d) {
+  npu_target t;
+  if (!npu_target_of(a, &t, d)) return NULL;
+  tf_npu *p = npu_new();
+  if (p && name_machine(p, &t)) return p;
+  tf_npu_free(p);
+  tf_out_of_memory(d);
+  return NULL;
+}
+
+bool npu_tensor_new(tf_npu *p, const tf_tensor *z, npu_tensor *t, tf_diags *d) {
+  int64_t words = 1;
+  for (int r = 0; r < z->rank; r++)
+    words *= words > INT64_C(1) << 30 || z->extent[r] > INT64_C(1) << 30 ? 2 : z->extent[r];
+  *t = (npu_tensor){.type = npu_type_of(z), .words = words};
+  if (p->n_tensors == NPU_TENSORS || words > INT64_C(1) << 29 ||
+      p->bytes + words * npu_type_bytes(t->type) > INT64_C(1) << 30)
+    return tf_fail(d, z->at, TF_E_LIMIT, "emit for npu: more than %d tensors, or more than 2^30 bytes", NPU_TENSORS);
+  if (z->word_bits != 16 && z->word_bits != 32)
+    return tf_fail(d, z->at, TF_E_LIMIT, "emit for npu: words of '%.40s' have %d bits, not 16 or 32", z->name,
+                   z->word_bits);
+  t->name = npu_name_new(p, z->name);
+  return t->name || tf_out_of_memory(d);
 }
 
 static void add_tensor(npu_build *b, int z) {
   const tf_tensor *t = &b->p->wl->tensors[z];
-  tf_npu *p = b->out;
-  int64_t words = 1;
-  for (int r = 0; r < t->rank; r++)
-    words *= words > INT64_C(1) << 30 || t->extent[r] > INT64_C(1) << 30 ? 2 : t->extent[r];
-  const int64_t bytes = words * npu_type_bytes(npu_type_of(t)), begin = p->tensor_at[p->n_tensors];
-  if (p->n_tensors == NPU_TENSORS || words > INT64_C(1) << 29 || begin + bytes > INT64_C(1) << 30)
-    npu_stop(b, t->at, "more than %d tensors, or more than 2^30 bytes", NPU_TENSORS);
-  if (t->word_bits != 16 && t->word_bits != 32)
-    npu_stop(b, t->at, "words of '%.40s' have %d bits, not 16 or 32", t->name, t->word_bits);
-  if (!b->ok) return;
-  b->global[z] = p->n_tensors;
-  p->tensor[p->n_tensors++] = (npu_tensor){.name = name_of(b, t->name, true),
-                                           .type = npu_type_of(t),
-                                           .words = words,
-                                           .in = t->producer < 0,
-                                           .out = t->producer >= 0 && t->n_consumers == 0};
-  p->tensor_at[p->n_tensors] = (begin + bytes + 63) / 64 * 64;
+  npu_tensor new;
+  b->global[z] = b->out->n_tensors;
+  b->ok = npu_tensor_new(b->out, t, &new, b->d);
+  new.in = t->producer < 0;
+  new.out = t->producer >= 0 && t->n_consumers == 0;
+  if (b->ok && !npu_add_tensor(b->out, new)) b->ok = tf_out_of_memory(b->d);
 }
 
+/* Of a link of a chain they are there already. */
 static void add_tensors(npu_build *b) {
-  b->out->machine = b->t.machine;
-  npu_machine *m = &b->out->machine;
-  m->name = name_of(b, m->name, false);
-  b->t.machine.memory[0].name = m->memory[0].name = name_of(b, b->t.machine.memory[0].name, false);
-  if (b->t.flat) b->t.machine.memory[1].name = m->memory[1].name = name_of(b, m->memory[1].name, false);
+  b->ok = b->lent || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
+  b->t.machine = b->out->machine;
   for (int z = 0; z < b->p->wl->n_tensors && b->ok; z++) {
     b->global[z] = -1;
-    if (b->t.memory_of[b->p->home_level[z]] == 0) add_tensor(b, z);
+    if (b->t.memory_of[b->p->home_level[z]] != 0) continue;
+    if (b->lent)
+      b->global[z] = b->lent[z].tensor;
+    else
+      add_tensor(b, z);
   }
 }
 
@@ -151,6 +185,21 @@ static npu_build *empty(tf_diags *d) {
   return NULL;
 }
 
+npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d) {
+  npu_build *b = empty(d);
+  if (!b) return NULL;
+  tf_npu_free(b->out);
+  b->out = out;
+  b->lent = l->at;
+  if (fit(b, l->tree)) {
+    b->dry = false;
+    return b;
+  }
+  b->out = NULL;
+  npu_build_free(b);
+  return NULL;
+}
+
 npu_build *npu_build_new(const tf_tree *tree, tf_diags *d) {
   npu_build *b = empty(d);
   if (b && fit(b, tree)) {
@@ -177,7 +226,7 @@ double npu_whole_cycles(const tf_tree *tree, tf_diags *d) {
 }
 
 /* Tags are the workload's names, which the program outlives. */
-static bool keep_tags(tf_npu *p) {
+bool npu_keep_tags(tf_npu *p) {
   bool ok = true;
   for (size_t k = 0; ok && k < p->n; k++) {
     p->instr[k].tag = tf_arena_strndup(p->arena, p->instr[k].tag, strlen(p->instr[k].tag));
@@ -190,7 +239,7 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   const size_t errors = tf_diags_errors(d);
   npu_build *b = empty(d);
   tf_npu *p = NULL;
-  if (b && run(b, tree) && npu_flags_add(b->out) && keep_tags(b->out)) {
+  if (b && run(b, tree) && npu_flags_add(b->out) && npu_keep_tags(b->out)) {
     p = b->out;
     b->out = NULL;
   }

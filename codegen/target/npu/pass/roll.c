@@ -307,16 +307,13 @@ static const char *keep(roller *r, const char *name) {
 static void put_head(roller *r) {
   const tf_npu *p = r->flat;
   npu_machine *m = &r->out->machine;
-  *m = p->machine;
+  r->ok = npu_copy_head(r->out, p) && r->ok;
   m->name = keep(r, m->name);
   for (int i = 0; i < m->n_memories; i++)
     m->memory[i].name = keep(r, m->memory[i].name);
   for (int i = 0; i < m->n_queues; i++)
     m->queue[i] = keep(r, m->queue[i]);
-  r->out->n_tensors = p->n_tensors;
-  memcpy(r->out->tensor, p->tensor, sizeof p->tensor);
-  memcpy(r->out->tensor_at, p->tensor_at, sizeof p->tensor_at);
-  for (int i = 0; i < p->n_tensors; i++)
+  for (int i = 0; i < r->out->n_tensors; i++)
     r->out->tensor[i].name = keep(r, p->tensor[i].name);
 }
 

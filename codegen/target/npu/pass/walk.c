@@ -252,8 +252,9 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
-  npu_bank *bank[8] = {NULL};
-  if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
+  enum { MOST_READS = 64 }; /* of an op, as workloads are read */
+  npu_bank *bank[MOST_READS + 1] = {NULL};
+  if (op->n_reads > MOST_READS) npu_stop(b, op->at, "an op that reads more than %d times", MOST_READS);
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
     if (i < op->n_reads) npu_flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
     const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));

@@ -18,7 +18,7 @@ static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
 }
 
 static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
-  return moved(s, o->at, o->step) + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
+  return moved(s, o->at, o->step) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
 }
 
 static void add_to_queue(issuer *s, int queue, uint32_t step) {

@@ -40,7 +40,26 @@ void tf_npu_free(tf_npu *p) {
   if (!p) return;
   tf_arena_free(p->arena);
   free(p->instr);
+  free(p->tensor);
   free(p);
+}
+
+bool npu_add_tensor(tf_npu *p, npu_tensor t) {
+  if (!TF_GROW(p->tensor, p->n_tensors)) return false;
+  t.at = t.within ? p->tensor[t.within - 1].at + t.at : p->bytes;
+  p->tensor[p->n_tensors++] = t;
+  if (!t.within) p->bytes = (t.at + t.words * npu_type_bytes(t.type) + 63) / 64 * 64;
+  return true;
+}
+
+bool npu_copy_head(tf_npu *p, const tf_npu *from) {
+  p->machine = from->machine;
+  for (int i = 0; i < from->n_tensors; i++) {
+    if (!TF_GROW(p->tensor, p->n_tensors)) return false;
+    p->tensor[p->n_tensors++] = from->tensor[i];
+  }
+  p->bytes = from->bytes;
+  return true;
 }
 
 npu_instr *npu_add(tf_npu *p, npu_op op) {

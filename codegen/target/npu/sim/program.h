@@ -10,7 +10,7 @@ enum {
   NPU_PATHS = 32,
   NPU_DIMS = 6,
   NPU_DEPTH = 8,
-  NPU_TENSORS = 64,
+  NPU_TENSORS = 1 << 12,
   NPU_FLAGS = 64
 };
 
@@ -65,6 +65,8 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
+  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its own */
+  int64_t at; /* its begin in global memory, in bytes */
   tf_loc loc; /* of what it is, in a text */
 } npu_tensor;
 
@@ -145,13 +147,18 @@ struct tf_npu {
   tf_arena *arena;
   npu_machine machine;
   int n_tensors;
-  npu_tensor tensor[NPU_TENSORS];
-  int64_t tensor_at[NPU_TENSORS + 1]; /* bytes in global memory; the last: their end */
+  npu_tensor *tensor;
+  int64_t bytes; /* of all tensors in global memory */
   size_t n;
   npu_instr *instr;
 };
 
 tf_npu *npu_new(void);
+/* Adds a tensor behind those that are there; `within` one of them, `at` counts bytes from its begin, else it is found.
+ * False: out of memory. */
+bool npu_add_tensor(tf_npu *p, npu_tensor t);
+/* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
+bool npu_copy_head(tf_npu *p, const tf_npu *from);
 /* A new instruction at the end; NULL: out of memory. */
 npu_instr *npu_add(tf_npu *p, npu_op op);
 /* The path between two memories; -1: there is none. */

@@ -12,7 +12,7 @@
 static bool make_memories(npu_run *r) {
   const tf_npu *p = r->p;
   for (int i = 0; i < p->machine.n_memories; i++) {
-    const size_t bytes = (size_t)(i ? p->machine.memory[i].bytes : p->tensor_at[p->n_tensors]) + 8;
+    const size_t bytes = (size_t)(i ? p->machine.memory[i].bytes : p->bytes) + 8;
     r->bytes[i] = calloc(bytes, 1);
     r->shadow[i] = calloc(bytes / 2 + 1, sizeof(npu_shadow));
     if (!r->bytes[i] || !r->shadow[i]) return false;
@@ -24,7 +24,7 @@ static void write_input(npu_run *r, int t, const double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   tf_rng rng = tf_rng_new(1, (uint64_t)t);
   for (int64_t k = 0; k < z->words; k++) {
-    const int64_t at = r->p->tensor_at[t] + k * npu_type_bytes(z->type);
+    const int64_t at = r->p->tensor[t].at + k * npu_type_bytes(z->type);
     const float x = (float)(data ? data[k] : 2 * tf_rng_unit(&rng) - 1);
     const uint16_t h = npu_to_half(x);
     if (z->type == NPU_F16)
@@ -39,7 +39,7 @@ static void write_input(npu_run *r, int t, const double *data) {
 static void read_output(const npu_run *r, int t, double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t k = 0; k < z->words; k++) {
-    const uint8_t *b = r->bytes[0] + r->p->tensor_at[t] + k * npu_type_bytes(z->type);
+    const uint8_t *b = r->bytes[0] + r->p->tensor[t].at + k * npu_type_bytes(z->type);
     float x;
     uint16_t h;
     memcpy(&x, b, z->type == NPU_F16 ? 0 : sizeof x);
@@ -52,7 +52,7 @@ static void read_output(const npu_run *r, int t, double *data) {
 static void check_written(npu_run *r, int t) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t b = 0; b < z->words * npu_type_bytes(z->type) / 2; b++)
-    if (!r->shadow[0][r->p->tensor_at[t] / 2 + b].set) {
+    if (!r->shadow[0][r->p->tensor[t].at / 2 + b].set) {
       r->ok = tf_fail(r->d, z->loc, TF_E_UNWRITTEN, "byte %lld of '%s' is not written", (long long)(2 * b), z->name);
       return;
     }

@@ -16,7 +16,7 @@ bool npu_tell(npu_run *r, const npu_step *s, npu_fault what) {
 static const char *name_of(const npu_run *r, const npu_instr *i, int operand, int64_t *at) {
   const npu_operand *o = npu_operand_of(i, operand);
   if (o->tensor < 0) return r->p->machine.memory[o->memory].name;
-  *at -= r->p->tensor_at[o->tensor];
+  *at -= r->p->tensor[o->tensor].at;
   return r->p->tensor[o->tensor].name;
 }
 
@@ -24,11 +24,12 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
   const npu_instr *i = npu_instr_of(r, s);
   const npu_operand *o = npu_operand_of(i, operand);
   const npu_memory *m = &r->p->machine.memory[o->memory];
-  const npu_tensor *t = o->tensor >= 0 ? &r->p->tensor[o->tensor] : NULL;
-  const int64_t begin = t ? r->p->tensor_at[o->tensor] : 0;
-  const int64_t bytes = t ? t->words * npu_type_bytes(t->type) : m->bytes, size = npu_type_bytes(o->type);
+  const bool outer = o->tensor >= 0; /* in global memory */
+  const npu_tensor t = outer ? r->p->tensor[o->tensor] : (npu_tensor){0};
+  const int64_t begin = t.at, size = npu_type_bytes(o->type);
+  const int64_t bytes = outer ? t.words * npu_type_bytes(t.type) : m->bytes;
   int64_t from = s->at[operand] + lo, to = s->at[operand] + hi, at = s->at[operand];
-  const int64_t align = t || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
+  const int64_t align = outer || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
   if (at % size || at % align) {
     if (!npu_tell(r, s, NPU_MISALIGNED)) return false;
     const char *name = name_of(r, i, operand, &at);

@@ -124,6 +124,42 @@ static bool read_type(npu_reader *r, npu_type *t) {
   return npu_fail(r, w, TF_E_NAME, "'%.*s' is no type; known: f16, f32", w.n > 40 ? 40 : (int)w.n, w.s);
 }
 
+static int tensor_of(npu_reader *r, npu_word w) {
+  tf_near near = tf_near_start(w.s, w.n);
+  char text[120];
+  for (int i = 0; i < r->p->n_tensors; i++) {
+    if (npu_is(w, r->p->tensor[i].name)) return i;
+    tf_near_offer(&near, r->p->tensor[i].name);
+  }
+  if (w.n == 0)
+    npu_fail(r, w, TF_E_MISSING, "here stands the tensor in whose bytes it lies");
+  else
+    npu_fail(r, w, TF_E_NAME, "no tensor '%.*s'%s", w.n > 40 ? 40 : (int)w.n, w.s,
+             tf_near_text(&near, text, sizeof text));
+  return -1;
+}
+
+/* `at TENSOR BYTES` behind tmp: it lies in bytes of that one.  False: what is there is wrong. */
+static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
+  const npu_tensor *of;
+  const char *before = r->at;
+  const npu_word at = npu_next(r);
+  if (!npu_is(at, "at")) return r->at = before, true;
+  if (!npu_is(side, "tmp")) return npu_fail(r, at, TF_E_SYNTAX, "only a tmp tensor lies in another's bytes");
+  const int i = tensor_of(r, npu_next(r));
+  const npu_word bytes = i < 0 ? (npu_word){0} : npu_next(r);
+  if (i < 0 || !npu_integer(r, bytes, "the byte at which it begins", 0, &z->at)) return false;
+  of = &r->p->tensor[i];
+  z->within = i + 1;
+  const int64_t size = npu_type_bytes(z->type), room = of->words * npu_type_bytes(of->type);
+  if (z->at % size || z->at + z->words * size > room)
+    return npu_fail(r, bytes, TF_E_RANGE,
+                    "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64 ": it lies in them, on multiples of "
+                    "%" PRId64,
+                    z->at, z->at + z->words * size - 1, of->name, room, size);
+  return true;
+}
+
 static void tensor(npu_reader *r, npu_word w) {
   tf_npu *p = r->p;
   if (p->n_tensors == NPU_TENSORS) {
@@ -142,15 +178,15 @@ static void tensor(npu_reader *r, npu_word w) {
   new.loc = npu_loc(r, side);
   new.in = npu_is(side, "in") || npu_is(side, "inout");
   new.out = npu_is(side, "out") || npu_is(side, "inout");
-  const int64_t bytes = new.words *npu_type_bytes(new.type), begin = p->tensor_at[p->n_tensors];
+  const int64_t bytes = new.words *npu_type_bytes(new.type);
   if (!new.in && !new.out && !npu_is(side, "tmp"))
     npu_fail(r, side, TF_E_SYNTAX, "here stands what the tensor is: in, out, inout or tmp");
-  else if (begin + bytes > INT64_C(1) << 30)
+  else if (!read_within(r, side, &new) || !npu_ends(r))
+    return;
+  else if (!new.within && p->bytes + bytes > INT64_C(1) << 30)
     npu_fail(r, words, TF_E_LIMIT, "the tensors are larger than 2^30 bytes together");
-  else if (npu_ends(r)) {
-    p->tensor[p->n_tensors++] = new;
-    p->tensor_at[p->n_tensors] = (begin + bytes + 63) / 64 * 64;
-  }
+  else if (!npu_add_tensor(p, new))
+    tf_out_of_memory(r->d);
 }
 
 bool npu_read_machine(npu_reader *r, npu_word first) {

@@ -11,16 +11,16 @@ static const char *find(npu_word w, char c) { return w.n ? memchr(w.s, c, w.n) :
 
 static bool read_place(npu_reader *r, npu_word w, npu_operand *o) {
   const npu_machine *m = &r->p->machine;
-  tf_near near = tf_near_start(w.s, w.n);
   o->tensor = -1;
-  for (int i = 1; i < m->n_memories; i++) {
+  for (int i = 1; i < m->n_memories; i++)
     if (npu_is(w, m->memory[i].name)) return o->memory = i, true;
-    tf_near_offer(&near, m->memory[i].name);
-  }
-  for (int i = 0; i < r->p->n_tensors; i++) {
+  for (int i = 0; i < r->p->n_tensors; i++)
     if (npu_is(w, r->p->tensor[i].name)) return o->memory = 0, o->tensor = i, true;
+  tf_near near = tf_near_start(w.s, w.n);
+  for (int i = 1; i < m->n_memories; i++)
+    tf_near_offer(&near, m->memory[i].name);
+  for (int i = 0; i < r->p->n_tensors; i++)
     tf_near_offer(&near, r->p->tensor[i].name);
-  }
   char text[120];
   return npu_fail(r, w, TF_E_NAME, "no memory or tensor '%.*s'%s", w.n > 40 ? 40 : (int)w.n, w.s,
                   tf_near_text(&near, text, sizeof text));

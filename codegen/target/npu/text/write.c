@@ -96,10 +96,12 @@ void npu_put_head(FILE *out, const tf_npu *p) {
   put_machine(out, &p->machine);
   for (int i = 0; i < p->n_tensors; i++) {
     const npu_tensor *t = &p->tensor[i];
-    fprintf(out, "tensor %s %s %" PRId64 " %s\n", t->name, npu_type_name(t->type), t->words,
+    fprintf(out, "tensor %s %s %" PRId64 " %s", t->name, npu_type_name(t->type), t->words,
             !t->in   ? t->out ? "out" : "tmp"
             : t->out ? "inout"
                      : "in");
+    if (t->within) fprintf(out, " at %s %" PRId64, p->tensor[t->within - 1].name, t->at - p->tensor[t->within - 1].at);
+    fputc('\n', out);
   }
 }
 

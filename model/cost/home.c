@@ -1,0 +1,189 @@
+/* Room for inputs and outputs that live in an inner memory: they are there throughout the run (docs/SEMANTICS.md
+ * section 4). */
+#include "base/checked.h"
+#include "model/cost/state.h"
+#include "model/sparse/sparse.h"
+
+static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
+
+int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words) {
+  const tf_workload *wl = m->plan->wl;
+  if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, wl->tensors[tensor].word_bits);
+  const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
+  return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
+}
+
+/* ---- what instances meet ------------------------------------------------------------------------------- */
+
+/* Of a spatial loop: its first step, the last but one, which is whole, and the last.  Spatial loops of which all are
+ * looked at. */
+enum { CORNERS = 3, MOST_LOOPS = 8 };
+
+/* The last digit of loop l, those of loops further out as set. */
+static int64_t last_digit(const tf_eval *ev, int l, const int64_t *digit) {
+  const int64_t last = (tf_loop_range(ev, l, digit).len - 1) / tf_step(ev, l);
+  return last < 0 ? 0 : last < ev->trip[l] ? last : ev->trip[l] - 1;
+}
+
+/* The next spatial loop on the path of the slice's node that has steps, from position *pos on; -1: none. */
+static int next_spatial(const tf_eval *ev, const tf_slice *s, int *pos) {
+  const tf_path *path = &ev->plan->path[s->node];
+  while (*pos < path->n) {
+    const int l = path->loops[(*pos)++];
+    if (ev->plan->loops[l].axis != TF_TEMPORAL && ev->plan->loops[l].op >= 0 && ev->trip[l] > 1) return l;
+  }
+  return -1;
+}
+
+/* 0: they are too many. */
+static int n_corners(const tf_eval *ev, const tf_slice *s) {
+  int n = 1, loops = 0;
+  for (int pos = 0; next_spatial(ev, s, &pos) >= 0 && loops <= MOST_LOOPS; loops++)
+    n *= CORNERS;
+  return loops <= MOST_LOOPS ? n : 0;
+}
+
+/* What the instance at that corner meets along rank r in the whole run. */
+static tf_ival met_at(const tf_eval *ev, const tf_slice *s, int corner, int r, int64_t *digit) {
+  int pos = 0;
+  for (int l = next_spatial(ev, s, &pos); l >= 0; l = next_spatial(ev, s, &pos), corner /= CORNERS) {
+    const int64_t last = corner % CORNERS ? last_digit(ev, l, digit) : 0;
+    digit[l] = corner % CORNERS == 1 && last > 0 ? last - 1 : last;
+  }
+  const tf_ival met = tf_slice_rank(ev, s, r, digit);
+  for (int k = 0; k < ev->plan->n_loops; k++)
+    digit[k] = 0;
+  return met;
+}
+
+/* Who meets nothing at one node needs no more room for it. */
+static bool same(tf_ival a, tf_ival b) { return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo); }
+
+/* Whether the same spatial loops stand above both, so that an instance has the same digits for both. */
+static bool same_loops(const tf_eval *ev, const tf_slice *a, const tf_slice *b) {
+  int at = 0, bt = 0;
+  for (;;) {
+    const int k = next_spatial(ev, a, &at), l = next_spatial(ev, b, &bt);
+    if (k < 0 || l < 0) return k == l;
+    const tf_ploop *x = &ev->plan->loops[k], *y = &ev->plan->loops[l];
+    if (x->axis != y->axis || ev->trip[k] != ev->trip[l] ||
+        ev->plan->tree->nodes[x->node].level != ev->plan->tree->nodes[y->node].level)
+      return false;
+  }
+}
+
+/* Whether each instance meets the same of rank r for both. */
+static bool alike(const tf_eval *ev, const tf_slice *a, const tf_slice *b, int r, int64_t *digit) {
+  const tf_ival first = met_at(ev, a, 0, r, digit);
+  const bool loops = same_loops(ev, a, b);
+  bool each = loops, still = true;
+  for (int k = 0; k < n_corners(ev, a); k++) {
+    const tf_ival met = met_at(ev, a, k, r, digit);
+    each = each && same(met, met_at(ev, b, k, r, digit));
+    still &= same(met, first);
+  }
+  for (int k = 0; k < n_corners(ev, b); k++)
+    still &= same(met_at(ev, b, k, r, digit), first);
+  return each || still;
+}
+
+/* ---- room ---------------------------------------------------------------------------------------------- */
+
+/* The m-tiles' slices from node n down that touch z; room for p->n_at_home. */
+static int slices_below(const tf_plan *p, int n, int z, const tf_slice **list) {
+  int found = 0;
+  for (int i = 0; i < p->n_at_home; i++)
+    if (p->at_home[i].tensor == z && tf_plan_above(p, n, p->at_home[i].node)) list[found++] = &p->at_home[i];
+  return found;
+}
+
+/* The length along rank r that all instances set aside: the longest that any of them meets; where m-tiles give them
+ * different parts, or too many loops do, what all of them meet together. */
+static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, int r, int64_t *digit) {
+  int64_t most = 0;
+  bool all_alike = true;
+  tf_ival all = {0, 0};
+  const bool first = n == 1 && list[0]->n_touch == 1 && tf_plan_leads(ev->plan, list[0]->touch[0].op, 0);
+  for (int i = 0; i < n; i++) {
+    const int corners = first ? 1 : n_corners(ev, list[i]);
+    for (int k = 0; k < corners; k++)
+      most = more(most, met_at(ev, list[i], k, r, digit).len);
+    all_alike = all_alike && corners > 0;
+    all_alike = all_alike && (i == 0 || alike(ev, list[0], list[i], r, digit));
+  }
+  if (all_alike) return most;
+  tf_eval whole = *ev;
+  whole.ever = TF_EVER_ANYWHERE;
+  for (int i = 0; i < n; i++)
+    all = tf_hull(all, tf_slice_rank(&whole, list[i], r, digit));
+  return all.len;
+}
+
+/* Words of z that an instance holds for the m-tiles from node n down. */
+static int64_t words_below(struct tf_model *m, const tf_eval *ev, int n, int z) {
+  const tf_tensor *t = &m->plan->wl->tensors[z];
+  const int found = slices_below(m->plan, n, z, m->home_slices);
+  int64_t words = found > 0;
+  for (int k = 0; k < m->plan->n_loops; k++)
+    m->home_digit[k] = 0;
+  for (int r = 0; r < t->rank && found; r++) {
+    const int64_t side = side_of(ev, m->home_slices, found, r, m->home_digit);
+    words = tf_sat_mul(words, side < t->extent[r] ? side : t->extent[r]);
+  }
+  return words;
+}
+
+/* Whether the scope's children run at once in instances of their own; whether some scope from node n down has such. */
+static bool apart(const struct tf_model *m, int n, int level) {
+  return tf_plan_at_once(&m->plan->tree->nodes[n]) && !tf_shared_instance(m->views, n, level);
+}
+
+static bool apart_below(const struct tf_model *m, int n, int level) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  bool any = apart(m, n, level);
+  for (int c = 0; c < t->n_children && !any; c++)
+    any = apart_below(m, t->children[c], level);
+  return any;
+}
+
+static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int level) {
+  const tf_plan *p = m->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  int64_t all = 0;
+  if (apart_below(m, n, level)) {
+    for (int c = 0; c < t->n_children; c++) {
+      const int64_t one = bits_below(m, ev, t->children[c], level);
+      all = apart(m, n, level) ? more(all, one) : tf_sat_add(all, one);
+    }
+    return all;
+  }
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] < 0 && p->home_level[z] == level)
+      all = tf_sat_add(all, tf_held_bits(m, level, z, words_below(m, ev, n, z)));
+  return all;
+}
+
+/* An evaluation of what instances meet in the whole run, as if no tensor had borders.  False: a step passes 2^63 - 1,
+ * which evaluations have found before. */
+static bool of_whole_run(struct tf_model *m, tf_eval *ev) {
+  *ev = m->ev;
+  ev->ever = TF_EVER_HERE;
+  ev->noclip = true;
+  ev->exact = ev->whole = ev->demand = false;
+  ev->made = NULL;
+  return tf_eval_steps(ev);
+}
+
+int64_t tf_home_bits(struct tf_model *m, int level) {
+  tf_eval ev;
+  if (!m->plan->n_at_home || m->open || !of_whole_run(m, &ev)) return 0;
+  return bits_below(m, &ev, 0, level);
+}
+
+void tf_home_rooms(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  tf_eval ev;
+  if (!p->n_at_home || !of_whole_run(m, &ev)) return;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] < 0 && p->home_level[z] > 0) m->home_words[z] = m->open ? 0 : words_below(m, &ev, 0, z);
+}
