@@ -62,6 +62,7 @@ void tf_planned_free(tf_planned *p) {
   tf_model_free(p->model);
   tf_tree_free(p->found);
   free(p->measured);
+  free(p->settled);
   free(p);
 }
 

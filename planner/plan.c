@@ -74,6 +74,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
   tf_emit_options e = o->kernel;
   if (!e.isa) e.isa = tf_emit_isa(e.dtype);
   e.result = NULL;
+  e.settled = NULL;
   e.measured = NULL;
   e.n_measured = 0;
   return e;
@@ -108,5 +109,6 @@ tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_di
   e.measured = p->measured;
   e.n_measured = p->n_measured;
   e.chosen = p->chosen;
+  e.settled = p->settled;
   return tf_emit(p->tree, o->target, &e, d);
 }

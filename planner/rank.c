@@ -11,9 +11,9 @@
  * short), and by how much these may be slower by the model than the best has become; besides, that in which each op is
  * as if alone. */
 enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
-/* Instructions that may be looked at for them.  After more, the best so far is taken, of one op of several
- * after half as many; where there is none, it goes on for longer. */
-enum { WHOLE_WORK = 100000, WHOLE_WORK_OF_ONE = WHOLE_WORK / 2, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
+/* Instructions that may be looked at for them.  After more, the best so far is taken; where there is none, it goes on
+ * for longer. */
+enum { WHOLE_WORK = 100000, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
 /* Programs are short while fewer have been looked at. */
 enum { WHOLE_SHORT = 10000 };
 /* Candidates that do not fit after all before each is asked at once. */
@@ -69,14 +69,13 @@ static bool refuse_all(planner *p) {
  * of those that take as long the first; -1: none.  `sure`: each that becomes the best is asked whether it fits. */
 static int best_expected(planner *p, bool sure) {
   int scored[WHOLE_FORMS] = {0}, best = -1;
-  const int64_t most = p->of_one ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
   int64_t work = 0;
   p->kernel.most_cycles = INFINITY;
   p->kernel.work = &work;
   for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
+    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : WHOLE_WORK);
     const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
     const bool behind = enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
     if (c->refused || (behind && !c->apart)) continue;
@@ -91,6 +90,16 @@ static int best_expected(planner *p, bool sure) {
   return best;
 }
 
+/* Adopts the mapping as its target settles it; one that was given keeps what it says. */
+static bool settle(planner *p, const tf_tree *tree) {
+  tf_diags *d = p->given || plan_over(p) ? NULL : tf_diags_new();
+  tf_tree *t = d ? tf_emit_settled(tree, p->o->target, &p->plan->settled, d) : NULL;
+  const bool ok = plan_adopt(p, t ? t : tree);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return ok;
+}
+
 /* What is expected of a mapping says nearly always whether it fits, too, and to be sure is dear: only the best is
  * asked, and as a rule fits. */
 static bool rank_expected(planner *p) {
@@ -99,7 +108,7 @@ static bool rank_expected(planner *p) {
     p->at[best].refused = true;
     best = best_expected(p, i == WHOLE_REFUSED);
   }
-  return best < 0 ? refuse_all(p) : plan_adopt(p, p->at[best].tree);
+  return best < 0 ? refuse_all(p) : settle(p, p->at[best].tree);
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */

@@ -113,11 +113,14 @@ static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d
   return status;
 }
 
+/* Bytes of a program: a network's without loops is of a million lines. */
+static const size_t MOST_BYTES = (size_t)1 << 28;
+
 static cli_status run(const void *options) {
   const npu_options *o = options;
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
-  tf_text text = tf_text_read(o->in.files[0], d);
+  tf_text text = tf_text_read_most(o->in.files[0], MOST_BYTES, d);
   tf_npu *p = text.text ? tf_npu_read(&text, d) : NULL;
   cli_status status = CLI_BAD_INPUT;
   if (p)

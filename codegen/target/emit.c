@@ -164,6 +164,13 @@ bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
   return t && (!t->fits || t->fits(tree, d));
 }
 
+tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = find_target(target, d);
+  *settled = NULL;
+  return t && t->settle ? t->settle(tree, settled, d) : NULL;
+}
+
 tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {
   const tf_target *t = known_target(target);
   return t && t->form ? t->form(arch, wl, k) : NULL;

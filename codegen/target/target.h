@@ -21,6 +21,8 @@ struct tf_target {
   bool whole; /* `cycles` are all that the kernel takes; else they come on top of the model's */
   /* As tf_emit_fits, where `cycles` do not say whether the mapping can be emitted; NULL: they do. */
   bool (*fits)(const tf_tree *tree, tf_diags *d);
+  /* As tf_emit_settled; NULL: a mapping found stays as it is. */
+  tf_tree *(*settle)(const tf_tree *tree, char **settled, tf_diags *d);
   /* As tf_emit_suits; NULL: any does. */
   bool (*suits)(const tf_arch *arch, tf_diags *d);
   /* Bits of tf_emit_ability. */

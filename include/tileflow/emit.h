@@ -101,8 +101,9 @@ typedef struct {
   bool live;           /* cpu: files more, by which the kernel can be replaced as it runs (docs/HOWTO-tune.md) */
   double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
   int64_t *work; /* of tf_emit_cycles: the instructions of a program that it looks at are added; NULL: not asked */
-  const tf_result *result;     /* the model's prediction for the mapping; NULL: not stated */
-  int n_measured, chosen;      /* chosen: index in `measured` of this kernel */
+  const char *settled;     /* of tf_emit_settled, where the mapping is from it; NULL: the mapping is kept as it is */
+  const tf_result *result; /* the model's prediction for the mapping; NULL: not stated */
+  int n_measured, chosen;  /* chosen: index in `measured` of this kernel */
   const tf_measured *measured; /* mappings among which it was chosen; NULL: none was timed */
 } tf_emit_options;
 
@@ -150,6 +151,11 @@ TF_API bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
 /* Whether the target has kernels for the architecture (npu: it is a line of the memories that an NPU has); if not, an
  * error in d. */
 TF_API bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d);
+
+/* The mapping, or one with other trip counts, found from it on, whose kernel ends sooner, and fits; in *settled how, a
+ * line for each round (npu: docs/NPU.md, tiles and slots in turn).  The caller frees both.  NULL, and *settled NULL:
+ * the target has nothing of the kind; or makes no kernel of the mapping, the reason in d. */
+TF_API tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled, tf_diags *d);
 
 /* Where a target (cuda) says how long each of its units is busy: id, key, meaning. */
 /* clang-format off */

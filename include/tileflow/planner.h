@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
   const tf_tree *tree; /* the mapping: `found`, or the one given; NULL: none that fits was found */
   tf_tree *found;      /* owned; NULL: the given mapping had no open parts */
+  char *settled;       /* owned; of tf_emit_settled, from the best that was found to the mapping; NULL: that was kept */
   tf_model *model;     /* owned: a model of the tree */
   tf_result result;    /* its evaluation; the model owns its arrays; a given mapping need not fit */
   int64_t evals;       /* of all searches */

@@ -128,4 +128,9 @@ Y
 
 # A model has views, and is planned where no plan is given.
 "$tileflow" emit --quiet arch-specs/npu.yaml tests/data/onnx/part-of-input.onnx --target npu --evals 20 -o "$work/model" && [ -f "$work/model/network.npu" ] || fail "a model is no network"
+
+# A network's program without loops may be longer than other files.
+{ cat examples/product.npu; yes "# which is a comment of this program, and so does nothing" | head -n 320000; } >"$work/large.npu"
+[ "$(wc -c <"$work/large.npu")" -gt 16777216 ] || fail "the program is of less than 16 MiB"
+said=$("$tileflow" npu "$work/large.npu" --timing) && [ "$said" = "$("$tileflow" npu examples/product.npu --timing)" ] || fail "a program of 18 MB is not as one without its comments"
 exit $failed

@@ -40,7 +40,7 @@ static void manifest(FILE *out, const package *k) {
 static void readme(FILE *out, const package *k) {
   const tf_result *r = k->f.o->result;
   npu_files_begin_readme(out, &k->f);
-  fputs("`schedule.txt`: slots of its places, and tiles that they speak for.\n", out);
+  fputs("`schedule.txt`: slots of its places, the tiles that they speak for, and what came of it.\n", out);
   if (!r) return;
   npu_files_queue(out, &k->f, &k->terms);
   fprintf(out, "  By the mapping alone (tileflow eval), without slots and queues: %s%.6g cycles, bound by %s.\n",
@@ -49,11 +49,11 @@ static void readme(FILE *out, const package *k) {
 
 /* The schedules of tiles and of buffers, each after the other, from the mapping on. */
 static void schedule(FILE *out, const package *k) {
-  fputs("# Tiles and slots in turn, from the mapping of this kernel on (docs/NPU.md).  Of each memory: its tensors, "
-        "slots x "
-        "bytes of one.\n",
-        out);
-  fputs(k->rounds, out);
+  fprintf(out,
+          "# Tiles and slots in turn, from %s (docs/NPU.md).  Of each memory: its tensors, slots x bytes of one.\n%s",
+          k->f.o->settled ? "the mapping that a search found to the kernel's"
+                          : "the mapping of this kernel on, which it keeps",
+          k->f.o->settled ? k->f.o->settled : k->rounds);
   char *mapping = tf_tree_text(k->settled);
   fprintf(out, "\n%s", mapping ? mapping : "");
   free(mapping);
@@ -98,13 +98,15 @@ tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
   tf_npu *flat = npu_compile(tree, d), *p = flat ? npu_roll(flat) : NULL;
   package k = {.f = {.wl = tree->workload, .arch = tree->arch, .o = o, .p = p, .name = "kernel", .links = 1},
                .tree = tree};
-  tf_tree *settled = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d) ? npu_settle(tree, &k.rounds, d) : NULL;
-  k.settled = settled;
-  tf_emitted *e = settled ? print_all(&k) : NULL;
+  tf_tree *other = NULL;
+  bool ok = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d);
+  if (ok && !o->settled) other = npu_settle(tree, &k.rounds, d), ok = other != NULL;
+  k.settled = other ? other : tree;
+  tf_emitted *e = ok ? print_all(&k) : NULL;
   if (flat && !e) tf_out_of_memory(d);
   tf_npu_free(flat);
   tf_npu_free(p);
-  tf_tree_free(settled);
+  tf_tree_free(other);
   free(k.rounds);
   return e;
 }

@@ -41,6 +41,7 @@ const tf_target tf_target_npu = {
     .cycles = npu_cycles,
     .whole = true,
     .fits = npu_fits,
+    .settle = npu_settle,
     .suits = suits,
     .able = TF_EMIT_NETWORKS,
     .print = tf_npu_print,

@@ -98,13 +98,15 @@ npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d);
 bool npu_keep_tags(tf_npu *p);
 
 /* settle.c: the mapping with other tiles, where the slots of its places speak for them and the program ends sooner, and
- * so on until neither changes; *said: a line for each round.  The caller frees both.  NULL, and *said NULL: as
- * npu_compile, with the reason in d. */
+ * so on until neither changes, if it ends sooner with every step looked at, too, else the one given; *said: a line for
+ * each round.  The caller frees both.  NULL, and *said NULL: as npu_compile, with the reason in d. */
 tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d);
 
 /* clock.c: the cycles after which the program will have ended if its flags keep nobody waiting for longer than what
  * they are for.  Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);
+/* program.c: the same of the program that npu_compile would make.  Negative: as npu_compile, with the reason in d. */
+double npu_whole_cycles(const tf_tree *tree, tf_diags *d);
 /* Times the instructions made so far. */
 void npu_clock_run(npu_build *b);
 double npu_clock_end(const npu_clock *c);

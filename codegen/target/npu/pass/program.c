@@ -218,6 +218,14 @@ bool npu_fits(const tf_tree *tree, tf_diags *d) {
   return fits;
 }
 
+double npu_whole_cycles(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = empty(d);
+  const double cycles = b && run(b, tree) ? npu_clock_program(b->out, d) : -1;
+  npu_build_free(b);
+  return cycles;
+}
+
+/* Tags are the workload's names, which the program outlives. */
 bool npu_keep_tags(tf_npu *p) {
   bool ok = true;
   for (size_t k = 0; ok && k < p->n; k++) {

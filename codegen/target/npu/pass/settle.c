@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "codegen/target/npu/pass/pass.h"
+#include "model/eval/hooks.h"
 
 enum { SETTLE_ROUNDS = 12 };
 /* Instructions that may be looked at before the last round. */
-enum { SETTLE_WORK = 50000 };
+enum { SETTLE_WORK = 150000 };
 
 enum { SMALLER = 1, LARGER = 2 };
 
@@ -140,11 +141,22 @@ static bool slots(settler *s, tf_diags *d) {
 }
 
 /* ---- in turn -------------------------------------------------------------------------------------------------- */
+/* Whether the tiles fit by the model, which knows other limits than the program does. */
+static bool fits(const tf_tree *t, tf_diags *d) {
+  tf_result r;
+  tf_model *m = tf_model_new(t, d);
+  if (m) tf_model_walk_limit(m, 0), tf_model_estimate(m);
+  const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  tf_model_free(m);
+  return fits;
+}
+
 /* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity. */
 static double expected(settler *s, const tf_tree *t) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
-  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) && npu_fits(t, d);
+  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) && terms.cycles < s->cycles &&
+                  fits(t, d) && npu_fits(t, d);
   s->work += terms.work;
   tf_diags_free(d);
   return ok ? terms.cycles : INFINITY;
@@ -195,6 +207,19 @@ static bool rounds(settler *s, tf_diags *d) {
   return true;
 }
 
+/* What is expected may be off where loops are long: other tiles than the first are kept if the program with all of its
+ * steps ends sooner. */
+static bool sooner_as_a_whole(settler *s, const tf_tree *first, tf_diags *d) {
+  tf_diags *own = tf_diags_new();
+  const double before = own ? npu_whole_cycles(first, own) : -1, after = own ? npu_whole_cycles(s->at, own) : -1;
+  tf_diags_free(own);
+  if (after >= 0 && (before < 0 || after < before)) return true;
+  fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n", after, before);
+  tf_tree_free(s->at);
+  s->at = tf_tree_copy(first, first->arch, first->workload, d);
+  return s->at != NULL;
+}
+
 tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
   size_t n = 0;
   npu_terms terms;
@@ -203,7 +228,7 @@ tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
   s.said = open_memstream(said, &n);
   bool ok = s.at && s.want && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
-  ok = ok && rounds(&s, d);
+  ok = ok && rounds(&s, d) && (!(s.cycles < terms.cycles) || sooner_as_a_whole(&s, tree, d));
   ok = s.said && fclose(s.said) == 0 && ok;
   free(s.want);
   if (ok) return s.at;
