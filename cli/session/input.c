@@ -1,8 +1,13 @@
 /* The files of a command: read once, foreign ones converted to native text. */
+#define _POSIX_C_SOURCE 200809L /* mmap */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/session/input.h"
 
@@ -11,25 +16,60 @@
 
 static const tf_loc nowhere = {0};
 
+/* The first byte of every ONNX model, and no other file's; how long a model may be. */
+enum { BINARY = 8 };
+static const size_t MOST_BINARY = (size_t)1 << 31;
+
+/* Behind n texts: which of them are mapped files. */
+static bool *mapped(tf_text *texts, size_t n) { return (bool *)(texts + n + 1); }
+
+/* The bytes of a model in a regular file, which the system fills in as they are read and may take back; NULL: it is
+ * another one, or cannot be mapped. */
+static const char *map_model(const char *path, size_t *len) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
+  struct stat s;
+  unsigned char first;
+  const bool fits = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
+                    (uintmax_t)s.st_size <= MOST_BINARY && pread(fd, &first, 1, 0) == 1 && first == BINARY;
+  void *at = fits ? mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  if (fd >= 0) close(fd);
+  if (at == MAP_FAILED) return NULL;
+  *len = (size_t)s.st_size;
+  return at;
+}
+
+/* Reads the file; true: a model, of which only what is asked for comes into memory. */
+static bool take(const char *path, tf_text *out, tf_diags *d) {
+  *out = (tf_text){.name = path};
+  out->text = strcmp(path, "-") != 0 ? map_model(path, &out->len) : NULL;
+  if (out->text) return true;
+  *out = tf_text_read(path, d);
+  return false;
+}
+
 bool cli_read_texts(const cli_input *o, tf_text **texts, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   bool seen = false;
-  *texts = calloc(o->n_files + 1, sizeof **texts);
+  *texts = calloc(o->n_files + 1, sizeof **texts + sizeof(bool));
   if (!*texts) return tf_out_of_memory(d);
   for (size_t i = 0; i < o->n_files; i++) {
     bool in = !strcmp(o->files[i], "-");
     if (in && seen)
       tf_fail(d, nowhere, TF_E_USAGE, "'-' given twice: stdin is read once");
     else
-      (*texts)[i] = tf_text_read(o->files[i], d);
+      mapped(*texts, o->n_files)[i] = take(o->files[i], &(*texts)[i], d);
     seen |= in;
   }
   return tf_diags_errors(d) == errors;
 }
 
 void cli_free_texts(tf_text *texts, size_t n) {
-  for (size_t i = 0; texts && i < n; i++)
-    free((void *)(uintptr_t)texts[i].text);
+  for (size_t i = 0; texts && i < n; i++) {
+    if (mapped(texts, n)[i])
+      munmap((void *)(uintptr_t)texts[i].text, texts[i].len);
+    else
+      free((void *)(uintptr_t)texts[i].text);
+  }
   free(texts);
 }
 

@@ -154,7 +154,63 @@ static const char bytes_part[] = "static inline vec vec_of_%c8_part(const %s *p,
                                  "  memcpy(p, lane, (size_t)n);\n"
                                  "}\n";
 
-static bool takes_bytes(const tf_micro_isa *isa) { return isa->lanes >= 8; }
+/* Loads of bytes in selected lanes, 0 in the others, which are not touched.  Of eight lanes, fewer than all are put
+ * together in a word. */
+static const char some_bytes[] = "static inline uint64_t some_bytes(const void *p, int n) {\n"
+                                 "  const uint8_t *const q = p;\n"
+                                 "  if (n >= 4) {\n"
+                                 "    uint32_t a, b;\n"
+                                 "    memcpy(&a, q, sizeof a), memcpy(&b, q + n - 4, sizeof b);\n"
+                                 "    return a | (uint64_t)b << 8 * (n - 4);\n"
+                                 "  }\n"
+                                 "  if (n >= 2) {\n"
+                                 "    uint16_t a, b;\n"
+                                 "    memcpy(&a, q, sizeof a), memcpy(&b, q + n - 2, sizeof b);\n"
+                                 "    return a | (uint64_t)b << 8 * (n - 2);\n"
+                                 "  }\n"
+                                 "  return n > 0 ? *q : 0;\n"
+                                 "}\n";
+static const char bytes_lanes_8[] =
+    "static inline vec %c8_lanes_step(const %s *p, int64_t step, lanes l) {\n"
+    "  %s lane[LANES] = {0};\n"
+    "  for (int i = l.from; i < l.to; i++) lane[i] = p[i * step];\n"
+    "  return vec_of_%c8(lane);\n"
+    "}\n"
+    "static inline vec %c8_lanes(const %s *p, lanes l) {\n"
+    "  if (all_lanes(l)) return vec_of_%c8(p);\n"
+    "  const uint64_t part = l.from < LANES ? some_bytes(p + l.from, l.to - l.from) << 8 * l.from : 0;\n"
+    "  return vec_of_%c8((const void *)&part);\n"
+    "}\n"
+    "static inline vec %c8_lanes_2(const %s *p, lanes l) {\n"
+    "  if (!all_lanes(l)) return %c8_lanes_step(p, 2, l);\n"
+    "  const __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)p), _mm_loadl_epi64((const void *)(p + "
+    "LANES - 1)));\n"
+    "  return _mm256_cvtepi32_ps(_mm256_cvtep%c8_epi32(_mm_shuffle_epi8(both, _mm_setr_epi8(0, 2, 4, 6, 9, 11, 13, 15, "
+    "-1, -1, -1, -1, -1, -1, -1, -1))));\n"
+    "}\n";
+static const char bytes_lanes_16[] =
+    "static inline vec %c8_lanes_step(const %s *p, int64_t step, lanes l) {\n"
+    "  %s lane[LANES] = {0};\n"
+    "  for (int i = 0; i < LANES; i++)\n"
+    "    if (l >> i & 1) lane[i] = p[i * step];\n"
+    "  return vec_of_%c8(lane);\n"
+    "}\n"
+    "static inline vec %c8_lanes(const %s *p, lanes l) { return "
+    "_mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_maskz_loadu_epi8(l, p))); }\n"
+    "static inline vec %c8_lanes_2(const %s *p, lanes l) {\n"
+    "  const uint32_t both = _pdep_u32(l, UINT32_C(0x55555555));\n"
+    "  return _mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_packus_epi16(_mm_maskz_loadu_epi8((lanes)both, p), "
+    "_mm_maskz_loadu_epi8((lanes)(both >> 16), p + LANES))));\n"
+    "}\n";
+
+/* Sums of whole numbers that float32 holds. */
+static const char whole_lanes[] =
+    "static inline vec whole_lanes(const int32_t *p, lanes l) { return "
+    "_mm%s_cvtepi32_ps(_mm%s_castps_si%s(load_lanes((const void *)p, l))); }\n"
+    "static inline void store_whole_lanes(int32_t *p, vec v, lanes l) { store_lanes((void *)p, "
+    "_mm%s_castsi%s_ps(_mm%s_cvttps_epi32(v)), l); }\n";
+
+static bool takes_bytes(const tf_micro_isa *isa) { return isa->lanes >= TF_MICRO_BYTES_LANES; }
 
 bool tf_micro_takes_bytes(const tf_micro *u) { return takes_bytes(tf_micro_of(u)); }
 
@@ -168,5 +224,12 @@ void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa) {
     else
       fprintf(out, bytes_16, l, type, l, l, type);
     fprintf(out, bytes_part, l, type, type, l, l, type, type, l);
+    if (isa->lanes == 8 && !sign) fputs(some_bytes, out);
+    if (isa->lanes == 8)
+      fprintf(out, bytes_lanes_8, l, type, type, l, l, type, l, l, l, type, l, l);
+    else
+      fprintf(out, bytes_lanes_16, l, type, type, l, l, type, l, l, type, l);
   }
+  const char *const mm = isa->lanes == 8 ? "256" : "512";
+  fprintf(out, whole_lanes, mm, mm, mm, mm, mm, mm);
 }

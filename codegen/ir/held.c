@@ -83,14 +83,18 @@ bool ir_is_product(const tf_op *op) {
          op->expr[1].what == TF_X_READ;
 }
 
-bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b) {
-  int64_t points = 1, most = INT32_MAX;
+bool ir_sums_within(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b, int64_t most) {
+  int64_t points = 1;
   if (!ir_is_byte(a) || !ir_is_byte(b)) return false;
   most /= a == IR_U8 ? UINT8_MAX : -INT8_MIN;
   most /= b == IR_U8 ? UINT8_MAX : -INT8_MIN;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most) return false;
   return true;
+}
+
+bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b) {
+  return ir_sums_within(wl, op, a, b, INT32_MAX);
 }
 
 static bool sums_bytes(asking *a, const tf_op *op) {

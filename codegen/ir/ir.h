@@ -408,8 +408,10 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 tf_held_as ir_held_as(const tf_workload *wl, int z);
 ir_type ir_type_held(const tf_workload *wl, int z);
 bool ir_reads_unsigned(const tf_workload *wl);
-/* Whether the op sums products of two tensors; and whether sums of such bytes stay within an int32. */
+/* Whether the op sums products of two tensors; and whether sums of such bytes stay within -most and most, or within an
+ * int32. */
 bool ir_is_product(const tf_op *op);
+bool ir_sums_within(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b, int64_t most);
 bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b);
 
 /* The value of op's expression; read[i] is its i-th operand, point[dim] the coordinate along each dim of the workload.

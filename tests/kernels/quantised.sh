@@ -38,6 +38,20 @@ for n in 11 7; do
 done
 workload pool 'c: 5, y: 4, x: 6, u: 2, v: 2' "I: {$byte, unsigned: true}, Y: {$byte}" \
   'Y[c,y,x] max= select(0 <= 2*y+u-1, I[c,2*y+u,2*x+v], -inf)' 'R[c,y,x] = I[c,2*y,2*x] * 0.5'
+# windows of each channel by itself: rows of several vectors, of a vector and a part, of less than one; steps of 1, 2 and 3
+deep() {
+  workload "$1" "c: 5, p: $2, q: $3, r: 3, s: $4" "X: {$byte, unsigned: $5, pad: [0, 1, 1]}, W: {$byte}, Y: {$byte}" \
+    "S[c,p,q] += X[c,$6*p+r-1,$6*q+s-1] * W[c,r,s]" "Y[c,p,q] = min(max(round((S[c,p,q] + b[c]) * 0.00137) + 3, $7), $8)"
+}
+deep deep1 9 37 3 true 1 0 255
+deep deep2 5 19 5 true 2 0 255
+deep deep3 7 7 3 false 1 -128 127
+deep deep4 3 12 5 true 3 0 255
+# sums of 514 products are at most 2^24, which float32 holds; of more they may be beyond
+for n in 57 58; do
+  workload sums$n "c: $n, y: 5, x: 40, r: 3, s: 3" "X: {$byte, unsigned: true, pad: [0, 1, 1]}, W: {$byte}" \
+    'S[y,x] += X[c,y+r-1,x+s-1] * W[c,r,s]' 'Y[y,x] = S[y,x] * scale[x]'
+done
 workload inside 'm: 20, n: 33, k: 40' "A: {$byte}, Q: {$byte}, B: {$byte}" 'Q[m,k] = min(max(round(A[m,k] * x[k]), 0), 255)' \
   'S[m,n] += Q[m,k] * B[k,n]'
 cp workloads/quantised/gemm-gelu.yaml "$work"
@@ -63,6 +77,13 @@ each strided11 $isa 'uint8_t:I uint8_t:Y'
 each strided7 $isa 'uint8_t:I uint8_t:Y'
 [ $isa = portable ] || grep -q '; x1 += 2) {' "$work"/code/*.c || { echo "strided7: pixels between are laid out, too"; bad=1; }
 each pool $isa 'uint8_t:I uint8_t:Y float:R'
+for n in 1 2 3 4; do
+  each deep$n $isa 'int8_t:W float:b'
+  [ $isa = portable ] || grep -q ' store_whole_lanes(&' "$work/code/kernel.c" || { echo "deep$n: elements are asked for one by one"; bad=1; }
+done
+each sums57 $isa 'uint8_t:X'
+each sums58 $isa 'uint8_t:X'
+! grep -q ' store_whole_lanes(&' "$work/code/kernel.c" || { echo "sums58: summed in float32, which is not exact"; bad=1; }
 each inside $isa 'int8_t:A int8_t:B float:S'
 each map $isa 'int8_t:A float:x int8_t:Y'
 each wide $isa 'int8_t:B float:R float:Y'

@@ -332,9 +332,18 @@ size_t ox_bytes_of(int type);
 double ox_as_type(double x, int type, bool *ok);
 /* The element at p, in little-endian bytes. */
 double ox_element(int type, const uint8_t *p);
-/* Whether its n values are in typed fields; and the i-th of them. */
-bool ox_is_listed(const Onnx__TensorProto *t, int64_t n);
-double ox_listed(const Onnx__TensorProto *t, int64_t i);
+/* The numbers of a tensor in the file: as they lie in memory (`raw`), or in a list, whose next one is at `at` (NULL:
+ * the reader of messages took them). */
+typedef struct {
+  const Onnx__TensorProto *t;
+  const uint8_t *raw, *at, *end;
+  int64_t next;
+} ox_reading;
+bool ox_has_numbers(const ox_net *g, const Onnx__TensorProto *t);
+/* Begins to read them; false: there are not n. */
+bool ox_open_numbers(const ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_reading *out);
+/* Each in its turn. */
+double ox_next_number(ox_reading *x);
 
 /* Its n numbers, in the arena; NULL: it has none in this file, or an error was reported. */
 const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n);
@@ -411,8 +420,11 @@ bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);
  * path: of the model, next to which external data lies.  dtype: f32 (NULL) or bf16. */
 bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out);
 
+/* Fields of a tensor that hold its numbers, as ONNX numbers them. */
+enum { OX_FLOATS = 4, OX_INT32S = 5, OX_INT64S = 7, OX_RAW = 9, OX_DOUBLES = 10, OX_UINT64S = 11 };
 /* wire.c: the model that the bytes are, for the caller to free; NULL with an error (g NULL: without).  Its tensors have
- * no raw_data: ox_raw finds them, *n bytes in the file's own text; NULL: none. */
+ * none of these fields where it stands in one piece: ox_piece finds that, *n bytes in the file's own text; NULL: none.
+ */
 Onnx__ModelProto *ox_unpack(ox_net *g, const char *text, size_t len);
-const uint8_t *ox_raw(const ox_net *g, const Onnx__TensorProto *t, size_t *n);
+const uint8_t *ox_piece(const ox_net *g, const Onnx__TensorProto *t, unsigned number, size_t *n);
 #endif

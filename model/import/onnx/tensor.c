@@ -99,50 +99,102 @@ double ox_element(int type, const uint8_t *p) {
   }
 }
 
-/* Stands in uint64_data. */
-static bool is_long(int type) { return type == OX_T_UINT32 || type == OX_T_UINT64; }
-
-bool ox_is_listed(const Onnx__TensorProto *t, int64_t n) {
-  const int type = t->data_type;
-  const size_t have = type == OX_T_FLOAT    ? t->n_float_data
-                      : type == OX_T_INT64  ? t->n_int64_data
-                      : type == OX_T_DOUBLE ? t->n_double_data
-                      : is_long(type)       ? t->n_uint64_data
-                                            : t->n_int32_data;
-  return have == (uint64_t)n;
+/* The typed field in which numbers of the type stand. */
+static unsigned list_of(int type) {
+  return type == OX_T_FLOAT                           ? OX_FLOATS
+         : type == OX_T_INT64                         ? OX_INT64S
+         : type == OX_T_DOUBLE                        ? OX_DOUBLES
+         : type == OX_T_UINT32 || type == OX_T_UINT64 ? OX_UINT64S
+                                                      : OX_INT32S;
 }
 
-double ox_listed(const Onnx__TensorProto *t, int64_t i) {
-  const int type = t->data_type;
-  if (type == OX_T_FLOAT) return (double)t->float_data[i];
-  if (type == OX_T_INT64) return (double)t->int64_data[i];
-  if (type == OX_T_DOUBLE) return t->double_data[i];
-  if (is_long(type)) return (double)t->uint64_data[i];
-  const int32_t x = t->int32_data[i];
-  const uint8_t bits[] = {(uint8_t)((uint32_t)x & 255), (uint8_t)((uint32_t)x >> 8 & 255)};
-  return type == OX_T_FLOAT16 || type == OX_T_BFLOAT16 ? ox_element(type, bits) : (double)x;
+/* How many numbers of the list the reader of messages took. */
+static size_t listed(const Onnx__TensorProto *t, unsigned list) {
+  return list == OX_FLOATS    ? t->n_float_data
+         : list == OX_INT64S  ? t->n_int64_data
+         : list == OX_DOUBLES ? t->n_double_data
+         : list == OX_UINT64S ? t->n_uint64_data
+                              : t->n_int32_data;
 }
 
-static bool has_numbers(const ox_net *g, const Onnx__TensorProto *t) {
+static double listed_at(const Onnx__TensorProto *t, unsigned list, int64_t i) {
+  return list == OX_FLOATS    ? (double)t->float_data[i]
+         : list == OX_INT64S  ? (double)t->int64_data[i]
+         : list == OX_DOUBLES ? t->double_data[i]
+         : list == OX_UINT64S ? (double)t->uint64_data[i]
+                              : (double)t->int32_data[i];
+}
+
+/* Whether the bytes are n numbers, each of 7 bits a byte, the last of which has no eighth bit. */
+static bool are_packed(const uint8_t *p, size_t len, int64_t n) {
+  enum { LONGEST = 10 };
+  int64_t many = 0;
+  int run = 0;
+  for (size_t i = 0; i < len && run < LONGEST; i++) {
+    run = p[i] & 128 ? run + 1 : 0;
+    many += !run;
+  }
+  return run == 0 && many == n;
+}
+
+static uint64_t next_packed(ox_reading *x) {
+  uint64_t bits = 0;
+  for (int shift = 0; x->at < x->end; shift += 7) {
+    const uint8_t byte = *x->at++;
+    bits |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128) break;
+  }
+  return bits;
+}
+
+bool ox_has_numbers(const ox_net *g, const Onnx__TensorProto *t) {
+  static const unsigned fields[] = {OX_RAW, OX_FLOATS, OX_INT32S, OX_INT64S, OX_DOUBLES, OX_UINT64S};
+  bool has = false;
   size_t n;
-  return ox_raw(g, t, &n) || t->n_float_data || t->n_int64_data || t->n_int32_data || t->n_double_data ||
-         t->n_uint64_data;
+  for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+    has |= ox_piece(g, t, fields[k], &n) || (k && listed(t, fields[k]));
+  return has;
+}
+
+bool ox_open_numbers(const ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_reading *out) {
+  const size_t each = ox_bytes_of(t->data_type);
+  const unsigned list = list_of(t->data_type);
+  size_t len;
+  *out = (ox_reading){.t = t, .raw = ox_piece(g, t, OX_RAW, &len)};
+  if (!out->raw && (list == OX_FLOATS || list == OX_DOUBLES)) out->raw = ox_piece(g, t, list, &len);
+  if (out->raw) return each && len % each == 0 && len / each == (uint64_t)n;
+  out->at = ox_piece(g, t, list, &len);
+  out->end = out->at ? out->at + len : NULL;
+  return out->at ? are_packed(out->at, len, n) : listed(t, list) == (uint64_t)n;
+}
+
+double ox_next_number(ox_reading *x) {
+  const int type = x->t->data_type;
+  const unsigned list = list_of(type);
+  const int64_t i = x->next++;
+  if (x->raw) return ox_element(type, x->raw + (size_t)i * ox_bytes_of(type));
+  const uint64_t bits = x->at ? next_packed(x) : 0;
+  const double number = !x->at               ? listed_at(x->t, list, i)
+                        : list == OX_INT64S  ? (double)(int64_t)bits
+                        : list == OX_UINT64S ? (double)bits
+                                             : (double)(int32_t)(uint32_t)bits;
+  if (type != OX_T_FLOAT16 && type != OX_T_BFLOAT16) return number;
+  const uint32_t half_bits = (uint32_t)(int32_t)number;
+  return ox_element(type, (const uint8_t[]){(uint8_t)(half_bits & 255), (uint8_t)(half_bits >> 8 & 255)});
 }
 
 const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n) {
-  const size_t each = ox_bytes_of(t->data_type);
-  size_t len;
-  const uint8_t *raw = ox_raw(g, t, &len);
-  if (!each || t->data_location == 1 || !has_numbers(g, t))
+  ox_reading from;
+  if (!ox_bytes_of(t->data_type) || t->data_location == 1 || !ox_has_numbers(g, t))
     return NULL; /* weights may have been removed from the file */
-  if (raw ? len != each * (size_t)n : !ox_is_listed(t, n)) {
+  if (!ox_open_numbers(g, t, n, &from)) {
     ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
     return NULL;
   }
   double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
   g->oom |= !x;
   for (int64_t i = 0; i < n && x; i++)
-    x[i] = raw ? ox_element(t->data_type, raw + (size_t)i * each) : ox_listed(t, i);
+    x[i] = ox_next_number(&from);
   return x;
 }
 
@@ -157,7 +209,7 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   ox_whole(out, -1, (int)t->n_dims, t->dims);
   if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
-  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !has_numbers(g, t))
+  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !ox_has_numbers(g, t))
     return true; /* its shape is enough */
   out->number = ox_tensor_numbers(g, t, n);
   return out->number != NULL;

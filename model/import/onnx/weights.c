@@ -26,12 +26,11 @@ enum {
   MOST_PATH = 4096
 };
 
-/* Numbers of a tensor of the file, wherever they stand. */
+/* Numbers of a tensor, wherever they stand. */
 typedef struct {
-  const Onnx__TensorProto *t;
-  const uint8_t *raw; /* of number `from` and those after it; NULL: in fields of their own */
-  int64_t from, at;   /* at: their first byte in `file` */
-  FILE *file;         /* another file, of which `piece` is what was read last; NULL: none */
+  ox_reading read;
+  int64_t at; /* their first byte in `file` */
+  FILE *file; /* another file, of which `piece` is what was read last; NULL: none */
   uint8_t piece[CHUNK * sizeof(double)];
 } numbers;
 
@@ -156,33 +155,25 @@ static bool find_external(const writing *w, const char *name, const Onnx__Tensor
 static bool open_numbers(const writing *w, const char *name, const Onnx__TensorProto *t, int64_t n, numbers *x) {
   const size_t each = ox_bytes_of(t->data_type);
   int64_t size;
-  size_t len;
-  *x = (numbers){.t = t};
+  *x = (numbers){.read.t = t};
   if (!each)
     return ox_fail(w->g, TF_E_TYPE, "weight '%.60s': data of type %s are not read", name, ox_type_name(t->data_type));
   if (!tf_mul(n, (int64_t)each, &size)) return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' has too many bytes", name);
   if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
     return find_external(w, name, t, (size_t)size, x);
-  x->raw = ox_raw(w->g, t, &len);
-  if (x->raw ? len == (size_t)size : ox_is_listed(t, n)) return true;
-  const bool none =
-      !x->raw && !t->n_float_data && !t->n_int64_data && !t->n_int32_data && !t->n_double_data && !t->n_uint64_data;
+  if (ox_open_numbers(w->g, t, n, &x->read)) return true;
+  const bool none = !ox_has_numbers(w->g, t);
   return none ? ox_fail(w->g, TF_E_MISSING, "weight '%.60s' has a shape and no numbers: they were taken out", name)
               : ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' has not the numbers that its shape asks for", name);
 }
 
-/* The next n numbers of a file, at most CHUNK, so that they can be read from `from` on. */
-static bool read_piece(const writing *w, const char *name, numbers *x, int64_t from, size_t n) {
+/* The next n numbers of another file, at most CHUNK. */
+static bool read_piece(const writing *w, const char *name, numbers *x, size_t n) {
   if (!x->file) return true;
-  x->from = from;
-  x->raw = x->piece;
-  return fread(x->piece, ox_bytes_of(x->t->data_type), n, x->file) == n ||
+  x->read.raw = x->piece;
+  x->read.next = 0;
+  return fread(x->piece, ox_bytes_of(x->read.t->data_type), n, x->file) == n ||
          ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
-}
-
-static double number_at(const numbers *x, int64_t i) {
-  const int type = x->t->data_type;
-  return x->raw ? ox_element(type, x->raw + (size_t)(i - x->from) * ox_bytes_of(type)) : ox_listed(x->t, i);
 }
 
 /* What a source holds: one list of numbers, or the four of a BatchNormalization. */
@@ -208,12 +199,16 @@ static void close_held(held *h) {
     if (h->of[k].file) fclose(h->of[k].file);
 }
 
-/* y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as x * factor + rest. */
-static double held_at(const held *h, int64_t i) {
+/* The next number, which is the i-th: y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as x * factor + rest.
+ */
+static double next_held(held *h, int64_t i) {
   if (h->from->number) return h->from->number[i];
-  if (!h->from->fold) return number_at(&h->of[0], i);
-  const double factor = number_at(&h->of[0], i) / sqrt(number_at(&h->of[3], i) + h->from->epsilon);
-  return h->from->fold == OX_SCALE ? factor : number_at(&h->of[1], i) - number_at(&h->of[2], i) * factor;
+  const double first = ox_next_number(&h->of[0].read);
+  if (!h->from->fold) return first;
+  const double factor = first / sqrt(ox_next_number(&h->of[3].read) + h->from->epsilon);
+  if (h->from->fold == OX_SCALE) return factor;
+  const double shift = ox_next_number(&h->of[1].read);
+  return shift - ox_next_number(&h->of[2].read) * factor;
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------- */
@@ -298,9 +293,9 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
     uint8_t bytes[4 * CHUNK];
     const int64_t n = r->elements - i < CHUNK ? r->elements - i : CHUNK;
     for (int k = 0; k < h.n && ok; k++)
-      ok = read_piece(w, t->from, &h.of[k], i, (size_t)n);
+      ok = read_piece(w, t->from, &h.of[k], (size_t)n);
     for (int64_t k = 0; k < n && ok; k++) {
-      const uint32_t bits = bits_of(type, held_at(&h, i + k));
+      const uint32_t bits = bits_of(type, next_held(&h, i + k));
       for (size_t b = 0; b < each; b++)
         bytes[each * (size_t)k + b] = (uint8_t)(bits >> 8 * b);
     }

@@ -7,8 +7,9 @@
 #include "model/import/onnx/onnx.h"
 
 enum { DEEPEST = 64, VARINT = 0, EIGHT = 1, LENGTH = 2, FOUR = 5 };
-/* Fields that ONNX's tensors do not have: where their numbers lie in the file, and how many bytes they are. */
-enum { PLACE = 30001, SIZE = 30002 };
+/* Fields that ONNX's tensors do not have: where the numbers of field n lie in the file (PLACE + n), and how many bytes
+ * they are (SIZE + n). */
+enum { PLACE = 30000, SIZE = 30100, BEHIND = 30200, MOST_FIELD = 16 };
 
 /* A field: its number, and its bytes from the tag on; of one with a length, what stands behind that. */
 typedef struct {
@@ -100,22 +101,39 @@ static void put_number(copy *c, unsigned field_number, uint64_t x) {
     put(c, &(uint8_t){(uint8_t)(x >> 8 * i & 255)}, 1);
 }
 
-/* A message without the numbers of tensors that stand as raw bytes. */
+/* Which fields of a tensor are a list of numbers that stands in one piece: raw bytes, or a list written packed. */
+static void find_lists(const uint8_t *p, const uint8_t *end, bool list[MOST_FIELD]) {
+  static const bool holds[MOST_FIELD] = {
+      [OX_FLOATS] = true, [OX_INT32S] = true, [OX_INT64S] = true, [OX_DOUBLES] = true, [OX_UINT64S] = true};
+  int pieces[MOST_FIELD] = {0};
+  field f;
+  memset(list, 0, MOST_FIELD * sizeof *list);
+  while (p < end && next_field(&p, end, &f))
+    if (f.number < MOST_FIELD && holds[f.number]) list[f.number] = pieces[f.number]++ == 0 && f.wire == LENGTH;
+  list[OX_RAW] = true; /* of several the last counts */
+}
+
+/* A message without the numbers of tensors. */
 static void strip(copy *c, const ProtobufCMessageDescriptor *what, const uint8_t *p, const uint8_t *end) {
   const bool tensor = what == &onnx__tensor_proto__descriptor;
+  bool list[MOST_FIELD];
   field f;
+  if (tensor) find_lists(p, end, list);
   while (p < end && next_field(&p, end, &f)) {
     const ProtobufCFieldDescriptor *d = described(what, &f);
-    if (tensor && (f.number == PLACE || f.number == SIZE)) continue;
-    if (tensor && d && !strcmp(d->name, "raw_data")) {
-      put_number(c, PLACE, (uint64_t)(f.body - c->file));
-      put_number(c, SIZE, (uint64_t)(f.end - f.body));
+    if (tensor && f.number >= PLACE && f.number < BEHIND) continue;
+    if (tensor && d && f.number < MOST_FIELD && list[f.number]) {
+      put_number(c, PLACE + f.number, (uint64_t)(f.body - c->file));
+      put_number(c, SIZE + f.number, (uint64_t)(f.end - f.body));
     } else if (d && d->type == PROTOBUF_C_TYPE_MESSAGE) {
       copy inner = {.file = c->file};
       strip(&inner, d->descriptor, f.body, f.end);
       put_varint(c, (uint64_t)f.number << 3 | LENGTH);
       put_varint(c, inner.n);
-      strip(c, d->descriptor, f.body, f.end);
+      if (c->out)
+        strip(c, d->descriptor, f.body, f.end);
+      else
+        c->n += inner.n;
     } else {
       put(c, f.from, (size_t)(f.end - f.from));
     }
@@ -135,9 +153,9 @@ static uint64_t last_of(const Onnx__TensorProto *t, unsigned number) {
   return x;
 }
 
-const uint8_t *ox_raw(const ox_net *g, const Onnx__TensorProto *t, size_t *n) {
-  *n = (size_t)last_of(t, SIZE);
-  return *n ? g->bytes + last_of(t, PLACE) : NULL;
+const uint8_t *ox_piece(const ox_net *g, const Onnx__TensorProto *t, unsigned number, size_t *n) {
+  *n = (size_t)last_of(t, SIZE + number);
+  return *n ? g->bytes + last_of(t, PLACE + number) : NULL;
 }
 
 /* ---- the model ------------------------------------------------------------------------------------------------ */

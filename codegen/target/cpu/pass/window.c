@@ -1,14 +1,28 @@
 /* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.  Lanes run along the
  * output's last dim, columns or channels; following maps are fused while the sums are in registers. */
 #include "codegen/target/cpu/note/window.h"
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-enum { MAPS_MOST = 4 }; /* fused */
+enum { MAPS_MOST = 4, EXACT_MOST = 1 << 24 }; /* maps fused; whole numbers up to there are float32's */
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buffers[w->p->buffer_of[z]]; }
 
 static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
+
+/* Bytes too, where vectors take them in. */
+static bool in_order(const lowering *w, const ir_buffer *b) {
+  return float_in_order(b) || (ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES);
+}
+
+/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products. */
+static bool can_sum(const lowering *w, const tf_op *op) {
+  const ir_buffer *out = buffer_of(w, op->out);
+  if (out->block.by || (out->type != IR_F32 && out->type != IR_I32)) return false;
+  return out->type == IR_F32 || ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
+                                               buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
+}
 
 /* Which columns of a padded last rank exist is tested once for all rows, so it may depend on the lanes only. */
 static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
@@ -26,7 +40,7 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   const tf_op *op = op_of(w, s);
   const cpu_window_read kind = cpu_window_kind(wl, s, i);
   const int64_t step = cpu_window_step(wl, s, i);
-  if (!float_in_order(buffer_of(w, op->reads[i].tensor))) return false;
+  if (!in_order(w, buffer_of(w, op->reads[i].tensor))) return false;
   if (kind == CPU_STEADY) return true;
   if (kind == CPU_LANES) return step > 0 && asks_lanes_alone(w, op, i);
   return step == 0 && !cpu_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
@@ -73,7 +87,7 @@ static bool is_window(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
       op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
     return false;
-  bool can = buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;
+  bool can = can_sum(w, op), any = false;
   for (int i = 0; can && i < op->n_reads; i++) {
     can = can_read(w, s, i);
     any |= cpu_window_kind(w->plan->wl, s, i) == CPU_LANES;

@@ -26,7 +26,12 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at) {
 
 /* "NAME(&place", of so many bits and neighbours so far apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
-  fprintf(c->out, "%s_lanes%s(&", c_buffer(c, op, i)->type == IR_BF16 ? "wide" : "load",
+  const ir_type t = c_buffer(c, op, i)->type;
+  fprintf(c->out, "%s_lanes%s(&",
+          t == IR_BF16 ? "wide"
+          : t == IR_U8 ? "u8"
+          : t == IR_I8 ? "i8"
+                       : "load",
           step == 1   ? ""
           : step == 2 ? "_2"
                       : "_step");
@@ -143,7 +148,8 @@ static void begin(c_printer *c, const c_window *w) {
     c->depth++;
     c_window_open_at(c, w, (cpu_at){t, 0});
     c_indent(c);
-    fprintf(c->out, "sum%d = load_lanes(&", t), c_place(c, w->op, -1), fputs(", all);\n", c->out);
+    fprintf(c->out, "sum%d = %s_lanes(&", t, c_buffer(c, w->op, -1)->type == IR_I32 ? "whole" : "load");
+    c_place(c, w->op, -1), fputs(", all);\n", c->out);
     c_close(c, 2);
   }
 }
@@ -206,7 +212,7 @@ static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
 }
 
 static void store(c_printer *c, const tf_op *op, const char *what, int m, int t) {
-  c_line(c, "store_lanes(&"), c_place(c, op, -1);
+  c_line(c, c_buffer(c, op, -1)->type == IR_I32 ? "store_whole_lanes(&" : "store_lanes(&"), c_place(c, op, -1);
   if (m < 0)
     fprintf(c->out, ", %s%d, all);\n", what, t);
   else
