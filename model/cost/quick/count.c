@@ -73,7 +73,7 @@ static void set_hull(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
-/* cut: a tile is at most as long as the range that it is a part of. */
+/* cut: a tile is at most as long as the range that it is a part of; what is read is not clipped. */
 static bool ranges(struct tf_model *m, bool cut) {
   const tf_even *e = m->even;
   bool ok = true;
@@ -81,7 +81,7 @@ static bool ranges(struct tf_model *m, bool cut) {
     const tf_even_range *r = &e->ranges[i];
     if (r->what == TF_HULL) {
       set_hull(m, i);
-      ok = ok && (r->from == r->to || tf_clip_range(m, i));
+      ok = ok && (r->from == r->to || (cut && !r->made) || tf_clip_range(m, i));
       continue;
     }
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];

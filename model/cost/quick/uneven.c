@@ -120,7 +120,7 @@ static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   return true;
 }
 
-/* The first setting has the largest box. */
+/* The first setting has the largest box, borders aside. */
 static void fill_box(struct tf_model *m, int i) {
   const tf_even_slice *v = &m->even->slices[i];
   m->box[i] = 1;
@@ -128,11 +128,40 @@ static void fill_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
 }
 
+/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has all. */
+static bool clip_box(struct tf_model *m, int i) {
+  const piece x = piece_of(m, i);
+  int64_t *len = &m->rank_len[m->views->rank_at[i]];
+  const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
+  for (int g = 0; g < w.groups->n; g++) {
+    const tf_chain_group *of = &w.groups->of[g];
+    if (!of->clipped) continue;
+    if (!tf_uneven_longest(m, &w, of, &len[of->rank[0]])) return false;
+  }
+  m->box[i] = 1;
+  for (int r = 0; r < x.v->n_rank; r++)
+    m->box[i] *= len[r];
+  return m->box[i] > 0;
+}
+
+/* Whether instances may share by chance, as boxes of several cover a padded tensor. */
+static bool covers(const struct tf_model *m, const piece *x) {
+  bool may = false;
+  for (int g = 0; g < x->u->self.n; g++) {
+    const tf_chain_group *of = &x->u->self.of[g];
+    if (!of->clipped) continue;
+    const int range = x->v->range[of->rank[0]];
+    const tf_even_range *r = &m->even->ranges[range];
+    may |= m->len[range] > r->to - r->from && r->moves & x->s->merge & m->uneven->node[x->s->node].turning;
+  }
+  return may;
+}
+
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
   tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
-  if (!small(m, &x)) return false;
+  if (!small(m, &x) || covers(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
     if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
     const tf_flow flow = tf_flow_of(m, i, e);
@@ -146,7 +175,7 @@ static bool count_tile(struct tf_model *m, int i) {
   m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
   fill_box(m, i);
-  return true;
+  return !m->plan->clips || clip_box(m, i);
 }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
@@ -157,13 +186,15 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const int all = ask(m, &x, same, &sums), one = ask(m, &x, same | still, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
-  if (!small(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (!small(m, &x) || covers(m, &x) || !sum_all(m, &x, &sums)) return false;
   const int64_t words = sums.of[all].box, in_one = sums.of[one].box;
   m->moves[i] = (tf_move){.read = words};
   m->flows[i] = (tf_flow){.read = (double)in_one};
-  if (!x.s->makes) return true;
-  m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
-  m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+  if (x.s->makes) {
+    m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
+    m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+  }
+  if (m->plan->clips) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
   return true;
 }
 
@@ -192,6 +223,7 @@ static bool count_treated(struct tf_model *m, int o) {
     m->treated[2 * o + k] = sums.of[at[k]].box;
     m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
+  if (m->plan->clips) tf_treated_share(m, o);
   return true;
 }
 

@@ -53,6 +53,7 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
+  bool clipped; /* borders clip its one rank at some setting */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
                   any, is what the last one leaves (uneven_plain.c) */
   unsigned char plain[TF_PLAIN_CHAINS];
@@ -80,7 +81,7 @@ typedef struct {
 } tf_uneven_slice;
 
 struct tf_uneven {
-  bool applies;           /* the tree has neither borders nor retained parts */
+  bool applies;           /* the tree has neither ranges that borders clip nor retained parts */
   int64_t evaluation;     /* number of the current one */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */

@@ -46,4 +46,6 @@ typedef struct {
 bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept);
 /* Fills all sums.  False: only the general count can tell. */
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
+/* The longest that borders leave of the one rank of a group of w.  False: only the general count can tell. */
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len);
 #endif
