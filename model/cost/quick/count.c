@@ -24,16 +24,16 @@ static bool products(struct tf_model *m) {
   return true;
 }
 
-/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does, and ops
- * that share a loop advance alike. */
-static bool loops_allow(const struct tf_model *m) {
+/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does (joined: or
+ * what they share is found slice by slice), and ops that share a loop advance alike. */
+static bool loops_allow(const struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
   bool ok = true;
   for (int i = 0; i < e->n_fixed; i++)
     ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
-    ok &= trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
+    ok &= joined || trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
     ok &= trip[e->equals[i].loop] == 1 || m->value[e->equals[i].a] == m->value[e->equals[i].b];
   return ok;
@@ -135,7 +135,7 @@ static bool covered(const struct tf_model *m, bool uneven) {
 }
 
 bool tf_even_values(struct tf_model *m, bool uneven) {
-  return products(m) && loops_allow(m) && ranges(m, uneven) && covered(m, uneven);
+  return products(m) && loops_allow(m, uneven) && ranges(m, uneven) && covered(m, uneven);
 }
 
 /* Moments and instances of every node, and moments outside each temporal loop. */

@@ -1,5 +1,5 @@
-/* Sums over places at equal steps: see grid.h.  A clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) +
- * h(lo - E),   h(x) = max(0, x).  A sum of hinges over an arithmetic grid is a sum of a few arithmetic series: only
+/* Sums over places at equal steps: see grid.h.  A clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo)
+ * + h(lo - E),   h(x) = max(0, x).  A sum of hinges over an arithmetic grid is a sum of a few arithmetic series: only
  * loops that cross the border have to be visited step by step. */
 #include "model/cost/quick/grid.h"
 

@@ -36,8 +36,7 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
   p->each = 1;
   for (uint64_t left = a->positions; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t by =
-        r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
+    const int64_t by = r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
     p->at += by * (a->digit[k] - (k == a->carry));
     if (a->alike[k] == 1) continue;
     all *= (double)a->alike[k];
@@ -46,6 +45,42 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
     else
       p->each *= a->alike[k];
   }
+  for (int i = 0; i < a->join->n; i++) {
+    all *= (double)a->join->trip[i];
+    tf_grid_add(&p->grid, a->join->step[i], a->join->trip[i]);
+  }
+  p->at += a->join->n ? a->join->at : 0;
   tf_grid_sum_up(&p->grid);
   return all * ((double)len + (double)p->extent + 2 * (double)p->grid.span[0]) < MOST;
+}
+
+/* Adds a loop whose step is no shorter than those before.  False: it brings boxes among those of others, not on top. */
+static bool add_places(tf_join *j, int64_t step, int64_t trip) {
+  int64_t span = 0;
+  for (int i = 0; i < j->n; i++)
+    span += j->step[i] * (j->trip[i] - 1);
+  const int last = j->n - 1;
+  if (j->n && step % j->step[last] == 0 && step / j->step[last] <= j->trip[last]) {
+    j->trip[last] += (trip - 1) * (step / j->step[last]);
+    return true;
+  }
+  j->step[j->n] = step;
+  j->trip[j->n++] = trip;
+  return step > span;
+}
+
+bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,
+                    tf_join *j) {
+  tf_grid sorted = {.n = 0};
+  bool ok = true;
+  *j = (tf_join){.count = 1};
+  for (uint64_t left = positions; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left), l = path->loops[k];
+    j->at += tf_grid_add(&sorted, r->shift[k] * m->value[m->even->step[l]], m->ev.trip[l]);
+  }
+  for (int i = sorted.n - 1; i >= 0 && ok; i--)
+    ok = add_places(j, sorted.step[i], sorted.trip[i]);
+  for (int i = 0; i < j->n; i++)
+    j->count *= j->trip[i];
+  return ok;
 }

@@ -204,13 +204,27 @@ static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   return g->kept != NULL;
 }
 
+/* Spatial loops that share and move the range of a rank with one of another chain. */
+static uint64_t joining(const maker *k, const tf_slice *s, int range) {
+  const tf_path *path = &k->p->path[s->node];
+  uint64_t all = 0;
+  for (uint64_t left = k->e->ranges[range].moves & s->merge; left; left &= left - 1)
+    for (uint64_t more = left & (left - 1); more; more &= more - 1) {
+      const int a = __builtin_ctzll(left), b = __builtin_ctzll(more);
+      if (k->e->chain_of[path->loops[a]] != k->e->chain_of[path->loops[b]]) all |= UINT64_C(1) << a | UINT64_C(1) << b;
+    }
+  return all;
+}
+
 static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
   uint64_t moves = 0;
-  for (int r = 0; r < v->n_rank; r++)
+  for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
+    if (!tf_even_only_split(k->e, v->range[r])) out->join |= joining(k, s, v->range[r]);
+  }
   out->same = s->merge & ~moves;
   out->again = s->inside & p->path[s->node].temporal & ~moves;
   for (int side = 0; side < TF_N_SIDES; side++)

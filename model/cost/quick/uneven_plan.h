@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
+  uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
   tf_chain_groups self;     /* where the slice itself left the content, or nothing is found */
   tf_chain_groups *sibling; /* [n_class] where another m-tile did */
 } tf_uneven_slice;

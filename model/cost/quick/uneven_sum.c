@@ -43,6 +43,7 @@ typedef struct {
   int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
   int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
   int64_t all, kept;
+  tf_join join; /* places of spatial loops that share, beside the digits */
   bool longest; /* `all` becomes the longest that borders leave of the group's one rank */
   bool gave_up;
 } summing;
@@ -222,7 +223,7 @@ static void step_back(summing *j, strands *d, int c) {
 /* The same of the group's one rank, which borders clip: of its box now, and of the part that was there before. */
 static void add_clipped(summing *j, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike};
+  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, &j->join};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -460,21 +461,75 @@ static void sum_group(summing *j) {
   if (j->gave_up) memo->setting = 0;
 }
 
+/* Whether all chains of the group divide what they split, so that instances differ in their place alone. */
+static bool all_even(const summing *j) {
+  bool even = true;
+  for (int then = 0; then < 1 + j->finds; then++) {
+    const tf_uneven_node *n = then ? j->from : j->n;
+    const tf_path *path = then ? j->before : j->path;
+    for (uint32_t left = then ? j->g->then : j->g->now; left; left &= left - 1) {
+      const tf_path_chain *of = &n->chain[__builtin_ctz(left)];
+      int i = 0;
+      while (i < of->n && trip_at(j, path, of->pos[i]) <= 1)
+        i++;
+      even &= i == of->n ||
+              trip_at(j, path, of->pos[i]) * step_at(j, path, of->pos[i]) == j->m->len[j->e->chains[of->chain].base];
+    }
+  }
+  return even;
+}
+
+/* Whether loops of several chains are at these positions. */
+static bool several(const summing *j, uint64_t positions) {
+  int chain = -1;
+  bool many = false;
+  for (; positions; positions &= positions - 1) {
+    const int c = j->e->chain_of[j->path->loops[__builtin_ctzll(positions)]];
+    many |= chain >= 0 && c != chain;
+    chain = c;
+  }
+  return many;
+}
+
+/* The sum over the group, in which boxes that several of the loops at `join` bring count once. */
+static void sum_joined(summing *j, uint64_t join) {
+  if (!several(j, join)) {
+    sum_group(j);
+    return;
+  }
+  const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
+  if (j->g->n_rank != 1 || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
+    j->gave_up = true;
+    return;
+  }
+  j->w.zero |= join;
+  if (j->g->clipped) {
+    if (j->w.q && !j->paired) pair_up(j);
+    j->paired = true;
+    choose_all(j);
+  } else {
+    sum_group(j);
+    j->all *= j->join.count;
+    j->kept *= j->join.count;
+  }
+  j->join.n = 0;
+}
+
 /* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
 static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
   const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
-  uint64_t known[TF_UNEVEN_SUMS];
+  uint64_t known[TF_UNEVEN_SUMS], joined[TF_UNEVEN_SUMS];
   int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
   int n = 0;
   for (int k = 0; k < sums->n && !j->gave_up; k++) {
-    const uint64_t own = sums->of[k].zero & at;
+    const uint64_t own = sums->of[k].zero & at, join = sums->of[k].join & at & ~own;
     int i = 0;
-    while (i < n && known[i] != own)
+    while (i < n && (known[i] != own || joined[i] != join))
       i++;
     if (i == n) {
       j->w.zero = zero | own;
-      sum_group(j);
-      known[n] = own, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
+      sum_joined(j, join);
+      known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
     }
     sums->of[k].box *= all[i];
     sums->of[k].kept *= kept[i];
@@ -490,6 +545,7 @@ static void start(summing *j, struct tf_model *m, const tf_uneven_sum *w) {
   j->n = &m->uneven->node[w->node], j->from = &m->uneven->node[w->from];
   j->path = &m->plan->path[w->node], j->before = &m->plan->path[w->from];
   j->all = j->kept = 0;
+  j->join.n = 0;
   j->longest = j->gave_up = j->paired = false;
 }
 

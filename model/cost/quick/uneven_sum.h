@@ -18,9 +18,10 @@ typedef struct {
   int n_common; /* positions up to here are common to both paths */
 } tf_uneven_sum;
 
-/* Sums of the boxes, and of what is found of them, with more positions at their first setting. */
+/* Sums of the boxes, and of what is found of them, with more positions at their first setting.  join: positions of
+ * spatial loops of which several bring the same box; it counts once. */
 typedef struct {
-  uint64_t zero;
+  uint64_t zero, join;
   int64_t box, kept;
 } tf_uneven_total;
 
