@@ -140,16 +140,22 @@ static void fill_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
 }
 
-/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has all. */
+/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has all.  False where a
+ * Tile has two clipped boxes, which need not be largest at the same moment. */
 static bool clip_box(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
   const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
+  bool clipped = false;
   for (int g = 0; g < w.groups->n; g++) {
     const tf_chain_group *of = &w.groups->of[g];
     if (!of->clipped) continue;
+    clipped = true;
     if (!tf_uneven_longest(m, &w, of, &len[of->rank[0]])) return false;
   }
+  if (!clipped) return true;
+  if (m->clipped == x.s->node) return false;
+  m->clipped = x.s->node;
   m->box[i] = 1;
   for (int r = 0; r < x.v->n_rank; r++)
     m->box[i] *= len[r];

@@ -44,7 +44,7 @@ typedef struct {
   int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
   int64_t all, kept;
   tf_join join; /* places of spatial loops that share, beside the digits */
-  bool longest; /* `all` becomes the longest that borders leave of the group's one rank */
+  bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
   bool gave_up;
 } summing;
 
@@ -220,8 +220,16 @@ static void step_back(summing *j, strands *d, int c) {
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
-/* The same of the group's one rank, which borders clip: of its box now, and of the part that was there before. */
-static void add_clipped(summing *j, tf_ival now, tf_ival before) {
+/* Whether no chain of the group is at a partial tile. */
+static bool all_whole(const summing *j, const strands *d) {
+  bool whole = true;
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    whole &= tile_of(&d->now[__builtin_ctz(left)]) == d->now[__builtin_ctz(left)].full;
+  return whole;
+}
+
+/* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
+static void add_clipped(summing *j, const strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
   const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, &j->join};
   const tf_ival both = tf_common_part(now, before);
@@ -231,6 +239,7 @@ static void add_clipped(summing *j, tf_ival now, tf_ival before) {
   } else if (j->longest) {
     const int64_t most = tf_grid_longest(&p.grid, p.at + now.lo, now.len, p.extent);
     j->all = most > j->all ? most : j->all;
+    if (most > j->kept && all_whole(j, d)) j->kept = most;
   } else {
     j->all += p.each * tf_grid_clipped(&p.grid, p.at + now.lo, now.len, p.extent);
     j->kept += p.each * tf_grid_clipped(&p.grid, p.at + both.lo, both.len, p.extent);
@@ -252,7 +261,7 @@ static void add(summing *j, strands *d, int64_t ways) {
     const int r = j->g->rank[i];
     const tf_ival now = range_at(j, d, false, j->w.v->range[r]);
     if (j->g->clipped) {
-      add_clipped(j, now, kept ? range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
+      add_clipped(j, d, now, kept ? range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
       return;
     }
     box *= now.len;
@@ -557,7 +566,7 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
   j.longest = true;
   choose_all(&j);
   *len = j.all;
-  return !j.gave_up;
+  return !j.gave_up && j.kept == j.all; /* at a partial tile, boxes of other tensors are not largest */
 }
 
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {
