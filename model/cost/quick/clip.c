@@ -7,10 +7,12 @@
  * arithmetic series: only loops that cross the border have to be visited step by step. */
 #include "model/cost/quick/clip.h"
 
+#include "model/cost/quick/grid.h"
+
 enum { LOOPS = TF_MAX_PATH };
 #define MOST 0x1p60 /* limit for intermediate sums */
 
-/* A clipped rank, and the loops with more than one step that move it, longest step first. */
+/* A clipped rank, and the loops with more than one step that move it. */
 typedef struct {
   int rank, n;
   int64_t lo, len, extent; /* at the first setting, relative to the tensor's lower end; and the tensor's extent */
@@ -26,81 +28,25 @@ typedef struct {
 
 /* ---- sums over a grid ------------------------------------------------------------------------ */
 
-/* The places lo + sum of step_i * digit_i, all steps positive.  For the loops from i on: their number, the last one,
- * and their sum. */
-typedef struct {
-  int n;
-  int64_t step[LOOPS + 1], trip[LOOPS + 1], all[LOOPS + 1], span[LOOPS + 1], sum[LOOPS + 1];
-} grid;
-
-static void sum_up(grid *g) {
-  g->all[g->n] = 1;
-  g->span[g->n] = g->sum[g->n] = 0;
-  for (int i = g->n - 1; i >= 0; i--) {
-    g->all[i] = g->trip[i] * g->all[i + 1];
-    g->span[i] = g->step[i] * (g->trip[i] - 1) + g->span[i + 1];
-    g->sum[i] = g->trip[i] * g->sum[i + 1] + g->all[i + 1] * (g->trip[i] * (g->trip[i] - 1) / 2) * g->step[i];
-  }
-}
-
-/* Sum of max(0, at + place) over the loops from i on. */
-static int64_t hinge(const grid *g, int i, int64_t at) {
-  if (at >= 0) return g->all[i] * at + g->sum[i];
-  if (at + g->span[i] <= 0) return 0;
-  int64_t step = g->step[i], n = g->trip[i], below = -at - g->span[i + 1];
-  int64_t d = below >= 0 ? below / step + 1 : 0, whole = (-at + step - 1) / step, sum = 0;
-  whole = whole < n ? whole : n;
-  for (; d < whole; d++)
-    sum += hinge(g, i + 1, at + step * d);
-  int64_t left = n - d;
-  return left <= 0
-             ? sum
-             : sum + left * (g->all[i + 1] * at + g->sum[i + 1]) + g->all[i + 1] * (left * (d + n - 1) / 2) * step;
-}
-
 /* The grid of the free loops of c: spatial ones and those outside position `outer`; if the loop there steps, that one,
  * too, from its second setting on.  *lo: the first place. */
-static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, grid *g, int64_t *lo) {
+static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, tf_grid *g, int64_t *lo) {
   g->n = 0;
   for (int i = 0; i < c->n; i++) {
     bool here = c->pos[i] == outer;
     if (temporal >> c->pos[i] & 1 && c->pos[i] >= outer && !(here && steps)) continue;
-    int64_t step = c->step[i], trip = c->trip[i] - (here && steps);
-    *lo += here && steps ? step : 0;
-    *lo += step < 0 ? step * (trip - 1) : 0;
-    g->step[g->n] = step < 0 ? -step : step;
-    g->trip[g->n++] = trip;
+    *lo += here && steps ? c->step[i] : 0;
+    *lo += tf_grid_add(g, c->step[i], c->trip[i] - (here && steps));
   }
-  sum_up(g);
-}
-
-static int64_t clipped_sum(const grid *g, int64_t lo, int64_t len, int64_t extent) {
-  return len <= 0 ? 0
-                  : hinge(g, 0, lo + len) - hinge(g, 0, lo + len - extent) - hinge(g, 0, lo) + hinge(g, 0, lo - extent);
-}
-
-/* The distance from [first, last] to the nearest place, over the loops from i on. */
-static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t last) {
-  if (at >= first) return at > last ? at - last : 0;
-  if (i == g->n) return first - at;
-  if (at + g->span[i] <= last) return at + g->span[i] >= first ? 0 : first - at - g->span[i];
-  int64_t step = g->step[i], best = INT64_MAX, below = first - at - g->span[i + 1];
-  int64_t d = below > 0 ? (below - 1) / step : 0; /* the last place below; then those inside, and the first beyond */
-  for (; d < g->trip[i] && best > 0; d++) {
-    int64_t now = nearest(g, i + 1, at + step * d, first, last);
-    best = now < best ? now : best;
-    if (at + step * d > last) break;
-  }
-  return best;
+  tf_grid_sum_up(g);
 }
 
 /* The longest that is left of the box in rank c, over all settings. */
 static int64_t longest(const clip *c) {
-  grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it discards the value */
-  int64_t lo = c->lo, over = c->extent - c->len, most = over > 0 ? c->len : c->extent;
+  tf_grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it discards the value */
+  int64_t lo = c->lo;
   free_loops(c, 0, 0, false, &g, &lo);
-  int64_t off = nearest(&g, 0, lo, over < 0 ? over : 0, over > 0 ? over : 0);
-  return off < most ? most - off : 0;
+  return tf_grid_longest(&g, lo, c->len, c->extent);
 }
 
 /* ---- which ranks ------------------------------------------------------------------------------- */
@@ -157,16 +103,9 @@ bool tf_clip_range(struct tf_model *m, int i) {
 }
 
 static void add_loop(clip *c, int pos, int64_t step, int64_t trip) {
-  int64_t size = step < 0 ? -step : step;
-  int k = c->n++;
-  for (; k > 0 && (c->step[k - 1] < 0 ? -c->step[k - 1] : c->step[k - 1]) < size; k--) {
-    c->pos[k] = c->pos[k - 1];
-    c->step[k] = c->step[k - 1];
-    c->trip[k] = c->trip[k - 1];
-  }
-  c->pos[k] = pos;
-  c->step[k] = step;
-  c->trip[k] = trip;
+  c->pos[c->n] = pos;
+  c->step[c->n] = step;
+  c->trip[c->n++] = trip;
   c->moves |= UINT64_C(1) << pos;
 }
 
@@ -230,10 +169,10 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
   for (int r = 0; r < x->v->n_rank && words > 0; r++) {
     if (next < k->n && k->at[next].rank == r) {
       const clip *c = &k->at[next++];
-      grid g;
+      tf_grid g;
       int64_t lo = c->lo;
       free_loops(c, e->temporal, e->outer, e->steps, &g, &lo);
-      words = words / g.all[0] * clipped_sum(&g, lo + (off ? off[r] : 0), len[r], c->extent);
+      words = words / g.all[0] * tf_grid_clipped(&g, lo + (off ? off[r] : 0), len[r], c->extent);
     } else {
       words *= len[r];
     }

@@ -24,16 +24,16 @@ static bool products(struct tf_model *m) {
   return true;
 }
 
-/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does, and ops
- * that share a loop advance alike. */
-static bool loops_allow(const struct tf_model *m) {
+/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does (joined: or
+ * what they share is found slice by slice), and ops that share a loop advance alike. */
+static bool loops_allow(const struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
   bool ok = true;
   for (int i = 0; i < e->n_fixed; i++)
     ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
-    ok &= trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
+    ok &= joined || trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
     ok &= trip[e->equals[i].loop] == 1 || m->value[e->equals[i].a] == m->value[e->equals[i].b];
   return ok;
@@ -73,7 +73,7 @@ static void set_hull(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
-/* cut: a tile is at most as long as the range that it is a part of. */
+/* cut: a tile is at most as long as the range that it is a part of; what is read is not clipped. */
 static bool ranges(struct tf_model *m, bool cut) {
   const tf_even *e = m->even;
   bool ok = true;
@@ -81,7 +81,7 @@ static bool ranges(struct tf_model *m, bool cut) {
     const tf_even_range *r = &e->ranges[i];
     if (r->what == TF_HULL) {
       set_hull(m, i);
-      ok = ok && (r->from == r->to || tf_clip_range(m, i));
+      ok = ok && (r->from == r->to || (cut && !r->made) || tf_clip_range(m, i));
       continue;
     }
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
@@ -135,7 +135,7 @@ static bool covered(const struct tf_model *m, bool uneven) {
 }
 
 bool tf_even_values(struct tf_model *m, bool uneven) {
-  return products(m) && loops_allow(m) && ranges(m, uneven) && covered(m, uneven);
+  return products(m) && loops_allow(m, uneven) && ranges(m, uneven) && covered(m, uneven);
 }
 
 /* Moments and instances of every node, and moments outside each temporal loop. */

@@ -27,8 +27,8 @@ static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   }
 }
 
-/* Whether loops split the range, and nothing else: no two of their settings have a part in common. */
-static bool only_split(const tf_even *e, const tf_even_range *r) {
+bool tf_even_only_split(const tf_even *e, int range) {
+  const tf_even_range *r = &e->ranges[range];
   while (r->what == TF_PART)
     r = &e->ranges[r->base];
   return r->what == TF_WHOLE;
@@ -51,7 +51,7 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     if (range->from < range->to) v->padded[v->n_padded++] = r;
     for (uint64_t left = range->mixed; left; left &= left - 1)
       TF_EVEN_PUSH(k, fixed, path->loops[__builtin_ctzll(left)]);
-    if (!only_split(k->e, range)) merge_pairs(k, path, range->moves & s->merge);
+    if (!tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
 }

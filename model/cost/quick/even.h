@@ -122,6 +122,8 @@ struct tf_model;
 
 /* NULL if the quick count never applies to the tree, or memory runs out (*oom). */
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
+/* Whether loops split the range, and nothing else: no two of their settings have a part in common. */
+bool tf_even_only_split(const tf_even *e, int range);
 /* Allocates the values of one evaluation; false when memory runs out. */
 bool tf_even_room(tf_arena *a, struct tf_model *m);
 /* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to these trip counts;

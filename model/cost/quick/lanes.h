@@ -69,7 +69,7 @@ typedef struct {
 /* Whether loop i of one list and loop j of the other are alike. */
 typedef int tf_lane_alike(tf_lanes *w, const void *of, int i, int j);
 /* Whether the loops of both lists are alike, one by one: for each tail of one list and each of the other, from the
- * ends (lanes_pair.c). */
+ * ends (lanes_home.c). */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of);
 
 /* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for

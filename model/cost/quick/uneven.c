@@ -52,7 +52,7 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   return true;
 }
 
-/* Whether no count of the slice exceeds 2^57. */
+/* Whether no sum over the slice's settings exceeds 2^61: classes of entries have no setting in common. */
 static bool small(const struct tf_model *m, const piece *x) {
   const tf_path *path = &m->plan->path[x->s->node];
   double most = 1;
@@ -60,17 +60,29 @@ static bool small(const struct tf_model *m, const piece *x) {
     most *= (double)m->ev.trip[path->loops[k]];
   for (int r = 0; r < x->v->n_rank; r++)
     most *= (double)m->len[x->v->range[r]];
-  return most < 0x1p57;
+  return most < 0x1p61;
 }
 
-/* The number of the sum with these loops at their first setting among those asked for. */
-static int ask(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_sums *sums) {
+/* The number of the sum with these loops at their first setting among those asked for.  joins: boxes that instances
+ * share count once. */
+static int ask_of(const struct tf_model *m, const piece *x, uint64_t zero, bool joins, tf_uneven_sums *sums) {
+  const uint64_t turning = m->uneven->node[x->s->node].turning, join = joins ? x->u->join & turning : 0;
   int i = 0;
-  zero &= m->uneven->node[x->s->node].turning;
-  while (i < sums->n && sums->of[i].zero != zero)
+  zero &= turning;
+  while (i < sums->n && (sums->of[i].zero != zero || sums->of[i].join != join))
     i++;
-  if (i == sums->n) sums->of[sums->n++].zero = zero;
+  if (i == sums->n) sums->of[sums->n++] = (tf_uneven_total){.zero = zero, .join = join};
   return i;
+}
+
+static int ask(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_sums *sums) {
+  return ask_of(m, x, zero, false, sums);
+}
+
+/* Whether loops of several chains bring results to one place, which only the general count tells apart. */
+static bool results_meet(const struct tf_model *m, const piece *x) {
+  const uint64_t on = x->u->join & m->uneven->node[x->s->node].turning;
+  return x->s->makes && on & (on - 1);
 }
 
 /* The sums that tell what enters a slice, as far as it counts on one side; -1: it does not. */
@@ -85,7 +97,7 @@ static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool
   const uint64_t still = x->u->still[side], same = x->u->same;
   wanted w = {-1, -1, -1};
   if (side != TF_SERVING || !joins) w.all = ask(m, x, still, sums);
-  if (x->s->makes || joins) w.groups = ask(m, x, still | same, sums);
+  if (x->s->makes || joins) w.groups = ask_of(m, x, still | same, true, sums);
   if (x->s->makes && first) w.first = ask(m, x, still | same | x->u->again, sums);
   return w;
 }
@@ -120,7 +132,7 @@ static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   return true;
 }
 
-/* The first setting has the largest box. */
+/* The first setting has the largest box, borders aside. */
 static void fill_box(struct tf_model *m, int i) {
   const tf_even_slice *v = &m->even->slices[i];
   m->box[i] = 1;
@@ -128,11 +140,46 @@ static void fill_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
 }
 
+/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has all.  False where a
+ * Tile has two clipped boxes, which need not be largest at the same moment. */
+static bool clip_box(struct tf_model *m, int i) {
+  const piece x = piece_of(m, i);
+  int64_t *len = &m->rank_len[m->views->rank_at[i]];
+  const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
+  bool clipped = false;
+  for (int g = 0; g < w.groups->n; g++) {
+    const tf_chain_group *of = &w.groups->of[g];
+    if (!of->clipped) continue;
+    clipped = true;
+    if (!tf_uneven_longest(m, &w, of, &len[of->rank[0]])) return false;
+  }
+  if (!clipped) return true;
+  if (m->clipped == x.s->node) return false;
+  m->clipped = x.s->node;
+  m->box[i] = 1;
+  for (int r = 0; r < x.v->n_rank; r++)
+    m->box[i] *= len[r];
+  return m->box[i] > 0;
+}
+
+/* Whether instances may share by chance, as boxes of several cover a padded tensor. */
+static bool covers(const struct tf_model *m, const piece *x) {
+  bool may = false;
+  for (int g = 0; g < x->u->self.n; g++) {
+    const tf_chain_group *of = &x->u->self.of[g];
+    if (!of->clipped) continue;
+    const int range = x->v->range[of->rank[0]];
+    const tf_even_range *r = &m->even->ranges[range];
+    may |= m->len[range] > r->to - r->from && r->moves & x->s->merge & m->uneven->node[x->s->node].turning;
+  }
+  return may;
+}
+
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
   tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
-  if (!small(m, &x)) return false;
+  if (!small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
     if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
     const tf_flow flow = tf_flow_of(m, i, e);
@@ -146,7 +193,7 @@ static bool count_tile(struct tf_model *m, int i) {
   m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
   fill_box(m, i);
-  return true;
+  return !m->plan->clips || clip_box(m, i);
 }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
@@ -154,16 +201,18 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
   const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
-  const int all = ask(m, &x, same, &sums), one = ask(m, &x, same | still, &sums);
+  const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
-  if (!small(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (!small(m, &x) || covers(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   const int64_t words = sums.of[all].box, in_one = sums.of[one].box;
   m->moves[i] = (tf_move){.read = words};
   m->flows[i] = (tf_flow){.read = (double)in_one};
-  if (!x.s->makes) return true;
-  m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
-  m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+  if (x.s->makes) {
+    m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
+    m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+  }
+  if (m->plan->clips) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
   return true;
 }
 
@@ -187,11 +236,12 @@ static bool count_treated(struct tf_model *m, int o) {
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
                      ask(m, &x, still | once, &sums)};
-  if (!small(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (!small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
     m->treated[2 * o + k] = sums.of[at[k]].box;
     m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
+  if (m->plan->clips) tf_treated_share(m, o);
   return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/cost/quick/uneven_clip.h"
+
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) {
   const uint64_t on = e->ranges[range].depends;
   uint32_t all = 0;
@@ -108,6 +110,19 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
   g->n_plain = count;
 }
 
+/* Whether borders clip ranks of the group; such a group is summed over only where it has no other rank, and one read of
+ * it. */
+static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g) {
+  bool any = false;
+  for (int i = 0; i < g->n_rank; i++) {
+    const tf_even_range *r = &k->e->ranges[v->range[g->rank[i]]];
+    if (!tf_uneven_reaches(k->e, r)) continue;
+    any = true;
+    k->u->applies &= g->n_rank == 1 && r->n == 1;
+  }
+  return any;
+}
+
 /* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the content; NULL: none. */
 static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from, const tf_even_slice *q,
                         int n_common, tf_chain_groups *out) {
@@ -135,6 +150,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     for (uint32_t left = out->of[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
         out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
+    out->of[g].clipped = clips(k, v, &out->of[g]);
     if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
@@ -188,13 +204,27 @@ static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   return g->kept != NULL;
 }
 
+/* Spatial loops that share and move the range of a rank with one of another chain. */
+static uint64_t joining(const maker *k, const tf_slice *s, int range) {
+  const tf_path *path = &k->p->path[s->node];
+  uint64_t all = 0;
+  for (uint64_t left = k->e->ranges[range].moves & s->merge; left; left &= left - 1)
+    for (uint64_t more = left & (left - 1); more; more &= more - 1) {
+      const int a = __builtin_ctzll(left), b = __builtin_ctzll(more);
+      if (k->e->chain_of[path->loops[a]] != k->e->chain_of[path->loops[b]]) all |= UINT64_C(1) << a | UINT64_C(1) << b;
+    }
+  return all;
+}
+
 static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
   uint64_t moves = 0;
-  for (int r = 0; r < v->n_rank; r++)
+  for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
+    if (!tf_even_only_split(k->e, v->range[r])) out->join |= joining(k, s, v->range[r]);
+  }
   out->same = s->merge & ~moves;
   out->again = s->inside & p->path[s->node].temporal & ~moves;
   for (int side = 0; side < TF_N_SIDES; side++)
@@ -237,7 +267,7 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   u->slice = TF_ARRAY(a, tf_uneven_slice, (size_t)(p->n_slices + p->wl->n_ops));
   if (!u->node || !u->slice) return NULL;
   const maker k = {a, p, w, e, u};
-  u->applies = !p->clips && !p->cuts && !p->n_retains;
+  u->applies = !p->cuts && !p->n_retains;
   for (int i = 0; i < e->n_ranges; i++)
     u->applies &= e->ranges[i].visits <= MOST_VISITS;
   for (int i = 0; i < p->tree->n_nodes; i++)

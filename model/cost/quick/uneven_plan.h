@@ -53,6 +53,7 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
+  bool clipped; /* borders clip its one rank at some setting */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
                   any, is what the last one leaves (uneven_plain.c) */
   unsigned char plain[TF_PLAIN_CHAINS];
@@ -75,12 +76,13 @@ typedef struct {
 typedef struct {
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
+  uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
   tf_chain_groups self;     /* where the slice itself left the content, or nothing is found */
   tf_chain_groups *sibling; /* [n_class] where another m-tile did */
 } tf_uneven_slice;
 
 struct tf_uneven {
-  bool applies;           /* the tree has neither borders nor retained parts */
+  bool applies;           /* the tree has neither ranges that borders clip nor retained parts */
   int64_t evaluation;     /* number of the current one */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */

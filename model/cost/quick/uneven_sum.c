@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "model/cost/quick/uneven_clip.h"
+
 #include "model/tree/infer.h"
 
 /* A chain on one path while digits are chosen, from the outside. */
@@ -39,7 +41,10 @@ typedef struct {
   signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
   signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
   int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
+  int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
   int64_t all, kept;
+  tf_join join; /* places of spatial loops that share, beside the digits */
+  bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
   bool gave_up;
 } summing;
 
@@ -215,6 +220,32 @@ static void step_back(summing *j, strands *d, int c) {
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
+/* Whether no chain of the group is at a partial tile. */
+static bool all_whole(const summing *j, const strands *d) {
+  bool whole = true;
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    whole &= tile_of(&d->now[__builtin_ctz(left)]) == d->now[__builtin_ctz(left)].full;
+  return whole;
+}
+
+/* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
+static void add_clipped(summing *j, const strands *d, tf_ival now, tf_ival before) {
+  const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
+  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, &j->join};
+  const tf_ival both = tf_common_part(now, before);
+  tf_clip_places p = {.grid = {0}};
+  if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
+    j->gave_up = true;
+  } else if (j->longest) {
+    const int64_t most = tf_grid_longest(&p.grid, p.at + now.lo, now.len, p.extent);
+    j->all = most > j->all ? most : j->all;
+    if (most > j->kept && all_whole(j, d)) j->kept = most;
+  } else {
+    j->all += p.each * tf_grid_clipped(&p.grid, p.at + now.lo, now.len, p.extent);
+    j->kept += p.each * tf_grid_clipped(&p.grid, p.at + both.lo, both.len, p.extent);
+  }
+}
+
 /* All digits are set: adds the box, and what is found of it. */
 static void add(summing *j, strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
@@ -229,6 +260,10 @@ static void add(summing *j, strands *d, int64_t ways) {
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
     const tf_ival now = range_at(j, d, false, j->w.v->range[r]);
+    if (j->g->clipped) {
+      add_clipped(j, d, now, kept ? range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
+      return;
+    }
     box *= now.len;
     if (kept) kept *= tf_common_part(now, range_at(j, d, true, j->w.q->range[r])).len;
   }
@@ -291,20 +326,22 @@ static void choose(summing *j, strands *d, uint64_t left, int64_t ways) {
       if (next > most) break;
       strands own;
       copy(j, &own, d);
+      j->alike[at.k] = next - first;
       set(j, &own, &at, first);
       choose(j, &own, left & (left - 1), ways * (next - first));
       first = next;
     }
     set(j, d, &at, first);
+    j->alike[at.k] = most + 1 - first;
     ways *= most + 1 - first;
   }
   if (!j->gave_up) add(j, d, ways);
 }
 
 /* The same for a lone chain of which no earlier digits matter: settings whose digits are below the bound's, and the one
- * whose digits are the bound's.  False: the group has other chains. */
+ * whose digits are the bound's.  False: the group has other chains, or places matter. */
 static bool count_alone(summing *j) {
-  if (j->g->now & (j->g->now - 1)) return false;
+  if (j->g->now & (j->g->now - 1) || j->g->clipped) return false;
   strands d;
   int64_t below = 0, equal = 1, box[2] = {1, 1};
   const int c = j->g->now ? __builtin_ctz(j->g->now) : -1;
@@ -400,9 +437,19 @@ static tf_sum_kept *memo_of(const summing *j, bool *known) {
   return k;
 }
 
+/* Chooses the digits of the current group from the beginning. */
+static void choose_all(summing *j) {
+  strands d;
+  j->all = j->kept = 0;
+  for (uint32_t left = j->g->now; left; left &= left - 1)
+    d.now[__builtin_ctz(left)].ready = false;
+  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
+    d.then[__builtin_ctz(left)].ready = false;
+  choose(j, &d, j->g->positions & j->n->turning, 1);
+}
+
 /* The sum over the current group. */
 static void sum_group(summing *j) {
-  strands d;
   bool known;
   const tf_plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
   if (j->g->n_plain && tf_uneven_plain(&plain, j->finds, &j->all, &j->kept)) return;
@@ -416,32 +463,82 @@ static void sum_group(summing *j) {
   j->all = memo->all;
   j->kept = memo->kept;
   if (known) return;
-  j->all = j->kept = 0;
-  for (uint32_t left = j->g->now; left; left &= left - 1)
-    d.now[__builtin_ctz(left)].ready = false;
-  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
-    d.then[__builtin_ctz(left)].ready = false;
-  if (j->finds || !count_alone(j)) choose(j, &d, j->g->positions & j->n->turning, 1);
+  j->kept = 0;
+  if (j->finds || !count_alone(j)) choose_all(j);
   memo->all = j->all;
   memo->kept = j->kept;
   if (j->gave_up) memo->setting = 0;
 }
 
+/* Whether all chains of the group divide what they split, so that instances differ in their place alone. */
+static bool all_even(const summing *j) {
+  bool even = true;
+  for (int then = 0; then < 1 + j->finds; then++) {
+    const tf_uneven_node *n = then ? j->from : j->n;
+    const tf_path *path = then ? j->before : j->path;
+    for (uint32_t left = then ? j->g->then : j->g->now; left; left &= left - 1) {
+      const tf_path_chain *of = &n->chain[__builtin_ctz(left)];
+      int i = 0;
+      while (i < of->n && trip_at(j, path, of->pos[i]) <= 1)
+        i++;
+      even &= i == of->n ||
+              trip_at(j, path, of->pos[i]) * step_at(j, path, of->pos[i]) == j->m->len[j->e->chains[of->chain].base];
+    }
+  }
+  return even;
+}
+
+/* Whether loops of several chains are at these positions. */
+static bool several(const summing *j, uint64_t positions) {
+  int chain = -1;
+  bool many = false;
+  for (; positions; positions &= positions - 1) {
+    const int c = j->e->chain_of[j->path->loops[__builtin_ctzll(positions)]];
+    many |= chain >= 0 && c != chain;
+    chain = c;
+  }
+  return many;
+}
+
+/* The sum over the group, in which boxes that several of the loops at `join` bring count once. */
+static void sum_joined(summing *j, uint64_t join) {
+  if (!several(j, join)) {
+    sum_group(j);
+    return;
+  }
+  const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
+  if (j->g->n_rank != 1 || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
+    j->gave_up = true;
+    return;
+  }
+  j->w.zero |= join;
+  if (j->g->clipped) {
+    if (j->w.q && !j->paired) pair_up(j);
+    j->paired = true;
+    choose_all(j);
+  } else {
+    sum_group(j);
+    j->all *= j->join.count;
+    j->kept *= j->join.count;
+  }
+  j->join.n = 0;
+}
+
 /* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
 static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
   const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
-  uint64_t known[TF_UNEVEN_SUMS];
+  uint64_t known[TF_UNEVEN_SUMS], joined[TF_UNEVEN_SUMS];
   int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
   int n = 0;
   for (int k = 0; k < sums->n && !j->gave_up; k++) {
-    const uint64_t own = sums->of[k].zero & at;
+    const uint64_t own = sums->of[k].zero & at, join = sums->of[k].join & at & ~own;
     int i = 0;
-    while (i < n && known[i] != own)
+    while (i < n && (known[i] != own || joined[i] != join))
       i++;
     if (i == n) {
       j->w.zero = zero | own;
-      sum_group(j);
-      known[n] = own, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
+      sum_joined(j, join);
+      known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
     }
     sums->of[k].box *= all[i];
     sums->of[k].kept *= kept[i];
@@ -449,16 +546,32 @@ static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
   j->w.zero = zero;
 }
 
+/* Its arrays are filled as far as they are used. */
+static void start(summing *j, struct tf_model *m, const tf_uneven_sum *w) {
+  j->m = m;
+  j->w = *w;
+  j->e = m->even;
+  j->n = &m->uneven->node[w->node], j->from = &m->uneven->node[w->from];
+  j->path = &m->plan->path[w->node], j->before = &m->plan->path[w->from];
+  j->all = j->kept = 0;
+  j->join.n = 0;
+  j->longest = j->gave_up = j->paired = false;
+}
+
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len) {
+  summing j;
+  start(&j, m, w);
+  j.g = g;
+  j.finds = false;
+  j.longest = true;
+  choose_all(&j);
+  *len = j.all;
+  return !j.gave_up && j.kept == j.all; /* at a partial tile, boxes of other tensors are not largest */
+}
+
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {
-  summing j; /* its arrays are filled as far as they are used */
-  j.m = m;
-  j.w = *w;
-  j.e = m->even;
-  j.n = &m->uneven->node[w->node], j.from = &m->uneven->node[w->from];
-  j.path = &m->plan->path[w->node], j.before = &m->plan->path[w->from];
-  j.all = j.kept = 0;
-  j.gave_up = false;
-  j.paired = false;
+  summing j;
+  start(&j, m, w);
   for (int k = 0; k < sums->n; k++)
     sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
   for (int i = 0; i < w->groups->n && !j.gave_up; i++) {

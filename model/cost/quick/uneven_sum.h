@@ -18,9 +18,10 @@ typedef struct {
   int n_common; /* positions up to here are common to both paths */
 } tf_uneven_sum;
 
-/* Sums of the boxes, and of what is found of them, with more positions at their first setting. */
+/* Sums of the boxes, and of what is found of them, with more positions at their first setting.  join: positions of
+ * spatial loops of which several bring the same box; it counts once. */
 typedef struct {
-  uint64_t zero;
+  uint64_t zero, join;
   int64_t box, kept;
 } tf_uneven_total;
 
@@ -46,4 +47,6 @@ typedef struct {
 bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept);
 /* Fills all sums.  False: only the general count can tell. */
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
+/* The longest that borders leave of the one rank of a group of w.  False: only the general count can tell. */
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len);
 #endif
