@@ -97,7 +97,7 @@ static met demanded(tf_lanes *w, int o, int r, int n) {
   int parts = 0;
   TF_EACH_READ (w->p->facts, o, n, at)
     v = join(w, v, index_of(w, at.op, &w->p->wl->ops[at.op].reads[at.ref].index[r], n), parts++);
-  return v;
+  return parts ? v : met_new(w, tf_l_int(w, 0), tf_l_int(w, 0));
 }
 
 static met met_found(tf_lanes *w, int o, int d, int n) {
@@ -205,6 +205,7 @@ static int side_of(tf_lanes *w, int z, int r) {
     const tf_slice *s = &p->at_home[i];
     if (s->tensor != z) continue;
     both[n > 0] = (meeting){slice_of(w, s, r), spatial_above(p, s->node)};
+    w->failed |= !both[n > 0].met.by;
     if (w->failed) break;
     few_corners(w, &both[n > 0].loops);
     most = tf_l(w, TF_T_MAX, most, both[n > 0].met.len);
