@@ -28,6 +28,7 @@ enum {
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
   RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
+  RETAIN_FROM = 1024, /* budgets of fewer evaluations have better uses for those that this takes */
 };
 
 typedef struct {
@@ -374,7 +375,7 @@ static void set_limits(driver *v, const tf_workload *wl, const tf_tree *given) {
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
   v->walk_limit = retains(given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
-  v->retain = !given && !masked && !v->o->whole_tiles;
+  v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
   for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
 }
