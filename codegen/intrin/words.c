@@ -183,8 +183,8 @@ static const char squares_neon[] =
     "  for (int i = 0; i < rows; i++) memcpy(p + i * step, lane + 2 * i, (size_t)n * sizeof *p);\n"
     "}\n";
 
-/* Sixteen elements of two rows at a time.  Their end has a name: else gcc at -O2 takes the loop for the rest, where it is
- * inlined and nothing is left, for one that does not end (-Waggressive-loop-optimizations). */
+/* Sixteen elements of two rows at a time.  Their end has a name: else gcc at -O2 takes the loop for the rest, where it
+ * is inlined and nothing is left, for one that does not end (-Waggressive-loop-optimizations). */
 static const char twos_avx2[] =
     "  const int64_t whole = lift ? 0 : n / 16 * 16;\n"
     "  int64_t i = 0;\n"
