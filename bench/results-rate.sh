@@ -77,8 +77,8 @@ T
 Problems are drawn with lengths up to a thousand and up to a million, at most 40 loops, on the edge machine. `search --strategy random` draws
 their mappings, whose trip counts hardly ever divide. Times are microseconds of processor time with the model prepared for one mapping
 ([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By sums*: mappings that closed sums count. *Read*: reading the mapping and
-checking its rules. Where scopes nest and an index is more than a dim,
-steps are compared one by one.
+checking its rules. Where scopes nest,
+and what is needed and what is made are not the same function of the steps, steps are compared one by one.
 
 | Kind | lengths up to | mappings | by sums | median | 99th | worst | read, median | 99th | worst |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|

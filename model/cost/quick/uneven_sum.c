@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "model/cost/quick/uneven_clip.h"
-
 #include "model/tree/infer.h"
 
 /* A chain on one path while digits are chosen, from the outside. */
