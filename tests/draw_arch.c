@@ -93,6 +93,21 @@ static void format(tf_rng *g, words *w) {
 static void rules(tf_rng *g, words *w) {
   ONE_OF(g, w, "[{target: '*'}]", "[{target: '*', on: '*'}, {target: '*'}]", "[]");
 }
+/* One to three parts, which hold all, or some, of the operands. */
+static void parts(tf_rng *g, words *w) {
+  static const char *const list[][3] = {
+      {"left", "right", "result"}, {"left, right", "result"}, {"result, left"}, {"right"},
+      {"right", "left"},           {"right, left, result"}};
+  const int one = pick(g, 0, (int)(sizeof list / sizeof *list) - 1);
+  for (int i = 0; i < 3 && list[one][i]; i++) {
+    say(w, "%s{name: P%d, holds: [%s], capacity: %d", i ? ", " : "[", i, list[one][i],
+        pick(g, 2, pick(g, 0, 2) ? 60 : 400));
+    if (!pick(g, 0, 3)) say(w, ", double-buffered: true");
+    if (!pick(g, 0, 3)) say(w, ", word-bits: %d", 8 * pick(g, 1, 5));
+    say(w, "}");
+  }
+  say(w, "]");
+}
 static void voids(tf_rng *g, words *w) { ONE_OF(g, w, "[{on: '*'}]", "[{}, {}]", "[]"); }
 
 /* Figures of kernels: one of them. */
@@ -131,6 +146,7 @@ static const struct {
             {DRAW_MEMORY, "word-bits", 3, bits},
             {DRAW_MEMORY, "area", 2, area},
             {DRAW_MEMORY, "format", -1, format},
+            {DRAW_MEMORY, "parts", -1, parts},
             {DRAW_MEMORY, "gating", -1, rules},
             {DRAW_MEMORY, "skipping", -1, rules},
             {DRAW_UNIT, "name", 0, name},

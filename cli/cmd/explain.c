@@ -26,6 +26,15 @@ static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKIN
                                  CLI_AT(explain_options, MEASURE_ALL, measure)};
 
 /* ---- text --------------------------------------------------------------------------------- */
+static void print_parts(const tf_memory *m, const tf_level_result *r, cli_text *out) {
+  for (int i = 0; i < m->parts.n; i++) {
+    const int64_t have = m->parts.list[i].capacity_words, peak = r->parts[i].peak;
+    cli_printf(out, "  its part %s holds %s of %s words (%s)%s.\n", m->parts.list[i].name, cli_count(peak).s,
+               cli_count(have).s, cli_percent((double)peak, (double)have).s,
+               peak > have ? ": the mapping does not fit" : "");
+  }
+}
+
 /* Prints resources with spare instances: changing their number does not change the cycles, as the mapping's loops
  * determine how many it uses. */
 static void print_room(const cli_session *s, cli_text *out) {
@@ -43,6 +52,7 @@ static void print_room(const cli_session *s, cli_text *out) {
                  "fit.\n",
                  a->memories[l].name, cli_count(peak).s, cli_count(have).s, cli_percent((double)peak, (double)have).s,
                  cli_count(peak).s);
+    print_parts(&a->memories[l], &s->result.levels[l], out);
   }
   for (int u = 0; u < a->n_units; u++)
     if (s->result.units[u].points > 0)

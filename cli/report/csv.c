@@ -93,6 +93,18 @@ static void put_level(writer *w, int l) {
   end(w);
 }
 
+static void put_part(writer *w, int l, int i) {
+  const tf_mem_part *p = &w->s->spec->arch->memories[l].parts.list[i];
+  const tf_part_result *r = &w->s->result.levels[l].parts[i];
+  const tf_counts sum = {.fill = r->fill, .read = r->read, .update = r->update, .drain = r->drain};
+  begin(w, "part");
+  text(w, NAME, p->name);
+  count(w, CAPACITY, p->capacity_words);
+  counts(w, r->peak, &sum);
+  count(w, WORD_BITS, w->s->spec->arch->memories[l].word_bits);
+  end(w);
+}
+
 static void put_tensor(writer *w, int l, int z) {
   const tf_workload *wl = w->s->spec->workload;
   const tf_counts *c = &w->s->result.counts[l * wl->n_tensors + z];
@@ -143,6 +155,8 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
   }
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
     put_level(&w, l);
+    for (int i = 0; i < s->spec->arch->memories[l].parts.n; i++)
+      put_part(&w, l, i);
     for (int z = 0; z < s->spec->workload->n_tensors; z++)
       put_tensor(&w, l, z);
   }

@@ -29,6 +29,7 @@ static json_t *violation(const cli_session *s, const tf_violation *v) {
   json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code), "level",
                           a->memories[v->level].name, "unit", v->unit < 0 ? NULL : a->units[v->unit].name, "node",
                           node.text, "line", (int)at.line, "need", (json_int_t)v->need, "have", (json_int_t)v->have);
+  if (v->part) json_object_set_new(out, "part", json_string(v->part->name));
   json_object_set_new(out, "file", json_string(tf_diags_file_name(s->diags, at.file)));
   json_object_set_new(out, "message", json_string(line.text ? line.text : ""));
   cli_text_free(&line);
@@ -73,6 +74,21 @@ static json_t *machine_memory(const tf_arch *a, int l) {
                    "write_bandwidth", real(m->write_bw), "one_port", m->one_port);
 }
 
+/* The parts of a memory. */
+static json_t *parts_of(const tf_memory *m, const tf_level_result *r) {
+  json_t *out = json_array();
+  for (int i = 0; i < m->parts.n; i++) {
+    const tf_mem_part *p = &m->parts.list[i];
+    const tf_part_result *k = &r->parts[i];
+    const tf_counts c = {.fill = k->fill, .read = k->read, .update = k->update, .drain = k->drain};
+    json_t *one = json_pack("{s:s, s:I, s:I}", "name", p->name, "capacity_words", (json_int_t)p->capacity_words,
+                            "peak_words", (json_int_t)k->peak);
+    set_counts(one, &c);
+    json_array_append_new(out, one);
+  }
+  return out;
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -102,6 +118,7 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
+  if (m->parts.n) json_object_set_new(out, "parts", parts_of(m, r));
   json_object_set_new(out, "machine", machine_memory(s->spec->arch, l));
   return out;
 }

@@ -140,6 +140,16 @@ static void put_level(const cli_session *s, int l, cli_table *t) {
   cli_cell(t, "%s", star(m->energy_from_table));
 }
 
+static void put_part(const tf_mem_part *p, const tf_part_result *r, cli_table *t) {
+  const cli_words words = {r->own.fill, r->own.read, r->own.update, r->own.drain, (double)r->peak};
+  cli_cell(t, "  %s", p->name);
+  cli_skip(t, 1);
+  put_counts(t, &words);
+  cli_cell(t, "%s", cli_count(p->capacity_words).s);
+  cli_cell(t, "%s", cli_percent((double)r->peak, (double)p->capacity_words).s);
+  cli_skip(t, 3);
+}
+
 static bool silent(const tf_counts *c) { return !c->fill && !c->read && !c->update && !c->drain && !c->peak; }
 
 static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
@@ -163,7 +173,10 @@ static void put_levels(const cli_session *s, cli_text *out) {
   cli_table t = {.align = "llrrrrrrrrrl"};
   put_headers(&t, names);
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    const tf_mem_parts *parts = &s->spec->arch->memories[l].parts;
     put_level(s, l, &t);
+    for (int i = 0; i < parts->n; i++)
+      put_part(&parts->list[i], &s->result.levels[l].parts[i], &t);
     for (int z = 0; z < s->spec->workload->n_tensors; z++)
       put_tensor(s, l, z, &t);
   }

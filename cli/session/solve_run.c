@@ -33,12 +33,14 @@ static void show(void *ctx, const tf_progress *p) {
 void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
   const tf_arch *a = s->spec->arch;
   for (int l = 0; l < r->n_levels; l++)
-    if (r->levels[l].pruned)
+    if (r->levels[l].pruned && r->levels[l].least < INT64_MAX)
       fprintf(out,
               "  capacity of %s: %s subproblems left out; it holds %s words, the least that any of these "
               "needs is %s\n",
               a->memories[l].name, cli_count(r->levels[l].pruned).s, cli_count(a->memories[l].capacity_words).s,
               cli_count(r->levels[l].least).s);
+    else if (r->levels[l].pruned)
+      fprintf(out, "  parts of %s: %s subproblems left out\n", a->memories[l].name, cli_count(r->levels[l].pruned).s);
   if (r->by_mesh) fprintf(out, "  more instances than there are: %s left out\n", cli_count(r->by_mesh).s);
   if (r->by_rules) fprintf(out, "  no legal mapping: %s left out\n", cli_count(r->by_rules).s);
   if (r->by_bound) fprintf(out, "  no better than what was known: %s left out\n", cli_count(r->by_bound).s);

@@ -30,12 +30,22 @@ typedef struct {
   int64_t skipped; /* points not executed, in steps that a mask skips (docs/SEMANTICS.md section 1) */
 } tf_op_result;
 
+/* A part of a memory. */
 typedef struct {
-  int64_t peak;      /* most words that one instance holds, in words of the memory */
-  int64_t instances; /* most instances in use at once */
-  double cycles;     /* busy time of its busier port: words / bandwidth per instance */
-  double energy_pj;  /* of its words; what it leaks is apart */
-  double leakage_pj; /* of all instances, over the whole run */
+  int64_t peak;                      /* most words that it holds in one instance, in words of the memory */
+  int64_t fill, read, update, drain; /* as of tf_counts, of all tensors while they are in it */
+  struct {
+    double fill, read, update, drain;
+  } own; /* the same in words of the memory */
+} tf_part_result;
+
+typedef struct {
+  int64_t peak;          /* most words that one instance holds, in words of the memory */
+  tf_part_result *parts; /* of its parts; NULL: it has none */
+  int64_t instances;     /* most instances in use at once */
+  double cycles;         /* busy time of its busier port: words / bandwidth per instance */
+  double energy_pj;      /* of its words; what it leaks is apart */
+  double leakage_pj;     /* of all instances, over the whole run */
   /* Of the network that feeds it, if it has a topology (docs/SEMANTICS.md section 5): what it is called, "Buffer
    * network" (else NULL; owned by the model); links that its words take, each word on each link counted, in words of
    * the memory; busy time of its busiest link. */
@@ -59,6 +69,7 @@ typedef struct {
   int unit;     /* -1: a memory's instances or capacity */
   int axis;     /* FANOUT: 0 X, 1 Y, 2 both together; CAPACITY: -1 */
   int64_t need, have;
+  const tf_mem_part *part; /* CAPACITY: the part of the memory that is too small; NULL: the memory is */
 } tf_violation;
 
 /* What one tree node moves, and its time in cycles, over all its executions (for `tree`). */

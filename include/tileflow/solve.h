@@ -32,7 +32,7 @@ typedef struct {
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes; NULL: any */
 } tf_solve_opts;
 
-/* What a memory's capacity excluded from the space. */
+/* What the capacities of a memory and of its parts excluded from the space. */
 typedef struct {
   int64_t pruned; /* mappings, or heads of mappings with all their completions, that need more than it holds */
   int64_t least;  /* the least that any of these needs, in words; INT64_MAX: none was excluded */

@@ -68,6 +68,34 @@ typedef struct {
  * with a dot; their row follows that of the map.  ALSO: a field that the key above sets, too, and its meaning. */
 #define TF_MUST "an error" /* `left` of a key that must be given */
 
+#define TF_KEY_FIELD(kind, key, type, field, size, usual, left, words) type field size;
+#define TF_NO_FIELD(kind, key, left, words)
+
+/* What a tensor is to the ops below a Tile: made by one of them, or else the first or second that one reads. */
+typedef enum { TF_ROLE_LEFT, TF_ROLE_RIGHT, TF_ROLE_RESULT, TF_N_ROLES } tf_role;
+
+/* Small memories side by side that stand for one, each for operands of its own (docs/SEMANTICS.md section 4). */
+/* clang-format off */
+#define TF_PART_KEYS(KEY, PART)                                                                                        \
+  KEY(NAME, "name", const char *, name, , 0, TF_MUST, "as for a memory")                                               \
+  KEY(HOLDS, "holds", uint32_t, roles, , 0, TF_MUST,                                                                   \
+      "some of `left`, `right` and `result`: the first tensor that an op reads, the second, and what it makes; each "  \
+      "in one part alone") /* bit 1u << tf_role */                                                                     \
+  KEY(WORDS, "capacity", int64_t, capacity_words, , 0, TF_MUST, "size") /* in words of the memory */                   \
+  KEY(PLACE, "", tf_loc, capacity_at, , 0, "", "where the capacity is written")                                        \
+  KEY(FLAG, "double-buffered", bool, double_buffered, , false, "",                                                     \
+      "tiles take twice their words of this part; those of all parts do where the memory is `double-buffered`")        \
+  KEY(BITS, "word-bits", int, word_bits, , 0, "the tensor's", "least width of an element in it")
+/* clang-format on */
+typedef struct {
+  tf_loc at;
+  TF_PART_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
+} tf_mem_part;
+typedef struct {
+  int n; /* 0: the memory is one */
+  tf_mem_part list[TF_N_ROLES];
+} tf_mem_parts;
+
 /* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
 /* clang-format off */
 #define TF_MEMORY_KEYS(KEY, PART)                                                                                      \
@@ -76,8 +104,10 @@ typedef struct {
   KEY(MESH, "mesh", int64_t, mesh, [2], 1, "`[1, 1]`",                                                                 \
       "`[X, Y]` instances below one instance of the memory above; `[X]` is `[X, 1]`")                                  \
   KEY(PLACE, "", tf_loc, mesh_at, , 0, "", "where the mesh is written")                                                \
-  KEY(WORDS, "capacity", int64_t, capacity_words, , -1, "no limit", "size") /* in words of word_bits */                \
+  KEY(WORDS, "capacity", int64_t, capacity_words, , -1, "no limit; with `parts`, their sum", "size") /* in words */       \
   KEY(PLACE, "", tf_loc, capacity_at, , 0, "", "where the capacity is written")                                        \
+  KEY(PARTS, "parts", tf_mem_parts, parts, , 0, "it is one",                                                           \
+      "memories side by side that it stands for, a list; see below")                                                   \
   KEY(RATES, "bandwidth", double, read_bw, , INFINITY, "no limit",                                                     \
       "rate: one port for both ways; or `{read: .., write: ..}`: two ports") /* words a cycle */                       \
   KEY(ALSO, "", double, write_bw, , INFINITY, "", "the same of writes")                                                \
@@ -115,8 +145,6 @@ typedef struct {
   KEY(RULES, "skipping", tf_rules, skipping, , 0, "none",                                                              \
       "accesses that zeros save the energy and the time of, a list; see below")
 /* clang-format on */
-#define TF_KEY_FIELD(kind, key, type, field, size, usual, left, words) type field size;
-#define TF_NO_FIELD(kind, key, left, words)
 typedef struct {
   tf_loc at;
   TF_MEMORY_KEYS(TF_KEY_FIELD, TF_NO_FIELD)

@@ -8,7 +8,9 @@ static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words) {
   const tf_workload *wl = m->plan->wl;
-  if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, wl->tensors[tensor].word_bits);
+  const int bits = wl->tensors[tensor].word_bits;
+  if (m->part && m->part->word_bits > bits) return tf_sat_mul(words, m->part->word_bits);
+  if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, bits);
   const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
   return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
 }
@@ -158,7 +160,7 @@ static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int leve
     return all;
   }
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] < 0 && p->home_level[z] == level)
+    if (p->home_scope[z] < 0 && p->home_level[z] == level && tf_counts_home(m, z))
       all = tf_sat_add(all, tf_held_bits(m, level, z, words_below(m, ev, n, z)));
   return all;
 }

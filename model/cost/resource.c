@@ -28,7 +28,7 @@ static int64_t homes_below(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
-        tf_plan_above(m->plan, n, m->plan->home_scope[z]))
+        tf_plan_above(m->plan, n, m->plan->home_scope[z]) && tf_counts_home(m, z))
       bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
@@ -36,13 +36,13 @@ static int64_t homes_below(struct tf_model *m, int n, int level) {
 static int64_t homes_at(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
-    if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level)
+    if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level && tf_counts_home(m, z))
       bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
 static int64_t times(const struct tf_model *m, int level) {
-  return m->plan->arch->memories[level].double_buffered ? 2 : 1;
+  return m->plan->arch->memories[level].double_buffered || (m->part && m->part->double_buffered) ? 2 : 1;
 }
 
 /* What the children of a scope hold of one tensor: the sum of their boxes, and the hull of them. */
@@ -60,6 +60,7 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
     for (int i = 0; i < p->n_tile_slices; i++) {
       const tf_slice *s = &p->slices[i];
       if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
+      if (!tf_counts_slice(m, i)) continue;
       for (int r = 0; r < p->wl->tensors[z].rank; r++) {
         int64_t l = m->rank_len[m->views->rank_at[i] + r];
         len[r] = l > len[r] ? l : len[r];
@@ -93,13 +94,14 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   return twice;
 }
 
-/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise the sum of its largest slices. */
+/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise, and of a part, the sum of its
+ * largest slices. */
 static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS) bits = m->at_once[n];
+    if (tf_counts_slice(m, i)) bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
+  if (!m->part && !m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS) bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }
 
@@ -167,6 +169,28 @@ static int64_t level_words(struct tf_model *m, int l, tf_sizing sizing, int *wor
   return words_of(bits, m->plan->arch->memories[l].word_bits);
 }
 
+static void over_capacity(tf_result *out, int level, int node, tf_violation v) {
+  v.code = TF_E_CAPACITY;
+  v.node = node;
+  v.level = level;
+  v.unit = v.axis = -1;
+  if (v.have >= 0 && v.need > v.have) tf_violate(out, v);
+}
+
+/* What each part of a memory must hold. */
+static void part_capacities(struct tf_model *m, int l, tf_result *out) {
+  const tf_mem_parts *parts = &m->plan->arch->memories[l].parts;
+  for (int i = 0; i < parts->n; i++) {
+    int worst = 0;
+    m->part = &parts->list[i];
+    int64_t words = level_words(m, l, TF_SIZE_WORDS, &worst);
+    m->res.levels[l].parts[i].peak = words;
+    if (m->zeros) words = level_words(m, l, TF_SIZE_KEPT, &worst);
+    over_capacity(out, l, worst, (tf_violation){.need = words, .have = m->part->capacity_words, .part = m->part});
+    m->part = NULL;
+  }
+}
+
 static void capacities(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   for (int l = 0; l < a->n_memories; l++) {
@@ -177,14 +201,8 @@ static void capacities(struct tf_model *m, tf_result *out) {
       m->zeros->res.most[l] = level_words(m, l, TF_SIZE_MOST, &worst);
       words = m->zeros->res.held[l] = level_words(m, l, TF_SIZE_KEPT, &worst);
     }
-    if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
-      tf_violate(out, (tf_violation){.code = TF_E_CAPACITY,
-                                     .node = worst,
-                                     .level = l,
-                                     .unit = -1,
-                                     .axis = -1,
-                                     .need = words,
-                                     .have = a->memories[l].capacity_words});
+    over_capacity(out, l, worst, (tf_violation){.need = words, .have = a->memories[l].capacity_words});
+    part_capacities(m, l, out);
   }
 }
 

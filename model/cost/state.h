@@ -122,6 +122,7 @@ struct tf_model {
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
   tf_sizing sizing;         /* what bits held are those of */
+  const tf_mem_part *part;  /* and of the part of a memory; NULL: of all of it */
   bool all_points;          /* count steps that a mask would skip like others */
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
@@ -198,8 +199,15 @@ double tf_work_time(const struct tf_model *m, int o);
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* The words of `box`, which all runs that share a memory leave, that one instance of z's home holds. */
 int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box);
-/* Bits that a memory takes for so many words of a tensor, as `sizing` says. */
+/* Bits that a memory, or `part` of it, takes for so many words of a tensor, as `sizing` says. */
 int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words);
+/* Whether what is held of slice i, or of a tensor where it lives, counts for `part`. */
+static inline bool tf_counts_slice(const struct tf_model *m, int i) { return !m->part || m->views->part[i] == m->part; }
+static inline bool tf_counts_home(const struct tf_model *m, int z) {
+  return !m->part || m->views->at_home[z] == m->part;
+}
+/* Fills what passes each part of each memory. */
+void tf_parts_fill(struct tf_model *m);
 /* Bits of inputs and outputs that live in an inner memory, in each of its instances; fills home_words of them. */
 int64_t tf_home_bits(struct tf_model *m, int level);
 void tf_home_rooms(struct tf_model *m);

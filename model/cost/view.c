@@ -154,7 +154,9 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->rank_at = TF_ARRAY(a, int, slices);
   w->server = TF_ARRAY(a, int, slices + (size_t)p->wl->n_ops);
   w->ratio = TF_ARRAY(a, double, (size_t)(p->arch->n_memories * p->wl->n_tensors));
-  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio;
+  w->part = TF_ARRAY(a, const tf_mem_part *, slices);
+  w->at_home = TF_ARRAY(a, const tf_mem_part *, (size_t)p->wl->n_tensors + 1);
+  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio && w->part && w->at_home;
 }
 
 /* What a word of the tensor takes of the memory's ports: what is kept of it there, with its metadata. */
@@ -173,6 +175,19 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
     w->up[i] = kept(p, s->tensor, s->above);
     w->own[i] = s->leaf ? 0 : kept(p, s->tensor, s->level);
   }
+}
+
+/* Which parts of memories hold what. */
+static void fill_parts(const tf_plan *p, tf_views *w) {
+  for (int l = 0; l < p->arch->n_memories; l++)
+    w->parts |= p->arch->memories[l].parts.n > 0;
+  if (!w->parts) return;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    w->part[i] = tf_part_for(&p->arch->memories[s->level], tf_role_below(p->facts, s->node, s->tensor));
+  }
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    w->at_home[z] = tf_part_for(&p->arch->memories[p->home_level[z]], tf_role_below(p->facts, 0, z));
 }
 
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
@@ -197,6 +212,7 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
     w->n_ranks += p->wl->tensors[p->slices[i].tensor].rank;
   }
   fill_ratios(p, w);
+  fill_parts(p, w);
   for (int i = 0; i < p->n_slices + p->wl->n_ops; i++) {
     const tf_slice *s = tf_slice_at(p, i);
     w->server[i] = s->node < 0 ? -1 : tf_plan_mtile(p, s->node, s->above);

@@ -69,6 +69,9 @@ typedef struct tf_views {
   /* [n_slices + n_ops] the m-tile in whose instances the serving memory stands, of slices and of streamed outputs; -1:
    * there is one instance */
   int *server;
+  bool parts;                  /* some memory has parts */
+  const tf_mem_part **part;    /* [n_tile_slices] the part of its memory that holds it; NULL: none */
+  const tf_mem_part **at_home; /* [n_tensors] the same where it lives */
   int n_memories;
   tf_pace *pace;       /* [n_memories] */
   double *peak;        /* [n_units] points a cycle of all units of a kind together */

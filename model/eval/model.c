@@ -73,6 +73,17 @@ static bool alloc_state(struct tf_model *m) {
          m->res.nodes;
 }
 
+static bool alloc_parts(struct tf_model *m) {
+  const tf_arch *a = m->plan->arch;
+  bool ok = true;
+  for (int l = 0; l < a->n_memories; l++)
+    if (a->memories[l].parts.n) {
+      m->res.levels[l].parts = TF_ARRAY(m->arena, tf_part_result, (size_t)a->memories[l].parts.n);
+      ok = ok && m->res.levels[l].parts;
+    }
+  return ok;
+}
+
 static bool alloc_even(struct tf_model *m) {
   bool oom;
   if (m->plan->n_retains) /* what is computed differs from run to run */
@@ -89,7 +100,7 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_even(m) && tf_zeros_new(m)) return m;
+  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m)) return m;
   tf_arena_free(a);
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
@@ -286,6 +297,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   out->mean_ports = !m->first_busiest;
   tf_zeros_take(m);
   tf_resources(m, out);
+  tf_parts_fill(m);
   tf_networks(m);
   tf_latency(m, out);
   tf_energy(m, out);

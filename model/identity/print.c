@@ -68,12 +68,20 @@ static void formats_of(FILE *out, const tf_formats *formats) {
   }
 }
 
+static void parts_of(FILE *out, const tf_mem_parts *parts) {
+  for (int i = 0; i < parts->n; i++) {
+    fprintf(out, "\npart");
+    tf_keys_print(out, &tf_part_table, &parts->list[i]);
+  }
+}
+
 void tf_arch_print(FILE *out, const tf_arch *a) {
   tf_keys_print(out, &tf_arch_table, a);
   for (int l = 0; l < a->n_memories; l++) {
     fprintf(out, "\nmemory %s", a->memories[l].name);
     tf_keys_print(out, &tf_memory_table, &a->memories[l]);
     if (a->memories[l].home.n) choice(out, "home", &a->memories[l].home);
+    parts_of(out, &a->memories[l].parts);
     formats_of(out, &a->memories[l].formats);
     rules_of(out, "gating", &a->memories[l].gating);
     rules_of(out, "skipping", &a->memories[l].skipping);

@@ -43,6 +43,10 @@ static bool check_architecture(ex_case *x) {
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
     if (i) ok &= check_network(x, m->at, m->name, m->multicast, m->reduce);
+    if (m->parts.n)
+      ok = tf_fail(x->diags, m->parts.list[0].at, TF_E_KEY,
+                   "'%.60s' has parts: the formats have none; leave `parts` out, and give it the `capacity` of one",
+                   m->name);
     if (m->double_buffered)
       ok = tf_fail(x->diags, m->at, TF_E_KEY,
                    "'%.60s' is double-buffered, its tiles take twice their words: the format has no word for "

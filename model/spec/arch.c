@@ -5,27 +5,6 @@
 #include "model/spec/arch_read.h"
 #include "model/spec/table/area.h"
 
-/* ---- names -------------------------------------------------------------------------- */
-bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at) {
-  if (!other || strcmp(name, other) != 0) return true;
-  tf_fail(r->base->diags, at, TF_E_DUP, "name '%.60s' given twice", name);
-  tf_note(r->base->diags, other_at, "first given here");
-  return false;
-}
-
-/* Names that occur in mapping texts must not be keywords there. */
-static const char *read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what) {
-  static const char *const words[] = {"Seq",     "Shar",   "Para", "Pipe",   "op",    "for",
-                                      "spatial", "bypass", "keep", "retain", "stream"};
-  const char *name = tf_read_name(r->base, node, what, true);
-  for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
-    if (strcmp(name, words[i]) != 0) continue;
-    tf_fail(r->base->diags, node->at, TF_E_SYNTAX, "'%s' is a word of mapping texts", name);
-    return NULL;
-  }
-  return name;
-}
-
 /* The key of a map's table that is called so. */
 static const tf_ynode *given(const tf_table *t, const tf_ynode **v, const char *key) { return v[tf_key_find(t, key)]; }
 
@@ -50,7 +29,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   bool ok = tf_keys_check(r, node, &tf_memory_table, v);
   const tf_ynode *name = given(&tf_memory_table, v, "name");
   if (name) {
-    m->name = read_level_name(r, name, tf_memory_table.what);
+    m->name = tf_read_level_name(r, name, tf_memory_table.what);
     m->at = name->at;
     ok = m->name && ok;
   }
@@ -84,7 +63,7 @@ static bool read_unit(tf_arch_reader *r, const tf_ynode *node, int no) {
   bool ok = tf_keys_check(r, node, &tf_unit_table, v);
   const tf_ynode *name = given(&tf_unit_table, v, "name");
   if (name) {
-    u->name = read_level_name(r, name, tf_unit_table.what);
+    u->name = tf_read_level_name(r, name, tf_unit_table.what);
     u->at = name->at;
     ok = u->name && ok;
   }
@@ -158,11 +137,19 @@ static bool same_formats(const tf_formats *a, const tf_formats *b) {
   return same;
 }
 
+static bool same_parts(const tf_mem_parts *a, const tf_mem_parts *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++)
+    same = tf_keys_same(&tf_part_table, &a->list[i], &b->list[i]);
+  return same;
+}
+
 bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
   bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && tf_keys_same(&tf_arch_table, a, b);
   for (int l = 0; same && l < a->n_memories; l++)
     same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]) &&
            same_choice(&a->memories[l].home, &b->memories[l].home) &&
+           same_parts(&a->memories[l].parts, &b->memories[l].parts) &&
            same_formats(&a->memories[l].formats, &b->memories[l].formats) &&
            same_rules(&a->memories[l].gating, &b->memories[l].gating) &&
            same_rules(&a->memories[l].skipping, &b->memories[l].skipping);

@@ -12,6 +12,27 @@
 /* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of them are in. */
 typedef bool key_reader(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s);
 
+/* ---- names -------------------------------------------------------------------------- */
+bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at) {
+  if (!other || strcmp(name, other) != 0) return true;
+  tf_fail(r->base->diags, at, TF_E_DUP, "name '%.60s' given twice", name);
+  tf_note(r->base->diags, other_at, "first given here");
+  return false;
+}
+
+/* Names that occur in mapping texts must not be keywords there. */
+const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what) {
+  static const char *const words[] = {"Seq",     "Shar",   "Para", "Pipe",   "op",    "for",
+                                      "spatial", "bypass", "keep", "retain", "stream"};
+  const char *name = tf_read_name(r->base, node, what, true);
+  for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
+    if (strcmp(name, words[i]) != 0) continue;
+    tf_fail(r->base->diags, node->at, TF_E_SYNTAX, "'%s' is a word of mapping texts", name);
+    return NULL;
+  }
+  return name;
+}
+
 /* ---- numbers ------------------------------------------------------------------------ */
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out) {
   tf_value v;
@@ -156,7 +177,8 @@ static bool read_topology(tf_arch_reader *r, const tf_key *k, const tf_ynode *no
 /* ---- of memories -------------------------------------------------------------------- */
 /* Words, or bytes made into whole words. */
 static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
-  tf_memory *m = s;
+  const tf_memory *m = r->of ? r->of : s;
+  int64_t *out = tf_key_at(k, s);
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
   double words = q.unit ? floor(q.value.f * 8 / m->word_bits) : q.value.f;
@@ -165,10 +187,10 @@ static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *no
                    words);
   if (words < 1) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
   int64_t bits;
-  m->capacity_words = (int64_t)words;
+  *out = (int64_t)words;
   bool exact = q.unit && q.value.whole && tf_mul(q.value.i, 8, &bits);
-  if (exact) m->capacity_words = bits / m->word_bits;
-  if (!q.unit && q.value.whole) m->capacity_words = q.value.i;
+  if (exact) *out = bits / m->word_bits;
+  if (!q.unit && q.value.whole) *out = q.value.i;
   return true;
 }
 
@@ -410,6 +432,78 @@ static bool read_rules(tf_arch_reader *r, const tf_key *k, const tf_ynode *list,
   return ok;
 }
 
+/* ---- parts of memories -------------------------------------------------------------- */
+static bool read_role(tf_arch_reader *r, const tf_ynode *node, uint32_t *roles) {
+  static const char *const key[TF_N_ROLES] = {"left", "right", "result"};
+  if (!tf_yschema_kind(node, TF_Y_SCALAR, "what a part holds", r->base->diags)) return false;
+  for (int i = 0; i < TF_N_ROLES; i++) {
+    if (!tf_ynode_is(node, key[i])) continue;
+    for (int p = 0; p < r->of->parts.n; p++)
+      if (*roles >> i & 1 || r->of->parts.list[p].roles >> i & 1)
+        return tf_fail(r->base->diags, node->at, TF_E_DUP, "'%s' is held in one part alone, it is listed before",
+                       key[i]);
+    *roles |= 1u << i;
+    return true;
+  }
+  return no_such(r, node, "operand", key, TF_N_ROLES);
+}
+
+static bool read_holds(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
+  bool ok = true;
+  if (list->n == 0) ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one operand", k->key);
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_role(r, list->items[i], tf_key_at(k, s)) && ok;
+  return ok;
+}
+
+/* One part; r->of has those before it. */
+static bool read_part(tf_arch_reader *r, const tf_ynode *node, tf_mem_part *p) {
+  const tf_ynode *v[TF_MOST_KEYS];
+  p->at = node->at;
+  if (!tf_yschema_kind(node, TF_Y_MAP, tf_part_table.what, r->base->diags)) return false;
+  bool ok = tf_keys_check(r, node, &tf_part_table, v);
+  const tf_ynode *name = v[tf_key_find(&tf_part_table, "name")];
+  if (name) {
+    p->name = tf_read_level_name(r, name, tf_part_table.what);
+    p->at = name->at;
+    ok = p->name && ok;
+  }
+  for (int i = 0; &r->of->parts.list[i] < p && p->name; i++)
+    ok = tf_check_new_name(r, p->name, p->at, r->of->parts.list[i].name, r->of->parts.list[i].at) && ok;
+  return tf_keys_read(r, &tf_part_table, v, p->at, p) && ok;
+}
+
+/* A memory whose capacity is left out has that of its parts. */
+static bool sum_parts(tf_arch_reader *r, const tf_ynode *list, tf_memory *m) {
+  int64_t sum = 0;
+  for (int i = 0; i < m->parts.n; i++)
+    if (!tf_add(sum, m->parts.list[i].capacity_words, &sum))
+      return tf_fail(r->base->diags, list->at, TF_E_RANGE, "the parts' words pass 2^63 - 1");
+  if (m->capacity_words < 0) m->capacity_words = sum;
+  if (m->capacity_words >= sum) return true;
+  tf_fail(r->base->diags, list->at, TF_E_RANGE, "the parts have %lld words, the memory has %lld", (long long)sum,
+          (long long)m->capacity_words);
+  tf_note(r->base->diags, m->capacity_at, "its capacity");
+  return false;
+}
+
+static bool read_parts(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
+  tf_memory *m = s;
+  bool ok = true;
+  if (m == r->arch->memories) return tf_fail(r->base->diags, list->at, TF_E_KEY, "the outermost memory has no parts");
+  if (list->n == 0) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one", k->key);
+  if (list->n > TF_N_ROLES)
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu parts, at most %d", list->n, (int)TF_N_ROLES);
+  m->parts = (tf_mem_parts){.n = 0};
+  r->of = m;
+  for (size_t i = 0; i < list->n; i++) {
+    m->parts.n = (int)i + 1;
+    ok = read_part(r, list->items[i], &m->parts.list[i]) && ok;
+  }
+  r->of = NULL;
+  return ok && sum_parts(r, list, m);
+}
+
 /* ---- figures of kernels ------------------------------------------------------------- */
 static bool read_figures(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   const tf_ynode *v[TF_MOST_KEYS] = {NULL};
@@ -440,7 +534,7 @@ tf_multiprocessor tf_multiprocessor_usual(void) {
 static void without(tf_arch_reader *r, const tf_key *k, void *s) {
   tf_memory *m = s;
   tf_unit *u = s;
-  if (k->kind == TF_KEY_BITS && k->usual <= 0) *(int *)tf_key_at(k, s) = r->arch->word_bits;
+  if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->of) *(int *)tf_key_at(k, s) = r->arch->word_bits;
   if (k->kind == TF_KEY_BELOW) *(int *)tf_key_at(k, s) = r->arch->n_memories - 1;
   if (tf_key_table(k->kind)) set_usual(tf_key_table(k->kind), tf_key_at(k, s));
   if (k->kind == TF_KEY_PJS) {
@@ -470,7 +564,8 @@ static key_reader *const readers[TF_N_KEY_KINDS] = {
     [TF_KEY_COUNT] = read_figure,    [TF_KEY_COST] = read_figure,
     [TF_KEY_SIZE] = read_figure,     [TF_KEY_ROOM] = read_figure,
     [TF_KEY_FORMATS] = read_formats, [TF_KEY_RULES] = read_rules,
-    [TF_KEY_POINTS] = read_rules};
+    [TF_KEY_POINTS] = read_rules,    [TF_KEY_PARTS] = read_parts,
+    [TF_KEY_HOLDS] = read_holds};
 
 static bool check_part(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const char *part,
                        const tf_ynode **v) {

@@ -128,6 +128,29 @@ tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
   return f;
 }
 
+/* ---- parts of memories --------------------------------------------------------------- */
+static void note_roles(const tf_op *op, int tensor, bool found[TF_N_ROLES]) {
+  found[TF_ROLE_RESULT] |= op->out == tensor;
+  found[TF_ROLE_LEFT] |= op->n_reads > 0 && op->reads[0].tensor == tensor;
+  found[TF_ROLE_RIGHT] |= op->n_reads > 1 && op->reads[1].tensor == tensor;
+}
+
+int tf_role_below(const tf_facts *f, int n, int tensor) {
+  bool found[TF_N_ROLES] = {false};
+  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++)
+    note_roles(&f->wl->ops[f->leaf_op[i]], tensor, found);
+  return found[TF_ROLE_RESULT]  ? TF_ROLE_RESULT
+         : found[TF_ROLE_LEFT]  ? TF_ROLE_LEFT
+         : found[TF_ROLE_RIGHT] ? TF_ROLE_RIGHT
+                                : -1;
+}
+
+const tf_mem_part *tf_part_for(const tf_memory *m, int role) {
+  for (int i = 0; i < m->parts.n && role >= 0; i++)
+    if (m->parts.list[i].roles >> role & 1) return &m->parts.list[i];
+  return NULL;
+}
+
 /* ---- homes -------------------------------------------------------------------------- */
 int tf_tree_depth(const tf_tree *t, int n) {
   int depth = 0;

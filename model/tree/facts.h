@@ -39,6 +39,10 @@ static inline int tf_dim_slot(const tf_facts *f, int o, int dim) { return f->dim
 static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >= f->wl->ops[o].n_out_dims; }
 /* Whether some op below node n touches the tensor. */
 bool tf_node_touches(const tf_facts *f, int n, int tensor);
+/* What the tensor is to the ops below node n (tf_role); -1: none of it, or they do not touch it. */
+int tf_role_below(const tf_facts *f, int n, int tensor);
+/* The part of a memory that holds what has a role; NULL: none, it counts for the memory alone. */
+const tf_mem_part *tf_part_for(const tf_memory *m, int role);
 /* Whether the loop cannot have more than one iteration; its trip count may be open. */
 bool tf_loop_trivial(const tf_loop *l);
 

@@ -88,14 +88,23 @@ void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
   if (need < l->least) l->least = need;
 }
 
+/* Whether the parts of memory l have room. */
+static bool parts_fit(const tf_memory *m, const tf_level_result *r) {
+  for (int i = 0; i < m->parts.n; i++)
+    if (r->parts[i].peak > m->parts.list[i].capacity_words) return false;
+  return true;
+}
+
 /* Whether the decided part fits.  The peak of a settled memory is the same in every completion, and the words of a
  * closed m-tile are part of its memory's. */
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
   const tf_arch *arch = w->t->facts->arch;
   for (int l = 0; l < arch->n_memories; l++) {
     int64_t have = arch->memories[l].capacity_words;
-    if (have < 0 || !x->settled[l] || r->levels[l].peak <= have) continue;
-    tf_x_note_level(w, l, r->levels[l].peak);
+    if (have < 0 || !x->settled[l]) continue;
+    const bool room = r->levels[l].peak <= have;
+    if (room && parts_fit(&arch->memories[l], &r->levels[l])) continue;
+    tf_x_note_level(w, l, room ? INT64_MAX : r->levels[l].peak);
     return false;
   }
   return true;

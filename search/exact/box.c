@@ -32,18 +32,33 @@ static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bo
   return box;
 }
 
-/* Bits of what op o touches below a memory's Tile and the memory holds; each tensor once, by its first reference. */
-static double held_bits(const tf_x_template *t, int o, int level, const int32_t *len) {
+/* Bits of what op o touches below a memory's Tile and the memory, or a part of it, holds; each tensor once, by its
+ * first reference. */
+static double held_bits(const tf_x_template *t, int o, const tf_node *tile, const tf_mem_part *part,
+                        const int32_t *len) {
   const tf_workload *wl = t->facts->wl;
   double bits = 0;
   bool met[64] = {false};
   for (int k = -1; k < wl->ops[o].n_reads; k++) {
     int z = k < 0 ? wl->ops[o].out : wl->ops[o].reads[k].tensor;
-    if (met[z] || tf_tree_home(t->tree, z) >= level) continue;
+    if (met[z] || tf_tree_home(t->tree, z) >= tile->level) continue;
     met[z] = true;
-    bits += box_of(wl, o, k, len, true) * wl->tensors[z].word_bits;
+    const tf_memory *m = &t->facts->arch->memories[tile->level];
+    if (part && tf_part_for(m, tf_role_below(t->facts, (int)(tile - t->tree->nodes), z)) != part) continue;
+    const int width = wl->tensors[z].word_bits;
+    bits += box_of(wl, o, k, len, true) * (part && part->word_bits > width ? part->word_bits : width);
   }
   return bits;
+}
+
+static bool parts_hold(const tf_x_template *t, int o, const tf_node *tile, const int32_t *len) {
+  const tf_memory *m = &t->facts->arch->memories[tile->level];
+  for (int i = 0; i < m->parts.n; i++) {
+    const tf_mem_part *p = &m->parts.list[i];
+    const double bits = held_bits(t, o, tile, p, len) * (m->double_buffered || p->double_buffered ? 2 : 1);
+    if (ceil(bits / m->word_bits) > (double)p->capacity_words) return false;
+  }
+  return true;
 }
 
 bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const int32_t *inside) {
@@ -58,10 +73,11 @@ bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const i
     len[f->wl->ops[o].dims[i]] = left[f->dim_from[o] + i];
   for (int i = 0; i < x->n_dims; i++)
     len[x->dims[i]] = inside[i];
-  double bits = held_bits(w->t, o, level, len) * (mem->double_buffered ? 2 : 1);
+  double bits = held_bits(w->t, o, child, NULL, len) * (mem->double_buffered ? 2 : 1);
   int64_t words = (int64_t)ceil(bits / mem->word_bits);
-  if (words <= mem->capacity_words) return true;
-  tf_x_note_level(w, level, words);
+  const bool room = words <= mem->capacity_words;
+  if (room && parts_hold(w->t, o, child, len)) return true;
+  tf_x_note_level(w, level, room ? INT64_MAX : words);
   return false;
 }
 

@@ -48,7 +48,7 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
 static void note_violations(tf_x_worker *w, const tf_result *r) {
   const tf_violation *v = &r->violations[0];
   if (v->code == TF_E_CAPACITY)
-    tf_x_note_level(w, v->level, v->need);
+    tf_x_note_level(w, v->level, v->part ? INT64_MAX : v->need);
   else
     w->task->counts.by_mesh++;
 }

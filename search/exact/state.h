@@ -77,6 +77,7 @@ double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, 
 double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 
 /* Notes for the report that a head needs more words than a memory holds. */
+/* need: words; INT64_MAX: only a part of the memory is too small. */
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need);
 /* Whether the tree is legal with these trip counts; depends only on which loops have more than one step. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips);

@@ -99,15 +99,20 @@ static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
   return found;
 }
 
-static void add_boxes(maker *m, int tile) {
+/* Adds what the Tile's memory holds, or, unless part is NULL, a part of it. */
+static void add_boxes(maker *m, int tile, const tf_mem_part *part) {
   const tf_facts *f = m->b->f;
   const tf_node *t = &f->tree->nodes[tile];
   for (int z = 0; z < f->wl->n_tensors && !m->b->bad; z++) {
     int o, ref, home = tf_tree_home(f->tree, z), scope = f->home_scope[z];
     double bits = f->wl->tensors[z].word_bits;
+    const tf_memory *mem = &f->arch->memories[t->level];
+    const bool twice = mem->double_buffered || (part && part->double_buffered);
+    if (part && bits < part->word_bits) bits = part->word_bits;
     if (!find_touch(f, tile, z, &o, &ref)) continue;
+    if (part && tf_part_for(mem, tf_role_below(f, home < t->level ? tile : 0, z)) != part) continue;
     if (home < t->level && !bypassed(t, z))
-      add_box(m, tile, o, ref, f->arch->memories[t->level].double_buffered ? 2 * bits : bits);
+      add_box(m, tile, o, ref, twice ? 2 * bits : bits);
     else if (home == t->level && scope > tile && find_touch(f, scope, z, &o, &ref))
       add_box(m, scope, o, ref, bits);
   }
@@ -212,7 +217,8 @@ static size_t most_terms(const tf_facts *f, int tile, size_t *boxes) {
   return terms;
 }
 
-static void check_tile(tf_space_build *b, int tile, fits *list) {
+/* Checks what the Tile's memory, or a part of it, has room for. */
+static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fits *list) {
   const tf_facts *f = b->f;
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
   size_t boxes, terms = most_terms(f, tile, &boxes);
@@ -222,10 +228,10 @@ static void check_tile(tf_space_build *b, int tile, fits *list) {
              .boxes = array(b, boxes, sizeof(tf_sbox))};
   tf_scheck *check = array(b, 1, sizeof *check);
   if (b->bad) return;
-  add_boxes(&m, tile);
+  add_boxes(&m, tile, part);
   if (b->bad) return;
   *check = m.check;
-  check->capacity_bits = (double)mem->capacity_words * mem->word_bits;
+  check->capacity_bits = (double)(part ? part->capacity_words : mem->capacity_words) * mem->word_bits;
   check->boxes = m.boxes;
   check->slots = m.slots;
   list_above(&m);
@@ -249,7 +255,12 @@ static void hand_out_fits(tf_space_build *b, const fits *list) {
 
 void tf_space_checks(tf_space_build *b) {
   fits list = {0};
-  for (int n = 0; n < b->f->tree->n_nodes && !b->bad; n++)
-    if (is_mtile(b->f, n)) check_tile(b, n, &list);
+  for (int n = 0; n < b->f->tree->n_nodes && !b->bad; n++) {
+    if (!is_mtile(b->f, n)) continue;
+    const tf_mem_parts *parts = &b->f->arch->memories[b->f->tree->nodes[n].level].parts;
+    check_tile(b, n, NULL, &list);
+    for (int i = 0; i < parts->n && !b->bad; i++)
+      check_tile(b, n, &parts->list[i], &list);
+  }
   if (!b->bad) hand_out_fits(b, &list);
 }

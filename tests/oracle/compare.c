@@ -32,6 +32,21 @@ static void never_below(note *n, const char *what, const char *of, double value,
                              value, of, least);
 }
 
+static void compare_parts(note *n, const oracle *o, const tf_result *r, int l) {
+  const tf_memory *m = &o->arch->memories[l];
+  for (int i = 0; i < m->parts.n; i++) {
+    const tf_part_result *p = &r->levels[l].parts[i];
+    const words *w = &o->part_moved[l][i];
+    char of[200];
+    snprintf(of, sizeof of, "part %s of %s", m->parts.list[i].name, m->name);
+    differs(n, "peak words", of, p->peak, o->part_peak[l][i]);
+    differs(n, "fill", of, p->fill, w->fill);
+    differs(n, "read", of, p->read, w->read);
+    differs(n, "update", of, p->update, w->update);
+    differs(n, "drain", of, p->drain, w->drain);
+  }
+}
+
 static void compare_counts(note *n, const oracle *o, const tf_result *r) {
   char of[200];
   for (int l = 0; l < o->arch->n_memories; l++)
@@ -47,6 +62,8 @@ static void compare_counts(note *n, const oracle *o, const tf_result *r) {
     }
   for (int l = 0; l < o->arch->n_memories; l++)
     differs(n, "peak words", o->arch->memories[l].name, r->levels[l].peak, o->level_peak[l]);
+  for (int l = 0; l < o->arch->n_memories; l++)
+    compare_parts(n, o, r, l);
 }
 
 static void compare_work(note *n, const oracle *o, const tf_result *r) {

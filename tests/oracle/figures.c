@@ -62,17 +62,27 @@ void find_moves(oracle *o) {
 
 /* ---- words held (DECISIONS 12) ------------------------------------------------------------------ */
 
-static int64_t bits(const oracle *o, int z, int64_t n) { return n * o->wl->tensors[z].word_bits; }
+static int64_t twice(const oracle *o, int level) {
+  return o->arch->memories[level].double_buffered || (o->part && o->part->double_buffered) ? 2 : 1;
+}
 
-static int64_t twice(const oracle *o, int level) { return o->arch->memories[level].double_buffered ? 2 : 1; }
+/* Bits that m-tile n holds at most: of a part, the most of each tensor. */
+static int64_t tile_bits(const oracle *o, int n) {
+  int64_t sum = 0;
+  if (!o->part) return o->held[n];
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (holds(o, n, z) && in_part(o, o->tree->nodes[n].level, n, z))
+      sum += held_bits(o, z, o->largest[n * o->wl->n_tensors + z]);
+  return sum;
+}
 
 /* Homes at `level` of scopes from node n down; `only`: of the scope n alone. */
 static int64_t homes(const oracle *o, int n, int level, bool only) {
   int64_t sum = 0;
   for (int z = 0; z < o->wl->n_tensors; z++)
     if (home_scope(o, z) >= 0 && home_level(o, z) == level &&
-        (only ? home_scope(o, z) == n : below(o, home_scope(o, z), n)))
-      sum += bits(o, z, o->home[z]);
+        (only ? home_scope(o, z) == n : below(o, home_scope(o, z), n)) && in_part(o, level, 0, z))
+      sum += held_bits(o, z, o->home[z]);
   return sum;
 }
 
@@ -93,7 +103,7 @@ static int64_t double_count(const oracle *o, int scope, int level, int z) {
   for (int c = 0; c < t->n_children; c++) {
     int64_t largest = 0;
     for (int n = t->children[c]; n < o->tree->nodes[t->children[c]].end; n++) {
-      if (o->tree->nodes[n].level != level || !holds(o, n, z)) continue;
+      if (o->tree->nodes[n].level != level || !holds(o, n, z) || !in_part(o, level, n, z)) continue;
       largest = o->largest[n * nt + z] > largest ? o->largest[n * nt + z] : largest;
       for (int r = 0; r < o->wl->tensors[z].rank; r++) {
         int64_t e = o->extent[(n * nt + z) * MAX_RANK + r];
@@ -112,7 +122,7 @@ static int64_t need(const oracle *o, int n, int level) {
   const tf_node *t = &o->tree->nodes[n];
   if (t->kind == TF_OP || (t->kind == TF_TILE && t->level > level)) return 0;
   if (t->kind == TF_TILE)
-    return t->level == level ? o->held[n] * twice(o, level) + homes(o, n, level, false)
+    return t->level == level ? tile_bits(o, n) * twice(o, level) + homes(o, n, level, false)
                              : need(o, t->children[0], level);
   int64_t sum = 0, largest = 0;
   for (int c = 0; c < t->n_children; c++) {
@@ -121,7 +131,7 @@ static int64_t need(const oracle *o, int n, int level) {
     largest = k > largest ? k : largest;
   }
   for (int z = 0; z < o->wl->n_tensors && t->scope == TF_SHAR; z++)
-    sum -= bits(o, z, double_count(o, n, level, z)) * twice(o, level);
+    sum -= held_bits(o, z, double_count(o, n, level, z)) * twice(o, level);
   bool add = t->scope == TF_SHAR || (t->scope != TF_SEQ && share_instance(o, n, level));
   return (add ? sum : largest) + homes(o, n, level, true);
 }
@@ -135,12 +145,18 @@ void find_peaks(oracle *o) {
       whole *= o->wl->tensors[z].extent[r];
     const bool always = home_scope(o, z) < 0, here = always && home_level(o, z) == 0;
     o->peak[home_level(o, z) * nt + z] = here ? whole : always ? home_room(o, z) : o->home[z];
-    outer += here ? bits(o, z, o->peak[z]) : 0;
+    outer += here ? held_bits(o, z, o->peak[z]) : 0;
   }
   for (int l = 0; l < o->arch->n_memories; l++) {
     int64_t b = need(o, 0, l) + (l ? home_bits(o, l) : outer), word = o->arch->memories[l].word_bits;
     o->level_peak[l] = (b + word - 1) / word;
+    for (int i = 0; i < o->arch->memories[l].parts.n; i++) {
+      o->part = &o->arch->memories[l].parts.list[i];
+      o->part_peak[l][i] = (need(o, 0, l) + (l ? home_bits(o, l) : 0) + word - 1) / word;
+      o->part = NULL;
+    }
   }
+  find_parts(o);
 }
 
 /* ---- energy (docs/SEMANTICS.md section 6) ------------------------------------------------------- */

@@ -48,6 +48,7 @@ typedef enum {
   GEN_HOPS,
   GEN_OUTER_CAPACITY,
   GEN_HOME,
+  GEN_PARTS,
   GEN_N
 } gen_feature;
 
@@ -68,7 +69,7 @@ void gen_free(tf_rng *g, page *p);
 void gen_divided(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
  * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload, GEN_HOME: inputs and
- * outputs live in memories further in; *kind: the workload's.
+ * outputs live in memories further in, GEN_PARTS: memories have parts; *kind: the workload's.
  * False if the workload itself was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];

@@ -33,16 +33,22 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
 }
 
 static void machine(tf_rng *g, page *p, unsigned *features) {
+  const bool parts = *features >> GEN_PARTS & 1;
   int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4);
   bool flat = rng_chance(g, 3);
   *features |= flat ? 1u << GEN_FLAT : 0;
   page_say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
-  for (int i = 0; i < n; i++)
-    page_say(p, "  - {name: L%d%s}\n", i,
+  for (int i = 0; i < n; i++) {
+    const bool some = parts && i && !rng_chance(g, 4);
+    page_say(p, "  - {name: L%d%s", i,
              draw_some(g, DRAW_MEMORY, ", ",
-                       !i     ? " mesh network "
-                       : flat ? " mesh "
-                              : ""));
+                       !i             ? " mesh network "
+                       : flat && some ? " mesh capacity "
+                       : flat         ? " mesh "
+                       : some         ? " capacity "
+                                      : ""));
+    page_say(p, "%s%s}\n", some ? ", parts: " : "", some ? draw_value(g, DRAW_MEMORY, "parts") : "");
+  }
   units(g, p, n, features);
 }
 
@@ -200,7 +206,7 @@ static const char *written(tf_rng *g, page *p, unsigned *features) {
 }
 
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
-  *features |= asked & 1u << GEN_MASK;
+  *features |= asked & (1u << GEN_MASK | 1u << GEN_PARTS);
   if (asked & 1u << GEN_SPELLED && rng_chance(g, 2)) *features |= 1u << GEN_MASK;
   machine(g, p, features);
   if (asked & 1u << GEN_MASK) return gen_masked(g, p);

@@ -151,7 +151,8 @@ static int64_t bits_below(oracle *o, int n, int level) {
   }
   if (any) return apart(o, n, level) ? most : sum;
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (home_scope(o, z) < 0 && home_level(o, z) == level) sum += room_below(o, n, z) * o->wl->tensors[z].word_bits;
+    if (home_scope(o, z) < 0 && home_level(o, z) == level && in_part(o, level, 0, z))
+      sum += held_bits(o, z, room_below(o, n, z));
   return sum;
 }
 

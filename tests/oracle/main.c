@@ -154,6 +154,8 @@ int main(int argc, char **argv) {
       s.features |= 1u << GEN_PAD;
     else if (!strcmp(argv[i], "--homes"))
       s.features |= 1u << GEN_HOME;
+    else if (!strcmp(argv[i], "--parts"))
+      s.features |= 1u << GEN_PARTS;
     else if (!strcmp(argv[i], "--masked"))
       s.features |= 1u << GEN_MASK, s.masked = true;
     else if (!strcmp(argv[i], "--spelled"))

@@ -165,14 +165,17 @@ typedef struct {
   int64_t *extent;                     /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
   int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
   int64_t *runs, *width;               /* [node] moments; most instances at once */
-  int *class_now;          /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
-                              path is the innermost temporal one not at its first iteration */
-  int64_t *class_steps;    /* [node * MAX_CLASSES + class] */
-  int64_t *points, *units; /* [op] */
-  int64_t *fixes;          /* [op * N_FIXES + kind] points of corrections, beside `points` */
-  words *treated;          /* [scope * n_tensors + tensor] read and updated by corrections */
-  int64_t *home;           /* [tensor] largest slice of an intermediate at home */
-  int64_t *level_peak;     /* [level] words of the memory */
+  int *class_now;           /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
+                               path is the innermost temporal one not at its first iteration */
+  int64_t *class_steps;     /* [node * MAX_CLASSES + class] */
+  int64_t *points, *units;  /* [op] */
+  int64_t *fixes;           /* [op * N_FIXES + kind] points of corrections, beside `points` */
+  words *treated;           /* [scope * n_tensors + tensor] read and updated by corrections */
+  int64_t *home;            /* [tensor] largest slice of an intermediate at home */
+  int64_t *level_peak;      /* [level] words of the memory */
+  int64_t part_peak[16][3]; /* [level][part] the same of its parts */
+  words part_moved[16][3];  /* [level][part] of all tensors while they are in it */
+  const tf_mem_part *part;  /* what is held is that of a part; NULL: of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
   int masked, condition;     /* op that selects -inf, -1: none does; the condition, an expression of it */
@@ -291,6 +294,12 @@ void find_latency(oracle *o, bool mean);
 /* Whether that may be: borders clip, a scope retains, a tensor is read by two indices, or ops split a spatial loop's
  * dim differently. */
 bool mean_allowed(oracle *o);
+/* The part of memory `level` that holds z for what is below node n (parts.c); NULL: none. */
+const tf_mem_part *part_of(const oracle *o, int level, int n, int z);
+void find_parts(oracle *o); /* what passes the parts */
+/* Of what o->part must hold: whether z counts, held for what is below node n; the bits of so many words of it. */
+bool in_part(const oracle *o, int level, int n, int z);
+int64_t held_bits(const oracle *o, int z, int64_t n);
 double work_pj(const oracle *o);   /* of all points and corrections (latency.c) */
 double energy_of(const oracle *o); /* of all */
 bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */

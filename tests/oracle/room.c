@@ -116,6 +116,8 @@ bool fits(const oracle *o) {
     const tf_memory *mem = &arch->memories[l];
     mesh on = {l - 1, -1, {mem->mesh[0], mem->mesh[1]}};
     fit = fit && (mem->capacity_words < 0 || o->level_peak[l] <= mem->capacity_words) && (!l || has_room(o, &on));
+    for (int i = 0; i < mem->parts.n; i++)
+      fit = fit && o->part_peak[l][i] <= mem->parts.list[i].capacity_words;
   }
   for (int u = 0; u < arch->n_units; u++) {
     mesh on = {arch->units[u].below, u, {arch->units[u].mesh[0], arch->units[u].mesh[1]}};

@@ -1,6 +1,6 @@
 /* Rows of trip counts evaluated many at once (tf_model_eval_batch) against each of them by itself: the same bits, on
  * random trees, machines and rows, among them rows that do not fit, do not divide, or cover nothing; and the same where
- * inputs and outputs live in inner memories. */
+ * inputs and outputs live in inner memories, and where memories have parts. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -16,11 +16,19 @@ static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (u
 
 /* ---- cases ------------------------------------------------------------------------------------- */
 
-static int machine(tf_rng *g, page *p) {
+/* Which trees are drawn: plain ones, with inputs and outputs in inner memories, on memories that have parts. */
+typedef enum { PLAIN, AT_HOME, IN_PARTS } way;
+
+static int machine(tf_rng *g, page *p, way as) {
   int n = pick(g, 2, 3);
   say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++)
-    say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network "));
+    if (as == IN_PARTS && i) {
+      say(p, "  - {name: L%d%s", i, draw_some(g, DRAW_MEMORY, ", ", " capacity "));
+      say(p, ", parts: %s}\n", draw_value(g, DRAW_MEMORY, "parts"));
+    } else {
+      say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network "));
+    }
   say(p, "  compute:\n  - {name: u, ops: [mac, exp], below: L%d%s}\n", n - 1, draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
 }
@@ -117,14 +125,14 @@ static void homes(tf_rng *g, page *p, const family *f, int n_levels) {
   if (*any == ',') say(p, "}\n");
 }
 
-static void draw(tf_rng *g, page *p, bool at_home) {
+static void draw(tf_rng *g, page *p, way as) {
   static const char *const scope[] = {"Seq", "Seq", "Shar", "Shar", "Pipe"};
-  int n = machine(g, p), level = pick(g, 0, n - 2);
-  const family *f = &families[pick(g, 0, (at_home ? N_FAMILIES : N_PLAIN) - 1)];
+  int n = machine(g, p, as), level = pick(g, 0, n - 2);
+  const family *f = &families[pick(g, 0, (as == AT_HOME ? N_FAMILIES : N_PLAIN) - 1)];
   say(p, "workload:\n  name: w\n  %s", f->text);
   if (!strstr(f->text, "tensors:") && pick(g, 0, 1))
     say(p, "  tensors: {A: {word-bits: %d}, C: {word-bits: %d}}\n", pick(g, 1, 64), pick(g, 1, 64));
-  if (at_home) homes(g, p, f, n);
+  if (as == AT_HOME) homes(g, p, f, n);
   say(p, "mapping: |\n");
   tile(g, p, 0, level, f->outer, 1);
   const int inner = f->n == 3 ? pick(g, -1, 1) : -1; /* the first of two ops in a scope of their own */
@@ -228,13 +236,13 @@ static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
   }
 }
 
-static void check_random(uint64_t seed, bool at_home, tally *t) {
+static void check_random(uint64_t seed, way as, tally *t) {
   tf_rng g = tf_rng_new(seed, 1);
   page p = {.len = 0};
   test_case e = {0};
-  draw(&g, &p, at_home);
+  draw(&g, &p, as);
   case_read(&e, p.text);
-  if (e.model && e.model->plan->n_loops && !at_home == !e.model->plan->n_at_home) {
+  if (e.model && e.model->plan->n_loops && (as == AT_HOME) == (e.model->plan->n_at_home > 0)) {
     int n = pick(&g, 1, ROWS), n_loops = e.model->plan->n_loops;
     int64_t *rows = calloc((size_t)(ROWS * n_loops), sizeof *rows);
     for (int i = 0; rows && i < n; i++)
@@ -256,17 +264,21 @@ static void report(const char *what, const tally *t) {
 }
 
 int main(void) {
-  tally t = {0}, h = {0};
+  tally t = {0}, h = {0}, parts = {0};
   for (uint64_t seed = 1; seed <= CASES; seed++)
-    check_random(seed, false, &t);
+    check_random(seed, PLAIN, &t);
   static const uint64_t rare[] = {4963, 5437}; /* a scope that a port holds up, before a load that hides */
   for (int i = 0; i < 2; i++)
-    check_random(rare[i], false, &t);
+    check_random(rare[i], PLAIN, &t);
   for (uint64_t seed = 1; seed <= HOMES; seed++)
-    check_random(seed, true, &h);
+    check_random(seed, AT_HOME, &h);
   report("from the outermost memory", &t);
+  for (uint64_t seed = 1; seed <= CASES / 2; seed++)
+    check_random(seed, IN_PARTS, &parts);
   report("from inner memories", &h);
+  report("in parts of memories", &parts);
   CHECK(t.lanes > CASES / 2 && t.infeasible > t.lanes && t.counted - t.infeasible > t.lanes);
+  CHECK(parts.lanes > CASES / 4 && parts.infeasible > parts.lanes && parts.counted > parts.infeasible);
   CHECK(h.lanes > HOMES / 10 && h.infeasible > h.lanes && h.counted - h.infeasible > h.lanes);
   return check_report();
 }

@@ -153,8 +153,8 @@ static void check_added(void) {
 }
 
 int main(void) {
-  static const tf_table *const tables[] = {&tf_arch_table, &tf_memory_table, &tf_unit_table, &tf_core_table,
-                                           &tf_multiprocessor_table};
+  static const tf_table *const tables[] = {&tf_arch_table, &tf_memory_table, &tf_part_table,
+                                           &tf_unit_table, &tf_core_table,   &tf_multiprocessor_table};
   size_t len;
   char *docs = case_file("docs/FORMATS.md", &len);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -43,11 +43,12 @@ typedef struct {
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
-  tf_lane_met *met;       /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
-  tf_arena *arena;        /* while it is written */
-  int counts, fits, zero; /* zero: of the reals */
-  bool kept;              /* bits are those that formats keep */
-  bool failed;            /* memory has run out */
+  tf_lane_met *met;        /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
+  tf_arena *arena;         /* while it is written */
+  int counts, fits, zero;  /* zero: of the reals */
+  bool kept;               /* bits are those that formats keep */
+  const tf_mem_part *part; /* and those of a part of a memory; NULL: of all of it */
+  bool failed;             /* memory has run out */
 } tf_lanes;
 
 static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }

@@ -12,7 +12,9 @@ static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
 /* ---- words held, instances used ----------------------------------------------------------------- */
 
 static int bits_of(tf_lanes *w, int level, int z, int words) {
-  if (!w->kept) return tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits));
+  const int width = w->p->wl->tensors[z].word_bits;
+  if (w->part && w->part->word_bits > width) return tf_l(w, M, words, tf_l_int(w, w->part->word_bits));
+  if (!w->kept) return tf_l(w, M, words, tf_l_int(w, width));
   const int64_t held = w->p->sparse->packed[level * w->p->wl->n_tensors + z].held;
   const int bits = tf_l(w, A, tf_l(w, M, words, tf_l_int(w, held)), tf_l_int(w, TF_HELD_ONE - 1));
   const double most = 0x1p52 / (double)held; /* so that the quotient is exact */
@@ -20,7 +22,12 @@ static int bits_of(tf_lanes *w, int level, int z, int words) {
   return tf_l(w, TF_T_DIV, bits, tf_l_int(w, TF_HELD_ONE));
 }
 
-static int times(const tf_lanes *w, int level) { return w->p->arch->memories[level].double_buffered ? 2 : 1; }
+static int times(const tf_lanes *w, int level) {
+  return w->p->arch->memories[level].double_buffered || (w->part && w->part->double_buffered) ? 2 : 1;
+}
+
+static bool has_slice(const tf_lanes *w, int i) { return !w->part || w->m->views->part[i] == w->part; }
+static bool has_home(const tf_lanes *w, int z) { return !w->part || w->m->views->at_home[z] == w->part; }
 
 /* The most words of a tensor that one instance holds at a level. */
 static int peak_of(tf_lanes *w, int level, int z) {
@@ -35,7 +42,8 @@ static int homes(tf_lanes *w, int n, int level, bool below) {
   int bits = tf_l_int(w, 0);
   for (int z = 0; z < w->p->wl->n_tensors; z++) {
     int home = w->p->home_scope[z];
-    if (home >= 0 && w->p->home_level[z] == level && (below ? tf_plan_above(w->p, n, home) : home == n))
+    if (home >= 0 && w->p->home_level[z] == level && has_home(w, z) &&
+        (below ? tf_plan_above(w->p, n, home) : home == n))
       bits = tf_l(w, A, bits, bits_of(w, level, z, peak_of(w, level, z)));
   }
   return bits;
@@ -53,6 +61,7 @@ static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
     for (int i = 0; i < p->n_tile_slices; i++) {
       const tf_slice *s = &p->slices[i];
       if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
+      if (!has_slice(w, i)) continue;
       for (int r = 0; r < rank; r++)
         len[r] = tf_l(w, TF_T_MAX, len[r], w->rank_len[w->m->views->rank_at[i] + r]);
       most = tf_l(w, TF_T_MAX, most, w->box[i]);
@@ -79,7 +88,7 @@ static int need(tf_lanes *w, int n, int level) {
   if (node->kind == TF_TILE && node->level == level) {
     const tf_view *v = &w->m->views->node[n];
     for (int i = v->first; i < v->first + v->n_slices; i++)
-      total = tf_l(w, A, total, bits_of(w, level, w->p->slices[i].tensor, w->box[i]));
+      if (has_slice(w, i)) total = tf_l(w, A, total, bits_of(w, level, w->p->slices[i].tensor, w->box[i]));
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
   const tf_scope_held words = node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
@@ -98,21 +107,30 @@ static void within(tf_lanes *w, int a, int64_t most) {
 static int level_bits(tf_lanes *w, int level) {
   int bits = need(w, 0, level);
   for (int z = 0; z < w->p->wl->n_tensors; z++) /* inputs and outputs are there throughout */
-    if (w->p->home_scope[z] < 0 && w->p->home_level[z] == level)
+    if (w->p->home_scope[z] < 0 && w->p->home_level[z] == level && has_home(w, z))
       bits = tf_l(w, A, bits, bits_of(w, level, z, w->home_words[z]));
   return bits;
 }
 
-static void capacity(tf_lanes *w, int level) {
-  const tf_memory *mem = &w->p->arch->memories[level];
+/* Requires what a memory, or w->part of it, must hold to fit. */
+static void capacity(tf_lanes *w, int level, int64_t words) {
   int64_t most; /* bits that fit; where that overflows, more than any tree counted here can need */
-  w->need[level] = level_bits(w, level);
-  if (mem->capacity_words < 0 || __builtin_mul_overflow(mem->capacity_words, mem->word_bits, &most) ||
-      most == INT64_MAX)
+  if (words < 0 || __builtin_mul_overflow(words, w->p->arch->memories[level].word_bits, &most) || most == INT64_MAX)
     return;
   w->kept = w->m->zeros != NULL;
   within(w, level_bits(w, level), most + 1);
   w->kept = false;
+}
+
+static void capacities(tf_lanes *w, int level) {
+  const tf_memory *mem = &w->p->arch->memories[level];
+  w->need[level] = level_bits(w, level);
+  capacity(w, level, mem->capacity_words);
+  for (int i = 0; i < mem->parts.n; i++) {
+    w->part = &mem->parts.list[i];
+    capacity(w, level, w->part->capacity_words);
+    w->part = NULL;
+  }
 }
 
 /* Requires the loops of every path to fit the mesh. */
@@ -134,7 +152,7 @@ static void mesh(tf_lanes *w, const tf_mesh *k) {
 
 void tf_lanes_fits(tf_lanes *w) {
   for (int l = 0; l < w->p->arch->n_memories; l++)
-    capacity(w, l);
+    capacities(w, l);
   for (int i = 0; i < w->m->views->n_meshes; i++)
     mesh(w, &w->m->views->meshes[i]);
 }

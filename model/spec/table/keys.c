@@ -31,6 +31,9 @@ static const tf_key arch_keys[] = {TF_ARCH_KEYS(KEY, PART)};
 #define STRUCT tf_memory
 static const tf_key memory_keys[] = {TF_MEMORY_KEYS(KEY, PART)};
 #undef STRUCT
+#define STRUCT tf_mem_part
+static const tf_key part_keys[] = {TF_PART_KEYS(KEY, PART)};
+#undef STRUCT
 #define STRUCT tf_unit
 static const tf_key unit_keys[] = {TF_UNIT_KEYS(KEY, PART)};
 #undef STRUCT
@@ -49,6 +52,7 @@ const tf_table tf_memory_table = {"a memory", ROWS(memory_keys),
                                   "mesh capacity_words word_bits read_bw write_bw one_port multicast reduce "
                                   "double_buffered read_pj write_pj energy_from_table hop_pj latency issue area_um2 "
                                   "area_given"};
+const tf_table tf_part_table = {"a part of a memory", ROWS(part_keys), ""};
 const tf_table tf_unit_table = {"a compute unit", ROWS(unit_keys),
                                 "kinds below mesh rate pj energy_from_table multicast reduce pipeline area_um2 "
                                 "area_given"};
@@ -57,6 +61,7 @@ const tf_table tf_multiprocessor_table = {"a multiprocessor", ROWS(multiprocesso
 
 _Static_assert(sizeof arch_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof memory_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
+                   sizeof part_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof unit_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof core_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                    sizeof multiprocessor_keys / sizeof(tf_key) <= TF_MOST_KEYS,

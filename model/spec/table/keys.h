@@ -40,6 +40,8 @@
   X(MEMORIES, TF_Y_LIST, "memories") X(UNITS, TF_Y_LIST, "units")                                                      \
   X(FORMATS, TF_Y_LIST, "formats") X(RULES, TF_Y_LIST, "rules")                                                        \
   X(POINTS, TF_Y_LIST, "points")            /* rules without a target */                                               \
+  X(PARTS, TF_Y_LIST, "parts")              /* of a memory */                                                          \
+  X(HOLDS, TF_Y_LIST, "holds")              /* roles of tensors */                                                     \
   X(ALSO, 0, "") X(PLACE, 0, "")            /* no keys; PLACE: where the key above is written, else what it is of */
 /* clang-format on */
 typedef enum {
@@ -71,7 +73,8 @@ typedef struct {
   const char *told; /* fields in the order in which an identity tells them, "a b c"; others follow where not as usual */
 } tf_table;
 
-extern const tf_table tf_arch_table, tf_memory_table, tf_unit_table, tf_core_table, tf_multiprocessor_table;
+extern const tf_table tf_arch_table, tf_memory_table, tf_part_table, tf_unit_table, tf_core_table,
+    tf_multiprocessor_table;
 /* The table of a struct in a field; NULL: the kind has none. */
 const tf_table *tf_key_table(tf_key_kind kind);
 

@@ -70,6 +70,8 @@ static const struct {
               "\"#/$defs/tensors\"}}}"},
     {"points", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
                "\"properties\": {\"on\": {\"$ref\": \"#/$defs/tensors\"}}}"},
+    {"parts", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": {\"$ref\": \"#/$defs/part\"}"},
+    {"holds", "\"type\": \"array\", \"minItems\": 1, \"items\": {\"enum\": [\"left\", \"right\", \"result\"]}"},
     {"memories", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/memory\"}"},
     {"units", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/unit\"}"},
 };
@@ -78,16 +80,14 @@ void tf_schema_arch_defs(FILE *out) {
   static const struct {
     const char *name;
     const tf_table *of;
-  } objects[] = {{"architecture", &tf_arch_table},
-                 {"memory", &tf_memory_table},
-                 {"unit", &tf_unit_table},
-                 {"core", &tf_core_table},
-                 {"multiprocessor", &tf_multiprocessor_table}};
+  } objects[] = {{"architecture", &tf_arch_table}, {"memory", &tf_memory_table},
+                 {"part", &tf_part_table},         {"unit", &tf_unit_table},
+                 {"core", &tf_core_table},         {"multiprocessor", &tf_multiprocessor_table}};
   for (size_t i = 0; i < sizeof defs / sizeof *defs; i++)
     fprintf(out, "    \"%s\": {%s},\n", defs[i].name, defs[i].schema);
-  for (size_t i = 0; i < 5; i++) {
+  for (size_t i = 0; i < 6; i++) {
     fprintf(out, "    \"%s\": {", objects[i].name);
     tf_schema_object(out, objects[i].of, "");
-    fprintf(out, i < 4 ? "},\n" : "}");
+    fprintf(out, i < 5 ? "},\n" : "}");
   }
 }

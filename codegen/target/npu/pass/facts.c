@@ -1,6 +1,6 @@
 /* The machine that an architecture describes.  A chain of memories describes one core: of Ascend's kind if they are
- * called L1, UB and L0, where L0A and L0B are a sixth of L0 each and L0C is the rest; otherwise outermost memory, one
- * buffer and the array's registers, where the cube reads rows of the buffer. */
+ * called L1, UB and L0, whose parts say what holds the operands of the cube and its sums; otherwise outermost memory,
+ * one buffer and the array's registers, where the cube reads rows of the buffer. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
-enum { GM, L1, UB, L0C, L0A, L0B };              /* memories of Ascend's kind, in this order; */
+enum { GM, L1, UB, L0C, L0A, L0B };              /* memories of Ascend's kind, in this order; L0's by their parts */
 enum { MTE2, MTE1, CUBE, VECTOR, MTE3, QUEUES }; /* queues of both */
 static const char *const queues[QUEUES] = {"mte2", "mte1", "cube", "vector", "mte3"};
 
@@ -36,6 +36,25 @@ static bool add_memory(npu_machine *m, npu_memory as, const tf_memory *of, tf_di
 
 static int64_t bytes_of(const tf_memory *m) { return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8; }
 
+/* The part of L0 that holds operands of one kind alone. */
+static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags *d) {
+  static const char *const key[TF_N_ROLES] = {"left", "right", "result"};
+  for (int i = 0; i < of->parts.n; i++) {
+    const tf_mem_part *p = &of->parts.list[i];
+    if (p->roles == 1u << role)
+      return add_memory(m, (npu_memory){p->name, p->capacity_words * of->word_bits / 8, 32}, of, d);
+  }
+  return tf_fail(
+      d, of->at, TF_E_MISSING,
+      "emit: 'L0' of an NPU needs a part that holds '%s' alone, such as {name: %s, holds: [%s], capacity: 64 "
+      "KiB} in its 'parts'",
+      key[role],
+      role == TF_ROLE_LEFT    ? "L0A"
+      : role == TF_ROLE_RIGHT ? "L0B"
+                              : "L0C",
+      key[role]);
+}
+
 /* The units that multiply, and the other ones; -1: none. */
 static int unit_of(const tf_arch *a, bool mac) {
   for (int i = 0; i < a->n_units; i++)
@@ -57,7 +76,6 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const int l1 = level_of(a, "L1"), ub = level_of(a, "UB"), l0 = level_of(a, "L0"), mac = unit_of(a, true);
   const tf_memory *g = &a->memories[0], *one = &a->memories[l1], *u = &a->memories[ub], *zero = &a->memories[l0];
   npu_machine *m = &t->machine;
-  const int64_t part = bytes_of(zero) / 6 / 32 * 32;
   const int v = unit_of(a, false);
   if (v >= 0 && a->units[v].below == l0)
     return tf_fail(d, a->units[v].at, TF_E_LEVEL,
@@ -65,9 +83,8 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
                    a->units[v].name);
   if (!add_memory(m, (npu_memory){g->name, 0, 1}, g, d) ||
       !add_memory(m, (npu_memory){"L1", bytes_of(one), 32}, one, d) ||
-      !add_memory(m, (npu_memory){"UB", bytes_of(u), 32}, u, d) ||
-      !add_memory(m, (npu_memory){"L0C", bytes_of(zero) - 2 * part, 32}, zero, d) ||
-      !add_memory(m, (npu_memory){"L0A", part, 32}, zero, d) || !add_memory(m, (npu_memory){"L0B", part, 32}, zero, d))
+      !add_memory(m, (npu_memory){"UB", bytes_of(u), 32}, u, d) || !add_part(m, zero, TF_ROLE_RESULT, d) ||
+      !add_part(m, zero, TF_ROLE_LEFT, d) || !add_part(m, zero, TF_ROLE_RIGHT, d))
     return false;
   for (int l = 0; l < l1 && l < ub && l < l0; l++)
     t->memory_of[l] = GM; /* caches that cores share are on the way, not places of their own */
