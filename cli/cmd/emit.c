@@ -180,6 +180,10 @@ static cli_status adopt(cli_session *s, tf_planned *p) {
 }
 
 static cli_status plan(cli_session *s, job *r, tf_planned **p) {
+  if (!tf_emit_suits(r->plan.target, s->spec->arch, s->diags)) {
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
   cli_hold_interrupt(CLI_GRACE);
   *p = tf_planner_run(s->spec->arch, s->spec->workload, s->tree, &r->plan, s->diags);
   cli_release_interrupt();

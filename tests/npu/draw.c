@@ -81,13 +81,10 @@ static void put_arch(drawing *d) {
       "architecture:\n  name: drawn\n  word-bits: 32\n  overlap: %s\n  memories:\n"
       "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
       "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: "
-      "64}}\n" L0_PARTS(
-          32,
-          128) "  compute:\n"
-               "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-               "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, neg, exp, "
-               "log, "
-               "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, select]}\n",
+      "64}}\n" NPU_CUBE
+      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, neg, exp, "
+      "log, "
+      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, select]}\n",
       overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
 }
 

@@ -285,90 +285,75 @@ static void draw_case(uint64_t seed, tally *t, bool loud) {
 static const char clipped[] =
     "architecture:\n  name: clipped\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
-    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" L0_PARTS(
-        32, 128) "  compute:\n"
-                 "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-                 "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-                 "workload:\n  name: conv\n  dims: {k: 16, p: 10, q: 16, c: 16, r: 5}\n  tensors:\n"
-                 "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * F[k,c,r]\n"
-                 "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op O\n";
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: conv\n  dims: {k: 16, p: 10, q: 16, c: 16, r: 5}\n  tensors:\n"
+    "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * F[k,c,r]\n"
+    "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op O\n";
 
 /* Steps that read padding alone, and leave nothing for those that follow. */
 static const char beside[] =
     "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
-    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" L0_PARTS(
-        32,
-        128) "  compute:\n"
-             "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-             "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-             "workload:\n  name: conv\n  dims: {k: 16, p: 2, q: 64, c: 16, r: 2, s: 3}\n  tensors:\n"
-             "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s - 1] * "
-             "F[k,c,r,s]\n"
-             "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
-             "        op O\n";
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: conv\n  dims: {k: 16, p: 2, q: 64, c: 16, r: 2, s: 3}\n  tensors:\n"
+    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s - 1] * "
+    "F[k,c,r,s]\n"
+    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
+    "        op O\n";
 
 /* Of the blocks of rows only the third sees two blocks of keys, so that its sums alone are corrected. */
 static const char third[] =
     "architecture:\n  name: third\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
-    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" L0_PARTS(
-        32,
-        128) "  compute:\n"
-             "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-             "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], rate: 1}\n"
-             "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] * K[l,k]\n"
-             "  - T[m,l] = select(l <= m and m - l < 8, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
-             "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] += R[m,l] * "
-             "V[l,n]\n"
-             "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB R@L1\n"
-             "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n              "
-             "op S\n"
-             "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial l=16@x\n         "
-             " op X\n"
-             "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial l=16@x\n         "
-             " op D\n"
-             "        UB for m=16 l=2 spatial l=16@x\n          op R\n"
-             "        L1 for l=2\n          L0 spatial m=16@x n=16@y l=16@x\n            op O\n";
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], rate: 1}\n"
+    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] * K[l,k]\n"
+    "  - T[m,l] = select(l <= m and m - l < 8, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
+    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] += R[m,l] * "
+    "V[l,n]\n"
+    "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB R@L1\n"
+    "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n              "
+    "op S\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial l=16@x\n         "
+    " op X\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial l=16@x\n         "
+    " op D\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op R\n"
+    "        L1 for l=2\n          L0 spatial m=16@x n=16@y l=16@x\n            op O\n";
 
 /* Loops of more steps than the clock looks at. */
 static const char steps[] =
     "architecture:\n  name: steps\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
     "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
-    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" L0_PARTS(
-        32,
-        128) "  compute:\n"
-             "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-             "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-             "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-             "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n        op C\n";
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+    "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n        op C\n";
 
 /* Rows of which one child makes all but the last element, another that one, which begins where operands may: neither
  * waits for the other. */
 static const char ends[] =
     "architecture:\n  name: ends\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
     "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 512 KiB, bandwidth: {read: 64}}\n"
-    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" L0_PARTS(
-        32, 128) "  compute:\n"
-                 "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-                 "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-                 "workload:\n  name: conv\n  dims: {n: 4, k: 32, p: 2, q: 17, c: 32, r: 1, s: 3}\n  tensors:\n"
-                 "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, 2*q + s "
-                 "- 2] * "
-                 "F[r,s,k,c]\n"
-                 "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x k=16@y "
-                 "c=16@x\n"
-                 "        op O\n";
+    "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+    "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
+    "workload:\n  name: conv\n  dims: {n: 4, k: 32, p: 2, q: 17, c: 32, r: 1, s: 3}\n  tensors:\n"
+    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, 2*q + s "
+    "- 2] * "
+    "F[r,s,k,c]\n"
+    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x k=16@y "
+    "c=16@x\n"
+    "        op O\n";
 
 /* ---- mappings of its own --------------------------------------------------------------------------------------- */
 static const char line[] =
     "architecture:\n  name: line\n  word-bits: 16\n  overlap: double-buffer\n  memories:\n"
     "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 64 KiB, bandwidth: {read: 256}}\n"
-    "  - {name: UB, capacity: 64 KiB, bandwidth: {read: 128}}\n" L0_PARTS(
-        8, 32) "  compute:\n"
-               "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-               "  - {name: vector, ops: [add, sub, mul, div, max, exp, relu, select], below: UB, mesh: [64, 1], rate: "
-               "1}\n";
+    "  - {name: UB, capacity: 64 KiB, bandwidth: {read: 128}}\n" NPU_SMALL_CUBE
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp, relu, select], below: UB, mesh: [64, 1], rate: "
+    "1}\n";
 
 static const char *const workloads[] = {
     "workload:\n  name: product\n  dims: {m: 150, n: 70, k: 90}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n",

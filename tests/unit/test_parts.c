@@ -9,10 +9,10 @@
 enum { INNER = 1 };
 
 #define MACHINE(parts)                                                                                                 \
-  "architecture:\n  memories:\n  - {name: DRAM, bandwidth: 2}\n  - {name: L0, bandwidth: 16" parts                      \
+  "architecture:\n  memories:\n  - {name: DRAM, bandwidth: 2}\n  - {name: L0, bandwidth: 16" parts                     \
   "}\n  compute: [{name: u, ops: [mac, max], mesh: [4, 1]}]\n"
 #define APART(a, b, c)                                                                                                 \
-  ", parts: [{name: A0, holds: [left], capacity: " #a "}, {name: B0, holds: [right], capacity: " #b                     \
+  ", parts: [{name: A0, holds: [left], capacity: " #a "}, {name: B0, holds: [right], capacity: " #b                    \
   "}, {name: C0, holds: [result], capacity: " #c "}]"
 #define PRODUCT "workload:\n  dims: {m: 8, n: 8, k: 4}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
 #define TILES "mapping: |\n  DRAM for m=2\n    L0 for m=4 n=8 k=4\n      op C\n"
@@ -70,15 +70,19 @@ static void check_roles(void) {
   static const char chain[] = "workload:\n  dims: {m: 4, n: 4, k: 2, l: 3}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
                               "  - E[m,l] += C[m,n] * D[n,l]\n";
   char text[2000];
-  snprintf(text, sizeof text, "%s%smapping: |\n  DRAM\n    Seq\n      L0 for m=4 n=4 k=2\n        op C\n      L0 for "
-                              "m=4 l=3 n=4\n        op E\n", MACHINE(APART(16, 12, 16)), chain);
+  snprintf(text, sizeof text,
+           "%s%smapping: |\n  DRAM\n    Seq\n      L0 for m=4 n=4 k=2\n        op C\n      L0 for "
+           "m=4 l=3 n=4\n        op E\n",
+           MACHINE(APART(16, 12, 16)), chain);
   test_case e = case_text_of(text);
   CHECK(e.r.feasible);
   CHECK_I64(e.r.levels[INNER].parts[0].peak, 16); /* C, beside 8 words of A */
   CHECK_I64(e.r.levels[INNER].parts[2].peak, 16); /* C, beside 12 words of E */
   case_drop(&e);
-  snprintf(text, sizeof text, "%s%smapping: |\n  DRAM\n    Seq keep C@L0\n      L0 for m=4 n=4 k=2\n        op C\n      "
-                              "L0 for m=4 l=3 n=4\n        op E\n", MACHINE(APART(16, 12, 28)), chain);
+  snprintf(text, sizeof text,
+           "%s%smapping: |\n  DRAM\n    Seq keep C@L0\n      L0 for m=4 n=4 k=2\n        op C\n      "
+           "L0 for m=4 l=3 n=4\n        op E\n",
+           MACHINE(APART(16, 12, 28)), chain);
   e = case_text_of(text);
   CHECK_I64(e.r.levels[INNER].parts[0].peak, 8);
   CHECK_I64(e.r.levels[INNER].parts[2].peak, 16 + 12);
@@ -89,8 +93,11 @@ static void check_roles(void) {
 /* What search and solver find fits every part, and needs more cycles than without them here; they agree. */
 static void check_found(void) {
   test_case e = {0}, one = {0};
-  case_read(&e, MACHINE(APART(4, 4, 2)) "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n");
-  case_read(&one, MACHINE(", capacity: 10") "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n");
+  case_read(&e,
+            MACHINE(APART(4, 4, 2)) "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n");
+  case_read(
+      &one,
+      MACHINE(", capacity: 10") "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n");
   const tf_solve_opts o = {.objective = TF_TRAFFIC, .budget = {.threads = 1}};
   tf_solve_result *with = tf_solve_exact(e.spec->arch, e.spec->workload, &o, e.d),
                   *without = tf_solve_exact(one.spec->arch, one.spec->workload, &o, one.d);
