@@ -115,6 +115,9 @@ static void check_found(void) {
   } else {
     case_complain(e.d);
   }
+  tf_diags *d = tf_diags_new();
+  CHECK(tf_certifiable(one.spec->arch, one.spec->workload, d) && !tf_certifiable(e.spec->arch, e.spec->workload, d));
+  tf_diags_free(d);
   tf_best_free(best);
   tf_solve_free(with);
   tf_solve_free(without);
