@@ -50,6 +50,7 @@ cat $results/cpu-machine.txt
 echo
 cat $said/head.md
 printf '## Where we stand\n\nOne core. Each library is in the best of its ways for each case; *best of all* is the fastest library case by case, and *least* names the worst case.\n\n'
+# shellcheck disable=SC2086 # groups
 table summary $beside $torch
 echo
 when $beside

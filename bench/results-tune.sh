@@ -101,7 +101,7 @@ means() {
         for (j = 1; j <= w; j++) if (names[j] != "random") printf " %.2f |", exp(sum[names[j]] / n - least)
         print ""
       }' "$results/${table#*=}"
-    head=done
+    head=1
   done
 }
 
