@@ -58,7 +58,7 @@ cat $said/ways.md
 table ways $beside
 cat $said/limits.md
 section "Beside PyTorch, way by way" $said/torch.md $torch
-table ways $torch
+table ways torch torch-bf16
 cores=$(for g in $beside; do if has "$g-cores"; then echo "$g-cores"; fi; done)
 # shellcheck disable=SC2086 # groups
 section "All cores" $said/cores.md $cores
@@ -67,7 +67,9 @@ table summary $cores
 printf '\n## On another processor, by others\n\n'
 cat $said/others.md
 section "Does the time hang on the data?" $said/data.md data
-table table data
+awk -F, '
+  NR > 1 && $2 != "tileflow" { n++; if (!at || $6 + 0 > most) { most = $6 + 0; at = $1 " at " $2 } if (n == 1 || $6 + 0 < least) least = $6 + 0 }
+  END { printf "Of %d ratios the largest is %.2f (%s), the least %.2f.\n", n, most, at, least }' $results/cpu-data.csv
 printf '\n## Convolutions drawn at random\n\n'
 cat $said/convs.md
 awk -F, -f bench/convolutions/table.awk $results/cpu-convs.csv

@@ -1,4 +1,4 @@
-# Markdown from files of bench/kernels/run.sh.  mode=table: one file, a contestant a row; its cases stand in the file.
+# Markdown from files of bench/kernels/run.sh; their cases stand in the files.
 # mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.  mode=ways: the same, a contestant a row, a group a column.
 # mode=readme: the same in the README's columns, with the case that comes off worst.  mode=shapes: of two files, float32 and bfloat16, each case
 # beside the best of PyTorch's ways.
@@ -28,21 +28,6 @@ function mean_best(g, pattern,   i, k, s, least) {
   for (i = 1; i <= cases[g]; i++)
     if ((least = best(g, name[g, i], pattern)) != "") { k++; s += log(least) }
   return k ? exp(s / k) : ""
-}
-# The case of which a contestant is the least slower, or the most: its number, 0 where there is none.
-function extreme(g, who, sign,   i, v, at) {
-  for (i = 1; i <= cases[g]; i++) {
-    v = slower[g, name[g, i], who]
-    if (v > 0 && (!at || sign * v > sign * slower[g, name[g, at], who])) at = i
-  }
-  return at
-}
-function named(g, who, at) { return at ? times(slower[g, name[g, at], who]) " (" name[g, at] ")" : "-" }
-function table(g,   j, who) {
-  print "| Contestant | times as long as ours, mean | least | most | share of the peak |\n|---|--:|--:|--:|--:|"
-  for (j = 1; j <= n_who[g]; j++) if (ours(who = whose[g, j])) printf "| %s | | | | %s |\n", who, percent(mean("share", g, who))
-  for (j = 1; j <= n_who[g]; j++) if (!ours(who = whose[g, j]))
-    printf "| %s | %s | %s | %s | %s |\n", who, times(mean("slower", g, who)), named(g, who, extreme(g, who, -1)), named(g, who, extreme(g, who, 1)), percent(mean("share", g, who))
 }
 # The case whose fastest contestant is the least slower, as text.
 function worst(g,   i, v, least, at) {
@@ -106,8 +91,7 @@ FNR == 1 { g = group_of(FILENAME); order[++groups] = g; next }
   seconds[g, $1, $2] = $3; flops[g, $1, $2] = $4; share[g, $1, $2] = $5; slower[g, $1, $2] = $6
 }
 END {
-  if (mode == "table") table(g)
-  else if (mode == "readme") readme()
+  if (mode == "readme") readme()
   else if (mode == "ways") ways()
   else if (mode == "shapes") shapes()
   else summary()

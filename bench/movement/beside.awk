@@ -57,7 +57,7 @@ END {
   }
   head()
   if (tiles) { fit(said, found, tiles); line("the first cache, tiles unfused", tiles) }
-  for (w = 1; w <= 2; w++) for (l = 1; l <= 3; l++) beside(shown[names[w]] ": L" l, names[w], names[w], l, l)
+  for (w = 1; w <= 2; w++) beside(shown[names[w]], names[w], names[w], 1, 3)
   beside("both, all three", "fused parts", "fused parts", 1, 3)
   alike()
   for (w = 3; w <= 4; w++) beside(shown[names[w]] ": L3, by the model of ours, apart", names[w], "parts", 3, 3)
