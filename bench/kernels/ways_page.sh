@@ -45,11 +45,16 @@ function done(  i, first, best, planned, took) {
   first = chosen
   judge(ours, time, "ours"); judge(kernel, time, "kernel"); judge(sum, time, "sum"); judge(thesis, time, "thesis"); judge(early, late, "half")
   layers[type]++; agree[type] += lanes[first] == lanes[best]
-  if (library) { beside[type] += log(library / least[first]); n_beside[type]++ }
-  printf "| %s | %s | %s | %s | %.3f | %.3f | %.2f | %.2f |\n", layer, type, name[lanes[first]], name[lanes[best]], 1e3 * took["last"], 1e3 * took["channels"], time[best] / time[first], library / least[first]
+  ratio = time[best] / time[first]
+  gain[type] += log(ratio)
+  if (!(type in worst) || ratio < worst[type]) { worst[type] = ratio; whose[type] = layer }
+  rows_over[type] += log(took["last"] / took["channels"])
+  if (!library) return
+  ratio = library / least[first]
+  beside[type] += log(ratio); n_beside[type]++
+  if (ratio < 0.995) lost[type] = lost[type] (lost[type] == "" ? "" : ", ") layer sprintf(" %.2f", ratio)
 }
 NR == 1 {
-  name["last"] = "row"; name["channels"] = "channels"
   next
 }
 {
@@ -64,10 +69,10 @@ BEGIN {
 }
 END {
   done()
-  printf "\n"
   for (t = 1; t <= 2; t++) {
     type = t == 1 ? "int8" : "bf16"
-    printf "- %s: the mapping that wins is the first choice in **%d of %d**; oneDNN takes %.2f times as long as the first choice in the geometric mean.\n", type, agree[type], layers[type], exp(beside[type] / n_beside[type])
+    printf "| %s | %d of %d | %.2f | %.2f (%s) | %.2f | %.2f | %s |\n", type, agree[type], layers[type], exp(gain[type] / layers[type]), worst[type], whose[type],
+      exp(rows_over[type] / layers[type]), exp(beside[type] / n_beside[type]), lost[type]
   }
   n_ways = split("ours kernel sum thesis half", way, " ")
   printf "\n| Ranking of the candidates of a layer | ours | the kernel alone | the kernel and the model | Eq. 5.6-5.8 | half of the rounds | thesis, of its model on a V100 |\n|---|--:|--:|--:|--:|--:|--:|\n"
